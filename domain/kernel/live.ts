@@ -1,0 +1,75 @@
+/**
+ * The port from the domain to connected sockets. Everything sent through it is a hint about what is
+ * stored already: losing one must cost a client time, never data, so no method reports delivery.
+ * (contract, section 5)
+ */
+
+/** The documented chat notification payload with every field filled, plus the room's running number. */
+export interface MessagePayload {
+  id: string;
+  chatNo: number;
+  contentType: string;
+  content: string;
+  senderName: string;
+  senderNo: number;
+  saleNo: number;
+  /** Epoch ms, the server's. */
+  sendTime: number;
+  /** Participants that have not read it: 1 or 0. */
+  readCount: number;
+  senderEmail: string;
+  /** 1, 2, 3 … per room. */
+  seq: number;
+}
+
+/** One element of the documented room list, as one participant sees it. */
+export interface RoomView {
+  chatNo: number;
+  createMember: number;
+  joinMember: number;
+  saleNo: number;
+  saleTitle: string;
+  /** Epoch ms. */
+  regDate: number;
+  participant: { username: string; profile: string };
+  /** Absent while the room is empty. */
+  latestMessage?: { context: string /** Epoch ms. */; sendAt: number };
+  unReadCount: number;
+}
+
+/** The documented notification record. */
+export interface NotificationView {
+  id: number;
+  type: string;
+  content: string;
+  url: string;
+  publishedAt: [number, number, number, number, number, number];
+  name: string;
+  checked: boolean;
+  del: boolean;
+}
+
+export interface Live {
+  /** A stored message, to every socket in its room. Called in `seq` order within one process. */
+  message(payload: MessagePayload): void;
+  /** A read position moved forward, to every socket in the room. */
+  messageRead(chatNo: number, memberNo: number, seq: number): void;
+  /** A participant came to, or has left, the room with their last device. */
+  presence(chatNo: number, memberNo: number, present: boolean): void;
+  /** A room's state as one participant sees it, to all of that member's sockets. */
+  room(memberNo: number, view: RoomView): void;
+  /** A notification, to all of a member's sockets. */
+  notification(memberNo: number, view: NotificationView): void;
+  /** Makes all sockets of a member leave a room, on every process. */
+  leaveRoom(chatNo: number, memberNo: number): void;
+}
+
+/** Where there are no sockets to reach: commands, and tests of the domain alone. */
+export const noLive: Live = {
+  message() {},
+  messageRead() {},
+  presence() {},
+  room() {},
+  notification() {},
+  leaveRoom() {},
+};

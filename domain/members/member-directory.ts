@@ -1,0 +1,66 @@
+import { LRUCache } from 'lru-cache';
+import type { Actor } from '../kernel/actor.js';
+import { Member } from './member.model.js';
+import { toActor } from './record-member.js';
+
+/** How long, in ms, another process's change of a nickname may stay unseen here. */
+const FRESH_MS = 5_000;
+
+/** Who somebody is, by number: lists show names, and reading them anew for each row would be half the cost. */
+export interface MemberDirectory {
+  /** The members with these numbers; numbers without a member are left out. */
+  lookUp(numbers: Iterable<number>): Promise<Map<number, Actor>>;
+  /** The member with this e-mail address, if there is one. */
+  findByEmail(email: string): Promise<Actor | undefined>;
+  /** Takes in what this process has just learnt of a member. */
+  remember(member: Actor): void;
+  /** Every member's number, in batches, lowest first. */
+  allNumbers(batch: number): AsyncIterable<number[]>;
+}
+
+/** @param max members held in memory */
+export function createMemberDirectory(max = 50_000): MemberDirectory {
+  const cache = new LRUCache<number, Actor>({ max, ttl: FRESH_MS });
+
+  return {
+    async lookUp(numbers) {
+      const found = new Map<number, Actor>();
+      const missing: number[] = [];
+      for (const no of new Set(numbers)) {
+        const member = cache.get(no);
+        if (member) found.set(no, member);
+        else missing.push(no);
+      }
+      if (missing.length > 0) {
+        for (const record of await Member.find({ _id: { $in: missing } }).lean()) {
+          const member = toActor(record);
+          cache.set(member.no, member);
+          found.set(member.no, member);
+        }
+      }
+      return found;
+    },
+
+    async findByEmail(email) {
+      const record = await Member.findOne({ email: email.toLowerCase() }).lean();
+      return record ? toActor(record) : undefined;
+    },
+
+    remember(member) {
+      cache.set(member.no, member);
+    },
+
+    async *allNumbers(batch) {
+      let after = 0;
+      for (;;) {
+        const page = await Member.find({ _id: { $gt: after }, leftAt: { $exists: false } }, { _id: 1 })
+          .sort({ _id: 1 })
+          .limit(batch)
+          .lean();
+        if (page.length === 0) return;
+        yield page.map(({ _id }) => _id);
+        after = page[page.length - 1]?._id ?? after;
+      }
+    },
+  };
+}

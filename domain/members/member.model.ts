@@ -1,0 +1,33 @@
+import { model, Schema } from 'mongoose';
+import type { Role } from '../kernel/actor.js';
+
+export interface MemberRecord {
+  /** Member number. */
+  _id: number;
+  email: string;
+  nickname: string;
+  profile: string;
+  role: Role;
+  /** `iat` of the token the fields were last taken from, epoch seconds; older tokens change nothing. */
+  claimsAt: number;
+  createdAt: Date;
+  /** Set when the member has left: their tokens are refused. */
+  leftAt?: Date;
+}
+
+const schema = new Schema<MemberRecord>(
+  {
+    _id: Number,
+    email: { type: String, required: true },
+    nickname: { type: String, required: true },
+    profile: { type: String, default: '' },
+    role: { type: String, enum: ['USER', 'ADMIN'], required: true },
+    claimsAt: { type: Number, default: 0 },
+    createdAt: { type: Date, required: true },
+    leftAt: Date,
+  },
+  { versionKey: false, collection: 'members' },
+);
+schema.index({ email: 1 }, { unique: true });
+
+export const Member = model('Member', schema);

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CryptoKey, createRemoteJWKSet, importSPKI, type JWTVerifyGetKey } from 'jose';
+import type { Config } from '../platform/config.js';
+
+/** How tokens are checked: the key (or where to find it) and the algorithms it is believed for. */
+export interface SigningKey {
+  key: Uint8Array | CryptoKey | JWTVerifyGetKey;
+  algorithms: string[];
+}
+
+/** Signature algorithms of public keys; `none` and HMAC are never taken with one (RFC 8725, 3.1). */
+const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+
+/** Time, in ms, during which an unknown key id costs no further fetch of the key set. */
+const JWKS_COOL_DOWN_MS = 30_000;
+
+/**
+ * The secret that development generates under DATA_DIR and `npm run token` shares. Two processes
+ * that start together agree on one: the file is created exclusively, and the loser reads it.
+ */
+function developmentSecret(dataDir: string): string {
+  const path = join(dataDir, 'jwt-secret');
+  if (!existsSync(path)) {
+    mkdirSync(dataDir, { recursive: true });
+    try {
+      writeFileSync(path, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  return readFileSync(path, 'utf8').trim();
+}
+
+/** The HS256 secret of this configuration, or undefined where tokens are signed elsewhere. */
+export function hmacSecret(config: Config): Uint8Array | undefined {
+  if (config.JWT_PUBLIC_KEY || config.JWKS_URL) return undefined;
+  return new TextEncoder().encode(config.JWT_SECRET ?? developmentSecret(config.DATA_DIR));
+}
+
+/** Imports a PEM public key for the first algorithm of ours that its type fits. */
+async function importPem(pem: string): Promise<SigningKey> {
+  for (const algorithm of ASYMMETRIC) {
+    try {
+      const key = await importSPKI(pem, algorithm);
+      return { key, algorithms: [algorithm] };
+    } catch {
+      // Another type of key: the next algorithm may fit it.
+    }
+  }
+  throw new Error('JWT_PUBLIC_KEY: not a public key of type RSA, EC (P-256) or Ed25519');
+}
+
+/** @returns the key of this configuration: exactly one of secret, PEM and JWKS */
+export async function loadSigningKey(config: Config): Promise<SigningKey> {
+  if (config.JWT_PUBLIC_KEY) return importPem(config.JWT_PUBLIC_KEY);
+  if (config.JWKS_URL) {
+    const key = createRemoteJWKSet(new URL(config.JWKS_URL), {
+      cooldownDuration: JWKS_COOL_DOWN_MS,
+      timeoutDuration: 3_000,
+    });
+    return { key, algorithms: ASYMMETRIC };
+  }
+  return { key: hmacSecret(config) as Uint8Array, algorithms: ['HS256'] };
+}

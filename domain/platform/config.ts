@@ -1,0 +1,171 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse as parseDotenv } from 'dotenv';
+import { z } from 'zod';
+
+/** A start that must not happen. `faults` holds one readable line per bad variable. */
+export class ConfigError extends Error {
+  readonly faults: string[];
+  constructor(faults: string[]) {
+    super(faults.join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+const port = z.coerce
+  .number('must be a port number')
+  .int('must be a port number')
+  .min(0, 'must be a port number from 0 to 65535')
+  .max(65_535, 'must be a port number from 0 to 65535');
+
+const onOff = z.enum(['on', 'off'], 'must be on or off');
+
+const mongoUri = z
+  .string()
+  .regex(/^mongodb(\+srv)?:\/\/[^/\s]+/, 'must look like mongodb://host:27017/database');
+
+const timeZone = z.string().refine((name) => {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}, 'must be an IANA time zone such as Asia/Seoul');
+
+/** `*`, or origins such as `https://app.example.org`, separated by commas. */
+const origins = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter(Boolean),
+  )
+  .refine(
+    (list) => list.every((origin) => origin === '*' || URL.canParse(origin)),
+    'must be * or a comma-separated list of origins such as https://app.example.org',
+  )
+  .transform((list) => list.map((origin) => (origin === '*' ? origin : new URL(origin).origin)));
+
+/** One entry per variable; README's table has the same rows in the same order. */
+const schema = z.object({
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  /** Address both ports bind. Loopback unless told otherwise: nothing is exposed by accident. */
+  HOST: z.string().min(1).default('127.0.0.1'),
+  /** REST, event streams, documents and demo; 0 takes a free port. */
+  HTTP_PORT: port.default(8080),
+  /** Socket.IO; 0 takes a free port. */
+  GATEWAY_PORT: port.default(8081),
+  /** Folder of the embedded database and the development key. */
+  DATA_DIR: z.string().min(1).default('.data'),
+  /** MongoDB to use; unset: the embedded database. */
+  MONGODB_URI: mongoUri.optional(),
+  /** HS256 secret, 32 bytes or more (RFC 7518, section 3.2). */
+  JWT_SECRET: z
+    .string()
+    .refine((secret) => Buffer.byteLength(secret) >= 32, 'must be at least 32 bytes')
+    .optional(),
+  /** Public key in PEM (line breaks may be written as \n). */
+  JWT_PUBLIC_KEY: z
+    .string()
+    .transform((pem) => pem.replaceAll('\\n', '\n'))
+    .refine((pem) => pem.includes('-----BEGIN'), 'must be a public key in PEM')
+    .optional(),
+  /** Address of a JSON Web Key Set (RFC 7517). */
+  JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  /** Demanded `iss` claim. */
+  JWT_ISSUER: z.string().min(1).optional(),
+  /** Demanded `aud` claim. */
+  JWT_AUDIENCE: z.string().min(1).optional(),
+  /** Browser origins allowed to call; unset: pages of this machine (loopback, any port). */
+  CORS_ORIGINS: origins.optional(),
+  /** Hops of trusted proxies in front, whose X-Forwarded-For is believed; `off` or 0 believes nobody. */
+  TRUST_PROXY: z
+    .preprocess(
+      (value) => ({ off: 0, on: 1 })[value as 'off' | 'on'] ?? value,
+      z.coerce.number().int().min(0).max(10),
+    )
+    .default(0),
+  /** Zone of local date-times on the wire. */
+  TIME_ZONE: timeZone.default('Asia/Seoul'),
+  /** Who may push a message without a token: `bound` clients, nobody (`off`), anybody (`open`). */
+  LEGACY_ANONYMOUS: z.enum(['bound', 'open', 'off'], 'must be bound, open or off').default('bound'),
+  /** The second switch that `open` needs in production. */
+  LEGACY_ANONYMOUS_OPEN_CONFIRMED: onOff.default('off'),
+  /** Request, message and connection limits. */
+  RATE_LIMIT: onOff.default('on'),
+  /** Sample data on an empty database, and the demo page; unset: on with the embedded database. */
+  DEMO: onOff.optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** Bearer token demanded by /metrics; unset: open. */
+  METRICS_TOKEN: z.string().min(8, 'must be at least 8 characters').optional(),
+  /** Time a stop may take before the process is ended, in ms. */
+  SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(10_000),
+});
+
+type Settings = z.infer<typeof schema>;
+
+export type Config = Readonly<Omit<Settings, 'DEMO'> & { DEMO: boolean; production: boolean }>;
+
+/** Names of all variables, for the documents and the check of `.env`. */
+export const variableNames = Object.keys(schema.shape);
+
+/** What production refuses that development allows. (contract, section 1) */
+function productionFaults(settings: Settings): string[] {
+  if (settings.NODE_ENV !== 'production') return [];
+  const faults: string[] = [];
+  if (!settings.JWT_SECRET && !settings.JWT_PUBLIC_KEY && !settings.JWKS_URL) {
+    faults.push('JWT_SECRET: production needs a key: set JWT_SECRET, JWT_PUBLIC_KEY or JWKS_URL');
+  }
+  if (!settings.MONGODB_URI) faults.push('MONGODB_URI: production needs a MongoDB of its own');
+  if (settings.DEMO === 'on') faults.push('DEMO: must be off in production');
+  if (!settings.CORS_ORIGINS) {
+    faults.push('CORS_ORIGINS: production needs the list of allowed origins (or * for all)');
+  }
+  if (settings.LEGACY_ANONYMOUS === 'open' && settings.LEGACY_ANONYMOUS_OPEN_CONFIRMED !== 'on') {
+    faults.push(
+      'LEGACY_ANONYMOUS: open lets anybody write as anybody; production also needs LEGACY_ANONYMOUS_OPEN_CONFIRMED=on',
+    );
+  }
+  return faults;
+}
+
+/** Lines of `.env` that name no variable of ours: most often a misspelling. */
+function unknownFaults(file: Record<string, string>): string[] {
+  return Object.keys(file)
+    .filter((name) => !variableNames.includes(name))
+    .map((name) => `${name}: .env names a variable that does not exist`);
+}
+
+/**
+ * Reads the configuration once, from the environment and then `.env` in the working folder.
+ *
+ * @param env defaults to the environment of the process; the one place that reads it
+ * @throws ConfigError with one line per fault
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string = process.cwd()): Config {
+  const path = resolve(folder, '.env');
+  const file = existsSync(path) ? parseDotenv(readFileSync(path)) : {};
+  // A variable that is set to nothing counts as unset: `JWT_ISSUER=` in a file means "none".
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...file, ...env })) if (value) given[name] = value;
+
+  const faults = unknownFaults(file);
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+    throw new ConfigError(faults);
+  }
+  const settings = parsed.data;
+  const keys = [settings.JWT_SECRET, settings.JWT_PUBLIC_KEY, settings.JWKS_URL].filter(Boolean);
+  if (keys.length > 1) faults.push('JWT_SECRET: set only one of JWT_SECRET, JWT_PUBLIC_KEY and JWKS_URL');
+  faults.push(...productionFaults(settings));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return {
+    ...settings,
+    DEMO: settings.DEMO ? settings.DEMO === 'on' : !settings.MONGODB_URI,
+    production: settings.NODE_ENV === 'production',
+  };
+}

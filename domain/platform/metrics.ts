@@ -1,0 +1,68 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
+
+collectDefaultMetrics();
+
+/** One process's figures; every kind of process has those it needs. Names: docs in each `help`. */
+export const metrics = {
+  httpRequests: new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from request to answer, streams left out',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+  }),
+  streams: new Gauge({ name: 'event_streams_open', help: 'Open notification streams' }),
+  streamsClosed: new Counter({
+    name: 'event_streams_closed_total',
+    help: 'Notification streams ended by us',
+    labelNames: ['reason'],
+  }),
+  sockets: new Gauge({ name: 'sockets_open', help: 'Authenticated Socket.IO connections' }),
+  socketRequests: new Counter({
+    name: 'socket_requests_total',
+    help: 'Client events by name and answer status',
+    labelNames: ['event', 'status'],
+  }),
+  socketsClosed: new Counter({
+    name: 'sockets_closed_total',
+    help: 'Closed connections by reason',
+    labelNames: ['reason'],
+  }),
+  broadcasts: new Counter({
+    name: 'socket_broadcasts_total',
+    help: 'Events sent to a room of sockets',
+    labelNames: ['event'],
+  }),
+  messagesStored: new Counter({ name: 'chat_messages_stored_total', help: 'Messages acknowledged' }),
+  messagesRepeated: new Counter({
+    name: 'chat_messages_repeated_total',
+    help: 'Sends answered with a message stored before',
+    labelNames: ['kind'],
+  }),
+  notificationsStored: new Counter({
+    name: 'notifications_stored_total',
+    help: 'Notifications written',
+    labelNames: ['type'],
+  }),
+  unexpectedErrors: new Counter({
+    name: 'unexpected_errors_total',
+    help: 'Answers of status 500 and rejected promises nobody awaited',
+  }),
+};
+
+/** The exposition text and its content type. */
+export async function exposeMetrics(): Promise<{ contentType: string; text: string }> {
+  return { contentType: register.contentType, text: await register.metrics() };
+}
+
+/**
+ * @param authorization the header as sent
+ * @param token the configured METRICS_TOKEN, if any
+ * @returns whether /metrics may be read
+ */
+export function mayReadMetrics(authorization: string | undefined, token: string | undefined): boolean {
+  if (!token) return true;
+  const given = Buffer.from(authorization ?? '');
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}

@@ -1,0 +1,120 @@
+import mongoose, { type Model } from 'mongoose';
+import { AppError } from '../kernel/errors.js';
+
+/** What E11000 tells about the index that refused a write. */
+export interface DuplicateKey {
+  keyPattern: Record<string, unknown>;
+  keyValue: Record<string, unknown>;
+}
+
+/** Longest time, in ms, a request waits for a database that is away before it is answered 503. */
+const UNAVAILABLE_AFTER_MS = 3_000;
+
+// Queries on fields a schema does not know are a programming fault: say so instead of matching all.
+mongoose.set('strictQuery', 'throw');
+// Indexes are made and verified by ensureIndexes, once, before the ports open.
+mongoose.set('autoIndex', false);
+mongoose.set('autoCreate', false);
+
+/**
+ * Connects the process to its database.
+ * Writes are acknowledged by a majority and its journals where the URI does not say otherwise, so
+ * that what we acknowledge survives (contract, promise 1).
+ *
+ * @throws AppError SERVICE_UNAVAILABLE when no server answers in time
+ */
+export async function connectMongo(uri: string): Promise<void> {
+  try {
+    await mongoose.connect(uri, {
+      bufferCommands: false,
+      serverSelectionTimeoutMS: UNAVAILABLE_AFTER_MS,
+      connectTimeoutMS: UNAVAILABLE_AFTER_MS,
+      waitQueueTimeoutMS: UNAVAILABLE_AFTER_MS,
+      socketTimeoutMS: 10_000,
+      heartbeatFrequencyMS: 2_000,
+      maxPoolSize: 20,
+      ...(uri.includes('w=') ? {} : { writeConcern: { w: 'majority', journal: true } }),
+    });
+  } catch (error) {
+    throw new AppError('SERVICE_UNAVAILABLE', 'the database does not answer', { cause: error });
+  }
+}
+
+/** Closes all connections; running operations end with an error. */
+export async function disconnectMongo(): Promise<void> {
+  await mongoose.disconnect();
+}
+
+/** Resolves when the database answers, rejects within a few seconds when it does not. */
+export async function pingMongo(): Promise<void> {
+  const { db } = mongoose.connection;
+  if (!db) throw new AppError('SERVICE_UNAVAILABLE', 'the database is not connected');
+  await db.command({ ping: 1 }, { timeoutMS: UNAVAILABLE_AFTER_MS });
+}
+
+/** The index of a schema as the server lists it, in one comparable text. */
+function indexKey(key: Record<string, unknown>): string {
+  return JSON.stringify(Object.entries(key));
+}
+
+/**
+ * Creates the indexes of every model and then checks that they stand. Without its unique indexes
+ * the domain's promises do not hold, so a process that misses one must not start (faults, 35).
+ *
+ * @throws Error naming the missing indexes
+ */
+export async function ensureIndexes(): Promise<void> {
+  const missing: string[] = [];
+  for (const model of Object.values(mongoose.models) as Model<unknown>[]) {
+    await model.createCollection();
+    await model.createIndexes();
+    const listed = await model.collection.listIndexes().toArray();
+    for (const [key, options] of model.schema.indexes()) {
+      const found = listed.find((index) => indexKey(index.key) === indexKey(key as Record<string, unknown>));
+      if (!found || Boolean(found.unique) !== Boolean(options.unique)) {
+        missing.push(`${model.collection.name} ${JSON.stringify(key)}${options.unique ? ' unique' : ''}`);
+      }
+    }
+  }
+  if (missing.length > 0) throw new Error(`missing database indexes: ${missing.join('; ')}`);
+}
+
+/** @returns which unique index refused a write, or undefined for any other error */
+export function duplicateKey(error: unknown): DuplicateKey | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, keyPattern, keyValue } = error as { code?: unknown } & Partial<DuplicateKey>;
+  if (code !== 11_000) return undefined;
+  return { keyPattern: keyPattern ?? {}, keyValue: keyValue ?? {} };
+}
+
+/** Errors of the driver that mean "the database is away", whatever the operation was. */
+const UNAVAILABLE = new Set([
+  'MongoServerSelectionError',
+  'MongooseServerSelectionError',
+  'MongoNetworkError',
+  'MongoNetworkTimeoutError',
+  'MongoNotConnectedError',
+  'MongoTopologyClosedError',
+  'MongoPoolClearedError',
+  'MongoPoolClosedError',
+  'MongoConnectionPoolClosedError',
+  'MongoWaitQueueTimeoutError',
+  'MongoOperationTimeoutError',
+  'MongoExpiredSessionError',
+  'MongoClientClosedError',
+  'MongoWriteConcernError',
+]);
+
+/** Server codes of the same meaning: not primary, shutting down, write concern timed out, disk full. */
+const UNAVAILABLE_CODES = new Set([
+  6, 7, 64, 89, 91, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436, 14_031,
+]);
+
+/** @returns whether the error says that the database cannot be reached or cannot write right now */
+export function isMongoAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (UNAVAILABLE.has(error.name)) return true;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'number' && UNAVAILABLE_CODES.has(code)) return true;
+  return error.name === 'MongooseError' && /before initial connection|not connected/i.test(error.message);
+}
