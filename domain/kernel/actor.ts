@@ -8,10 +8,3 @@ export interface Actor {
   readonly profile: string;
   readonly role: Role;
 }
-
-/** The program at the other end: what links a call without a token to an earlier authenticated one. */
-export interface Client {
-  /** IP address; from X-Forwarded-For only behind a trusted proxy. */
-  readonly address: string;
-  readonly userAgent: string;
-}

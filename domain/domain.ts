@@ -1,0 +1,80 @@
+import { type Adoption, createAdoption } from './adoption/index.js';
+import { type Chat, createChat } from './chat/index.js';
+import { type Community, createCommunity } from './community/index.js';
+import { type Clock, systemClock } from './kernel/clock.js';
+import { createEventBus } from './kernel/events.js';
+import type { Live } from './kernel/live.js';
+import { createLocalDateTime } from './kernel/local-date-time.js';
+import { createMembers, type Members } from './members/index.js';
+import { createNotifications, type Notifications } from './notifications/index.js';
+import type { Config } from './platform/config.js';
+import type { Logger } from './platform/logger.js';
+import { createRateLimits, type RateLimits } from './platform/rate-limits.js';
+
+/** The whole domain layer, shared by REST, event streams, sockets and commands. */
+export interface Domain {
+  members: Members;
+  adoption: Adoption;
+  community: Community;
+  chat: Chat;
+  notifications: Notifications;
+  rateLimits: RateLimits;
+  /** Finishes what a crash interrupted, and goes on looking for it until `close`. */
+  startSweeps(): Promise<void>;
+  /** Ends timers and queues; everything acknowledged is stored already. */
+  close(): Promise<void>;
+}
+
+export interface DomainOptions {
+  config: Config;
+  logger: Logger;
+  /** Where pushes to sockets go. */
+  live: Live;
+  clock?: Clock;
+}
+
+/** How often, in ms, records are looked for whose consequences a crash interrupted. */
+const SWEEP_EVERY_MS = 30_000;
+
+/** Puts the areas together; needs a connected database (platform/mongo). */
+export async function createDomain(options: DomainOptions): Promise<Domain> {
+  const { config, logger, live, clock = systemClock } = options;
+  const events = createEventBus();
+  const localTime = createLocalDateTime(config.TIME_ZONE);
+  const members = await createMembers(config, clock);
+  const { directory } = members;
+  const adoption = createAdoption({ clock });
+  const community = createCommunity({ clock, events, directory, localTime, logger });
+  const notifications = createNotifications({ clock, events, directory, localTime, live, logger });
+  const chat = createChat({ clock, events, directory, adoption, live, logger, config });
+  let timer: NodeJS.Timeout | undefined;
+
+  async function sweep(): Promise<void> {
+    for (const area of [community, chat]) {
+      try {
+        await area.sweep();
+      } catch (error) {
+        logger.warn({ err: error }, 'a sweep failed; the next one tries again');
+      }
+    }
+  }
+
+  return {
+    members,
+    adoption,
+    community,
+    chat,
+    notifications,
+    rateLimits: createRateLimits(config.RATE_LIMIT === 'on'),
+    async startSweeps() {
+      await sweep();
+      timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
+      timer.unref();
+    },
+    async close() {
+      clearInterval(timer);
+      await chat.close();
+      await notifications.close();
+    },
+  };
+}

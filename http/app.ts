@@ -1,0 +1,55 @@
+import cors from '@koa/cors';
+import Koa from 'koa';
+import type { Domain } from '../domain/domain.js';
+import { createOriginPolicy } from '../domain/kernel/origins.js';
+import type { Config } from '../domain/platform/config.js';
+import type { Logger } from '../domain/platform/logger.js';
+import type { AppState } from './context.js';
+import { errorHandler } from './middleware/error-handler.js';
+import { limitAddress } from './middleware/limit.js';
+import { requestContext } from './middleware/request-context.js';
+import { createOperationsRouter, type Probe } from './operations.routes.js';
+import { createRouter, documentedRoutes } from './router.js';
+import type { StreamHub } from './sse/stream-hub.js';
+
+/**
+ * The REST application: all middleware in order, then every router. Nothing registers itself
+ * anywhere else.
+ */
+export function createApp(
+  domain: Domain,
+  streams: StreamHub,
+  config: Config,
+  logger: Logger,
+  probe: Probe,
+): Koa<AppState> {
+  const app = new Koa<AppState>({ proxy: config.TRUST_PROXY > 0, maxIpsCount: config.TRUST_PROXY });
+  const originAllowed = createOriginPolicy(config.CORS_ORIGINS);
+  const operations = createOperationsRouter(config, probe);
+  const router = createRouter(documentedRoutes(domain, streams));
+
+  app.use(requestContext(domain, config, logger, originAllowed));
+  app.use(errorHandler);
+  app.use(
+    cors({
+      origin: (ctx) => (originAllowed(ctx.get('Origin')) ? ctx.get('Origin') : ''),
+      // The session cookie is for pages we know by name, never for "any origin".
+      credentials: () => !config.CORS_ORIGINS?.includes('*'),
+      exposeHeaders: ['X-Request-Id', 'Retry-After'],
+      maxAge: 600,
+    }),
+  );
+  app.use(operations.routes());
+  app.use(limitAddress);
+  app.use(router.routes());
+  app.use(operations.allowedMethods());
+  app.use(router.allowedMethods());
+
+  // Koa reports here what happens to a response after it was handed out; a client that goes away in
+  // the middle of an answer is no error of ours.
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '')) return;
+    logger.error({ err: error }, 'response failed');
+  });
+  return app;
+}

@@ -1,0 +1,31 @@
+import type { AppContext } from '../context.js';
+import type { Actor } from '../../domain/kernel/actor.js';
+import { AppError } from '../../domain/kernel/errors.js';
+import { type Session, tokenOf } from '../../domain/members/index.js';
+import type { Auth } from '../route.js';
+import { keepSession } from '../session-cookie.js';
+
+/**
+ * The session of the Authorization header, if one is sent.
+ * @throws AppError UNAUTHORIZED or TOKEN_EXPIRED for a token that is sent and bad, everywhere
+ */
+export async function sessionOf(ctx: AppContext): Promise<Session | undefined> {
+  const header = ctx.get('Authorization');
+  if (!header) return undefined;
+  const token = tokenOf(header);
+  if (!token) throw new AppError('UNAUTHORIZED', 'the Authorization header holds no token');
+  const session = await ctx.state.domain.members.authenticate(token);
+  keepSession(ctx, token, session);
+  ctx.state.domain.chat.bindings.touch(ctx.state.client, session.actor.no);
+  return session;
+}
+
+/** The member who calls. @throws AppError UNAUTHORIZED when the route needs one and there is none */
+export async function authenticate(ctx: AppContext, auth: Auth): Promise<Actor | undefined> {
+  const session = await sessionOf(ctx);
+  if (!session && auth === 'required') {
+    throw new AppError('UNAUTHORIZED', 'the Authorization header is missing');
+  }
+  ctx.state.session = session;
+  return session?.actor;
+}

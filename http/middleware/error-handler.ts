@@ -1,0 +1,25 @@
+import type { Middleware } from 'koa';
+import { AppError } from '../../domain/kernel/errors.js';
+import { toAppError } from '../../domain/platform/failures.js';
+import { metrics } from '../../domain/platform/metrics.js';
+import type { AppState } from '../context.js';
+import { respondError } from '../respond.js';
+
+/** The one place that turns what was thrown, or left unanswered, into the documented error body. */
+export const errorHandler: Middleware<AppState> = async (ctx, next) => {
+  try {
+    await next();
+    // What the router leaves: no such path, or (with Allow set) not by this method.
+    if (ctx.status === 404 && ctx.body == null) throw new AppError('NOT_FOUND', `no such path: ${ctx.path}`);
+    if ((ctx.status === 405 || ctx.status === 501) && ctx.body == null) {
+      throw new AppError('METHOD_NOT_ALLOWED', `${ctx.path} takes ${ctx.response.get('Allow')}`);
+    }
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (error.status >= 500) {
+      if (error.status === 500) metrics.unexpectedErrors.inc();
+      ctx.state.log.error({ err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
+    }
+    respondError(ctx, error);
+  }
+};

@@ -1,0 +1,51 @@
+import type { Middleware } from 'koa';
+import { v4, validate } from 'uuid';
+import type { Domain } from '../../domain/domain.js';
+import { identifyClient } from '../../domain/kernel/client.js';
+import type { Config } from '../../domain/platform/config.js';
+import type { Logger } from '../../domain/platform/logger.js';
+import { metrics } from '../../domain/platform/metrics.js';
+import type { AppState } from '../context.js';
+
+/**
+ * First of all: gives the request its id (a caller's UUID is kept, so that one id runs through a
+ * proxy's log and ours), says who calls, and logs and measures the answer when it is out.
+ */
+export function requestContext(
+  domain: Domain,
+  config: Config,
+  logger: Logger,
+  originAllowed: (origin: string) => boolean,
+): Middleware<AppState> {
+  return async (ctx, next) => {
+    const startedAt = process.hrtime.bigint();
+    const given = ctx.get('X-Request-Id');
+    ctx.state.requestId = validate(given) ? given : v4();
+    ctx.state.log = logger.child({ requestId: ctx.state.requestId });
+    ctx.state.domain = domain;
+    ctx.state.originAllowed = originAllowed;
+    ctx.state.client = identifyClient(
+      ctx.req.socket.remoteAddress ?? '',
+      ctx.get('X-Forwarded-For'),
+      ctx.get('User-Agent'),
+      config.TRUST_PROXY,
+    );
+    ctx.set('X-Request-Id', ctx.state.requestId);
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    await next();
+
+    const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
+    const route = ctx.state.route ?? 'none';
+    metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
+    ctx.state.log.debug(
+      {
+        method: ctx.method,
+        path: ctx.path,
+        status: ctx.status,
+        ms: Math.round(seconds * 1e4) / 10,
+        member: ctx.state.session?.actor.no,
+      },
+      'request',
+    );
+  };
+}

@@ -1,0 +1,32 @@
+import Router from '@koa/router';
+import { AppError } from '../domain/kernel/errors.js';
+import type { Config } from '../domain/platform/config.js';
+import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
+import type { AppState } from './context.js';
+import { respond } from './respond.js';
+
+/** Resolves when the process can serve, rejects with what stands in the way. */
+export type Probe = () => Promise<void>;
+
+/** The operators' calls; the gateway answers the same three. (contract, section 1) */
+export function createOperationsRouter(config: Config, probe: Probe): Router<AppState> {
+  const router = new Router<AppState>();
+
+  router.get('/healthz', (ctx) => respond(ctx, { up: true }));
+
+  router.get('/readyz', async (ctx) => {
+    await probe();
+    respond(ctx, { ready: true });
+  });
+
+  router.get('/metrics', async (ctx) => {
+    if (!mayReadMetrics(ctx.get('Authorization'), config.METRICS_TOKEN)) {
+      throw new AppError('UNAUTHORIZED', '/metrics needs the configured METRICS_TOKEN as a Bearer token');
+    }
+    const { contentType, text } = await exposeMetrics();
+    ctx.set('Content-Type', contentType);
+    ctx.body = text;
+  });
+
+  return router;
+}

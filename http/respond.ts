@@ -1,0 +1,26 @@
+import type { ParameterizedContext } from 'koa';
+import type { AppError } from '../domain/kernel/errors.js';
+
+/** What answering needs of a request, whichever router it came through. */
+type Answerable = Pick<ParameterizedContext, 'status' | 'body' | 'set'>;
+
+/** The content type of every answer, to the letter. (interface, introduction) */
+const JSON_TYPE = 'application/json;charset=UTF-8';
+
+/** The body of a mutation that went through. (interface, common response bodies) */
+export const DONE = { status: 200 } as const;
+
+/** Answers 200 with a JSON body. */
+export function respond(ctx: Answerable, body: unknown): void {
+  ctx.status = 200;
+  ctx.body = JSON.stringify(body);
+  ctx.set('Content-Type', JSON_TYPE);
+}
+
+/** Answers with an error of the catalogue. `Retry-After` is whole seconds (RFC 9110, 10.2.3). */
+export function respondError(ctx: Answerable, error: AppError): void {
+  ctx.status = error.status;
+  ctx.body = JSON.stringify(error.body);
+  ctx.set('Content-Type', JSON_TYPE);
+  if (error.retryAfterMs !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)));
+}
