@@ -67,6 +67,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
     notifications,
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on'),
     async startSweeps() {
+      await notifications.startTail();
       await sweep();
       timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
       timer.unref();

@@ -1,8 +1,8 @@
-import type { AppContext } from './context.js';
 import type { z } from 'zod';
 import type { Actor } from '../domain/kernel/actor.js';
 import type { Client } from '../domain/kernel/client.js';
 import { parseInput } from '../domain/kernel/input.js';
+import type { AppContext } from './context.js';
 import { authenticate } from './middleware/authenticate.js';
 import { readJsonBody } from './middleware/json-body.js';
 import { limit } from './middleware/limit.js';

@@ -1,5 +1,5 @@
-import type { AppContext } from './context.js';
 import type { Session } from '../domain/members/index.js';
+import type { AppContext } from './context.js';
 
 const NAME = 'session';
 

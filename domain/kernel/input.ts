@@ -39,8 +39,11 @@ export function parseInput<T extends z.ZodType>(schema: T, raw: unknown, where: 
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.slice(0, MAX_FAULTS).map((issue) => {
-    const path = issue.path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i ? `.${String(part)}` : part));
-    const missing = issue.code === 'invalid_type' && issue.input === undefined && /received undefined/.test(issue.message);
+    const path = issue.path.map((part, i) =>
+      typeof part === 'number' ? `[${part}]` : i ? `.${String(part)}` : part,
+    );
+    const missing =
+      issue.code === 'invalid_type' && issue.input === undefined && /received undefined/.test(issue.message);
     return `${path.join('') || where}: ${missing ? 'is missing' : issue.message}`;
   });
   throw new AppError('INVALID_INPUT', faults);

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Actor } from '../kernel/actor.js';
+import { literalPattern } from '../kernel/literal-pattern.js';
 import { Member } from './member.model.js';
 import { toActor } from './record-member.js';
 
@@ -12,6 +13,12 @@ export interface MemberDirectory {
   lookUp(numbers: Iterable<number>): Promise<Map<number, Actor>>;
   /** The member with this e-mail address, if there is one. */
   findByEmail(email: string): Promise<Actor | undefined>;
+  /**
+   * Numbers of the members whose nickname holds a text, literally and in any case.
+   *
+   * @param limit most members to find, lowest numbers first
+   */
+  findByNickname(keyword: string, limit: number): Promise<number[]>;
   /** Takes in what this process has just learnt of a member. */
   remember(member: Actor): void;
   /** Every member's number, in batches, lowest first. */
@@ -44,6 +51,17 @@ export function createMemberDirectory(max = 50_000): MemberDirectory {
     async findByEmail(email) {
       const record = await Member.findOne({ email: email.toLowerCase() }).lean();
       return record ? toActor(record) : undefined;
+    },
+
+    async findByNickname(keyword, limit) {
+      const records = await Member.find(
+        { nickname: { $regex: literalPattern(keyword), $options: 'i' } },
+        { _id: 1 },
+      )
+        .sort({ _id: 1 })
+        .limit(limit)
+        .lean();
+      return records.map(({ _id }) => _id);
     },
 
     remember(member) {

@@ -28,7 +28,10 @@ export interface RateLimits {
 export function createRateLimits(on: boolean): RateLimits {
   if (!on) return { take: async () => {} };
   const limiters = Object.fromEntries(
-    Object.entries(budgets).map(([name, budget]) => [name, new RateLimiterMemory({ ...budget, keyPrefix: name })]),
+    Object.entries(budgets).map(([name, budget]) => [
+      name,
+      new RateLimiterMemory({ ...budget, keyPrefix: name }),
+    ]),
   ) as Record<Budget, RateLimiterMemory>;
   return {
     async take(budget, key) {

@@ -1,6 +1,6 @@
-import type { AppContext } from '../context.js';
-import { koaBody } from 'koa-body';
+import { HttpMethodEnum, koaBody } from 'koa-body';
 import { AppError } from '../../domain/kernel/errors.js';
+import type { AppContext } from '../context.js';
 
 /** Largest JSON body, after decompression. The largest legitimate one, an article, is far below. */
 const MAX_BODY = '1mb';
@@ -12,7 +12,7 @@ const parse = koaBody({
   urlencoded: false,
   text: false,
   multipart: false,
-  parsedMethods: ['POST', 'PATCH', 'PUT', 'DELETE'],
+  parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
 });
 
 function hasBody(ctx: AppContext): boolean {
@@ -33,7 +33,8 @@ export async function readJsonBody(ctx: AppContext): Promise<unknown> {
   } catch (error) {
     const { status } = error as { status?: number };
     if (status === 413) throw new AppError('PAYLOAD_TOO_LARGE', `the body is larger than ${MAX_BODY}`);
-    if (status === 415) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this content encoding is not supported');
+    if (status === 415)
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this content encoding is not supported');
     throw new AppError('MALFORMED_BODY', 'the body is not a JSON object', { cause: error });
   }
   return ctx.request.body ?? {};

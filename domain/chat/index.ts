@@ -1,0 +1,93 @@
+import type { Actor } from '../kernel/actor.js';
+import type { MessagePayload, RoomView } from '../kernel/live.js';
+import type { Bindings } from './bindings/bindings.js';
+import { createMemoryBindings } from './bindings/bindings.memory.js';
+import { requireParticipant } from './chat.policy.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { Caller } from './messages/identify-sender.js';
+import { createLedger } from './messages/ledger.js';
+import { listMessages, type MessageList } from './messages/list-messages.js';
+import { markRead, markStateRead } from './messages/mark-read.js';
+import { echoMessage, type PushAnswer, type PushInput, pushMessage } from './messages/push-message.js';
+import { type SendInput, sendMessage } from './messages/send-message.js';
+import { createUnseenMessages } from './messages/unseen-messages.js';
+import { type Entered, enterRoom } from './presence/enter-room.js';
+import { connectionClosed, disconnectFromRoom, leaveRoom } from './presence/leave-room.js';
+import { createMemoryPresence } from './presence/presence.memory.js';
+import { createRoom } from './rooms/create-room.js';
+import { listRooms } from './rooms/list-rooms.js';
+import { createRoomChanges } from './rooms/room-changes.js';
+import { createRoomStates } from './rooms/room-states.js';
+
+export type { Caller } from './messages/identify-sender.js';
+export { MAX_LISTED } from './messages/list-messages.js';
+export { checkContent, messageFields } from './messages/message-input.js';
+
+/** One-to-one chat about adoption posts. (contract, sections 4 and 5) */
+export interface Chat {
+  bindings: Bindings;
+  createRoom(actor: Actor, input: { saleNo: number; createMember: number }): Promise<number>;
+  listRooms(actor: Actor, saleNo?: number): Promise<RoomView[]>;
+  listMessages(actor: Actor, chatNo: number, page: { limit?: number; before?: string }): Promise<MessageList>;
+  sendMessage(actor: Actor, input: SendInput): Promise<MessagePayload>;
+  pushMessage(caller: Caller, input: PushInput): Promise<PushAnswer>;
+  echoMessage(chatNo: number, messageId: string): Promise<PushAnswer>;
+  markRead(actor: Actor, chatNo: number, seq: number): Promise<void>;
+  enterRoom(
+    actor: Actor,
+    chatNo: number,
+    after: number | undefined,
+    connection: string,
+    subscribe: () => void | Promise<void>,
+  ): Promise<Entered>;
+  leaveRoom(memberNo: number, chatNo: number, connection: string): Promise<void>;
+  connectionClosed(memberNo: number, chatNos: number[], connection: string): Promise<void>;
+  disconnectFromRoom(caller: Caller, chatNo: number, email: string): Promise<void>;
+  /** @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN */
+  requireParticipant(actor: Actor, chatNo: number): Promise<void>;
+  /** Announces messages whose announcement a crash interrupted. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Given = Pick<ChatDeps, 'clock' | 'events' | 'live' | 'logger' | 'config' | 'directory' | 'adoption'>;
+
+export function createChat(given: Given): Chat {
+  const { clock, events, live, logger, directory, adoption } = given;
+  const presence = createMemoryPresence();
+  const bindings = createMemoryBindings(clock);
+  const states = createRoomStates();
+  const ledger = createLedger(clock, states);
+  const changes = createRoomChanges(states, directory, adoption, live, logger);
+  const unseen = createUnseenMessages(
+    events,
+    states,
+    presence,
+    async (chatNo, memberNo, seq) =>
+      markStateRead({ ledger, live, changes }, await states.get(chatNo), memberNo, seq),
+    logger,
+  );
+  const deps: ChatDeps = { ...given, presence, bindings, states, ledger, changes, unseen };
+
+  return {
+    bindings,
+    createRoom: (actor, input) => createRoom(deps, actor, input),
+    listRooms: (actor, saleNo) => listRooms(deps, actor, saleNo),
+    listMessages: (actor, chatNo, page) => listMessages(deps, actor, chatNo, page),
+    sendMessage: (actor, input) => sendMessage(deps, actor, input),
+    pushMessage: (caller, input) => pushMessage(deps, caller, input),
+    echoMessage: (chatNo, messageId) => echoMessage(deps, chatNo, messageId),
+    markRead: (actor, chatNo, seq) => markRead(deps, actor, chatNo, seq),
+    enterRoom: (actor, chatNo, after, connection, subscribe) =>
+      enterRoom(deps, actor, chatNo, after, connection, subscribe),
+    leaveRoom: (memberNo, chatNo, connection) => leaveRoom(deps, memberNo, chatNo, connection),
+    connectionClosed: (memberNo, chatNos, connection) =>
+      connectionClosed(deps, memberNo, chatNos, connection),
+    disconnectFromRoom: (caller, chatNo, email) => disconnectFromRoom(deps, caller, chatNo, email),
+    requireParticipant: async (actor, chatNo) => {
+      requireParticipant(await states.get(chatNo), actor.no);
+    },
+    sweep: () => unseen.sweep(),
+    close: async () => changes.close(),
+  };
+}

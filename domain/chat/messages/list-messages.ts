@@ -1,0 +1,53 @@
+import type { Actor } from '../../kernel/actor.js';
+import { AppError } from '../../kernel/errors.js';
+import { requireParticipant } from '../chat.policy.js';
+import type { ChatDeps } from '../chat-deps.js';
+import { markStateRead } from './mark-read.js';
+import { Message } from './message.model.js';
+import { type MessageView, presentMessage } from './message.presenter.js';
+
+/** Most messages one list holds. (contract, section 4) */
+export const MAX_LISTED = 1_000;
+
+export interface MessageList {
+  /** The requesting member's. */
+  email: string;
+  chatList: MessageView[];
+}
+
+/**
+ * Marks the other's messages read, then lists the room's latest messages, oldest first.
+ *
+ * @param page.limit at most this many, up to MAX_LISTED
+ * @param page.before only messages before the one with this id
+ * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, MESSAGE_NOT_FOUND for an unknown `before`
+ */
+export async function listMessages(
+  deps: ChatDeps,
+  actor: Actor,
+  chatNo: number,
+  page: { limit?: number; before?: string },
+): Promise<MessageList> {
+  const state = await deps.states.load(chatNo);
+  requireParticipant(state, actor.no);
+  let range: Record<string, unknown> = {};
+  if (page.before !== undefined) {
+    const limit = await Message.findOne({ _id: page.before, chatNo }, { seq: 1 }).lean();
+    if (!limit) throw new AppError('MESSAGE_NOT_FOUND', `before: chat room ${chatNo} holds no such message`);
+    range = { seq: { $lt: limit.seq } };
+  }
+  await markStateRead(deps, state, actor.no, state.seq);
+  const [records, people] = await Promise.all([
+    Message.find({ chatNo, ...range })
+      .sort({ seq: -1 })
+      .limit(page.limit ?? MAX_LISTED)
+      .lean(),
+    deps.directory.lookUp([state.creator, state.joiner]),
+  ]);
+  return {
+    email: actor.email,
+    chatList: records
+      .reverse()
+      .map((record) => presentMessage(record, state, people.get(record.senderNo), actor.no)),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Actor } from '../../kernel/actor.js';
+import type { MessagePayload } from '../../kernel/live.js';
+import { metrics } from '../../platform/metrics.js';
+import { requireParticipant } from '../chat.policy.js';
+import type { ChatDeps } from '../chat-deps.js';
+import { other } from '../rooms/room-states.js';
+import type { Appended } from './ledger.js';
+import type { ContentType } from './message.model.js';
+import { presentPayload } from './message.presenter.js';
+
+export interface SendInput {
+  chatNo: number;
+  contentType: ContentType;
+  content: string;
+  /** The sender's own key within this room; the same again returns the first message. */
+  clientKey?: string;
+}
+
+/**
+ * Stores a message, delivers it to the room, and notifies a recipient who is away: the one way in,
+ * for sockets and the push call alike. When this resolves the message is stored, readable and
+ * delivered; a crash before that leaves it either absent or complete.
+ *
+ * @returns the payload, of the first message where `clientKey` was used before
+ * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
+ */
+export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput): Promise<MessagePayload> {
+  const { states, ledger, presence, live, changes, unseen } = deps;
+  const { chatNo, ...draft } = input;
+  const room = await states.get(chatNo);
+  const side = requireParticipant(room, actor.no);
+  const recipientNo = room[other(side)];
+  let payload: MessagePayload | undefined;
+
+  const { record, state, repeated } = await ledger.append(
+    chatNo,
+    { side, ...draft },
+    () => presence.isPresent(chatNo, recipientNo),
+    (appended: Appended) => {
+      payload = presentPayload(appended.record, appended.state, actor);
+      live.message(payload);
+    },
+  );
+  if (repeated) {
+    metrics.messagesRepeated.inc({ kind: 'key' });
+    return presentPayload(record, state, actor);
+  }
+  metrics.messagesStored.inc();
+  changes.touch(chatNo, 'creator');
+  changes.touch(chatNo, 'joiner');
+  if (record.unannounced) await unseen.announce(record);
+  return payload ?? presentPayload(record, state, actor);
+}

@@ -1,0 +1,99 @@
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../../kernel/errors.js';
+import { Message, type MessageRecord } from '../messages/message.model.js';
+import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
+
+export const other = (side: Side): Side => (side === 'creator' ? 'joiner' : 'creator');
+
+/** A room as of its newest message: all that sending, reading and listing need to know of it. */
+export interface RoomState {
+  readonly chatNo: number;
+  readonly saleNo: number;
+  readonly creator: number;
+  readonly joiner: number;
+  readonly createdAt: Date;
+  /** Number of the newest message; 0 in an empty room. */
+  seq: number;
+  /** How many messages each side has sent. */
+  sent: Record<Side, number>;
+  /** Effective read positions: the larger of the room's pointer and what the newest message says. */
+  read: Record<Side, Position>;
+  latest?: { content: string; contentType: string; sentAt: Date };
+}
+
+function larger(a: Position, b: Position | undefined): Position {
+  return b && b.seq > a.seq ? { seq: b.seq, others: b.others } : { seq: a.seq, others: a.others };
+}
+
+/** A room's state from its two records. */
+export function stateOf(room: RoomRecord, head: MessageRecord | undefined): RoomState {
+  return {
+    chatNo: room._id,
+    saleNo: room.saleNo,
+    creator: room.creator,
+    joiner: room.joiner,
+    createdAt: room.createdAt,
+    seq: head?.seq ?? 0,
+    sent: head ? { creator: head.sent.creator, joiner: head.sent.joiner } : { creator: 0, joiner: 0 },
+    read: {
+      creator: larger(room.read.creator, head?.read.creator),
+      joiner: larger(room.read.joiner, head?.read.joiner),
+    },
+    ...(head
+      ? { latest: { content: head.content, contentType: head.contentType, sentAt: head.sentAt } }
+      : {}),
+  };
+}
+
+/** Messages of the other party that this side has not read. */
+export function unreadOf(state: RoomState, side: Side): number {
+  return state.sent[other(side)] - state.read[side].others;
+}
+
+/**
+ * The states this process works with. A state in memory can be behind what another process wrote:
+ * `seq` is then corrected by the unique index that refuses the next insert, read positions only ever
+ * rise, and whoever answers a read asks with `load`.
+ */
+export interface RoomStates {
+  /** The state in memory, else from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
+  get(chatNo: number): Promise<RoomState>;
+  /** The state from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
+  load(chatNo: number): Promise<RoomState>;
+  /** Forgets what is in memory, after a write whose outcome says it is behind. */
+  forget(chatNo: number): void;
+}
+
+/** @param max rooms held in memory; one takes some 600 bytes */
+export function createRoomStates(max = 50_000): RoomStates {
+  const states = new LRUCache<number, RoomState>({ max });
+
+  async function load(chatNo: number): Promise<RoomState> {
+    const [room, head] = await Promise.all([
+      Room.findById(chatNo).lean(),
+      Message.findOne({ chatNo }).sort({ seq: -1 }).lean(),
+    ]);
+    if (!room) throw new AppError('CHAT_ROOM_NOT_FOUND', `chat room ${chatNo} does not exist`);
+    return keepNewer(stateOf(room, head ?? undefined));
+  }
+
+  /** What was read may be older by now than what a send has put in memory meanwhile. */
+  function keepNewer(loaded: RoomState): RoomState {
+    const known = states.get(loaded.chatNo);
+    const [newer, older] = known && known.seq >= loaded.seq ? [known, loaded] : [loaded, known];
+    newer.read.creator = larger(newer.read.creator, older?.read.creator);
+    newer.read.joiner = larger(newer.read.joiner, older?.read.joiner);
+    states.set(newer.chatNo, newer);
+    return newer;
+  }
+
+  return {
+    load,
+    async get(chatNo) {
+      return states.get(chatNo) ?? load(chatNo);
+    },
+    forget(chatNo) {
+      states.delete(chatNo);
+    },
+  };
+}

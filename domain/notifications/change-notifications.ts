@@ -1,0 +1,54 @@
+import type { Actor } from '../kernel/actor.js';
+import { AppError } from '../kernel/errors.js';
+import { Notification } from './notification.model.js';
+
+/**
+ * Of a chat only the latest notification is listed, so what is done to it is done to the older ones
+ * of its room too: else deleting the one shown would bring up the one behind it.
+ */
+async function changeWithOlder(
+  memberNo: number,
+  records: { _id: number; n: number; chatNo?: number }[],
+  change: { checked: true } | { deleted: true },
+): Promise<void> {
+  const ofRooms = records.filter(({ chatNo }) => chatNo !== undefined);
+  await Notification.updateMany({ _id: { $in: records.map(({ _id }) => _id) }, memberNo }, { $set: change });
+  await Promise.all(
+    ofRooms.map(({ chatNo, n }) =>
+      Notification.updateMany({ memberNo, chatNo, n: { $lt: n } }, { $set: change }),
+    ),
+  );
+}
+
+/** @throws AppError NOTIFICATION_NOT_FOUND also for another member's */
+export async function checkNotification(actor: Actor, notificationId: number): Promise<void> {
+  const record = await Notification.findOne(
+    { _id: notificationId, memberNo: actor.no, deleted: false },
+    { n: 1, chatNo: 1 },
+  ).lean();
+  if (!record) throw new AppError('NOTIFICATION_NOT_FOUND', `notification ${notificationId} does not exist`);
+  await changeWithOlder(actor.no, [record], { checked: true });
+}
+
+/**
+ * Deletes several, or none: one that is not the caller's changes nothing. Repeats, and ones deleted
+ * before, are no fault.
+ *
+ * @throws AppError NOTIFICATION_NOT_FOUND naming those that are not the caller's
+ */
+export async function deleteNotifications(actor: Actor, ids: number[]): Promise<void> {
+  const wanted = [...new Set(ids)];
+  const records = await Notification.find(
+    { _id: { $in: wanted }, memberNo: actor.no },
+    { n: 1, chatNo: 1 },
+  ).lean();
+  const found = new Set(records.map(({ _id }) => _id));
+  const missing = wanted.filter((id) => !found.has(id));
+  if (missing.length > 0) {
+    throw new AppError(
+      'NOTIFICATION_NOT_FOUND',
+      missing.slice(0, 10).map((id) => `idList: notification ${id} does not exist`),
+    );
+  }
+  await changeWithOlder(actor.no, records, { deleted: true });
+}

@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache';
+import type { Actor } from '../kernel/actor.js';
+import type { Clock } from '../kernel/clock.js';
+import type { EventBus } from '../kernel/events.js';
+import type { Live, NotificationView } from '../kernel/live.js';
+import type { LocalDateTime } from '../kernel/local-date-time.js';
+import type { MemberDirectory } from '../members/index.js';
+import type { Logger } from '../platform/logger.js';
+import { metrics } from '../platform/metrics.js';
+import { listenToCauses } from './causes.js';
+import { checkNotification, deleteNotifications } from './change-notifications.js';
+import { listNotifications } from './list-notifications.js';
+import type { NotificationRecord } from './notification.model.js';
+import { presentNotification } from './notification.presenter.js';
+import { createNotifier, type Notice } from './notifier.js';
+import { replayAfter, resumeAfter } from './replay.js';
+import { createTail } from './tail.js';
+import type { Delivery } from './wake-ups.js';
+import { createMemoryWakeUps } from './wake-ups.memory.js';
+
+export type { Delivery } from './wake-ups.js';
+
+/** Members' notifications and what their event streams carry. (contract, section 6) */
+export interface Notifications {
+  list(actor: Actor): Promise<NotificationView[]>;
+  check(actor: Actor, notificationId: number): Promise<void>;
+  remove(actor: Actor, ids: number[]): Promise<void>;
+  /** Writes one. @returns false when its cause has notified the member before */
+  notify(notice: Notice): Promise<boolean>;
+  /** Where a stream with this `Last-Event-ID` goes on. */
+  resumeAfter(memberNo: number, lastEventId: string | undefined): Promise<number>;
+  /** Everything after a number, in order, in pages. */
+  replayAfter(memberNo: number, after: number): AsyncGenerator<Delivery[]>;
+  /** Live deliveries of one member. @returns a function that ends them */
+  subscribe(memberNo: number, listener: (delivery: Delivery) => void): () => void;
+  /** Starts looking for what other processes write. */
+  startTail(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface NotificationDeps {
+  clock: Clock;
+  events: EventBus;
+  directory: MemberDirectory;
+  localTime: LocalDateTime;
+  live: Live;
+  logger: Logger;
+}
+
+export function createNotifications(deps: NotificationDeps): Notifications {
+  const { clock, events, directory, localTime, live, logger } = deps;
+  const wakeUps = createMemoryWakeUps();
+  /** Numbers of what this process has delivered lately, so that the tail leaves them alone. */
+  const delivered = new LRUCache<number, true>({ max: 20_000 });
+
+  async function deliver(record: NotificationRecord): Promise<void> {
+    delivered.set(record._id, true);
+    try {
+      const origins = await directory.lookUp(record.originNo > 0 ? [record.originNo] : []);
+      const view = presentNotification(record, origins.get(record.originNo), localTime);
+      wakeUps.publish({ memberNo: record.memberNo, n: record.n, view });
+      live.notification(record.memberNo, view);
+    } catch (error) {
+      // It is stored: the tail delivers it when the database answers again.
+      delivered.delete(record._id);
+      logger.warn({ err: error, notification: record._id }, 'a notification is left to the tail to deliver');
+    }
+  }
+
+  const notifier = createNotifier(clock, async (record) => {
+    metrics.notificationsStored.inc({ type: record.type });
+    await deliver(record);
+  });
+  const tail = createTail((id) => delivered.has(id), deliver, logger);
+  listenToCauses(events, notifier);
+
+  return {
+    list: (actor) => listNotifications(directory, localTime, actor),
+    check: checkNotification,
+    remove: deleteNotifications,
+    notify: async (notice) => (await notifier.notify(notice)) !== undefined,
+    resumeAfter,
+    replayAfter: (memberNo, after) => replayAfter(directory, localTime, memberNo, after),
+    subscribe: (memberNo, listener) => wakeUps.subscribe(memberNo, listener),
+    async startTail() {
+      for (const id of await tail.start()) delivered.set(id, true);
+    },
+    async close() {
+      await tail.stop();
+      await notifier.idle();
+    },
+  };
+}

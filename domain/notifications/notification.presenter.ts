@@ -1,0 +1,25 @@
+import type { Actor } from '../kernel/actor.js';
+import type { NotificationView } from '../kernel/live.js';
+import type { LocalDateTime } from '../kernel/local-date-time.js';
+import type { NotificationRecord } from './notification.model.js';
+
+/** What the origin is called where it is no member. */
+const SERVICE_NAME = 'admin';
+
+/** The documented record, the same for the list, the stream and the socket event. */
+export function presentNotification(
+  record: NotificationRecord,
+  origin: Actor | undefined,
+  localTime: LocalDateTime,
+): NotificationView {
+  return {
+    id: record._id,
+    type: record.type,
+    content: record.content,
+    url: record.url,
+    publishedAt: localTime.numbers(record.publishedAt.getTime()),
+    name: record.originNo === 0 ? SERVICE_NAME : (origin?.nickname ?? ''),
+    checked: record.checked,
+    del: record.deleted,
+  };
+}

@@ -1,0 +1,64 @@
+import type { LocalDateTime } from '../kernel/local-date-time.js';
+import type { MemberDirectory } from '../members/index.js';
+import { Notification } from './notification.model.js';
+import { presentNotification } from './notification.presenter.js';
+import type { Delivery } from './wake-ups.js';
+
+/** Records in one page of a replay. */
+const PAGE = 500;
+
+/** A number from which a legacy event id `{memberNo}_{epoch ms}` is told from `{memberNo}_{n}`. */
+const FIRST_EPOCH_MS = 1_000_000_000_000;
+
+/** The member's last number; 0 without any. */
+export async function lastNumber(memberNo: number): Promise<number> {
+  const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
+  return last?.n ?? 0;
+}
+
+/**
+ * Where a stream goes on after a `Last-Event-ID`: the number after which everything is replayed.
+ * An id of another member, of the future, or of no form we know replays nothing.
+ * (contract, section 6)
+ */
+export async function resumeAfter(memberNo: number, lastEventId: string | undefined): Promise<number> {
+  const last = await lastNumber(memberNo);
+  const match = /^(\d{1,16})_(\d{1,16})$/.exec(lastEventId ?? '');
+  if (!match || Number(match[1]) !== memberNo) return last;
+  const cursor = Number(match[2]);
+  if (cursor < FIRST_EPOCH_MS) return Math.min(cursor, last);
+  const first = await Notification.findOne({ memberNo, publishedAt: { $gt: new Date(cursor) } }, { n: 1 })
+    .sort({ n: 1 })
+    .lean();
+  return first ? first.n - 1 : last;
+}
+
+/**
+ * The member's notifications after a number, in order, page by page; those deleted meanwhile are left
+ * out.
+ */
+export async function* replayAfter(
+  directory: MemberDirectory,
+  localTime: LocalDateTime,
+  memberNo: number,
+  after: number,
+): AsyncGenerator<Delivery[]> {
+  let cursor = after;
+  for (;;) {
+    const records = await Notification.find({ memberNo, n: { $gt: cursor } })
+      .sort({ n: 1 })
+      .limit(PAGE)
+      .lean();
+    if (records.length === 0) return;
+    const origins = await directory.lookUp(records.map(({ originNo }) => originNo).filter((no) => no > 0));
+    cursor = records[records.length - 1]?.n ?? cursor;
+    yield records
+      .filter(({ deleted }) => !deleted)
+      .map((record) => ({
+        memberNo,
+        n: record.n,
+        view: presentNotification(record, origins.get(record.originNo), localTime),
+      }));
+    if (records.length < PAGE) return;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Domain } from '../../domain/domain.js';
+import { parseInput } from '../../domain/kernel/input.js';
+import { DONE } from '../respond.js';
+import { type Route, route } from '../route.js';
+import type { StreamHub } from '../sse/stream-hub.js';
+import { deleteBody, lastEventId, notificationParams } from './notifications.schema.js';
+
+/** Interface, section "Notifications". */
+export function notificationRoutes({ notifications }: Domain, streams: StreamHub): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/notification/connect',
+      auth: 'required',
+      limit: 'read',
+      async handle({ actor, ctx }) {
+        const sent = ctx.get('Last-Event-ID') || ctx.query.lastEventId || '';
+        const { 'Last-Event-ID': cursor } = parseInput(lastEventId, { 'Last-Event-ID': sent }, 'header');
+        const expiresAt = ctx.state.session?.expiresAt ?? 0;
+        const after = await notifications.resumeAfter(actor.no, cursor);
+        // From here on the response is the hub's: it writes to it until one side ends it.
+        ctx.respond = false;
+        streams.open(ctx.req, ctx.res, actor.no, expiresAt, after);
+      },
+    }),
+
+    route({
+      method: 'get',
+      path: '/notification/all',
+      auth: 'required',
+      limit: 'read',
+      handle: ({ actor }) => notifications.list(actor),
+    }),
+
+    route({
+      method: 'post',
+      path: '/notification',
+      auth: 'required',
+      limit: 'write',
+      body: deleteBody,
+      async handle({ actor, body }) {
+        await notifications.remove(actor, body.idList);
+        return DONE;
+      },
+    }),
+
+    route({
+      method: 'patch',
+      path: '/notification/checked/:notificationId',
+      auth: 'required',
+      limit: 'write',
+      params: notificationParams,
+      async handle({ actor, params }) {
+        await notifications.check(actor, params.notificationId);
+        return DONE;
+      },
+    }),
+  ];
+}

@@ -1,0 +1,13 @@
+/**
+ * One event in the stream format (HTML Standard, section 9.2). Data is one line: JSON has no raw line
+ * breaks, and ours is nothing else but the first event's fixed text.
+ */
+export function formatEvent(id: string, data: string): string {
+  return `id: ${id}\nevent: sse\ndata: ${data}\n\n`;
+}
+
+/** A comment line that keeps proxies and polyfills from giving the stream up. */
+export const HEARTBEAT = ': heartbeat\n\n';
+
+/** How long, in ms, a client waits before it connects again. */
+export const RETRY_MS = 3_000;
