@@ -12,8 +12,13 @@ export const DONE = { status: 200 } as const;
 
 /** Answers 200 with a JSON body. */
 export function respond(ctx: Answerable, body: unknown): void {
+  respondSerialised(ctx, JSON.stringify(body));
+}
+
+/** Answers 200 with JSON that is serialised already: a large answer that many callers share. */
+export function respondSerialised(ctx: Answerable, json: string | Buffer): void {
   ctx.status = 200;
-  ctx.body = JSON.stringify(body);
+  ctx.body = json;
   ctx.set('Content-Type', JSON_TYPE);
 }
 

@@ -1,0 +1,24 @@
+import type { AdoptionPostRecord } from './adoption-post.model.js';
+
+/** The documented adoption render record. */
+export interface RenderRecord {
+  id: number;
+  name: string;
+  age: string;
+  kind: string;
+  latitude: number;
+  longitude: number;
+  thumbnail: string;
+  modal: boolean;
+}
+
+/** What of a post is rendered: the list reads no more than this. */
+export type RenderedPost = Pick<
+  AdoptionPostRecord,
+  '_id' | 'name' | 'age' | 'kind' | 'latitude' | 'longitude' | 'thumbnail' | 'modal'
+>;
+
+export function presentRenderRecord(post: RenderedPost): RenderRecord {
+  const { _id, name, age, kind, latitude, longitude, thumbnail, modal } = post;
+  return { id: _id, name, age, kind, latitude, longitude, thumbnail, modal };
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../kernel/clock.js';
+import type { RenderRecord } from './adoption.presenter.js';
+import { createRenderList } from './list-render-records.js';
+import { createPostDirectory, type PostDirectory } from './post-directory.js';
+import { type AdoptionPostDraft, savePost } from './save-post.js';
+
+export type { RenderRecord } from './adoption.presenter.js';
+export type { PostFacts } from './post-directory.js';
+export type { AdoptionPostDraft } from './save-post.js';
+
+/** Animals offered for adoption: the listing, and what chats need to know of a post. */
+export interface Adoption extends Pick<PostDirectory, 'findPost' | 'findPosts'> {
+  /**
+   * All posts as the map renders them, newest first, at most 50,000. The same array is returned while
+   * nothing has changed, so its serialised form may be kept by identity.
+   */
+  listRenderRecords(): Promise<readonly RenderRecord[]>;
+  /** Stores a new post. @returns its number */
+  createPost(draft: AdoptionPostDraft): Promise<number>;
+  /** Stores a post under a given number, new or not, or under the next one. @returns its number */
+  savePost(post: AdoptionPostDraft & { id?: number | undefined }): Promise<number>;
+}
+
+/** Needs a connected database (platform/mongo). */
+export function createAdoption({ clock }: { clock: Clock }): Adoption {
+  const renderList = createRenderList(clock);
+  const posts = createPostDirectory();
+
+  async function save(post: AdoptionPostDraft & { id?: number | undefined }): Promise<number> {
+    const no = await savePost(clock, post);
+    renderList.changed();
+    posts.forget(no);
+    return no;
+  }
+
+  return {
+    listRenderRecords: renderList.listRenderRecords,
+    findPost: posts.findPost,
+    findPosts: posts.findPosts,
+    createPost: (draft) => save(draft),
+    savePost: save,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Actor } from '../../kernel/actor.js';
+import { nextNumbers } from '../../platform/sequence.model.js';
+import type { CommunityParts } from '../parts.js';
+import { Article } from './article.model.js';
+
+/** What a member writes; images are named as the interface names them when written. */
+export interface ArticleDraft {
+  categoryId: number;
+  title: string;
+  context: string;
+  imageList: { id: number; url: string }[];
+  thumbnail: string;
+}
+
+/** Publishes an article. @returns its number */
+export async function createArticle(
+  { clock }: Pick<CommunityParts, 'clock'>,
+  actor: Actor,
+  draft: ArticleDraft,
+): Promise<number> {
+  const no = await nextNumbers('article');
+  await Article.create({
+    _id: no,
+    authorNo: actor.no,
+    categoryId: draft.categoryId,
+    title: draft.title,
+    context: draft.context,
+    images: draft.imageList.map(({ id, url }) => ({ no: id, url })),
+    thumbnail: draft.thumbnail,
+    state: 'live',
+    publishedAt: new Date(clock.now()),
+  });
+  return no;
+}

@@ -1,0 +1,46 @@
+import type { Actor } from '../../kernel/actor.js';
+import { AppError } from '../../kernel/errors.js';
+import { Bookmark } from '../bookmarks/bookmark.model.js';
+import { Comment } from '../comments/comment.model.js';
+import { Heart } from '../hearts/heart.model.js';
+import type { CommunityParts } from '../parts.js';
+import { Article } from './article.model.js';
+import { mayChangeArticle } from './article.policy.js';
+import { requireArticle } from './require-article.js';
+
+/**
+ * Flags an article as deleted, which makes it and its comments 404 at once, and removes its hearts
+ * and bookmarks and its comments' hearts.
+ *
+ * @throws AppError ARTICLE_NOT_FOUND, FORBIDDEN
+ */
+export async function deleteArticle(
+  { clock, leaders }: Pick<CommunityParts, 'clock' | 'leaders'>,
+  actor: Actor,
+  articleId: number,
+): Promise<void> {
+  const article = await requireArticle(articleId);
+  if (!mayChangeArticle(actor, article)) {
+    throw new AppError('FORBIDDEN', 'only its author may delete an article');
+  }
+  const { matchedCount } = await Article.updateOne(
+    { _id: articleId, state: 'live' },
+    { $set: { state: 'deleted', pending: new Date(clock.now()) } },
+  );
+  if (matchedCount === 0) throw new AppError('ARTICLE_NOT_FOUND');
+  leaders.heartsChanged();
+  await finishArticleDeletion(articleId);
+}
+
+/**
+ * Removes what hangs on a deleted article; may be repeated, so a sweep can finish it after a crash.
+ * Every version moves after the hearts are gone: a recount that began before stores nothing.
+ */
+export async function finishArticleDeletion(articleId: number): Promise<void> {
+  await Promise.all([Heart.deleteMany({ articleId }), Bookmark.deleteMany({ articleId })]);
+  await Comment.updateMany({ articleId }, { $set: { hearts: 0 }, $inc: { heartsVersion: 1 } });
+  await Article.updateOne(
+    { _id: articleId },
+    { $set: { hearts: 0 }, $inc: { heartsVersion: 1, commentsVersion: 1 }, $unset: { pending: 1 } },
+  );
+}

@@ -1,0 +1,110 @@
+import { literalPattern } from '../../kernel/literal-pattern.js';
+import type { CommunityParts } from '../parts.js';
+import { Article } from './article.model.js';
+import { type ArticleSummary, presentArticleSummary, type SummarisedArticle } from './article.presenter.js';
+
+/** The order of a list: newest first, or most hearts (then views, then newest) first. */
+export type ListOrder = 'recent' | 'like';
+
+export interface ArticleQuery {
+  order: ListOrder;
+  /** From 1. */
+  page: number;
+  /** Articles a page. */
+  size: number;
+  categoryId?: number | undefined;
+  /** Matched literally, in any case. */
+  keyword?: string | undefined;
+  /** Where the keyword is looked for; `author` is the author's nickname. */
+  option: 'title' | 'context' | 'author';
+}
+
+export interface ArticleList {
+  hot: ArticleSummary | null;
+  weekly: ArticleSummary | null;
+  list: ArticleSummary[];
+}
+
+/** Most authors a search by nickname takes in. */
+const MAX_AUTHORS = 200;
+
+const ORDERS = { recent: { _id: -1 }, like: { hearts: -1, views: -1, _id: -1 } } as const;
+
+const SUMMARY_FIELDS = {
+  authorNo: 1,
+  title: 1,
+  context: 1,
+  views: 1,
+  comments: 1,
+  hearts: 1,
+  publishedAt: 1,
+  thumbnail: 1,
+} as const;
+
+type ListParts = Pick<CommunityParts, 'directory' | 'leaders' | 'localTime'>;
+
+/** The page asked for, with the hot and the weekly article, which no filter changes. */
+export async function listArticles(parts: ListParts, query: ArticleQuery): Promise<ArticleList> {
+  const [page, leading] = await Promise.all([findPage(parts, query), findLeading(parts)]);
+  const shown = [...page, ...[leading.hot, leading.weekly].filter((article) => article !== undefined)];
+  const authors = await parts.directory.lookUp(shown.map(({ authorNo }) => authorNo));
+  const present = (article: SummarisedArticle) =>
+    presentArticleSummary(article, authors.get(article.authorNo), parts.localTime);
+  return {
+    hot: leading.hot ? present(leading.hot) : null,
+    weekly: leading.weekly ? present(leading.weekly) : null,
+    list: page.map(present),
+  };
+}
+
+async function findPage({ directory }: ListParts, query: ArticleQuery): Promise<SummarisedArticle[]> {
+  const { order, page, size, categoryId, keyword, option } = query;
+  const pattern = keyword === undefined ? undefined : { $regex: literalPattern(keyword), $options: 'i' };
+  let authors: number[] | undefined;
+  if (keyword !== undefined && option === 'author') {
+    authors = await directory.findByNickname(keyword, MAX_AUTHORS);
+    if (authors.length === 0) return [];
+  }
+  return Article.find(
+    {
+      state: 'live',
+      ...(categoryId !== undefined && { categoryId }),
+      ...(pattern && option === 'title' && { title: pattern }),
+      ...(pattern && option === 'context' && { context: pattern }),
+      ...(authors && { authorNo: { $in: authors } }),
+    },
+    SUMMARY_FIELDS,
+  )
+    .sort(ORDERS[order])
+    .skip((page - 1) * size)
+    .limit(size)
+    .lean();
+}
+
+type Leading = Record<'hot' | 'weekly', SummarisedArticle | undefined>;
+
+/**
+ * The leaders as they are now; where a window is empty, the best live article of all time.
+ */
+async function findLeading({ leaders }: ListParts): Promise<Leading> {
+  for (;;) {
+    const standing = await leaders.standing();
+    const numbers = [standing.hot, standing.weekly].flatMap((leader) => (leader ? [leader.articleId] : []));
+    const [articles, best] = await Promise.all([
+      numbers.length > 0
+        ? Article.find({ _id: { $in: numbers }, state: 'live' }, SUMMARY_FIELDS).lean()
+        : Promise.resolve([]),
+      standing.hot && standing.weekly
+        ? Promise.resolve(null)
+        : Article.findOne({ state: 'live' }, SUMMARY_FIELDS).sort(ORDERS.like).lean(),
+    ]);
+    const byNumber = new Map(articles.map((article) => [article._id, article]));
+    if (numbers.every((no) => byNumber.has(no))) {
+      const pick = (leader: { articleId: number } | undefined) =>
+        (leader ? byNumber.get(leader.articleId) : best) ?? undefined;
+      return { hot: pick(standing.hot), weekly: pick(standing.weekly) };
+    }
+    // Another process has deleted a leader this one still remembers.
+    leaders.heartsChanged();
+  }
+}

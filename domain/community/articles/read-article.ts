@@ -1,0 +1,27 @@
+import type { Actor } from '../../kernel/actor.js';
+import { AppError } from '../../kernel/errors.js';
+import type { CommunityParts } from '../parts.js';
+import { Article } from './article.model.js';
+import { type ArticleDetail, presentArticle } from './article.presenter.js';
+
+/**
+ * Shows an article and counts the view; the count shown includes it.
+ *
+ * @param reader who asks, if known
+ * @throws AppError ARTICLE_NOT_FOUND
+ */
+export async function readArticle(
+  { directory, leaders, localTime }: Pick<CommunityParts, 'directory' | 'leaders' | 'localTime'>,
+  reader: Actor | undefined,
+  articleId: number,
+): Promise<ArticleDetail> {
+  const article = await Article.findOneAndUpdate(
+    { _id: articleId, state: 'live' },
+    { $inc: { views: 1 } },
+    { returnDocument: 'after' },
+  ).lean();
+  if (!article) throw new AppError('ARTICLE_NOT_FOUND');
+  leaders.viewed(articleId);
+  const authors = await directory.lookUp([article.authorNo]);
+  return presentArticle(article, authors.get(article.authorNo), reader, localTime);
+}

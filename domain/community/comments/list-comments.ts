@@ -1,0 +1,22 @@
+import type { Actor } from '../../kernel/actor.js';
+import { requireArticle } from '../articles/require-article.js';
+import type { CommunityParts } from '../parts.js';
+import { Comment } from './comment.model.js';
+import { type CommentView, presentComments } from './comment.presenter.js';
+
+/**
+ * An article's comments with their replies, oldest first.
+ *
+ * @param reader who asks, if known
+ * @throws AppError ARTICLE_NOT_FOUND
+ */
+export async function listComments(
+  { directory, localTime }: Pick<CommunityParts, 'directory' | 'localTime'>,
+  reader: Actor | undefined,
+  articleId: number,
+): Promise<CommentView[]> {
+  await requireArticle(articleId);
+  const comments = await Comment.find({ articleId, state: { $in: ['live', 'flagged'] } }).lean();
+  const authors = await directory.lookUp(comments.map(({ authorNo }) => authorNo));
+  return presentComments(comments, { authors, reader, localTime });
+}

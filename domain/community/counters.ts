@@ -1,0 +1,88 @@
+import { Article } from './articles/article.model.js';
+import { Comment } from './comments/comment.model.js';
+import { Heart } from './hearts/heart.model.js';
+import { createRecount } from './recount.js';
+
+/** Every stored count of the area. Each takes a number, and answers undefined for what is not live. */
+export interface Counters {
+  articleHearts(articleId: number): Promise<number | undefined>;
+  /** Live comments and replies of an article. */
+  articleComments(articleId: number): Promise<number | undefined>;
+  commentHearts(commentId: number): Promise<number | undefined>;
+  /**
+   * Counts the live replies of a deleted comment, which is flagged while it has some and gone
+   * without. Undefined for a live comment, whose state does not follow its replies.
+   */
+  repliesOfDeleted(commentId: number): Promise<number | undefined>;
+}
+
+export function createCounters(): Counters {
+  return {
+    articleHearts: createRecount({
+      async readVersion(_id) {
+        const article = await Article.findOne({ _id, state: 'live' }, { heartsVersion: 1 }).lean();
+        return article?.heartsVersion;
+      },
+      count: (id) => Heart.countDocuments({ target: 'article', id, on: true }),
+      async store(_id, version, hearts) {
+        const { matchedCount } = await Article.updateOne(
+          { _id, heartsVersion: version },
+          { $set: { hearts, heartsVersion: version + 1 } },
+        );
+        return matchedCount === 1;
+      },
+    }),
+
+    articleComments: createRecount({
+      async readVersion(_id) {
+        const article = await Article.findOne({ _id, state: 'live' }, { commentsVersion: 1 }).lean();
+        return article?.commentsVersion;
+      },
+      count: (articleId) => Comment.countDocuments({ articleId, state: 'live' }),
+      async store(_id, version, comments) {
+        const { matchedCount } = await Article.updateOne(
+          { _id, commentsVersion: version },
+          { $set: { comments, commentsVersion: version + 1 } },
+        );
+        return matchedCount === 1;
+      },
+    }),
+
+    commentHearts: createRecount({
+      async readVersion(_id) {
+        const comment = await Comment.findOne(
+          { _id, state: 'live' },
+          { articleId: 1, heartsVersion: 1 },
+        ).lean();
+        if (!comment) return undefined;
+        // The version is read before this, so that deleting the article, which moves every version
+        // after flagging the article, is noticed here or by the store.
+        const article = await Article.findOne({ _id: comment.articleId, state: 'live' }, { _id: 1 }).lean();
+        return article ? comment.heartsVersion : undefined;
+      },
+      count: (id) => Heart.countDocuments({ target: 'comment', id, on: true }),
+      async store(_id, version, hearts) {
+        const { matchedCount } = await Comment.updateOne(
+          { _id, heartsVersion: version },
+          { $set: { hearts, heartsVersion: version + 1 } },
+        );
+        return matchedCount === 1;
+      },
+    }),
+
+    repliesOfDeleted: createRecount({
+      async readVersion(_id) {
+        const comment = await Comment.findOne({ _id, state: { $ne: 'live' } }, { repliesVersion: 1 }).lean();
+        return comment?.repliesVersion;
+      },
+      count: (parentId) => Comment.countDocuments({ parentId, state: 'live' }),
+      async store(_id, version, replies) {
+        const { matchedCount } = await Comment.updateOne(
+          { _id, repliesVersion: version },
+          { $set: { state: replies > 0 ? 'flagged' : 'gone', repliesVersion: version + 1 } },
+        );
+        return matchedCount === 1;
+      },
+    }),
+  };
+}

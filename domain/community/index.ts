@@ -1,0 +1,101 @@
+import type { Actor } from '../kernel/actor.js';
+import type { Clock } from '../kernel/clock.js';
+import type { EventBus } from '../kernel/events.js';
+import type { LocalDateTime } from '../kernel/local-date-time.js';
+import type { MemberDirectory } from '../members/index.js';
+import type { Logger } from '../platform/logger.js';
+import type { ArticleDetail } from './articles/article.presenter.js';
+import { type ArticleDraft, createArticle } from './articles/create-article.js';
+import { deleteArticle } from './articles/delete-article.js';
+import { type ArticleChanges, editArticle } from './articles/edit-article.js';
+import { createLeaders } from './articles/leaders.js';
+import { type ArticleList, type ArticleQuery, listArticles } from './articles/list-articles.js';
+import { readArticle } from './articles/read-article.js';
+import { addBookmark } from './bookmarks/add-bookmark.js';
+import { removeBookmark } from './bookmarks/remove-bookmark.js';
+import type { CommentView } from './comments/comment.presenter.js';
+import { type CommentDraft, createComment } from './comments/create-comment.js';
+import { deleteComment } from './comments/delete-comment.js';
+import { editComment } from './comments/edit-comment.js';
+import { listComments } from './comments/list-comments.js';
+import { createCounters } from './counters.js';
+import { giveHeart } from './hearts/give-heart.js';
+import type { HeartTarget } from './hearts/heart.model.js';
+import { takeHeart } from './hearts/take-heart.js';
+import type { CommunityParts } from './parts.js';
+import { createSweep } from './sweep.js';
+
+export type { ArticleDetail, ArticleSummary } from './articles/article.presenter.js';
+export type { ArticleDraft } from './articles/create-article.js';
+export type { ArticleChanges } from './articles/edit-article.js';
+export type { ArticleList, ArticleQuery, ListOrder } from './articles/list-articles.js';
+export type { CommentView, ReplyView } from './comments/comment.presenter.js';
+export type { CommentDraft } from './comments/create-comment.js';
+export type { HeartTarget } from './hearts/heart.model.js';
+
+export interface CommunityDeps {
+  clock: Clock;
+  events: EventBus;
+  directory: MemberDirectory;
+  localTime: LocalDateTime;
+  logger: Logger;
+}
+
+/**
+ * The community board: articles, comments, hearts and bookmarks. (contract, section 3)
+ * Errors are AppErrors of the codes named; `reader` is who asks, where known.
+ */
+export interface Community {
+  /** @returns the article's number */
+  createArticle(actor: Actor, draft: ArticleDraft): Promise<number>;
+  /** Counts a view. @throws ARTICLE_NOT_FOUND */
+  readArticle(reader: Actor | undefined, articleId: number): Promise<ArticleDetail>;
+  listArticles(query: ArticleQuery): Promise<ArticleList>;
+  /** @throws ARTICLE_NOT_FOUND, FORBIDDEN */
+  editArticle(actor: Actor, articleId: number, changes: ArticleChanges): Promise<void>;
+  /** @throws ARTICLE_NOT_FOUND, FORBIDDEN */
+  deleteArticle(actor: Actor, articleId: number): Promise<void>;
+  /** @throws ARTICLE_NOT_FOUND, ALREADY_BOOKMARKED */
+  addBookmark(actor: Actor, articleId: number): Promise<void>;
+  /** @throws ARTICLE_NOT_FOUND, BOOKMARK_NOT_FOUND */
+  removeBookmark(actor: Actor, articleId: number): Promise<void>;
+  /** @throws ARTICLE_NOT_FOUND */
+  listComments(reader: Actor | undefined, articleId: number): Promise<CommentView[]>;
+  /** @returns the comment's number @throws ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, INVALID_INPUT */
+  createComment(actor: Actor, draft: CommentDraft): Promise<number>;
+  /** @throws COMMENT_NOT_FOUND, FORBIDDEN */
+  editComment(actor: Actor, commentId: number, context: string): Promise<void>;
+  /** @throws COMMENT_NOT_FOUND, FORBIDDEN */
+  deleteComment(actor: Actor, commentId: number): Promise<void>;
+  /** @returns the target's hearts @throws ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, ALREADY_HEARTED */
+  giveHeart(actor: Actor, target: HeartTarget, id: number): Promise<number>;
+  /** @returns the target's hearts @throws ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, HEART_NOT_FOUND */
+  takeHeart(actor: Actor, target: HeartTarget, id: number): Promise<number>;
+  /** Finishes what a crash left unfinished; may run at any time and on every process. */
+  sweep(): Promise<void>;
+}
+
+/** Binds the use cases to what they work with; needs a connected database (platform/mongo). */
+export function createCommunity(deps: CommunityDeps): Community {
+  const parts: CommunityParts = {
+    ...deps,
+    counters: createCounters(),
+    leaders: createLeaders(deps.clock, deps.events),
+  };
+  return {
+    createArticle: (actor, draft) => createArticle(parts, actor, draft),
+    readArticle: (reader, articleId) => readArticle(parts, reader, articleId),
+    listArticles: (query) => listArticles(parts, query),
+    editArticle,
+    deleteArticle: (actor, articleId) => deleteArticle(parts, actor, articleId),
+    addBookmark: (actor, articleId) => addBookmark(parts, actor, articleId),
+    removeBookmark,
+    listComments: (reader, articleId) => listComments(parts, reader, articleId),
+    createComment: (actor, draft) => createComment(parts, actor, draft),
+    editComment,
+    deleteComment: (actor, commentId) => deleteComment(parts, actor, commentId),
+    giveHeart: (actor, target, id) => giveHeart(parts, actor, target, id),
+    takeHeart: (actor, target, id) => takeHeart(parts, actor, target, id),
+    sweep: createSweep(parts),
+  };
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { pathId, text } from '../../domain/kernel/input.js';
+
+/** Most characters a title, a text, an address and a search word may have, and images an article. */
+const MAX_TITLE = 200;
+const MAX_CONTEXT = 20_000;
+const MAX_URL = 2_048;
+const MAX_KEYWORD = 100;
+const MAX_IMAGES = 20;
+const MAX_CATEGORY = 2 ** 31 - 1;
+
+/** Pages past this are refused: each skipped row costs the database a step. */
+const MAX_PAGE = 10_000;
+const MAX_SIZE = 50;
+const DEFAULT_SIZE = 10;
+
+const categoryId = z
+  .int('must be a whole number')
+  .min(0, 'must not be negative')
+  .max(MAX_CATEGORY, `must be at most ${MAX_CATEGORY}`);
+
+const image = z.object(
+  {
+    // An image's number is its writer's own; 0 is as good as any.
+    id: z.int('must be a whole number').min(0, 'must not be negative'),
+    url: text(MAX_URL),
+  },
+  'must be an object with id and url',
+);
+
+const imageList = z.array(image, 'must be a list').max(MAX_IMAGES, `must have at most ${MAX_IMAGES} images`);
+
+const thumbnail = text(MAX_URL, 0);
+
+/** null stands for "none" where a field may be left out: legacy clients send it. */
+export const articleBody = z.object({
+  categoryId,
+  title: text(MAX_TITLE),
+  context: text(MAX_CONTEXT),
+  imageList: imageList.nullish().transform((list) => list ?? []),
+  thumbnail: thumbnail.nullish().transform((url) => url ?? ''),
+});
+
+/** What an edit sends is replaced; what it leaves out, or sends as null, stays. */
+export const articleChanges = z
+  .object({
+    categoryId: categoryId.nullish().transform((value) => value ?? undefined),
+    title: text(MAX_TITLE)
+      .nullish()
+      .transform((value) => value ?? undefined),
+    context: text(MAX_CONTEXT)
+      .nullish()
+      .transform((value) => value ?? undefined),
+    imageList: imageList.nullish().transform((value) => value ?? undefined),
+    thumbnail: thumbnail.nullish().transform((value) => value ?? undefined),
+  })
+  .refine(
+    (changes) => Object.values(changes).some((value) => value !== undefined),
+    'must hold at least one of categoryId, title, context, imageList and thumbnail',
+  );
+
+export const articlePath = z.object({ articleId: pathId });
+
+export const listPath = z.object({ order: z.enum(['recent', 'like'], 'must be recent or like') });
+
+/** A number in the query: digits alone, as in a path; empty counts as not sent. */
+function queryNumber(min: number, max: number) {
+  return z
+    .string('must be sent once')
+    .regex(/^\d{0,10}$/, 'must be a whole number')
+    .transform((digits) => (digits === '' ? undefined : Number(digits)))
+    .refine((value) => value === undefined || (value >= min && value <= max), `must be from ${min} to ${max}`)
+    .optional();
+}
+
+export const listQuery = z.object({
+  page: queryNumber(1, MAX_PAGE).transform((page) => page ?? 1),
+  size: queryNumber(1, MAX_SIZE).transform((size) => size ?? DEFAULT_SIZE),
+  categoryId: queryNumber(0, MAX_CATEGORY),
+  // A search form that was left empty asks for everything.
+  keyword: text(MAX_KEYWORD, 0)
+    .optional()
+    .transform((keyword) => keyword?.trim() || undefined),
+  option: z
+    .enum(['title', 'context', 'author', ''], 'must be title, context or author')
+    .optional()
+    .transform((option) => option || ('title' as const)),
+});
