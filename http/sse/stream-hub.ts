@@ -53,6 +53,8 @@ export function createStreamHub(notifications: Notifications, logger: Logger): S
 
   return {
     open(req, res, memberNo, expiresAt, cursor) {
+      // Gone while its cursor was looked up: its `close` has been and will not come again.
+      if (res.destroyed || req.socket.destroyed) return;
       const stream = openStream(req, res, notifications, memberNo, expiresAt, cursor, logger, (reason) => {
         metrics.streams.dec();
         metrics.streamsClosed.inc({ reason });

@@ -1,0 +1,54 @@
+import type { ExtendedError } from 'socket.io';
+import type { Domain } from '../domain/domain.js';
+import { identifyClient } from '../domain/kernel/client.js';
+import { AppError } from '../domain/kernel/errors.js';
+import { tokenOf } from '../domain/members/index.js';
+import type { Config } from '../domain/platform/config.js';
+import { toAppError } from '../domain/platform/failures.js';
+import type { GatewaySocket } from './server.js';
+
+/** The token of a handshake: `auth.token`, else the Authorization header. */
+function handshakeToken({ handshake }: GatewaySocket): string {
+  const { token } = handshake.auth as { token?: unknown };
+  if (token !== undefined && typeof token !== 'string') {
+    throw new AppError('UNAUTHORIZED', 'auth.token: must be text');
+  }
+  const given = tokenOf(token ?? handshake.headers.authorization ?? '');
+  if (!given) throw new AppError('UNAUTHORIZED', 'auth.token: is missing');
+  return given;
+}
+
+function header(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+/**
+ * Lets a connection in or refuses it with a `connect_error` whose `data` is the error body.
+ * (contract, section 5)
+ */
+export function createAuthentication({ members, chat, rateLimits }: Domain, config: Config) {
+  return (socket: GatewaySocket, next: (error?: ExtendedError) => void): void => {
+    const { headers, address } = socket.handshake;
+    const client = identifyClient(
+      address,
+      header(headers['x-forwarded-for']),
+      headers['user-agent'],
+      config.TRUST_PROXY,
+    );
+
+    async function admit(): Promise<void> {
+      await rateLimits.take('connect', client.address);
+      const session = await members.authenticate(handshakeToken(socket));
+      socket.data = { session, client, timers: {} };
+      chat.bindings.touch(client, session.actor.no);
+    }
+
+    admit().then(
+      () => next(),
+      (thrown) => {
+        const error = toAppError(thrown);
+        next(Object.assign(new Error(error.code), { data: error.body }));
+      },
+    );
+  };
+}

@@ -1,0 +1,20 @@
+/** Why the server closes a connection; `reconnect` says whether the same client may come back as it is. */
+export interface CloseReason {
+  code: keyof typeof reasons;
+  reconnect: boolean;
+  text: string;
+}
+
+const reasons = {
+  TOKEN_EXPIRED: { reconnect: false, text: 'the access token has expired: connect with a new one' },
+  ANOTHER_MEMBER: { reconnect: false, text: 'auth:refresh was sent with the token of another member' },
+  TOO_MANY_CONNECTIONS: {
+    reconnect: false,
+    text: 'this member has too many connections; the oldest gave way',
+  },
+} as const;
+
+/** @returns the reason as it is sent */
+export function closeReason(code: keyof typeof reasons): CloseReason {
+  return { code, ...reasons[code] };
+}

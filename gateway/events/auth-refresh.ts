@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { AppError } from '../../domain/kernel/errors.js';
+import { tokenOf } from '../../domain/members/index.js';
+import { closeReason } from '../close-reasons.js';
+import { defineEvent } from '../handle.js';
+import { armExpiry, closeSocket } from '../session-expiry.js';
+
+/** Prolongs a connection with a new token of the same member. */
+export const authRefresh = defineEvent({
+  event: 'auth:refresh',
+  limit: 'socketEvent',
+  schema: z.object({ token: z.string('must be text').min(1, 'must not be empty') }),
+  async handle({ domain, socket, logger }, actor, { token }) {
+    const session = await domain.members.authenticate(tokenOf(token));
+    if (session.actor.no !== actor.no) {
+      logger.warn({ member: actor.no, other: session.actor.no }, 'refresh with the token of another member');
+      // After the answer is out.
+      setImmediate(() => closeSocket(socket, closeReason('ANOTHER_MEMBER')));
+      throw new AppError('FORBIDDEN', 'token: is of another member');
+    }
+    socket.data.session = session;
+    armExpiry(socket);
+    return { expiresAt: session.expiresAt };
+  },
+});

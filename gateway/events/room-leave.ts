@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { id } from '../../domain/kernel/input.js';
+import { defineEvent } from '../handle.js';
+import { chatRoom } from '../rooms.js';
+
+/** Leaves a chat room with this connection; leaving one it is not in changes nothing. */
+export const roomLeave = defineEvent({
+  event: 'room:leave',
+  limit: 'socketEvent',
+  schema: z.object({ chatNo: id }),
+  async handle({ domain, socket }, actor, { chatNo }) {
+    await domain.chat.requireParticipant(actor, chatNo);
+    await socket.leave(chatRoom(chatNo));
+    await domain.chat.leaveRoom(actor.no, chatNo, socket.id);
+    return undefined;
+  },
+});

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { id } from '../../domain/kernel/input.js';
+import { defineEvent } from '../handle.js';
+import { chatRoom } from '../rooms.js';
+
+/** Says that somebody is typing, to a room this connection has joined; elsewhere it is dropped. */
+export const typing = defineEvent({
+  event: 'typing',
+  limit: 'socketEvent',
+  schema: z.object({ chatNo: id, typing: z.boolean('must be true or false') }),
+  async handle({ live, socket }, actor, request) {
+    if (socket.rooms.has(chatRoom(request.chatNo))) live.typing(request.chatNo, actor.no, request.typing);
+    return undefined;
+  },
+});

@@ -1,0 +1,79 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { AppError } from '../domain/kernel/errors.js';
+import type { Config } from '../domain/platform/config.js';
+import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
+
+const JSON_TYPE = 'application/json;charset=UTF-8';
+
+/** Status lines of the few answers there are. */
+const STATUS: Record<number, string> = {
+  200: '200 OK',
+  401: '401 Unauthorized',
+  404: '404 Not Found',
+  500: '500 Internal Server Error',
+  503: '503 Service Unavailable',
+};
+
+/**
+ * Answers when `work` is done, unless the client has gone: a uWebSockets.js response must not be
+ * touched once it was aborted, nor the request after the handler has returned.
+ */
+function answer(res: HttpResponse, work: Promise<{ status: number; type: string; body: string }>): void {
+  let aborted = false;
+  res.onAborted(() => {
+    aborted = true;
+  });
+  work
+    .catch((thrown) => {
+      const error =
+        thrown instanceof AppError ? thrown : new AppError('SERVICE_UNAVAILABLE', String(thrown.message));
+      return { status: error.status, type: JSON_TYPE, body: JSON.stringify(error.body) };
+    })
+    .then(({ status, type, body }) => {
+      if (aborted) return;
+      res.cork(() => {
+        res.writeStatus(STATUS[status] ?? String(status));
+        res.writeHeader('Content-Type', type);
+        if (status === 503) res.writeHeader('Retry-After', '1');
+        res.end(body);
+      });
+    });
+}
+
+function json(body: unknown): { status: number; type: string; body: string } {
+  return { status: 200, type: JSON_TYPE, body: JSON.stringify(body) };
+}
+
+/** The operators' calls, the same three as on the HTTP port. (contract, section 1) */
+export function serveOperations(app: TemplatedApp, config: Config, probe: () => Promise<void>): void {
+  app.get('/healthz', (res) => answer(res, Promise.resolve(json({ up: true }))));
+
+  app.get('/readyz', (res) =>
+    answer(
+      res,
+      probe().then(() => json({ ready: true })),
+    ),
+  );
+
+  app.get('/metrics', (res: HttpResponse, req: HttpRequest) => {
+    const authorization = req.getHeader('authorization');
+    answer(
+      res,
+      (async () => {
+        if (!mayReadMetrics(authorization, config.METRICS_TOKEN)) {
+          throw new AppError('UNAUTHORIZED', '/metrics needs the configured METRICS_TOKEN as a Bearer token');
+        }
+        const { contentType, text } = await exposeMetrics();
+        return { status: 200, type: contentType, body: text };
+      })(),
+    );
+  });
+
+  app.any('/*', (res, req) => {
+    const path = req.getUrl();
+    answer(
+      res,
+      Promise.reject(new AppError('NOT_FOUND', `no such path: ${path}; sockets connect to /socket.io/`)),
+    );
+  });
+}

@@ -1,0 +1,152 @@
+import {
+  App,
+  LIBUS_LISTEN_EXCLUSIVE_PORT,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+  type WebSocketBehavior,
+} from 'uWebSockets.js';
+import { Server, type Socket } from 'socket.io';
+import type { Domain } from '../domain/domain.js';
+import { createOriginPolicy } from '../domain/kernel/origins.js';
+import type { Config } from '../domain/platform/config.js';
+import type { Logger } from '../domain/platform/logger.js';
+import { createAuthentication } from './authenticate.js';
+import { type Broadcast, createBroadcast } from './broadcast.js';
+import { createConnectionHandler, type SocketData } from './connection.js';
+import { serveOperations } from './operations.js';
+import type { ClientEvents, ServerEvents } from './protocol.js';
+
+export type GatewayServer = Server<ClientEvents, ServerEvents, Record<string, never>, SocketData>;
+export type GatewaySocket = Socket<ClientEvents, ServerEvents, Record<string, never>, SocketData>;
+
+/** Largest frame taken, in bytes: the longest message, every character escaped, and room to spare. */
+const MAX_FRAME = 128 * 1024;
+
+/** Bytes a reader may lag before it is closed; it comes back and catches up. */
+const MAX_BACKPRESSURE = 1024 * 1024;
+
+/** A half-open connection is found within the sum of both, in ms. */
+const PING_INTERVAL_MS = 20_000;
+const PING_TIMEOUT_MS = 10_000;
+
+/** Time, in ms, a connection has to authenticate. (contract, section 5) */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Time, in ms, over which clients spread their return after a stop. */
+const RETURN_OVER_MS = 5_000;
+
+export interface Gateway {
+  /** The domain's port to sockets. Usable at once; there is nobody to hear it before `listen`. */
+  live: Broadcast;
+  /**
+   * Starts serving.
+   * @param probe rejects with what stands in the way of serving
+   * @returns the port
+   * @throws Error when the port is taken
+   */
+  listen(domain: Domain, probe: () => Promise<void>): Promise<number>;
+  /** Takes no new connections and tells clients to come back later, then closes them. */
+  drain(): Promise<void>;
+  /** Ends everything that is left. */
+  close(): Promise<void>;
+}
+
+/**
+ * The two things of uWebSockets.js that engine.io does not pass on. A reader that does not read is
+ * closed instead of silently losing messages, and binary frames are refused: their bytes live in
+ * memory that is taken back when the handler returns, and no event of ours has any.
+ */
+function guardWebSockets(app: TemplatedApp): void {
+  const ws = app.ws.bind(app);
+  app.ws = ((pattern: string, behavior: WebSocketBehavior<unknown>) => {
+    const { message } = behavior;
+    return ws(pattern, {
+      ...behavior,
+      maxBackpressure: MAX_BACKPRESSURE,
+      closeOnBackpressureLimit: true,
+      message(socket, data, isBinary) {
+        if (isBinary) socket.end(1003, 'binary frames are not accepted');
+        else message?.(socket, data, isBinary);
+      },
+    });
+  }) as typeof app.ws;
+}
+
+/** Creates the Socket.IO server on uWebSockets.js: one per process, it patches a shared prototype. */
+export function createGateway(config: Config, logger: Logger): Gateway {
+  const originAllowed = createOriginPolicy(config.CORS_ORIGINS);
+  const app = App();
+  guardWebSockets(app);
+  let listening: us_listen_socket | undefined;
+  let draining = false;
+
+  const io: GatewayServer = new Server({
+    path: '/socket.io/',
+    serveClient: false,
+    transports: ['websocket', 'polling'],
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    maxHttpBufferSize: MAX_FRAME,
+    pingInterval: PING_INTERVAL_MS,
+    pingTimeout: PING_TIMEOUT_MS,
+    // Must answer at once: on uWebSockets.js an asynchronous one fails every handshake. CORS alone
+    // does not stop a foreign page's WebSocket, so the origin is judged here.
+    allowRequest: (req, answer) => {
+      const { origin } = req.headers;
+      if (draining) answer('this process is going', false);
+      else if (origin !== undefined && !originAllowed(origin)) answer('origin not allowed', false);
+      else answer(null, true);
+    },
+    cors: {
+      origin: (origin, answer) => answer(null, origin !== undefined && originAllowed(origin)),
+      credentials: !config.CORS_ORIGINS?.includes('*'),
+    },
+  });
+  const live = createBroadcast(io);
+
+  function stopListening(): void {
+    if (listening) us_listen_socket_close(listening);
+    listening = undefined;
+  }
+
+  return {
+    live,
+
+    async listen(domain, probe) {
+      io.use(createAuthentication(domain, config));
+      io.on('connection', createConnectionHandler(domain, live, config, logger));
+      serveOperations(app, config, async () => {
+        if (draining) throw new Error('draining');
+        await probe();
+      });
+      io.attachApp(app);
+      const { HOST, GATEWAY_PORT } = config;
+      return new Promise<number>((resolve, reject) => {
+        // Exclusively: uWebSockets.js would share the port with another process without a word.
+        app.listen(HOST, GATEWAY_PORT, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+          if (!socket) {
+            reject(new Error(`GATEWAY_PORT: ${HOST}:${GATEWAY_PORT} is taken`));
+            return;
+          }
+          listening = socket;
+          resolve(us_socket_local_port(socket));
+        });
+      });
+    },
+
+    async drain() {
+      draining = true;
+      stopListening();
+      io.emit('drain', { retryAfterMs: RETURN_OVER_MS });
+      // The next turn of the loop: the event leaves before the connections close.
+      await new Promise((resolve) => setImmediate(resolve));
+      await io.close();
+    },
+
+    async close() {
+      stopListening();
+      app.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { createDomain, type Domain } from '../domain/domain.js';
+import { AppError } from '../domain/kernel/errors.js';
+import type { Config } from '../domain/platform/config.js';
+import type { Logger } from '../domain/platform/logger.js';
+import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from '../domain/platform/mongo.js';
+import { createShutdown, type Shutdown } from '../domain/platform/shutdown.js';
+import { createGateway } from '../gateway/server.js';
+import { createHttpServer } from '../http/server.js';
+
+export interface RunningService {
+  domain: Domain;
+  httpPort: number;
+  gatewayPort: number;
+  shutdown: Shutdown;
+}
+
+/**
+ * The whole service in this process: REST, event streams and sockets over one domain layer. The stop
+ * that it prepares takes nothing new in first, ends what is open, and lets go of the database last.
+ *
+ * @param mongoUri the database, which outlives the service
+ * @throws Error naming a port that is taken, or a database that does not answer
+ */
+export async function runService(config: Config, logger: Logger, mongoUri: string): Promise<RunningService> {
+  const shutdown = createShutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
+  const gateway = createGateway(config, logger);
+  const http = createHttpServer(config, logger);
+  async function probe(): Promise<void> {
+    if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
+    await pingMongo();
+  }
+
+  try {
+    await connectMongo(mongoUri);
+    await ensureIndexes();
+    const domain = await createDomain({ config, logger, live: gateway.live });
+    await domain.startSweeps();
+    shutdown.add('sockets', () => gateway.drain());
+    shutdown.add('http', () => http.drain());
+    shutdown.add('domain', () => domain.close());
+    shutdown.add('gateway', () => gateway.close());
+    shutdown.add('database', disconnectMongo);
+    const httpPort = await http.listen(domain, probe);
+    const gatewayPort = await gateway.listen(domain, probe);
+    return { domain, httpPort, gatewayPort, shutdown };
+  } catch (error) {
+    await shutdown.begin('the start failed');
+    await disconnectMongo();
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import pc from 'picocolors';
+import { issueToken } from '../domain/members/index.js';
+import { type Config, loadConfig } from '../domain/platform/config.js';
+import { createLogger } from '../domain/platform/logger.js';
+import { metrics } from '../domain/platform/metrics.js';
+import { stopOnSignals } from '../domain/platform/shutdown.js';
+import { openDatabase } from './database.js';
+import { runService } from './run-service.js';
+import { addSampleData, SAMPLE_MEMBER } from './sample-data.js';
+
+/** An address as a browser or curl takes it. */
+function address(host: string, port: number): string {
+  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${shown}:${port}`;
+}
+
+/** What a person sees once everything answers: addresses, and two lines to paste. */
+function welcome(http: string, gateway: string, sampleToken: string | undefined): string {
+  const row = (name: string, value: string) => `  ${pc.bold(name.padEnd(24))}${pc.cyan(value)}`;
+  return [
+    '',
+    row('REST and event streams', http),
+    row('Sockets', gateway),
+    row('API documents', `${http}/docs`),
+    ...(sampleToken ? [row('Demo page', `${http}/demo`)] : []),
+    '',
+    '  Try:',
+    `    curl -s '${http}/community/list/recent?size=3'`,
+    sampleToken
+      ? `    curl -s ${http}/chatroom -H 'Authorization: ${sampleToken}'`
+      : `    curl -s '${http}/adopt/render'`,
+    '',
+    '  Ctrl-C stops it.',
+    '',
+    '',
+  ].join('\n');
+}
+
+async function sampleToken(config: Config): Promise<string | undefined> {
+  if (!config.DEMO || config.JWT_PUBLIC_KEY || config.JWKS_URL) return undefined;
+  return issueToken(config, { ...SAMPLE_MEMBER, ttl: '12h' });
+}
+
+/** Starts everything in one go and prints where it is. @throws with a readable message */
+export async function startEverything(): Promise<void> {
+  const config = loadConfig();
+  const logger = createLogger(config.LOG_LEVEL, 'service');
+  if (config.LEGACY_ANONYMOUS === 'open') {
+    logger.warn('LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat');
+  }
+  const database = await openDatabase(config);
+  try {
+    const { domain, httpPort, gatewayPort, shutdown } = await runService(config, logger, database.uri);
+    shutdown.add('embedded database', () => database.close());
+    stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
+    if (config.DEMO) await addSampleData(domain, logger);
+    const text = welcome(
+      address(config.HOST, httpPort),
+      address(config.HOST, gatewayPort),
+      await sampleToken(config),
+    );
+    process.stdout.write(text);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,16 @@
+import { runCommand } from './command.js';
+import { requireNode } from './require-node.js';
+
+requireNode();
+
+const usage = `Usage: npm start
+
+Runs the whole service on this machine: REST, event streams, sockets and, where MONGODB_URI is not set,
+the embedded database. Configuration comes from the environment and .env; README.md has the table.`;
+
+await runCommand(usage, async () => {
+  // Only now: on another Node the import itself would fail.
+  const { startEverything } = await import('./start-everything.js');
+  await startEverything();
+  return undefined;
+});
