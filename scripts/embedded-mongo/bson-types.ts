@@ -1,0 +1,208 @@
+import {
+  Binary,
+  BSONRegExp,
+  BSONSymbol,
+  Code,
+  DBRef,
+  Decimal128,
+  Double,
+  deserialize,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  serialize,
+  Timestamp,
+  UUID,
+} from 'bson';
+import { badValue, CommandError } from './errors.js';
+
+/** A decoded document: own properties only, in the order of the wire. */
+export type Document = Record<string, unknown>;
+
+/** mongod's limits: one document, nesting levels. */
+export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+export const MAX_NESTING = 180;
+
+/** Canonical order of BSON types, as mongod's `canonicalizeBSONType` (src/mongo/bson/bsontypes.h). */
+export const TypeOrder = {
+  minKey: 2,
+  undefined: 4,
+  null: 5,
+  number: 10,
+  string: 15,
+  object: 20,
+  array: 25,
+  binary: 30,
+  objectId: 35,
+  boolean: 40,
+  date: 45,
+  timestamp: 47,
+  regex: 50,
+  code: 60,
+  codeWithScope: 65,
+  maxKey: 127,
+} as const;
+
+interface TypeInfo {
+  order: number;
+  /** Number and alias of the type as $type takes them. */
+  number: number;
+  alias: string;
+}
+
+const INFO_BY_PROTOTYPE = new Map<unknown, TypeInfo>([
+  [Object.prototype, { order: TypeOrder.object, number: 3, alias: 'object' }],
+  [DBRef.prototype, { order: TypeOrder.object, number: 3, alias: 'object' }],
+  [Array.prototype, { order: TypeOrder.array, number: 4, alias: 'array' }],
+  [Int32.prototype, { order: TypeOrder.number, number: 16, alias: 'int' }],
+  [Long.prototype, { order: TypeOrder.number, number: 18, alias: 'long' }],
+  [Double.prototype, { order: TypeOrder.number, number: 1, alias: 'double' }],
+  [Decimal128.prototype, { order: TypeOrder.number, number: 19, alias: 'decimal' }],
+  [BSONSymbol.prototype, { order: TypeOrder.string, number: 14, alias: 'symbol' }],
+  [Binary.prototype, { order: TypeOrder.binary, number: 5, alias: 'binData' }],
+  [UUID.prototype, { order: TypeOrder.binary, number: 5, alias: 'binData' }],
+  [ObjectId.prototype, { order: TypeOrder.objectId, number: 7, alias: 'objectId' }],
+  [Date.prototype, { order: TypeOrder.date, number: 9, alias: 'date' }],
+  [Timestamp.prototype, { order: TypeOrder.timestamp, number: 17, alias: 'timestamp' }],
+  [BSONRegExp.prototype, { order: TypeOrder.regex, number: 11, alias: 'regex' }],
+  [RegExp.prototype, { order: TypeOrder.regex, number: 11, alias: 'regex' }],
+  [MinKey.prototype, { order: TypeOrder.minKey, number: -1, alias: 'minKey' }],
+  [MaxKey.prototype, { order: TypeOrder.maxKey, number: 127, alias: 'maxKey' }],
+]);
+
+const STRING: TypeInfo = { order: TypeOrder.string, number: 2, alias: 'string' };
+const BOOLEAN: TypeInfo = { order: TypeOrder.boolean, number: 8, alias: 'bool' };
+const NULL: TypeInfo = { order: TypeOrder.null, number: 10, alias: 'null' };
+const UNDEFINED: TypeInfo = { order: TypeOrder.undefined, number: 6, alias: 'undefined' };
+const INT: TypeInfo = { order: TypeOrder.number, number: 16, alias: 'int' };
+const DOUBLE: TypeInfo = { order: TypeOrder.number, number: 1, alias: 'double' };
+const CODE: TypeInfo = { order: TypeOrder.code, number: 13, alias: 'javascript' };
+const CODE_WITH_SCOPE: TypeInfo = {
+  order: TypeOrder.codeWithScope,
+  number: 15,
+  alias: 'javascriptWithScope',
+};
+
+/** Alias to number for $type; `number` stands for all four numeric types and is handled by the caller. */
+export const TYPE_ALIASES: ReadonlyMap<string, number> = new Map(
+  [...INFO_BY_PROTOTYPE.values(), STRING, BOOLEAN, NULL, UNDEFINED, CODE, CODE_WITH_SCOPE].map((info) => [
+    info.alias,
+    info.number,
+  ]),
+);
+
+/**
+ * What BSON type a decoded value has. Decided by prototype, never by a `_bsontype` field, which a client may
+ * put into any document.
+ */
+export function typeInfo(value: unknown): TypeInfo {
+  switch (typeof value) {
+    case 'string':
+      return STRING;
+    case 'boolean':
+      return BOOLEAN;
+    case 'undefined':
+      return UNDEFINED;
+    case 'number':
+      return Number.isInteger(value) && Math.abs(value) <= 0x7fffffff ? INT : DOUBLE;
+    case 'bigint':
+      return { order: TypeOrder.number, number: 18, alias: 'long' };
+    default: {
+      if (value === null) return NULL;
+      const info = INFO_BY_PROTOTYPE.get(Object.getPrototypeOf(value));
+      if (info) return info;
+      if (value instanceof Code) return value.scope ? CODE_WITH_SCOPE : CODE;
+      throw badValue('unsupported BSON type');
+    }
+  }
+}
+
+/** Canonical order number of a value's type. */
+export function typeOrder(value: unknown): number {
+  return typeInfo(value).order;
+}
+
+/** Whether a value is an embedded document (not an array, not a BSON scalar). */
+export function isDocument(value: unknown): value is Document {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** Pattern and options of a regular expression value. */
+export function regexParts(value: unknown): { pattern: string; options: string } {
+  if (value instanceof RegExp) return { pattern: value.source, options: value.flags };
+  return value as BSONRegExp;
+}
+
+/** The fields of an embedded document; a DBRef is the document it was on the wire. */
+export function fieldsOf(value: unknown): Document {
+  if (!(value instanceof DBRef)) return value as Document;
+  const fields: Document = { $ref: value.collection, $id: value.oid };
+  if (value.db !== undefined) fields.$db = value.db;
+  return Object.assign(fields, value.fields);
+}
+
+/** A numeric BSON value as number (or bigint beyond 2^53); undefined for Decimal128 and everything else. */
+export function numericValue(value: unknown): number | bigint | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  if (value instanceof Int32 || value instanceof Double) return value.value;
+  if (value instanceof Long) {
+    const big = value.toBigInt();
+    return big >= -9007199254740991n && big <= 9007199254740991n ? Number(big) : big;
+  }
+  return undefined;
+}
+
+/** Reads an own property; inherited ones do not exist for documents. */
+export function getOwn(document: Document, key: string): unknown {
+  return Object.hasOwn(document, key) ? document[key] : undefined;
+}
+
+/** Sets an own property. `__proto__` would reach the prototype by plain assignment, so it is defined instead. */
+export function setOwn(document: Document, key: string, value: unknown): void {
+  if (key === '__proto__')
+    Object.defineProperty(document, key, { value, enumerable: true, configurable: true, writable: true });
+  else document[key] = value;
+}
+
+/** A copy whose containers are its own: one operand may be written into many documents. */
+export function structuredCopy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(structuredCopy);
+  if (!isDocument(value)) return value;
+  const copy: Document = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, structuredCopy(value[key]));
+  return copy;
+}
+
+const EXACT = { promoteValues: false, bsonRegExp: true } as const;
+
+/** Decodes BSON keeping int32, double and long apart. Throws BSONError on garbage. */
+export function decode(bytes: Uint8Array): Document {
+  return deserialize(bytes, EXACT);
+}
+
+/** Decodes BSON to plain JavaScript values (numbers, RegExp), as the aggregation library expects them. */
+export function decodePlain(bytes: Uint8Array): Document {
+  return deserialize(bytes);
+}
+
+/** Encodes a document; undefined members become null inside arrays and are left out elsewhere, as in drivers. */
+export function encode(document: Document): Buffer {
+  const bytes = serialize(document);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Whether nesting stays under the limit; stack-safe, since depth is what an attacker chooses. */
+export function checkNesting(value: unknown, depth = 0): void {
+  if (depth > MAX_NESTING)
+    throw new CommandError(15, `Document exceeds maximum nested object depth of ${MAX_NESTING}`);
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') checkNesting(item, depth + 1);
+  } else if (isDocument(value)) {
+    for (const key of Object.keys(value)) {
+      const item = value[key];
+      if (typeof item === 'object') checkNesting(item, depth + 1);
+    }
+  }
+}

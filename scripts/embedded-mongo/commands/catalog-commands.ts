@@ -1,0 +1,242 @@
+import { Long } from 'bson';
+import { compareValues, equalValues } from '../bson-order.js';
+import { type Document, decode, encode, isDocument } from '../bson-types.js';
+import { type Collection, type Index, identRange, trailingRecordId } from '../collection.js';
+import { CommandError, notServed, typeMismatch } from '../errors.js';
+import { parseFilter } from '../filter.js';
+import { parseIndexSpec } from '../index-spec.js';
+import { compileMatcher } from '../matcher.js';
+import type { Writer } from '../storage.js';
+import { booleanOption, type CommandCall, type CommandHandler, collectionName } from './command.js';
+import { cursorReply } from './read-commands.js';
+
+function* encoded(documents: Iterable<Document>): Generator<Uint8Array> {
+  for (const document of documents) yield encode(document);
+}
+
+function existing(call: CommandCall): Collection {
+  const name = collectionName(call);
+  const collection = call.engine.catalog.find(call.database, name);
+  if (!collection) throw new CommandError(26, `ns does not exist: ${call.database}.${name}`);
+  return collection;
+}
+
+const create: CommandHandler = (call) => {
+  const { engine, database, command } = call;
+  const name = collectionName(call);
+  for (const option of [
+    'capped',
+    'timeseries',
+    'viewOn',
+    'validator',
+    'clusteredIndex',
+    'expireAfterSeconds',
+  ])
+    if (command[option] !== undefined && command[option] !== false)
+      throw notServed(`the collection option '${option}'`);
+  return engine.storage.write((writer) => {
+    if (engine.catalog.find(database, name))
+      throw new CommandError(48, `Collection ${database}.${name} already exists.`);
+    engine.catalog.ensure(writer, database, name);
+    return { ok: 1 };
+  });
+};
+
+const drop: CommandHandler = (call) => {
+  const { engine, database } = call;
+  const name = collectionName(call);
+  return engine.storage.write((writer) => {
+    const collection = engine.catalog.find(database, name);
+    if (!collection) return { ok: 1 };
+    engine.catalog.drop(writer, collection);
+    return { nIndexesWas: collection.indexes.length, ns: collection.namespace, ok: 1 };
+  });
+};
+
+const dropDatabase: CommandHandler = ({ engine, database }) =>
+  engine.storage.write((writer) => {
+    const collections = engine.catalog.inDatabase(database);
+    for (const collection of collections) engine.catalog.drop(writer, collection);
+    return collections.length > 0 ? { dropped: database, ok: 1 } : { ok: 1 };
+  });
+
+const listCollections: CommandHandler = (call) => {
+  const { engine, database, command } = call;
+  const nameOnly = booleanOption(command.nameOnly, 'nameOnly');
+  const matches = compileMatcher(parseFilter(command.filter ?? {}));
+  const collections = engine.catalog
+    .inDatabase(database)
+    .map(({ name }) => ({
+      name,
+      type: 'collection',
+      ...(nameOnly
+        ? {}
+        : { options: {}, info: { readOnly: false }, idIndex: { v: 2, key: { _id: 1 }, name: '_id_' } }),
+    }))
+    .filter(matches);
+  const batchSize = isDocument(command.cursor) ? command.cursor.batchSize : undefined;
+  return cursorReply(call, `${database}.$cmd.listCollections`, encoded(collections), batchSize);
+};
+
+const listDatabases: CommandHandler = ({ engine, command }) => {
+  const matches = compileMatcher(parseFilter(command.filter ?? {}));
+  const databases = engine.catalog
+    .databases()
+    .map((name) => ({ name, sizeOnDisk: Long.fromNumber(0), empty: false }))
+    .filter(matches);
+  return { databases, totalSize: Long.fromNumber(0), ok: 1 };
+};
+
+const listIndexes: CommandHandler = (call) => {
+  const collection = existing(call);
+  const batchSize = isDocument(call.command.cursor) ? call.command.cursor.batchSize : undefined;
+  return cursorReply(
+    call,
+    collection.namespace,
+    encoded(collection.indexes.map(({ spec }) => spec.document)),
+    batchSize,
+  );
+};
+
+/** The index that a specification names again; undefined for a new one. Throws 85 or 86 when they contradict. */
+function sameIndex(collection: Collection, spec: Index['spec']): Index | undefined {
+  for (const index of collection.indexes) {
+    const sameKey = equalValues(index.spec.document.key, spec.document.key);
+    if (!sameKey && index.spec.name !== spec.name) continue;
+    const { key: _key, name: _name, v: _v, ...options } = spec.document;
+    const { key: _otherKey, name: _otherName, v: _otherV, ...otherOptions } = index.spec.document;
+    const sameOptions = compareValues(byName(options), byName(otherOptions)) === 0;
+    if (!sameKey)
+      throw new CommandError(
+        86,
+        `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Requested index: ${spec.name}`,
+      );
+    if (index.spec.name !== spec.name && sameOptions)
+      throw new CommandError(85, `Index already exists with a different name: ${index.spec.name}`);
+    if (sameOptions) return index;
+    if (index.spec.name === spec.name || !('partialFilterExpression' in options))
+      throw new CommandError(
+        index.spec.name === spec.name ? 86 : 85,
+        `An equivalent index already exists with the same name but different options. Requested index: ${spec.name}`,
+      );
+  }
+  return undefined;
+}
+
+/** Options in order of name, without those that say what holds anyway. */
+function byName(options: Document): Document {
+  return Object.fromEntries(
+    Object.entries(options)
+      .filter(([, value]) => value !== false && value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+const BUILD_STEP = 1000;
+
+/** Fills a new index from the records that are there. Throws DuplicateKey (11000) before the index is used. */
+function buildIndex(writer: Writer, collection: Collection, index: Index): void {
+  const range = identRange(collection.ident);
+  for (let { start } = range; ; ) {
+    const entries = writer.entries({ ...range, start }, BUILD_STEP);
+    for (const { key, value } of entries)
+      collection.indexRecord(writer, index, trailingRecordId(key), decode(value));
+    const last = entries.at(-1);
+    if (!last || entries.length < BUILD_STEP) return;
+    start = Buffer.concat([last.key, Buffer.of(0)]);
+  }
+}
+
+const createIndexes: CommandHandler = (call) => {
+  const { engine, database, command } = call;
+  const name = collectionName(call);
+  if (!Array.isArray(command.indexes) || command.indexes.length === 0)
+    throw new CommandError(2, 'Must specify at least one index to create');
+  const specs = command.indexes.map(parseIndexSpec);
+  return engine.storage.write((writer) => {
+    const createdCollectionAutomatically = !engine.catalog.find(database, name);
+    const collection = engine.catalog.ensure(writer, database, name);
+    const numIndexesBefore = collection.indexes.length;
+    const added: Index[] = [];
+    for (const spec of specs) {
+      if (sameIndex(collection, spec)) continue;
+      if (collection.indexes.length >= 64)
+        throw new CommandError(67, `add index fails, too many indexes for ${collection.namespace}`);
+      const index = engine.catalog.addIndex(writer, collection, spec);
+      added.push(index);
+      try {
+        buildIndex(writer, collection, index);
+      } catch (error) {
+        // All or none of a command's indexes.
+        for (const index of added) engine.catalog.removeIndex(writer, collection, index);
+        throw error;
+      }
+    }
+    const note = added.length === 0 ? { note: 'all indexes already exist' } : {};
+    return {
+      numIndexesBefore,
+      numIndexesAfter: collection.indexes.length,
+      createdCollectionAutomatically,
+      ...note,
+      ok: 1,
+    };
+  });
+};
+
+const dropIndexes: CommandHandler = (call) => {
+  const { engine, command } = call;
+  return engine.storage.write((writer) => {
+    const collection = existing(call);
+    const nIndexesWas = collection.indexes.length;
+    for (const index of indexesToDrop(collection, command.index))
+      engine.catalog.removeIndex(writer, collection, index);
+    return { nIndexesWas, ok: 1 };
+  });
+};
+
+/** Throws IndexNotFound (27), and InvalidOptions (72) for the index on _id. */
+function indexesToDrop(collection: Collection, wanted: unknown): Index[] {
+  const others = collection.indexes.filter(({ spec }) => spec.name !== '_id_');
+  if (wanted === '*') return others;
+  const named = Array.isArray(wanted) ? wanted : [wanted];
+  return named.map((name) => {
+    if (typeof name !== 'string' && !isDocument(name))
+      throw typeMismatch("Field 'index' must be a name or a key pattern");
+    const index = collection.indexes.find(({ spec }) =>
+      isDocument(name) ? equalValues(spec.document.key, name) : spec.name === name,
+    );
+    if (!index)
+      throw new CommandError(
+        27,
+        `index not found with name [${isDocument(name) ? JSON.stringify(name) : name}]`,
+      );
+    if (index.spec.name === '_id_') throw new CommandError(72, 'cannot drop _id index');
+    return index;
+  });
+}
+
+const collStats: CommandHandler = (call) => {
+  const { engine, database } = call;
+  const name = collectionName(call);
+  const collection = engine.catalog.find(database, name);
+  return {
+    ns: `${database}.${name}`,
+    count: collection ? collection.count(engine.storage) : 0,
+    nindexes: collection?.indexes.length ?? 0,
+    ok: 1,
+  };
+};
+
+export const catalogCommands: Record<string, CommandHandler> = {
+  create,
+  drop,
+  dropDatabase,
+  listCollections,
+  listDatabases,
+  listIndexes,
+  createIndexes,
+  dropIndexes,
+  deleteIndexes: dropIndexes,
+  collStats,
+  collstats: collStats,
+};

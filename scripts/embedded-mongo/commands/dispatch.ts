@@ -1,0 +1,36 @@
+import type { Engine } from '../engine.js';
+import { CommandError, errorReply } from '../errors.js';
+import type { Reply, Request } from '../wire.js';
+import { aggregateCommands } from './aggregate-command.js';
+import { catalogCommands } from './catalog-commands.js';
+import { type CommandHandler, refuseUnserved } from './command.js';
+import { explainCommands } from './explain-command.js';
+import { readCommands } from './read-commands.js';
+import { sessionCommands } from './session-commands.js';
+import { writeCommands } from './write-commands.js';
+
+/** Every command that is served or refused by name; a Map, so that no name reaches a prototype. */
+const COMMANDS: ReadonlyMap<string, CommandHandler> = new Map(
+  Object.entries({
+    ...sessionCommands,
+    ...readCommands,
+    ...writeCommands,
+    ...catalogCommands,
+    ...aggregateCommands,
+    ...explainCommands,
+  }),
+);
+
+/** Runs a request's command. Never throws: every failure is a reply with mongod's error code. */
+export async function dispatch(engine: Engine, request: Request, connectionId: number): Promise<Reply> {
+  const { command, database, sequences } = request;
+  try {
+    const [name] = Object.keys(command);
+    const handler = name === undefined ? undefined : COMMANDS.get(name);
+    if (!handler) throw new CommandError(59, `no such command: '${name ?? ''}'`);
+    refuseUnserved(command);
+    return await handler({ engine, database, command, sequences, connectionId });
+  } catch (error) {
+    return errorReply(error);
+  }
+}

@@ -1,0 +1,131 @@
+import { type Document, decode, encode, isDocument } from '../bson-types.js';
+import type { Collection } from '../collection.js';
+import { badValue, CommandError, typeMismatch } from '../errors.js';
+import { parsePath, someAtPath } from '../field-path.js';
+import { integerOption, parseFilter } from '../filter.js';
+import { encodeValue } from '../key-encoding.js';
+import { countRecords, type Found, findRecords, type QuerySpec } from '../plan-executor.js';
+import { compileProjection, type Projector } from '../projection.js';
+import { parseSort } from '../sort.js';
+import { CursorReply } from '../wire.js';
+import {
+  booleanOption,
+  type CommandCall,
+  type CommandHandler,
+  collectionName,
+  cursorIdOf,
+} from './command.js';
+
+/** Parses what find and explain share. Throws BadValue and its kin. */
+export function parseFind(command: Document): { query: QuerySpec; projector: Projector | undefined } {
+  for (const option of ['min', 'max', 'returnKey', 'showRecordId', 'tailable', 'awaitData'])
+    if (command[option] !== undefined && command[option] !== false)
+      throw new CommandError(238, `the find option '${option}' is not served by the embedded database`);
+  const filter = parseFilter(command.filter ?? {});
+  const skip = integerOption(command.skip, 'skip', 0);
+  const limit = integerOption(command.limit, 'limit', 0);
+  if (skip < 0) throw new CommandError(51024, `BSON field 'skip' value must be >= 0, actual value '${skip}'`);
+  if (limit < 0)
+    throw new CommandError(51024, `BSON field 'limit' value must be >= 0, actual value '${limit}'`);
+  const hint = hintOf(command);
+  return {
+    query: { filter, sort: parseSort(command.sort), skip, limit, hint },
+    projector: compileProjection(command.projection, filter),
+  };
+}
+
+/** The hint of a command; an empty one is none. */
+export function hintOf(command: Document): unknown {
+  const { hint } = command;
+  if (hint === undefined || hint === null || hint === '') return undefined;
+  if (typeof hint !== 'string' && !isDocument(hint)) throw badValue('hint must be a string or an object');
+  return isDocument(hint) && Object.keys(hint).length === 0 ? undefined : hint;
+}
+
+function* project(found: Generator<Found>, projector: Projector | undefined): Generator<Uint8Array> {
+  for (const { bytes, document } of found)
+    yield projector ? encode(projector(document ?? decode(bytes))) : bytes;
+}
+
+function* nothing(): Generator<never> {}
+
+function batchSizeOf(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const size = integerOption(value, 'batchSize', 0);
+  if (size < 0)
+    throw new CommandError(51024, `BSON field 'batchSize' value must be >= 0, actual value '${size}'`);
+  return size;
+}
+
+/** Answers a command that returns a cursor over encoded documents. */
+export function cursorReply(
+  call: CommandCall,
+  namespace: string,
+  documents: Generator<Uint8Array>,
+  batchSize: unknown,
+  single = false,
+): CursorReply {
+  const batch = call.engine.cursors.first(namespace, documents, batchSizeOf(batchSize), single);
+  return new CursorReply(namespace, 'firstBatch', batch.cursorId, batch.documents);
+}
+
+const find: CommandHandler = (call) => {
+  const { engine, database, command } = call;
+  const name = collectionName(call);
+  const { query, projector } = parseFind(command);
+  const collection = engine.catalog.find(database, name);
+  const found = collection ? findRecords(engine.storage, collection, query) : nothing();
+  const single = booleanOption(command.singleBatch, 'singleBatch');
+  return cursorReply(call, `${database}.${name}`, project(found, projector), command.batchSize, single);
+};
+
+const getMore: CommandHandler = ({ engine, database, command }) => {
+  if (typeof command.collection !== 'string') throw typeMismatch("Field 'collection' must be a string");
+  const namespace = `${database}.${command.collection}`;
+  const batch = engine.cursors.next(cursorIdOf(command.getMore), namespace, batchSizeOf(command.batchSize));
+  return new CursorReply(namespace, 'nextBatch', batch.cursorId, batch.documents);
+};
+
+const count: CommandHandler = (call) => {
+  const { engine, database, command } = call;
+  const collection = engine.catalog.find(database, collectionName(call));
+  const filter = parseFilter(command.query ?? {});
+  const query: QuerySpec = {
+    filter,
+    sort: [],
+    skip: integerOption(command.skip, 'skip', 0),
+    limit: Math.abs(integerOption(command.limit, 'limit', 0)),
+    hint: hintOf(command),
+  };
+  return { n: collection ? countRecords(engine.storage, collection, query) : 0, ok: 1 };
+};
+
+const distinct: CommandHandler = (call) => {
+  const { engine, database, command } = call;
+  const collection = engine.catalog.find(database, collectionName(call));
+  const { key } = command;
+  if (typeof key !== 'string')
+    throw typeMismatch("BSON field 'distinct.key' is the wrong type, expected type 'string'");
+  const filter = parseFilter(command.query ?? {});
+  const values = collection
+    ? distinctValues(call, collection, key, { filter, sort: [], skip: 0, limit: 0, hint: hintOf(command) })
+    : [];
+  return { values, ok: 1 };
+};
+
+function distinctValues(call: CommandCall, collection: Collection, key: string, query: QuerySpec): unknown[] {
+  const path = parsePath(key);
+  const values = new Map<string, unknown>();
+  const add = (value: unknown) => {
+    if (value !== undefined) values.set(encodeValue(value).toString('latin1'), value);
+  };
+  for (const { bytes, document } of findRecords(call.engine.storage, collection, query))
+    someAtPath(document ?? decode(bytes), path, (value) => {
+      if (Array.isArray(value)) value.forEach(add);
+      else add(value);
+      return false;
+    });
+  return [...values.values()];
+}
+
+export const readCommands: Record<string, CommandHandler> = { find, getMore, count, distinct };

@@ -1,0 +1,101 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { readOwner } from './lock.js';
+
+/** How long a server has to come up, or one that is going has to go, in milliseconds. */
+const WAIT_MS = 15_000;
+/** A server that is asked to stop gets this long before it is killed. */
+const STOP_MS = 5000;
+const POLL_MS = 50;
+
+export interface OpenedMongo {
+  uri: string;
+  /** Stops the server if this call started it; a server that was there already stays. */
+  close(): Promise<void>;
+}
+
+/**
+ * The embedded database of a data folder: joins the process that serves it, or starts one as a child. Rejects with
+ * one readable line when it cannot be started.
+ */
+export async function openEmbeddedMongo(dataDir: string): Promise<OpenedMongo> {
+  const folder = join(dataDir, 'mongo');
+  const deadline = Date.now() + WAIT_MS;
+  for (;;) {
+    const uri = await joinRunning(folder);
+    if (uri) return { uri, close: async () => {} };
+    try {
+      return await start(dataDir);
+    } catch (error) {
+      // Two starters at once: the one that lost finds the other's server.
+      if (!readOwner(folder) || Date.now() > deadline) throw error;
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+/** The address of a running server, when it answers. One that holds the lock but does not listen yet is waited for. */
+async function joinRunning(folder: string): Promise<string | undefined> {
+  const deadline = Date.now() + WAIT_MS / 3;
+  while (existsSync(folder) && Date.now() < deadline) {
+    const owner = readOwner(folder);
+    if (!owner) return undefined;
+    if (owner.port > 0 && (await answers(owner.port))) return `mongodb://127.0.0.1:${owner.port}/adoption`;
+    await sleep(POLL_MS);
+  }
+  return undefined;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function start(dataDir: string): Promise<OpenedMongo> {
+  const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    // In a group of its own: Ctrl-C reaches the parent alone, which first finishes what it is doing.
+    detached: true,
+  });
+  let complaint = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text;
+  });
+  const uri = await new Promise<string>((resolve, reject) => {
+    child.once('message', (message: { type: string; uri?: string; message?: string }) => {
+      if (message.type === 'ready' && message.uri) resolve(message.uri);
+      else reject(new Error(message.message ?? 'the embedded database failed'));
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) =>
+      reject(new Error(complaint.trim() || `the embedded database ended at start (${signal ?? code})`)),
+    );
+  });
+  // Neither the child nor its channel keeps a script alive that has nothing else to do.
+  child.unref();
+  child.channel?.unref();
+  return { uri, close: () => stop(child) };
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    child.once('exit', () => {
+      clearTimeout(force);
+      resolve();
+    });
+    child.ref();
+    child.kill('SIGTERM');
+  });
+}

@@ -1,0 +1,152 @@
+import { ABORT, open, type RootDatabase } from 'lmdb';
+import type { Entry, KeyRange, Storage, Writer } from './storage.js';
+
+interface Waiting {
+  run(writer: Writer): void;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * The durable storage. LMDB is a copy-on-write B-tree: a commit is one atomic switch of the root page, so a crash
+ * at any moment leaves the state of the last commit, and no recovery run is needed at start.
+ */
+export class LmdbStorage implements Storage, Writer {
+  private readonly db: RootDatabase<Buffer, Buffer>;
+  onRollback = () => {};
+  private waiting: Waiting[] = [];
+  private committing = false;
+
+  /** `path` is a folder; it is created when it is missing. */
+  constructor(path: string) {
+    this.db = open<Buffer, Buffer>({ path, keyEncoding: 'binary', encoding: 'binary', noSubdir: false });
+  }
+
+  get(key: Buffer): Buffer | undefined {
+    return this.db.getBinary(key);
+  }
+
+  entries({ start, end, reverse }: KeyRange, limit: number): Entry[] {
+    const found: Entry[] = [];
+    if (Buffer.compare(start, end) >= 0) return found;
+    // A reversed range starts at its high end, which LMDB includes, and stops above its low end unless told so.
+    const options = reverse ? { start: end, end: start, reverse, inclusiveEnd: true } : { start, end };
+    for (const entry of this.db.getRange(options)) {
+      if (reverse && found.length === 0 && Buffer.compare(entry.key, end) >= 0) continue;
+      found.push(entry);
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
+
+  count(start: Buffer, end: Buffer): number {
+    return this.db.getKeysCount({ start, end });
+  }
+
+  put(key: Buffer, value: Uint8Array): void {
+    this.db.put(key, value as Buffer);
+  }
+
+  remove(key: Buffer): void {
+    this.db.remove(key);
+  }
+
+  /** Group commit: what comes in while one commit is on its way to the disk shares the next one. */
+  write<T>(job: (writer: Writer) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let result: T;
+      this.waiting.push({
+        run: (writer) => {
+          result = job(writer);
+        },
+        resolve: () => resolve(result),
+        reject,
+      });
+      if (!this.committing) void this.commitAll();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.db.flushed;
+    await this.db.close();
+  }
+
+  private async commitAll(): Promise<void> {
+    this.committing = true;
+    while (this.waiting.length > 0) await this.commit();
+    this.committing = false;
+  }
+
+  private async commit(): Promise<void> {
+    let batch: Waiting[] = [];
+    let failure: unknown;
+    try {
+      // Only a child transaction can be aborted (lmdb-js), which a failing put needs: no half-written job may stay.
+      await this.db.childTransaction(() => {
+        batch = this.waiting;
+        this.waiting = [];
+        const store = new FailureTracking(this);
+        for (const waiting of batch) {
+          try {
+            waiting.run(store);
+          } catch (error) {
+            waiting.resolve = () => waiting.reject(error);
+          }
+          if (store.failure) break;
+        }
+        failure = store.failure;
+        return failure ? ABORT : undefined;
+      });
+    } catch (error) {
+      failure ??= error;
+      if (batch.length === 0) {
+        // The transaction never began; those who wait for it must not wait for ever.
+        batch = this.waiting;
+        this.waiting = [];
+      }
+    }
+    // The read snapshot of this turn may be older than the commit.
+    this.db.resetReadTxn();
+    if (failure) this.onRollback();
+    for (const waiting of batch) failure ? waiting.reject(failure) : waiting.resolve();
+  }
+}
+
+/** Notes the first failure of the store, to tell it from a job's own errors. */
+class FailureTracking implements Writer {
+  failure: unknown;
+  private readonly store: LmdbStorage;
+
+  constructor(store: LmdbStorage) {
+    this.store = store;
+  }
+
+  get(key: Buffer): Buffer | undefined {
+    return this.guard(() => this.store.get(key));
+  }
+
+  entries(range: KeyRange, limit: number): Entry[] {
+    return this.guard(() => this.store.entries(range, limit));
+  }
+
+  count(start: Buffer, end: Buffer): number {
+    return this.guard(() => this.store.count(start, end));
+  }
+
+  put(key: Buffer, value: Uint8Array): void {
+    this.guard(() => this.store.put(key, value));
+  }
+
+  remove(key: Buffer): void {
+    this.guard(() => this.store.remove(key));
+  }
+
+  private guard<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      this.failure ??= error;
+      throw error;
+    }
+  }
+}

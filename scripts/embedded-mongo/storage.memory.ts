@@ -1,0 +1,97 @@
+import type { Entry, KeyRange, Storage, Writer } from './storage.js';
+
+/** Entries per chunk before it is split in two. */
+const CHUNK = 256;
+
+/** The memory twin of the LMDB storage, for tests: sorted chunks of entries, nothing durable. */
+export class MemoryStorage implements Storage, Writer {
+  onRollback = () => {};
+  private chunks: Entry[][] = [[]];
+
+  get(key: Buffer): Buffer | undefined {
+    const { chunk, index, found } = this.locate(key);
+    return found ? chunk[index]?.value : undefined;
+  }
+
+  entries(range: KeyRange, limit: number): Entry[] {
+    const found: Entry[] = [];
+    if (Buffer.compare(range.start, range.end) >= 0) return found;
+    let { chunkIndex, index } = this.locate(range.reverse ? range.end : range.start);
+    if (range.reverse) index--;
+    while (found.length < limit) {
+      const entry = this.chunks[chunkIndex]?.[index];
+      if (entry) {
+        if (
+          range.reverse
+            ? Buffer.compare(entry.key, range.start) < 0
+            : Buffer.compare(entry.key, range.end) >= 0
+        )
+          break;
+        found.push(entry);
+        index += range.reverse ? -1 : 1;
+      } else if (range.reverse) {
+        if (--chunkIndex < 0) break;
+        index = (this.chunks[chunkIndex]?.length ?? 0) - 1;
+      } else {
+        if (++chunkIndex >= this.chunks.length) break;
+        index = 0;
+      }
+    }
+    return found;
+  }
+
+  count(start: Buffer, end: Buffer): number {
+    const from = this.locate(start);
+    const to = this.locate(end);
+    if (from.chunkIndex === to.chunkIndex) return Math.max(0, to.index - from.index);
+    let total = from.chunk.length - from.index + to.index;
+    for (let i = from.chunkIndex + 1; i < to.chunkIndex; i++) total += this.chunks[i]?.length ?? 0;
+    return total;
+  }
+
+  put(key: Buffer, value: Uint8Array): void {
+    const { chunk, chunkIndex, index, found } = this.locate(key);
+    // Copied: a caller's value may be a view of a whole network message.
+    const entry = { key, value: Buffer.from(value) };
+    chunk.splice(index, found ? 1 : 0, entry);
+    if (chunk.length > CHUNK) this.chunks.splice(chunkIndex + 1, 0, chunk.splice(CHUNK / 2));
+  }
+
+  remove(key: Buffer): void {
+    const { chunk, chunkIndex, index, found } = this.locate(key);
+    if (!found) return;
+    chunk.splice(index, 1);
+    if (chunk.length === 0 && this.chunks.length > 1) this.chunks.splice(chunkIndex, 1);
+  }
+
+  async write<T>(job: (writer: Writer) => T): Promise<T> {
+    return job(this);
+  }
+
+  async close(): Promise<void> {
+    this.chunks = [[]];
+  }
+
+  /** Where a key is, or would be inserted. */
+  private locate(key: Buffer): { chunk: Entry[]; chunkIndex: number; index: number; found: boolean } {
+    let low = 0;
+    let high = this.chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      const first = this.chunks[middle]?.[0];
+      if (first && Buffer.compare(first.key, key) <= 0) low = middle;
+      else high = middle - 1;
+    }
+    const chunk = this.chunks[low] as Entry[];
+    let from = 0;
+    let to = chunk.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const order = Buffer.compare((chunk[middle] as Entry).key, key);
+      if (order === 0) return { chunk, chunkIndex: low, index: middle, found: true };
+      if (order < 0) from = middle + 1;
+      else to = middle;
+    }
+    return { chunk, chunkIndex: low, index: from, found: false };
+  }
+}
