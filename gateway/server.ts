@@ -1,6 +1,5 @@
 import {
   App,
-  LIBUS_LISTEN_EXCLUSIVE_PORT,
   type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
@@ -33,6 +32,17 @@ const PING_TIMEOUT_MS = 10_000;
 
 /** Time, in ms, a connection has to authenticate. (contract, section 5) */
 const CONNECT_TIMEOUT_MS = 10_000;
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports without a type. */
+const EXCLUSIVE_PORT = 1;
+
+/** The form of `listen` that takes host and options both; the package's types leave it out. */
+type Listen = (
+  host: string,
+  port: number,
+  options: number,
+  done: (socket: us_listen_socket | false) => void,
+) => void;
 
 /** Time, in ms, over which clients spread their return after a stop. */
 const RETURN_OVER_MS = 5_000;
@@ -124,7 +134,8 @@ export function createGateway(config: Config, logger: Logger): Gateway {
       const { HOST, GATEWAY_PORT } = config;
       return new Promise<number>((resolve, reject) => {
         // Exclusively: uWebSockets.js would share the port with another process without a word.
-        app.listen(HOST, GATEWAY_PORT, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+        const listen = app.listen.bind(app) as unknown as Listen;
+        listen(HOST, GATEWAY_PORT, EXCLUSIVE_PORT, (socket) => {
           if (!socket) {
             reject(new Error(`GATEWAY_PORT: ${HOST}:${GATEWAY_PORT} is taken`));
             return;

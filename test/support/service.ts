@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import mongoose from 'mongoose';
+import type { Domain } from '../../domain/domain.js';
+import { issueToken } from '../../domain/members/index.js';
+import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
+import { runService } from '../../scripts/run-service.js';
+import { createWatchedLogger } from './unexpected-errors.js';
+
+/** What a token may say beside the e-mail address. */
+export interface TokenClaims {
+  nickname?: string;
+  profile?: string;
+  role?: 'USER' | 'ADMIN';
+  /** A span as jose reads it; `-1s` has expired. */
+  ttl?: string;
+}
+
+export interface TestService {
+  /** Base address of REST and event streams. */
+  http: string;
+  /** Base address of the sockets. */
+  gateway: string;
+  domain: Domain;
+  config: Config;
+  token(email: string, claims?: TokenClaims): Promise<string>;
+  stop(): Promise<void>;
+}
+
+let started: Promise<TestService> | undefined;
+
+/** A database of the run's own: on MONGODB_URI where it is set, else embedded and in memory. */
+async function openDatabase(): Promise<{ uri: string; close(): Promise<void> }> {
+  const given = process.env.MONGODB_URI;
+  if (given) {
+    const uri = new URL(given);
+    uri.pathname = `/adoption_test_${process.pid}`;
+    return {
+      uri: uri.href,
+      close: async () => {
+        await mongoose.connect(uri.href);
+        await mongoose.connection.dropDatabase();
+        await mongoose.disconnect();
+      },
+    };
+  }
+  return startEmbeddedMongo({ storage: 'memory' });
+}
+
+async function start(): Promise<TestService> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'adoption-test-'));
+  const config = loadConfig(
+    {
+      NODE_ENV: 'test',
+      HTTP_PORT: '0',
+      GATEWAY_PORT: '0',
+      DATA_DIR: dataDir,
+      RATE_LIMIT: 'off',
+      DEMO: 'off',
+    },
+    dataDir,
+  );
+  const database = await openDatabase();
+  const { domain, httpPort, gatewayPort, shutdown } = await runService(
+    config,
+    createWatchedLogger(),
+    database.uri,
+  );
+  return {
+    http: `http://127.0.0.1:${httpPort}`,
+    gateway: `http://127.0.0.1:${gatewayPort}`,
+    domain,
+    config,
+    token: (email, { ttl = '1h', ...claims } = {}) => issueToken(config, { email, ...claims, ttl }),
+    async stop() {
+      await shutdown.begin('the tests are done');
+      await database.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The service under test: one per mocha process, started at first use, stopped by the root hook. */
+export function service(): Promise<TestService> {
+  started ??= start();
+  return started;
+}
+
+/** Stops it, if it was started. */
+export async function stopService(): Promise<void> {
+  const running = started;
+  started = undefined;
+  await (await running)?.stop();
+}

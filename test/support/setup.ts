@@ -1,0 +1,18 @@
+import { stopService } from './service.js';
+import { closeSockets } from './sockets.js';
+import { closeStreams } from './streams.js';
+import { takeErrors } from './unexpected-errors.js';
+
+/** What holds for every test: it closes what it opened, and the service logged no error it did not expect. */
+export const mochaHooks = {
+  async afterEach() {
+    await closeSockets();
+    closeStreams();
+    const errors = takeErrors();
+    if (errors.length > 0)
+      throw new Error(`the service logged errors nobody expected:\n${errors.join('\n')}`);
+  },
+  async afterAll() {
+    await stopService();
+  },
+};
