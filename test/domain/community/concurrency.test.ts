@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { Article } from '../../../domain/community/articles/article.model.js';
+import { Comment } from '../../../domain/community/comments/comment.model.js';
+import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { AppError } from '../../../domain/kernel/errors.js';
+import { type Board, buildBoard } from '../../support/community.js';
+
+/** The code of the AppError a call ended with, or `ok`. */
+async function outcome(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return 'ok';
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+function tally(outcomes: string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const each of outcomes) counts[each] = (counts[each] ?? 0) + 1;
+  return counts;
+}
+
+describe('at the same moment', () => {
+  let boards: [Board, Board];
+
+  beforeEach(async () => {
+    // Two boards over one database do not share their recounts: two processes.
+    boards = [await buildBoard(), await buildBoard()];
+  });
+
+  const boardOf = (i: number) => boards[i % 2] as Board;
+
+  it('a hundred hearts from two processes make a count of a hundred', async () => {
+    const { no } = await boards[0].article();
+    const givers = await Promise.all(Array.from({ length: 100 }, (_, i) => boardOf(i).member(`G${i}`)));
+    const counts = await Promise.all(
+      givers.map((giver, i) => boardOf(i).community.giveHeart(giver, 'article', no)),
+    );
+    expect(Math.max(...counts)).to.equal(100);
+    expect((await Article.findById(no).lean())?.hearts).to.equal(100);
+    expect(await Heart.countDocuments({ id: no, pending: { $exists: true } })).to.equal(0);
+
+    await Promise.all(
+      givers.slice(0, 60).map((giver, i) => boardOf(i).community.takeHeart(giver, 'article', no)),
+    );
+    expect((await Article.findById(no).lean())?.hearts).to.equal(40);
+    expect(await Heart.countDocuments({ id: no })).to.equal(40);
+  });
+
+  it('one member’s twenty equal hearts make one, and nineteen are told so', async () => {
+    const { no } = await boards[0].article();
+    const giver = await boards[0].member('Giver');
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => outcome(boardOf(i).community.giveHeart(giver, 'article', no))),
+    );
+    expect(tally(outcomes)).to.deep.equal({ ok: 1, ALREADY_HEARTED: 19 });
+    expect((await Article.findById(no).lean())?.hearts).to.equal(1);
+  });
+
+  it('one member’s twenty equal bookmarks make one', async () => {
+    const { no } = await boards[0].article();
+    const reader = await boards[0].member('Reader');
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => outcome(boardOf(i).community.addBookmark(reader, no))),
+    );
+    expect(tally(outcomes)).to.deep.equal({ ok: 1, ALREADY_BOOKMARKED: 19 });
+  });
+
+  it('fifty views make fifty', async () => {
+    const { no } = await boards[0].article();
+    await Promise.all(Array.from({ length: 50 }, (_, i) => boardOf(i).community.readArticle(undefined, no)));
+    expect((await boards[0].community.readArticle(undefined, no)).header.view).to.equal(51);
+  });
+
+  it('comments and their deletion leave a count equal to the live ones', async () => {
+    const { no, author } = await boards[0].article();
+    const comment = (i: number) =>
+      boardOf(i).community.createComment(author, { articleId: no, parentId: 0, context: `c${i}` });
+    const first = await Promise.all(Array.from({ length: 20 }, (_, i) => comment(i)));
+    await Promise.all([
+      ...first.slice(0, 10).map((id, i) => boardOf(i).community.deleteComment(author, id)),
+      ...Array.from({ length: 15 }, (_, i) => comment(i)),
+    ]);
+    expect(await Comment.countDocuments({ articleId: no, state: 'live' })).to.equal(25);
+    expect((await Article.findById(no).lean())?.comments).to.equal(25);
+  });
+
+  it('a reply and the deletion of its comment end in one of the two orders', async () => {
+    for (let round = 0; round < 15; round++) {
+      const { no, author } = await boards[0].article();
+      const parentId = await boards[0].community.createComment(author, {
+        articleId: no,
+        parentId: 0,
+        context: 'parent',
+      });
+      const [reply] = await Promise.all([
+        outcome(boards[0].community.createComment(author, { articleId: no, parentId, context: 'reply' })),
+        boards[1].community.deleteComment(author, parentId),
+      ]);
+      const shown = await boards[0].community.listComments(undefined, no);
+      const count = (await Article.findById(no).lean())?.comments;
+      if (reply === 'ok') {
+        expect(shown.map((view) => [view.deleteStatus, view.context, view.comments.length])).to.deep.equal([
+          [1, '', 1],
+        ]);
+        expect(count).to.equal(1);
+      } else {
+        expect(reply).to.equal('COMMENT_NOT_FOUND');
+        expect(shown).to.deep.equal([]);
+        expect(count).to.equal(0);
+      }
+    }
+  });
+
+  it('the last two replies of a flagged comment take it along', async () => {
+    for (let round = 0; round < 10; round++) {
+      const { no, author } = await boards[0].article();
+      const parentId = await boards[0].community.createComment(author, {
+        articleId: no,
+        parentId: 0,
+        context: 'parent',
+      });
+      const replies = await Promise.all(
+        [0, 1].map((i) =>
+          boardOf(i).community.createComment(author, { articleId: no, parentId, context: `r${i}` }),
+        ),
+      );
+      await Promise.all(
+        [parentId, ...replies].map((id, i) => boardOf(i).community.deleteComment(author, id)),
+      );
+      expect(await boards[0].community.listComments(undefined, no)).to.deep.equal([]);
+      expect((await Comment.findById(parentId).lean())?.state).to.equal('gone');
+    }
+  });
+
+  it('an article’s deletion and what comes in meanwhile leave nothing behind', async () => {
+    for (let round = 0; round < 10; round++) {
+      const { no, author } = await boards[0].article();
+      const givers = await Promise.all([0, 1, 2, 3].map((i) => boardOf(i).member(`G${i}`)));
+      const commentId = await boards[0].community.createComment(author, {
+        articleId: no,
+        parentId: 0,
+        context: 'Hi',
+      });
+      const outcomes = await Promise.all([
+        ...givers.map((giver, i) => outcome(boardOf(i).community.giveHeart(giver, 'article', no))),
+        ...givers.map((giver, i) => outcome(boardOf(i).community.giveHeart(giver, 'comment', commentId))),
+        ...givers.map((giver, i) => outcome(boardOf(i).community.addBookmark(giver, no))),
+        outcome(boards[1].community.deleteArticle(author, no)),
+      ]);
+      expect(outcomes.pop()).to.equal('ok');
+      for (const each of outcomes) {
+        expect(['ok', 'ARTICLE_NOT_FOUND', 'COMMENT_NOT_FOUND']).to.include(each);
+      }
+      expect(await Heart.countDocuments({ articleId: no })).to.equal(0);
+      expect((await Article.findById(no).lean())?.hearts).to.equal(0);
+      expect((await Comment.findById(commentId).lean())?.hearts).to.equal(0);
+    }
+  });
+});

@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import { Article } from '../../../domain/community/articles/article.model.js';
+import { Bookmark } from '../../../domain/community/bookmarks/bookmark.model.js';
+import { Comment } from '../../../domain/community/comments/comment.model.js';
+import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { nextNumbers } from '../../../domain/platform/sequence.model.js';
+import { type Board, buildBoard } from '../../support/community.js';
+
+/** Each test leaves the records as a process killed at that moment leaves them, and sweeps as the next one. */
+describe('after a crash', () => {
+  let board: Board;
+
+  beforeEach(async () => {
+    board = await buildBoard();
+  });
+
+  async function strandedComment(over: { articleId: number; authorNo: number; parentId?: number }) {
+    const now = new Date(board.clock.now());
+    const _id = await nextNumbers('comment');
+    await Comment.create({ _id, context: 'Hello', state: 'live', publishedAt: now, pending: now, ...over });
+    return _id;
+  }
+
+  it('a heart that was written and not counted is counted', async () => {
+    const { no } = await board.article();
+    const giver = await board.member('Giver');
+    await board.community.giveHeart(giver, 'article', no);
+    const late = await board.member('Late');
+    const now = new Date(board.clock.now());
+    await Heart.create({
+      target: 'article',
+      id: no,
+      memberNo: late.no,
+      articleId: no,
+      on: true,
+      at: now,
+      turn: 1,
+      pending: now,
+    });
+    expect((await Article.findById(no).lean())?.hearts).to.equal(1);
+    await board.community.sweep();
+    expect((await Article.findById(no).lean())?.hearts).to.equal(2);
+    expect(await Heart.countDocuments({ id: no, pending: { $exists: true } })).to.equal(0);
+  });
+
+  it('a heart that was taken and not counted is counted, and its record goes', async () => {
+    const { no, author } = await board.article();
+    const commentId = await board.community.createComment(author, {
+      articleId: no,
+      parentId: 0,
+      context: 'Hi',
+    });
+    const giver = await board.member('Giver');
+    await board.community.giveHeart(giver, 'comment', commentId);
+    await Heart.updateOne(
+      { target: 'comment', id: commentId },
+      { $set: { on: false, pending: new Date(board.clock.now()) }, $inc: { turn: 1 } },
+    );
+    await board.community.sweep();
+    expect((await Comment.findById(commentId).lean())?.hearts).to.equal(0);
+    expect(await Heart.countDocuments({ target: 'comment', id: commentId })).to.equal(0);
+  });
+
+  it('a comment that was written and neither counted nor announced is both, once', async () => {
+    const { no, author } = await board.article();
+    const writer = await board.member('Writer');
+    const commentId = await strandedComment({ articleId: no, authorNo: writer.no });
+    await board.community.sweep();
+    await board.community.sweep();
+    expect((await Article.findById(no).lean())?.comments).to.equal(1);
+    expect(board.commentsAnnounced.filter((event) => event.commentId === commentId)).to.deep.equal([
+      {
+        commentId,
+        articleId: no,
+        authorNo: writer.no,
+        recipientNo: author.no,
+        kind: 'comment',
+        context: 'Hello',
+      },
+    ]);
+  });
+
+  it('a reply whose comment was deleted at that moment keeps it visible', async () => {
+    const { no, author } = await board.article();
+    const parentId = await board.community.createComment(author, {
+      articleId: no,
+      parentId: 0,
+      context: 'Hi',
+    });
+    await board.community.deleteComment(author, parentId);
+    const replyId = await strandedComment({ articleId: no, authorNo: author.no, parentId });
+    await board.community.sweep();
+    const [shown] = await board.community.listComments(undefined, no);
+    expect(shown).to.include({ id: parentId, context: '', deleteStatus: 1 });
+    expect(shown?.comments.map(({ id }) => id)).to.deep.equal([replyId]);
+    expect((await Article.findById(no).lean())?.comments).to.equal(1);
+  });
+
+  it('a comment that was flagged and no more is removed from the count, with its hearts', async () => {
+    const { no, author } = await board.article();
+    const commentId = await board.community.createComment(author, {
+      articleId: no,
+      parentId: 0,
+      context: 'Hi',
+    });
+    await board.community.giveHeart(author, 'comment', commentId);
+    await Comment.updateOne(
+      { _id: commentId },
+      { $set: { state: 'flagged', context: '', pending: new Date(board.clock.now()) } },
+    );
+    await board.community.sweep();
+    expect(await board.community.listComments(undefined, no)).to.deep.equal([]);
+    expect((await Article.findById(no).lean())?.comments).to.equal(0);
+    expect(await Heart.countDocuments({ target: 'comment', id: commentId })).to.equal(0);
+  });
+
+  it('a deleted article loses the hearts and bookmarks it still has, and its comments’ hearts', async () => {
+    const { no, author } = await board.article();
+    const commentId = await board.community.createComment(author, {
+      articleId: no,
+      parentId: 0,
+      context: 'Hi',
+    });
+    await board.community.giveHeart(author, 'article', no);
+    await board.community.giveHeart(author, 'comment', commentId);
+    await board.community.addBookmark(author, no);
+    await Article.updateOne(
+      { _id: no },
+      { $set: { state: 'deleted', pending: new Date(board.clock.now()) } },
+    );
+    await board.community.sweep();
+    expect(await Heart.countDocuments({ articleId: no })).to.equal(0);
+    expect(await Bookmark.countDocuments({ articleId: no })).to.equal(0);
+    expect((await Comment.findById(commentId).lean())?.hearts).to.equal(0);
+    const article = await Article.findById(no).lean();
+    expect([article?.hearts, article?.pending]).to.deep.equal([0, undefined]);
+  });
+
+  it('a heart and a comment that reached an article after its deletion go', async () => {
+    const { no, author } = await board.article();
+    await board.community.deleteArticle(author, no);
+    const now = new Date(board.clock.now());
+    await Heart.create({
+      target: 'article',
+      id: no,
+      memberNo: author.no,
+      articleId: no,
+      on: true,
+      at: now,
+      turn: 1,
+      pending: now,
+    });
+    const commentId = await strandedComment({ articleId: no, authorNo: author.no });
+    await board.community.sweep();
+    expect(await Heart.countDocuments({ articleId: no })).to.equal(0);
+    expect(await Comment.findById(commentId).lean()).to.equal(null);
+  });
+
+  it('a later sweep leaves alone what may still be under way', async () => {
+    await board.community.sweep();
+    const { no } = await board.article();
+    const writer = await board.member('Writer');
+    const commentId = await strandedComment({ articleId: no, authorNo: writer.no });
+    await board.community.sweep();
+    expect((await Comment.findById(commentId).lean())?.pending).to.be.instanceOf(Date);
+    board.clock.advance(5_001);
+    await board.community.sweep();
+    expect((await Comment.findById(commentId).lean())?.pending).to.equal(undefined);
+  });
+
+  it('announcements that a listener refused are made by the next sweep', async () => {
+    const { no } = await board.article();
+    const writer = await board.member('Writer');
+    board.listenersFail = true;
+    const commentId = await board.community.createComment(writer, {
+      articleId: no,
+      parentId: 0,
+      context: 'Hi',
+    });
+    expect(await board.community.giveHeart(writer, 'article', no)).to.equal(1);
+    expect(board.commentsAnnounced).to.deep.equal([]);
+    board.listenersFail = false;
+    await board.community.sweep();
+    expect(board.commentsAnnounced.map((event) => event.commentId)).to.include(commentId);
+    expect(await Heart.countDocuments({ id: no, pending: { $exists: true } })).to.equal(0);
+    expect(await Comment.countDocuments({ _id: commentId, pending: { $exists: true } })).to.equal(0);
+  });
+});

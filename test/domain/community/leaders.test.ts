@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import { Article } from '../../../domain/community/articles/article.model.js';
+import { type Board, buildBoard } from '../../support/community.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Far from the hearts of every other test: each test here begins a month after the one before. */
+let startsAt = Date.UTC(2100, 0, 1);
+
+describe('hot and weekly', () => {
+  let board: Board;
+  let written: number[] = [];
+
+  beforeEach(async () => {
+    startsAt += 30 * DAY;
+    board = await buildBoard(startsAt);
+    written = [];
+  });
+
+  afterEach(async () => {
+    for (const no of written) {
+      const article = await Article.findOne({ _id: no, state: 'live' }).lean();
+      const admin = { ...(await board.member('Admin')), role: 'ADMIN' as const };
+      if (article) await board.community.deleteArticle(admin, no);
+    }
+  });
+
+  async function write(): Promise<number> {
+    const { no } = await board.article();
+    written.push(no);
+    return no;
+  }
+
+  async function giveHearts(no: number, count: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      await board.community.giveHeart(await board.member('Giver'), 'article', no);
+    }
+  }
+
+  async function leading(): Promise<{ hot: number | undefined; weekly: number | undefined }> {
+    const { hot, weekly } = await board.community.listArticles({
+      order: 'recent',
+      page: 1,
+      size: 1,
+      option: 'title',
+    });
+    return { hot: hot?.id, weekly: weekly?.id };
+  }
+
+  it('are the articles with most hearts in 24 hours and in 7 days', async () => {
+    const [older, newer] = [await write(), await write()];
+    await giveHearts(older, 3);
+    board.clock.advance(2 * DAY);
+    await giveHearts(newer, 2);
+    expect(await leading()).to.deep.equal({ hot: newer, weekly: older });
+    await giveHearts(newer, 2);
+    expect(await leading()).to.deep.equal({ hot: newer, weekly: newer });
+  });
+
+  it('count a heart for just as long as the window lasts', async () => {
+    const [first, second] = [await write(), await write()];
+    await giveHearts(first, 2);
+    board.clock.advance(HOUR);
+    await giveHearts(second, 1);
+    board.clock.advance(23 * HOUR - 1);
+    expect(await leading()).to.deep.equal({ hot: first, weekly: first });
+    board.clock.advance(1_001);
+    expect(await leading()).to.deep.equal({ hot: second, weekly: first });
+  });
+
+  it('decide between equals by views, then by age, at once', async () => {
+    const [first, second] = [await write(), await write()];
+    await giveHearts(first, 1);
+    await giveHearts(second, 1);
+    expect((await leading()).hot).to.equal(second);
+    await board.community.readArticle(undefined, first);
+    expect((await leading()).hot).to.equal(first);
+    await board.community.readArticle(undefined, second);
+    expect((await leading()).hot).to.equal(second);
+  });
+
+  it('follow a heart taken back and a deleted article at once', async () => {
+    const [first, second] = [await write(), await write()];
+    const giver = await board.member('Giver');
+    await board.community.giveHeart(giver, 'article', first);
+    await giveHearts(first, 1);
+    await giveHearts(second, 1);
+    expect((await leading()).hot).to.equal(first);
+    await board.community.takeHeart(giver, 'article', first);
+    expect((await leading()).hot).to.equal(second);
+    const admin = { ...(await board.member('Admin')), role: 'ADMIN' as const };
+    await board.community.deleteArticle(admin, second);
+    expect(await leading()).to.deep.equal({ hot: first, weekly: first });
+  });
+
+  it('notice within a second what another process has deleted or given', async () => {
+    const [first, second] = [await write(), await write()];
+    await giveHearts(first, 2);
+    await giveHearts(second, 1);
+    expect((await leading()).hot).to.equal(first);
+    const elsewhere = await buildBoard(board.clock.now());
+    for (let i = 0; i < 2; i++) {
+      await elsewhere.community.giveHeart(await board.member('Giver'), 'article', second);
+    }
+    board.clock.advance(1_000);
+    expect((await leading()).hot).to.equal(second);
+    const admin = { ...(await board.member('Admin')), role: 'ADMIN' as const };
+    await elsewhere.community.deleteArticle(admin, second);
+    expect((await leading()).hot).to.equal(first);
+  });
+
+  it('are the best live article of all time where their window is empty', async () => {
+    const [first, second] = [await write(), await write()];
+    // More than any other article of the shared database has.
+    await Article.updateMany({ _id: { $in: [first, second] } }, { $set: { hearts: 1_000_000, views: 7 } });
+    expect(await leading()).to.deep.equal({ hot: second, weekly: second });
+    await board.community.readArticle(undefined, first);
+    expect(await leading()).to.deep.equal({ hot: first, weekly: first });
+    const other = await write();
+    await giveHearts(other, 1);
+    board.clock.advance(3 * DAY);
+    expect(await leading()).to.deep.equal({ hot: first, weekly: other });
+  });
+
+  it('are null only when there is no live article', async () => {
+    const live = (await Article.find({ state: 'live' }, { _id: 1 }).lean()).map(({ _id }) => _id);
+    await Article.updateMany({ _id: { $in: live } }, { $set: { state: 'deleted' } });
+    try {
+      expect(
+        await board.community.listArticles({ order: 'like', page: 1, size: 10, option: 'title' }),
+      ).to.deep.equal({ hot: null, weekly: null, list: [] });
+    } finally {
+      await Article.updateMany({ _id: { $in: live } }, { $set: { state: 'live' } });
+    }
+  });
+
+  it('are announced to the author when an article comes to lead, not for every heart', async () => {
+    const [first, second] = [await write(), await write()];
+    await giveHearts(first, 3);
+    const authorNo = (await Article.findById(first).lean())?.authorNo;
+    expect(board.leadersAnnounced).to.deep.equal([
+      { articleId: first, authorNo, title: 'A title', window: 'hot' },
+      { articleId: first, authorNo, title: 'A title', window: 'weekly' },
+    ]);
+    board.clock.advance(2 * DAY);
+    await giveHearts(second, 1);
+    expect(board.leadersAnnounced.slice(2).map(({ articleId, window }) => [articleId, window])).to.deep.equal(
+      [[second, 'hot']],
+    );
+  });
+
+  it('are announced by a sweep when time alone makes a leader', async () => {
+    const [first, second] = [await write(), await write()];
+    await giveHearts(first, 2);
+    board.clock.advance(HOUR);
+    await giveHearts(second, 1);
+    board.clock.advance(23 * HOUR);
+    await board.community.sweep();
+    expect(board.leadersAnnounced.map(({ articleId, window }) => [articleId, window])).to.deep.equal([
+      [first, 'hot'],
+      [first, 'weekly'],
+      [second, 'hot'],
+    ]);
+  });
+});

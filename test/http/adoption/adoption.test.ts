@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import type { RenderRecord } from '../../../domain/adoption/index.js';
+import { restClient } from '../../support/rest.js';
+import { service } from '../../support/service.js';
+
+const POST = {
+  authorNo: 1,
+  title: 'Bori looks for a home',
+  name: '보리',
+  age: 'about 2 years',
+  kind: 'Jindo',
+  latitude: 37.5665,
+  longitude: 126.978,
+  thumbnail: '/images/bori.png',
+};
+
+describe('GET /adopt/render', () => {
+  it('shows exactly the documented fields, newest first, without a token', async () => {
+    const { http, domain } = await service();
+    const first = await domain.adoption.createPost(POST);
+    const second = await domain.adoption.createPost({ ...POST, name: 'Nari', modal: true });
+    const { status, headers, body } = await restClient(http).get<RenderRecord[]>('/adopt/render?_csrf=token');
+    expect(status).to.equal(200);
+    expect(headers.get('content-type')).to.equal('application/json;charset=UTF-8');
+    const common = {
+      age: 'about 2 years',
+      kind: 'Jindo',
+      latitude: 37.5665,
+      longitude: 126.978,
+      thumbnail: '/images/bori.png',
+    };
+    expect(body.slice(0, 2)).to.deep.equal([
+      { ...common, id: second, name: 'Nari', modal: true },
+      { ...common, id: first, name: '보리', modal: false },
+    ]);
+  });
+
+  it('answers the same with and without _csrf, whatever it is', async () => {
+    const rest = restClient((await service()).http);
+    const plain = (await rest.get('/adopt/render')).body;
+    for (const query of ['?_csrf=', '?_csrf=a&_csrf=b', '?_csrf[$ne]=1', '?page=2']) {
+      expect((await rest.get(`/adopt/render${query}`)).body).to.deep.equal(plain);
+    }
+  });
+
+  it('refuses a bad token that is sent all the same', async () => {
+    const { status } = await restClient((await service()).http, 'nonsense').get('/adopt/render');
+    expect(status).to.equal(401);
+  });
+
+  it('takes no other method', async () => {
+    const { status, headers } = await restClient((await service()).http).post('/adopt/render', {});
+    expect([status, headers.get('allow')]).to.deep.equal([405, 'HEAD, GET']);
+  });
+});

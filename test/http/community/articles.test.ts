@@ -1,0 +1,328 @@
+import { expect } from 'chai';
+import type { ArticleDetail, ArticleList } from '../../../domain/community/index.js';
+import { errorBody, joinAs, type RestClient, restClient } from '../../support/rest.js';
+import { service } from '../../support/service.js';
+
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/;
+const DONE = { status: 200 };
+const NOT_FOUND = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
+const DRAFT = {
+  categoryId: 3,
+  title: 'Three kittens look for a home',
+  context: 'Found near the station.',
+  imageList: [
+    { id: 1, url: '/images/1.png' },
+    { id: 2, url: 'https://images.example.org/2.png' },
+  ],
+  thumbnail: '/images/t.png',
+};
+
+type Member = Awaited<ReturnType<typeof joinAs>>;
+
+describe('articles over REST', () => {
+  let anyone: RestClient;
+  let author: Member;
+  let other: Member;
+  let admin: Member;
+  let titles = 0;
+
+  before(async () => {
+    const running = await service();
+    anyone = restClient(running.http);
+    author = await joinAs(running, 'Writer', { profile: '/profiles/w.png' });
+    other = await joinAs(running, 'Other');
+    admin = await joinAs(running, 'Admin', { role: 'ADMIN' });
+  });
+
+  /** Writes an article over REST. @returns its number, found in the list by its title */
+  async function write(over: object = {}): Promise<number> {
+    const title = `Title ${process.pid}.${Date.now()}.${titles++}`;
+    const { body } = await author.rest.post('/community/article', { ...DRAFT, title, ...over });
+    expect(body).to.deep.equal(DONE);
+    const found = await anyone.get<ArticleList>(
+      `/community/list/recent?keyword=${encodeURIComponent(title)}`,
+    );
+    return found.body.list[0]?.id as number;
+  }
+
+  describe('POST /community/article', () => {
+    it('publishes, and answers exactly the status body', async () => {
+      const answer = await author.rest.post('/community/article', DRAFT);
+      expect([answer.status, answer.body]).to.deep.equal([200, DONE]);
+      expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
+    });
+
+    it('takes an article without images and thumbnail, and ignores unknown fields', async () => {
+      const { categoryId, title, context } = DRAFT;
+      const answers = await Promise.all([
+        author.rest.post('/community/article', { categoryId, title, context }),
+        author.rest.post('/community/article', {
+          categoryId,
+          title,
+          context,
+          imageList: null,
+          thumbnail: null,
+          _csrf: 'x',
+          views: 9,
+        }),
+      ]);
+      for (const { body } of answers) expect(body).to.deep.equal(DONE);
+    });
+
+    it('keeps text byte for byte: NUL, emoji, markup, operators', async () => {
+      const context = '\0 <script>alert(1)</script> {"$ne":null} 고양이 🐈‍⬛ ‮ \u2028';
+      const no = await write({ context });
+      const { body } = await anyone.get<ArticleDetail>(`/community/article/${no}`);
+      expect(body.context.context).to.equal(context);
+    });
+
+    const refused: [string, object, string][] = [
+      ['a missing title', { title: undefined }, 'title'],
+      ['a blank title', { title: '  ' }, 'title'],
+      ['a title of 201 characters', { title: 'x'.repeat(201) }, 'title'],
+      ['a title that is a number', { title: 5 }, 'title'],
+      ['a title that is an operator', { title: { $ne: null } }, 'title'],
+      ['a missing text', { context: undefined }, 'context'],
+      ['a text of 20,001 characters', { context: 'x'.repeat(20_001) }, 'context'],
+      ['a lone surrogate', { context: 'a\ud800b' }, 'context'],
+      ['a missing category', { categoryId: undefined }, 'categoryId'],
+      ['a category in text', { categoryId: '3' }, 'categoryId'],
+      ['a negative category', { categoryId: -1 }, 'categoryId'],
+      ['a category past 2^31', { categoryId: 2 ** 31 }, 'categoryId'],
+      ['half a category', { categoryId: 0.5 }, 'categoryId'],
+      ['21 images', { imageList: Array(21).fill({ id: 1, url: '/a' }) }, 'imageList'],
+      ['an image without address', { imageList: [{ id: 1 }] }, 'imageList[0].url'],
+      ['an image number past 2^53', { imageList: [{ id: 2 ** 53 + 2, url: '/a' }] }, 'imageList[0].id'],
+      ['images that are no list', { imageList: { id: 1, url: '/a' } }, 'imageList'],
+      ['a thumbnail that is a list', { thumbnail: ['/a'] }, 'thumbnail'],
+    ];
+    for (const [what, over, field] of refused) {
+      it(`refuses ${what}, naming ${field}`, async () => {
+        const { status, body } = await author.rest.post<{ message: string; errors: string[] }>(
+          '/community/article',
+          { ...DRAFT, ...over },
+        );
+        expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
+        expect(body.errors).to.have.length(1);
+        expect(body.errors[0]).to.match(new RegExp(`^${field.replace(/[[\]]/g, '\\$&')}: `));
+      });
+    }
+
+    for (const raw of [
+      '[]',
+      'null',
+      '5',
+      '"x"',
+      '{',
+      '{"title":NaN}',
+      `${'['.repeat(3_000)}${']'.repeat(3_000)}`,
+    ]) {
+      it(`refuses the body ${raw.slice(0, 20)}`, async () => {
+        const { status } = await author.rest.post('/community/article', raw);
+        expect(status).to.equal(400);
+      });
+    }
+
+    it('needs a token', async () => {
+      const { status, body } = await anyone.post('/community/article', DRAFT);
+      expect([status, body]).to.deep.equal([
+        401,
+        errorBody(401, 'UNAUTHORIZED', 'the Authorization header is missing'),
+      ]);
+    });
+  });
+
+  describe('GET /community/article/{article_id}', () => {
+    it('shows exactly the documented fields and counts the view', async () => {
+      const no = await write();
+      const { body } = await author.rest.get<ArticleDetail>(`/community/article/${no}`);
+      expect(body.header.publishedAt).to.match(LOCAL_TIME);
+      expect(body).to.deep.equal({
+        id: no,
+        mine: true,
+        header: {
+          title: body.header.title,
+          authorId: author.actor.no,
+          username: 'Writer',
+          profile: '/profiles/w.png',
+          view: 1,
+          like: 0,
+          comment: 0,
+          publishedAt: body.header.publishedAt,
+        },
+        context: {
+          context: DRAFT.context,
+          imageList: [
+            { imageNo: 1, imageUrl: '/images/1.png' },
+            { imageNo: 2, imageUrl: 'https://images.example.org/2.png' },
+          ],
+        },
+      });
+    });
+
+    it('is mine only for its author; anybody may read', async () => {
+      const no = await write();
+      const readers = [anyone, other.rest, admin.rest, author.rest];
+      const mine: boolean[] = [];
+      for (const reader of readers) {
+        mine.push((await reader.get<ArticleDetail>(`/community/article/${no}`)).body.mine);
+      }
+      expect(mine).to.deep.equal([false, false, false, true]);
+      const { body } = await anyone.get<ArticleDetail>(`/community/article/${no}`);
+      expect(body.header.view).to.equal(5);
+    });
+
+    it('is 401 with a bad token', async () => {
+      const no = await write();
+      const { status } = await restClient((await service()).http, 'nonsense').get(`/community/article/${no}`);
+      expect(status).to.equal(401);
+    });
+
+    it('is 404 where there is no article', async () => {
+      const { status, body } = await anyone.get('/community/article/9007199254740991');
+      expect([status, body]).to.deep.equal([404, NOT_FOUND]);
+    });
+
+    for (const bad of [
+      '0',
+      '-1',
+      '1.5',
+      '1e3',
+      '01',
+      'abc',
+      '+1',
+      '9007199254740993',
+      '%00',
+      '1%20',
+      '$ne',
+    ]) {
+      it(`refuses the number ${bad}`, async () => {
+        const { status, body } = await anyone.get<{ message: string; errors: string[] }>(
+          `/community/article/${bad}`,
+        );
+        expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
+        expect(body.errors[0]).to.match(/^articleId: /);
+      });
+    }
+  });
+
+  describe('PATCH /community/article/{article_id}', () => {
+    it('replaces what is sent, images as a whole, and leaves the rest', async () => {
+      const no = await write();
+      const changes = { title: 'New title', imageList: [{ id: 7, url: '/images/7.png' }] };
+      const { body } = await author.rest.patch(`/community/article/${no}`, changes);
+      expect(body).to.deep.equal(DONE);
+      const read = (await anyone.get<ArticleDetail>(`/community/article/${no}`)).body;
+      expect(read.header.title).to.equal('New title');
+      expect(read.context).to.deep.equal({
+        context: DRAFT.context,
+        imageList: [{ imageNo: 7, imageUrl: '/images/7.png' }],
+      });
+    });
+
+    it('takes the whole documented payload, and leaves the thumbnail unless it is sent', async () => {
+      const no = await write();
+      const { thumbnail: _, ...payload } = DRAFT;
+      const title = `Edited ${no}`;
+      const summary = async () =>
+        (await anyone.get<ArticleList>(`/community/list/recent?keyword=Edited%20${no}`)).body.list[0];
+      await author.rest.patch(`/community/article/${no}`, {
+        ...payload,
+        title,
+        categoryId: 4,
+        imageList: [],
+      });
+      expect((await summary())?.thumbnail).to.equal('/images/t.png');
+      await author.rest.patch(`/community/article/${no}`, { thumbnail: '/images/new.png' });
+      expect((await summary())?.thumbnail).to.equal('/images/new.png');
+    });
+
+    it('is for the author and administrators', async () => {
+      const no = await write();
+      const { status, body } = await other.rest.patch(`/community/article/${no}`, { title: 'Mine now' });
+      expect([status, body]).to.deep.equal([
+        403,
+        errorBody(403, 'FORBIDDEN', 'only its author may edit an article'),
+      ]);
+      expect((await admin.rest.patch(`/community/article/${no}`, { title: 'Moderated' })).body).to.deep.equal(
+        DONE,
+      );
+      const read = await anyone.get<ArticleDetail>(`/community/article/${no}`);
+      expect([read.body.header.title, read.body.header.username]).to.deep.equal(['Moderated', 'Writer']);
+    });
+
+    it('refuses an empty change and a bad value', async () => {
+      const no = await write();
+      for (const change of [{}, { unknown: 1 }, { title: null }]) {
+        const { status, body } = await author.rest.patch(`/community/article/${no}`, change);
+        expect([status, body]).to.deep.equal([
+          400,
+          errorBody(
+            400,
+            'INVALID_INPUT',
+            'body: must hold at least one of categoryId, title, context, imageList and thumbnail',
+          ),
+        ]);
+      }
+      expect((await author.rest.patch(`/community/article/${no}`, { title: '' })).status).to.equal(400);
+    });
+
+    it('is 404 for no article, 401 without a token', async () => {
+      const missing = await author.rest.patch('/community/article/999999999', { title: 'x' });
+      expect([missing.status, missing.body]).to.deep.equal([404, NOT_FOUND]);
+      expect((await anyone.patch('/community/article/1', { title: 'x' })).status).to.equal(401);
+    });
+  });
+
+  describe('DELETE /community/article/{article_id}', () => {
+    it('makes the article and all that is under it 404', async () => {
+      const no = await write();
+      const { domain } = await service();
+      const commentId = await domain.community.createComment(author.actor, {
+        articleId: no,
+        parentId: 0,
+        context: 'Hi',
+      });
+      await other.rest.post(`/community/bookmark/${no}`);
+      const { body } = await author.rest.delete(`/community/article/${no}`);
+      expect(body).to.deep.equal(DONE);
+      const { rest } = author;
+      const statuses = await Promise.all([
+        rest.get(`/community/article/${no}`),
+        rest.patch(`/community/article/${no}`, { title: 'x' }),
+        rest.delete(`/community/article/${no}`),
+        rest.get(`/community/comment/${no}`),
+        rest.post('/community/comment', { boardId: no, context: 'x' }),
+        rest.patch('/community/comment', { id: commentId, context: 'x' }),
+        rest.delete(`/community/comment/${commentId}`),
+        rest.post('/community/heart', { target: 'article', id: no }),
+        rest.post('/community/heart', { target: 'comment', id: commentId }),
+        rest.delete(`/community/heart/article/${no}`),
+        rest.post(`/community/bookmark/${no}`),
+        other.rest.delete(`/community/bookmark/${no}`),
+      ]);
+      expect(statuses.map(({ status }) => status)).to.deep.equal(Array(12).fill(404));
+    });
+
+    it('takes it out of the list', async () => {
+      const no = await write();
+      const { title } = (await anyone.get<ArticleDetail>(`/community/article/${no}`)).body.header;
+      await author.rest.delete(`/community/article/${no}`);
+      const { body } = await anyone.get<ArticleList>(
+        `/community/list/recent?keyword=${encodeURIComponent(title)}`,
+      );
+      expect(body.list).to.deep.equal([]);
+    });
+
+    it('is for the author and administrators', async () => {
+      const no = await write();
+      const refused = await other.rest.delete(`/community/article/${no}`);
+      expect([refused.status, refused.body]).to.deep.equal([
+        403,
+        errorBody(403, 'FORBIDDEN', 'only its author may delete an article'),
+      ]);
+      expect((await anyone.delete(`/community/article/${no}`)).status).to.equal(401);
+      expect((await admin.rest.delete(`/community/article/${no}`)).body).to.deep.equal(DONE);
+    });
+  });
+});

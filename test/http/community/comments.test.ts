@@ -1,0 +1,261 @@
+import { expect } from 'chai';
+import type { ArticleDetail, CommentView } from '../../../domain/community/index.js';
+import { errorBody, joinAs, type RestClient, restClient } from '../../support/rest.js';
+import { service } from '../../support/service.js';
+
+const DONE = { status: 200 };
+const NOT_FOUND = errorBody(404, 'COMMENT_NOT_FOUND', 'there is no such comment');
+
+type Member = Awaited<ReturnType<typeof joinAs>>;
+
+describe('comments over REST', () => {
+  let anyone: RestClient;
+  let author: Member;
+  let other: Member;
+  let admin: Member;
+  let boardId: number;
+
+  before(async () => {
+    const running = await service();
+    anyone = restClient(running.http);
+    author = await joinAs(running, 'Author', { profile: '/a.png' });
+    other = await joinAs(running, 'Other', { profile: '/o.png' });
+    admin = await joinAs(running, 'Admin', { role: 'ADMIN' });
+  });
+
+  beforeEach(async () => {
+    boardId = await newArticle();
+  });
+
+  async function newArticle(): Promise<number> {
+    const { domain } = await service();
+    const draft = { categoryId: 1, title: 'Title', context: 'Text', imageList: [], thumbnail: '' };
+    return domain.community.createArticle(author.actor, draft);
+  }
+
+  const shown = async (reader = anyone) =>
+    (await reader.get<CommentView[]>(`/community/comment/${boardId}`)).body;
+
+  /** Writes a comment or reply over REST. @returns its number */
+  async function comment(context: string, parentId?: number, by = other): Promise<number> {
+    const { body } = await by.rest.post('/community/comment', { boardId, parentId, context });
+    expect(body).to.deep.equal(DONE);
+    const views = await shown();
+    const written = views.flatMap((view) => [view, ...view.comments]);
+    return Math.max(...written.map(({ id }) => id));
+  }
+
+  async function count(): Promise<number> {
+    return (await anyone.get<ArticleDetail>(`/community/article/${boardId}`)).body.header.comment;
+  }
+
+  it('are listed oldest first with exactly the documented fields', async () => {
+    expect(await shown()).to.deep.equal([]);
+    const first = await comment('First');
+    const second = await comment('Second', undefined, author);
+    const reply = await comment('Reply', first, author);
+    const views = await shown(author.rest);
+    const common = { like: 0, deleteStatus: 0, blindStatus: 0 };
+    expect(views).to.deep.equal([
+      {
+        ...common,
+        type: 0,
+        mine: false,
+        id: first,
+        author: 'Other',
+        authorId: other.actor.no,
+        context: 'First',
+        profile: '/o.png',
+        publishedAt: views[0]?.publishedAt,
+        comments: [
+          {
+            ...common,
+            type: 1,
+            mine: true,
+            id: reply,
+            author: 'Author',
+            authorId: author.actor.no,
+            context: 'Reply',
+            profile: '/a.png',
+            publishedAt: views[0]?.comments[0]?.publishedAt,
+          },
+        ],
+      },
+      {
+        ...common,
+        type: 0,
+        mine: true,
+        id: second,
+        author: 'Author',
+        authorId: author.actor.no,
+        context: 'Second',
+        profile: '/a.png',
+        publishedAt: views[1]?.publishedAt,
+        comments: [],
+      },
+    ]);
+    for (const { publishedAt } of views) expect(publishedAt).to.match(/^\d{4}-.*T.*\.\d{6}$/);
+    expect(await count()).to.equal(3);
+  });
+
+  it('take null, 0 and no parentId for a comment on the article', async () => {
+    for (const parentId of [null, 0, undefined]) {
+      const { body } = await other.rest.post('/community/comment', { boardId, parentId, context: 'Top' });
+      expect(body).to.deep.equal(DONE);
+    }
+    expect((await shown()).map(({ type }) => type)).to.deep.equal([0, 0, 0]);
+  });
+
+  it('refuse a parent that is a reply, of another article, or not there', async () => {
+    const first = await comment('First');
+    const reply = await comment('Reply', first);
+    const answer = async (parentId: number, article = boardId) => {
+      const { status, body } = await other.rest.post('/community/comment', {
+        boardId: article,
+        parentId,
+        context: 'x',
+      });
+      return [status, body];
+    };
+    expect(await answer(reply)).to.deep.equal([
+      400,
+      errorBody(400, 'INVALID_INPUT', 'parentId: must be a comment; a reply takes no replies'),
+    ]);
+    expect(await answer(first, await newArticle())).to.deep.equal([
+      400,
+      errorBody(400, 'INVALID_INPUT', 'parentId: must be a comment of the same article'),
+    ]);
+    expect(await answer(999_999_999)).to.deep.equal([
+      404,
+      errorBody(404, 'COMMENT_NOT_FOUND', 'parentId: there is no comment 999999999'),
+    ]);
+    await other.rest.delete(`/community/comment/${first}`);
+    expect((await answer(first))[0]).to.equal(404);
+    expect(await count()).to.equal(1);
+  });
+
+  const refused: [string, object, string][] = [
+    ['no article', { boardId: undefined }, 'boardId'],
+    ['an article in text', { boardId: '1' }, 'boardId'],
+    ['an operator for an article', { boardId: { $gt: 0 } }, 'boardId'],
+    ['a negative parent', { parentId: -1 }, 'parentId'],
+    ['no text', { context: undefined }, 'context'],
+    ['a blank text', { context: ' \n ' }, 'context'],
+    ['a text of 2,001 characters', { context: 'x'.repeat(2_001) }, 'context'],
+  ];
+  for (const [what, over, field] of refused) {
+    it(`refuse ${what}, naming ${field}`, async () => {
+      const { status, body } = await other.rest.post<{ message: string; errors: string[] }>(
+        '/community/comment',
+        { boardId, context: 'x', ...over },
+      );
+      expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
+      expect(body.errors[0]?.startsWith(`${field}: `)).to.equal(true);
+    });
+  }
+
+  it('are 404 under an article that is not there, 400 under nonsense', async () => {
+    const missing = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
+    const listed = await anyone.get('/community/comment/999999999');
+    expect([listed.status, listed.body]).to.deep.equal([404, missing]);
+    const written = await other.rest.post('/community/comment', { boardId: 999_999_999, context: 'x' });
+    expect([written.status, written.body]).to.deep.equal([404, missing]);
+    expect((await anyone.get('/community/comment/x')).status).to.equal(400);
+  });
+
+  it('need a token to write', async () => {
+    const id = await comment('First');
+    const statuses = await Promise.all([
+      anyone.post('/community/comment', { boardId, context: 'x' }),
+      anyone.patch('/community/comment', { id, context: 'x' }),
+      anyone.delete(`/community/comment/${id}`),
+    ]);
+    expect(statuses.map(({ status }) => status)).to.deep.equal([401, 401, 401]);
+  });
+
+  describe('PATCH /community/comment', () => {
+    it('replaces the text', async () => {
+      const id = await comment('First');
+      expect((await other.rest.patch('/community/comment', { id, context: 'Better' })).body).to.deep.equal(
+        DONE,
+      );
+      expect((await shown()).map(({ context }) => context)).to.deep.equal(['Better']);
+    });
+
+    it('is for the author and administrators', async () => {
+      const id = await comment('First');
+      const { status, body } = await author.rest.patch('/community/comment', { id, context: 'x' });
+      expect([status, body]).to.deep.equal([
+        403,
+        errorBody(403, 'FORBIDDEN', 'only its author may edit a comment'),
+      ]);
+      expect((await admin.rest.patch('/community/comment', { id, context: 'x' })).body).to.deep.equal(DONE);
+    });
+
+    it('refuses a bad value and is 404 for what is not there or deleted', async () => {
+      const id = await comment('First');
+      await comment('Reply', id);
+      expect((await other.rest.patch('/community/comment', { id, context: '' })).status).to.equal(400);
+      expect((await other.rest.patch('/community/comment', { context: 'x' })).status).to.equal(400);
+      await other.rest.delete(`/community/comment/${id}`);
+      for (const no of [id, 999_999_999]) {
+        const { status, body } = await other.rest.patch('/community/comment', { id: no, context: 'x' });
+        expect([status, body]).to.deep.equal([404, NOT_FOUND]);
+      }
+    });
+  });
+
+  describe('DELETE /community/comment/{comment_id}', () => {
+    it('takes a comment without replies away', async () => {
+      const id = await comment('First');
+      expect((await other.rest.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
+      expect(await shown()).to.deep.equal([]);
+      expect(await count()).to.equal(0);
+      const again = await other.rest.delete(`/community/comment/${id}`);
+      expect([again.status, again.body]).to.deep.equal([404, NOT_FOUND]);
+    });
+
+    it('flags one with replies and blanks it; it goes with the last of them', async () => {
+      const id = await comment('First');
+      const replies = [await comment('One', id), await comment('Two', id)];
+      await other.rest.delete(`/community/comment/${id}`);
+      const [flagged] = await shown();
+      expect(flagged).to.include({ id, context: '', deleteStatus: 1, author: 'Other', like: 0 });
+      expect(flagged?.comments.map((reply) => [reply.id, reply.deleteStatus])).to.deep.equal([
+        [replies[0], 0],
+        [replies[1], 0],
+      ]);
+      expect(await count()).to.equal(2);
+      await other.rest.delete(`/community/comment/${replies[0]}`);
+      expect((await shown()).map((view) => view.comments.length)).to.deep.equal([1]);
+      await other.rest.delete(`/community/comment/${replies[1]}`);
+      expect(await shown()).to.deep.equal([]);
+      expect(await count()).to.equal(0);
+    });
+
+    it('leaves a live comment when its reply goes', async () => {
+      const id = await comment('First');
+      const reply = await comment('Reply', id);
+      await other.rest.delete(`/community/comment/${reply}`);
+      expect((await shown()).map((view) => [view.id, view.comments.length])).to.deep.equal([[id, 0]]);
+    });
+
+    it('is for the author and administrators', async () => {
+      const id = await comment('First');
+      const { status, body } = await author.rest.delete(`/community/comment/${id}`);
+      expect([status, body]).to.deep.equal([
+        403,
+        errorBody(403, 'FORBIDDEN', 'only its author may delete a comment'),
+      ]);
+      expect((await admin.rest.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
+    });
+
+    it('refuses nonsense for a number', async () => {
+      const { status, body } = await other.rest.delete('/community/comment/0');
+      expect([status, body]).to.deep.equal([
+        400,
+        errorBody(400, 'INVALID_INPUT', 'commentId: must be a positive whole number'),
+      ]);
+    });
+  });
+});

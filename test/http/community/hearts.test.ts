@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import type { ArticleDetail, CommentView } from '../../../domain/community/index.js';
+import { errorBody, joinAs, type RestClient, restClient } from '../../support/rest.js';
+import { service } from '../../support/service.js';
+
+type Member = Awaited<ReturnType<typeof joinAs>>;
+
+describe('hearts over REST', () => {
+  let anyone: RestClient;
+  let author: Member;
+  let other: Member;
+  let targets: { article: number; comment: number };
+
+  before(async () => {
+    const running = await service();
+    anyone = restClient(running.http);
+    author = await joinAs(running, 'Author');
+    other = await joinAs(running, 'Other');
+  });
+
+  beforeEach(async () => {
+    const { domain } = await service();
+    const draft = { categoryId: 1, title: 'Title', context: 'Text', imageList: [], thumbnail: '' };
+    const article = await domain.community.createArticle(author.actor, draft);
+    const comment = await domain.community.createComment(author.actor, {
+      articleId: article,
+      parentId: 0,
+      context: 'Hi',
+    });
+    targets = { article, comment };
+  });
+
+  /** The target's like count as reading it shows it. */
+  async function likes(target: 'article' | 'comment'): Promise<number | undefined> {
+    if (target === 'article') {
+      return (await anyone.get<ArticleDetail>(`/community/article/${targets.article}`)).body.header.like;
+    }
+    return (await anyone.get<CommentView[]>(`/community/comment/${targets.article}`)).body[0]?.like;
+  }
+
+  for (const target of ['article', 'comment'] as const) {
+    const CODE = target === 'article' ? 'ARTICLE_NOT_FOUND' : 'COMMENT_NOT_FOUND';
+
+    it(`count for a ${target}; the answer holds exactly status and the new count`, async () => {
+      const id = targets[target];
+      expect((await author.rest.post('/community/heart', { target, id })).body).to.deep.equal({
+        status: 200,
+        data: 1,
+      });
+      expect((await other.rest.post('/community/heart', { target, id })).body).to.deep.equal({
+        status: 200,
+        data: 2,
+      });
+      expect(await likes(target)).to.equal(2);
+      expect((await author.rest.delete(`/community/heart/${target}/${id}`)).body).to.deep.equal({
+        status: 200,
+        data: 1,
+      });
+      expect(await likes(target)).to.equal(1);
+      expect((await author.rest.post('/community/heart', { target, id })).body).to.deep.equal({
+        status: 200,
+        data: 2,
+      });
+    });
+
+    it(`twice for a ${target} are 409 and change nothing`, async () => {
+      const id = targets[target];
+      await author.rest.post('/community/heart', { target, id });
+      const { status, body } = await author.rest.post('/community/heart', { target, id });
+      expect([status, body]).to.deep.equal([
+        409,
+        errorBody(409, 'ALREADY_HEARTED', 'this member has given that heart already'),
+      ]);
+      expect(await likes(target)).to.equal(1);
+    });
+
+    it(`that were not given to a ${target} cannot be taken back`, async () => {
+      const id = targets[target];
+      await other.rest.post('/community/heart', { target, id });
+      const { status, body } = await author.rest.delete(`/community/heart/${target}/${id}`);
+      expect([status, body]).to.deep.equal([
+        404,
+        errorBody(404, 'HEART_NOT_FOUND', 'there is no such heart'),
+      ]);
+      expect(await likes(target)).to.equal(1);
+    });
+
+    it(`for a ${target} that is not there are 404`, async () => {
+      const given = await author.rest.post<{ message: string }>('/community/heart', {
+        target,
+        id: 999_999_999,
+      });
+      const taken = await author.rest.delete<{ message: string }>(`/community/heart/${target}/999999999`);
+      expect([given.status, given.body.message, taken.status, taken.body.message]).to.deep.equal([
+        404,
+        CODE,
+        404,
+        CODE,
+      ]);
+    });
+  }
+
+  it('of an article and a comment with the same number are different hearts', async () => {
+    await author.rest.post('/community/heart', { target: 'article', id: targets.article });
+    expect(await likes('article')).to.equal(1);
+    expect(await likes('comment')).to.equal(0);
+  });
+
+  it('of a deleted comment are 404', async () => {
+    await other.rest.post('/community/heart', { target: 'comment', id: targets.comment });
+    await author.rest.delete(`/community/comment/${targets.comment}`);
+    const given = await author.rest.post('/community/heart', { target: 'comment', id: targets.comment });
+    const taken = await other.rest.delete(`/community/heart/comment/${targets.comment}`);
+    expect([given.status, taken.status]).to.deep.equal([404, 404]);
+  });
+
+  const refused: [string, object, string][] = [
+    ['no target', { target: undefined }, 'target'],
+    ['another target', { target: 'member' }, 'target'],
+    ['an operator', { target: { $in: ['article'] } }, 'target'],
+    ['no number', { id: undefined }, 'id'],
+    ['a number in text', { id: '1' }, 'id'],
+    ['zero', { id: 0 }, 'id'],
+  ];
+  for (const [what, over, field] of refused) {
+    it(`refuse ${what}, naming ${field}`, async () => {
+      const { status, body } = await author.rest.post<{ message: string; errors: string[] }>(
+        '/community/heart',
+        { target: 'article', id: 1, ...over },
+      );
+      expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
+      expect(body.errors).to.have.length(1);
+      expect(body.errors[0]?.startsWith(`${field}: `)).to.equal(true);
+    });
+  }
+
+  it('refuse the same in the path', async () => {
+    const other = await author.rest.delete<{ errors: string[] }>('/community/heart/member/1');
+    expect([other.status, other.body.errors]).to.deep.equal([400, ['target: must be article or comment']]);
+    const zero = await author.rest.delete<{ errors: string[] }>('/community/heart/article/0');
+    expect([zero.status, zero.body.errors]).to.deep.equal([400, ['id: must be a positive whole number']]);
+  });
+
+  it('need a token', async () => {
+    const given = await anyone.post('/community/heart', { target: 'article', id: targets.article });
+    const taken = await anyone.delete(`/community/heart/article/${targets.article}`);
+    expect([given.status, taken.status]).to.deep.equal([401, 401]);
+  });
+});
