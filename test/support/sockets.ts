@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
 import type { Member } from './api.js';
 import { service } from './service.js';
@@ -76,8 +75,10 @@ export async function connect(
 ): Promise<Client> {
   const socket = await socketOf({ auth: { token: who.token }, ...options }, base);
   const client = watch(socket);
-  const failed = once(socket, 'connect_error').then(([error]) => Promise.reject(error));
-  await Promise.race([once(socket, 'connect'), failed]);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('connect_error', reject);
+  });
   return client;
 }
 
@@ -87,8 +88,10 @@ export async function refusal(
   base?: string,
 ): Promise<Error & { data?: unknown }> {
   const socket = await socketOf(options, base);
-  const [error] = await once(socket, 'connect_error');
-  return error as Error & { data?: unknown };
+  return new Promise((resolve, reject) => {
+    socket.once('connect_error', resolve);
+    socket.once('connect', () => reject(new Error('the connection was let in')));
+  });
 }
 
 /** Closes every client of the test and waits until the service has noticed. */
