@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { type Member, member } from '../../support/api.js';
+import { openRoom } from '../../support/chat.js';
+import { service } from '../../support/service.js';
+import { connect } from '../../support/sockets.js';
+import { openStream } from '../../support/streams.js';
+
+interface Record {
+  id: number;
+  type: string;
+  content: string;
+  url: string;
+  publishedAt: number[];
+  name: string;
+  checked: boolean;
+  del: boolean;
+}
+
+/** Notifies a member of something, and returns the record as listed. */
+async function notify(who: Member, content: string): Promise<Record> {
+  const { domain } = await service();
+  await domain.notifications.notify({
+    memberNo: who.no,
+    type: 'note',
+    content,
+    url: 'note/1',
+    originNo: 0,
+    cause: `test:${content}`,
+  });
+  const { body } = await who.get<Record[]>('/notification/all');
+  return body.find((record) => record.content === content) as Record;
+}
+
+describe('notifications over REST', () => {
+  it('list exactly the documented fields, newest first, of a chat only the latest', async () => {
+    const { author, asker, chatNo, saleNo } = await openRoom();
+    await notify(author, 'first');
+    for (const content of ['one', 'two']) {
+      await asker.post('/chatroom/notification', { id: null, chatNo, contentType: 'text', content, saleNo });
+    }
+    const { body } = await author.get<Record[]>('/notification/all');
+    expect(body.map(({ content }) => content)).to.deep.equal(['two', 'first']);
+    expect(body[0]).to.deep.equal({
+      id: body[0]?.id,
+      type: 'chat',
+      content: 'two',
+      url: `chat/${chatNo}?adoptId=${saleNo}`,
+      publishedAt: body[0]?.publishedAt,
+      name: asker.nickname,
+      checked: false,
+      del: false,
+    });
+    const [year, month, day, hour, minute, second] = body[0]?.publishedAt ?? [];
+    const seoul = Date.UTC(year as number, (month as number) - 1, day, hour, minute, second) - 9 * 3_600_000;
+    expect(seoul).to.be.closeTo(Date.now(), 60_000);
+  });
+
+  it('are marked read and deleted by their member alone', async () => {
+    const [owner, other] = [await member(), await member()];
+    const [a, b, c] = [await notify(owner, 'a'), await notify(owner, 'b'), await notify(owner, 'c')];
+    expect((await other.patch(`/notification/checked/${a.id}`)).status).to.equal(404);
+    expect((await owner.patch(`/notification/checked/${a.id}`)).body).to.deep.equal({ status: 200 });
+    const foreign = await notify(other, 'foreign');
+    expect((await owner.post('/notification', { idList: [b.id, foreign.id] })).status).to.equal(404);
+    expect((await owner.get<Record[]>('/notification/all')).body).to.have.length(3);
+    expect((await owner.post('/notification', { idList: [b.id, b.id, c.id] })).body).to.deep.equal({
+      status: 200,
+    });
+    const left = await owner.get<Record[]>('/notification/all');
+    expect(left.body).to.deep.equal([{ ...a, checked: true }]);
+    expect((await owner.post('/notification', { idList: [] })).body).to.deep.equal({ status: 200 });
+    const many = Array.from({ length: 1_001 }, (_, i) => i + 1);
+    expect((await owner.post('/notification', { idList: many })).status).to.equal(400);
+    expect((await owner.patch(`/notification/checked/${b.id}`)).status, 'deleted').to.equal(404);
+  });
+
+  it('of a chat are deleted with the older ones of the room, so that none comes up from behind', async () => {
+    const { author, asker, chatNo, saleNo } = await openRoom();
+    for (const content of ['one', 'two']) {
+      await asker.post('/chatroom/notification', { id: null, chatNo, contentType: 'text', content, saleNo });
+    }
+    const { body } = await author.get<Record[]>('/notification/all');
+    await author.post('/notification', { idList: body.map(({ id }) => id) });
+    expect((await author.get<Record[]>('/notification/all')).body).to.deep.equal([]);
+  });
+});
+
+describe('GET /notification/connect', () => {
+  it('opens with the documented headers and the legacy first event, then sends records with rising ids', async () => {
+    const who = await member();
+    const stream = await openStream(who);
+    expect(stream.status).to.equal(200);
+    expect(stream.headers.get('content-type')).to.match(/^text\/event-stream/);
+    expect(stream.headers.get('x-accel-buffering')).to.equal('no');
+    expect(stream.headers.get('connection')).to.equal('keep-alive');
+    const first = await stream.next();
+    expect(first).to.deep.include({
+      event: 'sse',
+      data: `EventStream Created. [userId=${who.no}]`,
+      id: `${who.no}_0`,
+    });
+    expect(stream.retry).to.be.a('number');
+    const records = [await notify(who, 'x'), await notify(who, 'y')];
+    await stream.next((event) => event.id === `${who.no}_2`);
+    expect(stream.events.slice(1).map(({ id, event, data }) => [id, event, JSON.parse(data)])).to.deep.equal([
+      [`${who.no}_1`, 'sse', records[0]],
+      [`${who.no}_2`, 'sse', records[1]],
+    ]);
+  });
+
+  it('replays what was missed, in order, by header or query', async () => {
+    const who = await member();
+    for (const content of ['1', '2', '3']) await notify(who, content);
+    for (const options of [
+      { lastEventId: `${who.no}_1` },
+      { query: `?lastEventId=${who.no}_1` },
+      { lastEventId: `${who.no}_1`, query: `?lastEventId=${who.no}_3` },
+    ]) {
+      const stream = await openStream(who, options);
+      await stream.next((event) => event.id === `${who.no}_3`);
+      expect(stream.events[0]?.id, 'the first event does not move the cursor').to.equal(`${who.no}_1`);
+      expect(stream.events.slice(1).map(({ data }) => JSON.parse(data).content)).to.deep.equal(['2', '3']);
+    }
+  });
+
+  it('replays from a time given in the legacy form, and nothing for ids that are not the member’s', async () => {
+    const who = await member();
+    const before = Date.now() - 1_000;
+    await notify(who, 'old');
+    const legacy = await openStream(who, { lastEventId: `${who.no}_${before}` });
+    expect(JSON.parse((await legacy.next((e) => e.id === `${who.no}_1`)).data).content).to.equal('old');
+    const ids = [
+      `${who.no + 1}_0`,
+      'garbage',
+      `${who.no}_999`,
+      `${who.no}_${Date.now() + 60_000}`,
+      `${who.no}_-1`,
+    ];
+    const streams = await Promise.all(ids.map((lastEventId) => openStream(who, { lastEventId })));
+    await notify(who, 'new');
+    for (const [i, stream] of streams.entries()) {
+      await stream.next((e) => e.id === `${who.no}_2`);
+      expect(
+        stream.events.map(({ id }) => id),
+        ids[i],
+      ).to.deep.equal([`${who.no}_1`, `${who.no}_2`]);
+    }
+    expect((await openStream(who, { lastEventId: 'x'.repeat(300) })).status).to.equal(400);
+  });
+
+  it('delivers what is written while it replays once, and in order', async () => {
+    const who = await member();
+    for (let i = 1; i <= 30; i += 1) await notify(who, `old ${i}`);
+    const [stream] = await Promise.all([
+      openStream(who, { lastEventId: `${who.no}_0` }),
+      ...Array.from({ length: 20 }, (_, i) => notify(who, `new ${i}`)),
+    ]);
+    await stream.next((event) => event.id === `${who.no}_50`);
+    expect(stream.events.slice(1).map(({ id }) => id)).to.deep.equal(
+      Array.from({ length: 50 }, (_, i) => `${who.no}_${i + 1}`),
+    );
+  });
+
+  it('carries the same record as the list and the socket', async () => {
+    const { author, asker, chatNo, saleNo } = await openRoom();
+    const [stream, socket] = await Promise.all([openStream(author), connect(author)]);
+    await stream.next();
+    await asker.post('/chatroom/notification', {
+      id: null,
+      chatNo,
+      contentType: 'text',
+      content: 'hello',
+      saleNo,
+    });
+    const [listed] = (await author.get<Record[]>('/notification/all')).body;
+    expect(await socket.next('notification')).to.deep.equal(listed);
+    expect(JSON.parse((await stream.next((e) => e.id === `${author.no}_1`)).data)).to.deep.equal(listed);
+  });
+
+  it('lets the oldest of eleven streams go', async () => {
+    const who = await member();
+    const oldest = await openStream(who);
+    const others = [];
+    for (let i = 0; i < 10; i += 1) others.push(await openStream(who));
+    await oldest.ended;
+    await notify(who, 'still there');
+    for (const stream of others) await stream.next((event) => event.id === `${who.no}_1`);
+  });
+
+  it('ends when the token expires', async () => {
+    const { token } = await service();
+    const email = `short-${process.pid}@example.org`;
+    const stream = await openStream({ token: await token(email, { ttl: '2s' }) });
+    await stream.next();
+    await stream.ended;
+  });
+});
