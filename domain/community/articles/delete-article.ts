@@ -28,8 +28,8 @@ export async function deleteArticle(
     { $set: { state: 'deleted', pending: new Date(clock.now()) } },
   );
   if (matchedCount === 0) throw new AppError('ARTICLE_NOT_FOUND');
-  leaders.heartsChanged();
   await finishArticleDeletion(articleId);
+  leaders.heartsChanged(articleId);
 }
 
 /**

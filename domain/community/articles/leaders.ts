@@ -1,18 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { EventBus } from '../../kernel/events.js';
-import { Heart } from '../hearts/heart.model.js';
-import { coalesce } from '../recount.js';
+import { createWindowTally, type Window, type WindowCounts } from '../hearts/window-tally.js';
 import { Article } from './article.model.js';
-
-const HOUR_MS = 3_600_000;
-
-/** How far back, in ms, each window counts hearts. (contract, section 3) */
-export const WINDOWS = { hot: 24 * HOUR_MS, weekly: 7 * 24 * HOUR_MS } as const;
-
-export type Window = keyof typeof WINDOWS;
-
-/** How long, in ms, a tally serves: what another process wrote is seen this late at most. */
-const FRESH_MS = 1_000;
 
 export interface Leader {
   articleId: number;
@@ -20,102 +9,88 @@ export interface Leader {
   title: string;
 }
 
+export type Standing = Readonly<Record<Window, Leader | undefined>>;
+
 /** Which articles lead the hearts of the last 24 hours and 7 days. Why so: docs/decisions/hot-and-weekly.md. */
 export interface Leaders {
   /** The live article with most hearts in each window, then views, then newest; undefined where there is none. */
-  standing(): Promise<Record<Window, Leader | undefined>>;
-  /** Tells that this process has written a heart or deleted an article. */
-  heartsChanged(): void;
+  standing(): Promise<Standing>;
+  /** Tells that this process has changed an article's hearts, or learnt that it was deleted. */
+  heartsChanged(articleId: number): void;
   /** Tells that this process has counted a view of an article: views decide between equals. */
   viewed(articleId: number): void;
   /** Announces each leader that this process has not announced last; listeners know the rest. */
   announce(): Promise<void>;
 }
 
-interface Tally {
+/** The articles with most hearts in a window, those left out aside. */
+function mostHearted(
+  counts: ReadonlyMap<number, WindowCounts>,
+  window: Window,
+  leftOut: ReadonlySet<number>,
+): number[] {
+  let most = 1;
+  let articles: number[] = [];
+  for (const [articleId, { [window]: hearts }] of counts) {
+    if (hearts < most || leftOut.has(articleId)) continue;
+    if (hearts > most) articles = [];
+    most = hearts;
+    articles.push(articleId);
+  }
+  return articles;
+}
+
+interface Picked {
   leader: Leader | undefined;
   /** All articles with as many hearts as the leader. */
-  tied: ReadonlySet<number>;
+  equals: readonly number[];
 }
 
-/** The articles with most hearts since an instant, the given ones left out. */
-async function mostHearted(since: Date, leftOut: number[]): Promise<number[]> {
-  const [top] = await Heart.aggregate<{ articles: number[] }>([
-    {
-      $match: {
-        target: 'article',
-        on: true,
-        at: { $gt: since },
-        ...(leftOut.length > 0 ? { id: { $nin: leftOut } } : {}),
-      },
-    },
-    { $group: { _id: '$id', hearts: { $sum: 1 } } },
-    { $group: { _id: '$hearts', articles: { $push: '$_id' } } },
-    { $sort: { _id: -1 } },
-    { $limit: 1 },
-  ]);
-  return top?.articles ?? [];
-}
-
-async function tallyWindow(since: Date): Promise<Tally> {
-  const dead: number[] = [];
+async function pickLeader(counts: ReadonlyMap<number, WindowCounts>, window: Window): Promise<Picked> {
+  const dead = new Set<number>();
   for (;;) {
-    const tied = await mostHearted(since, dead);
-    if (tied.length === 0) return { leader: undefined, tied: new Set() };
-    const article = await Article.findOne({ _id: { $in: tied }, state: 'live' }, { authorNo: 1, title: 1 })
+    const equals = mostHearted(counts, window, dead);
+    if (equals.length === 0) return { leader: undefined, equals };
+    const article = await Article.findOne({ _id: { $in: equals }, state: 'live' }, { authorNo: 1, title: 1 })
       .sort({ views: -1, _id: -1 })
       .lean();
     if (article) {
       const { _id: articleId, authorNo, title } = article;
-      return { leader: { articleId, authorNo, title }, tied: new Set(tied) };
+      return { leader: { articleId, authorNo, title }, equals };
     }
-    // All of them are being deleted at this moment; their hearts are about to go.
-    dead.push(...tied);
+    // All of them are deleted, and their hearts are about to go.
+    for (const articleId of equals) dead.add(articleId);
   }
-}
-
-/** Whether a view of this article may have moved it before its equals. */
-function decidesBetweenEquals(tallies: Record<Window, Tally>, articleId: number): boolean {
-  return [tallies.hot, tallies.weekly].some(({ tied }) => tied.size > 1 && tied.has(articleId));
 }
 
 export function createLeaders(clock: Clock, events: EventBus): Leaders {
-  /** Moves with every heart and deletion of this process: a tally begun before one is not kept. */
-  let generation = 0;
-  /** Articles viewed since the tally under way began, which may have read their views before. */
-  const viewedMeanwhile = new Set<number>();
-  let known: { at: number; tallies: Record<Window, Tally> } | undefined;
-  let underWay: { generation: number; tallies: Promise<Record<Window, Tally>> } | undefined;
+  const tally = createWindowTally(clock);
+  /** What was picked from the tally's present version; `among` is unknown while that is under way. */
+  let picked: { version: number; standing: Promise<Standing>; among?: Set<number> } | undefined;
   const announced: Partial<Record<Window, { articleId: number; done: Promise<void> }>> = {};
 
-  async function tallyBoth(): Promise<Record<Window, Tally>> {
-    const begun = generation;
-    viewedMeanwhile.clear();
-    const at = clock.now();
-    const [hot, weekly] = await Promise.all([
-      tallyWindow(new Date(at - WINDOWS.hot)),
-      tallyWindow(new Date(at - WINDOWS.weekly)),
-    ]);
-    const tallies = { hot, weekly };
-    const outdated = [...viewedMeanwhile].some((articleId) => decidesBetweenEquals(tallies, articleId));
-    if (begun === generation && !outdated) known = { at, tallies };
-    return tallies;
+  function pick(): Promise<Standing> {
+    const { counts, version } = tally;
+    const pair = Promise.all([pickLeader(counts, 'hot'), pickLeader(counts, 'weekly')]);
+    const mine: NonNullable<typeof picked> = {
+      version,
+      standing: pair.then(([hot, weekly]) => {
+        const equals = [hot, weekly].flatMap((each) => (each.equals.length > 1 ? each.equals : []));
+        mine.among = new Set(equals);
+        return { hot: hot.leader, weekly: weekly.leader };
+      }),
+    };
+    picked = mine;
+    // A failure is not kept: the next call asks the database again.
+    mine.standing.catch(() => {
+      if (picked === mine) picked = undefined;
+    });
+    return mine.standing;
   }
 
-  const tallyAgain = coalesce((_: 'both') => {
-    const tallies = tallyBoth();
-    underWay = { generation, tallies };
-    return tallies.finally(() => {
-      underWay = undefined;
-    });
-  });
-
-  function tallies(): Promise<Record<Window, Tally>> {
-    const age = known ? clock.now() - known.at : Number.NaN;
-    if (known && age >= 0 && age < FRESH_MS) return Promise.resolve(known.tallies);
-    // One that is under way will do if nothing has happened since it began.
-    const current = underWay?.generation === generation && viewedMeanwhile.size === 0;
-    return current && underWay ? underWay.tallies : tallyAgain('both');
+  async function standing(): Promise<Standing> {
+    await tally.update();
+    return picked?.version === tally.version ? picked.standing : pick();
   }
 
   async function announceLeader(window: Window, leader: Leader): Promise<void> {
@@ -132,22 +107,18 @@ export function createLeaders(clock: Clock, events: EventBus): Leaders {
   }
 
   return {
-    async standing() {
-      const { hot, weekly } = await tallies();
-      return { hot: hot.leader, weekly: weekly.leader };
-    },
-    heartsChanged() {
-      generation += 1;
-      known = undefined;
+    standing,
+    heartsChanged(articleId) {
+      tally.touched(articleId);
+      picked = undefined;
     },
     viewed(articleId) {
-      if (underWay) viewedMeanwhile.add(articleId);
-      if (known && decidesBetweenEquals(known.tallies, articleId)) known = undefined;
+      if (picked && (picked.among?.has(articleId) ?? true)) picked = undefined;
     },
     async announce() {
-      const { hot, weekly } = await tallies();
-      if (hot.leader) await announceLeader('hot', hot.leader);
-      if (weekly.leader) await announceLeader('weekly', weekly.leader);
+      const { hot, weekly } = await standing();
+      if (hot) await announceLeader('hot', hot);
+      if (weekly) await announceLeader('weekly', weekly);
     },
   };
 }

@@ -105,6 +105,6 @@ async function findLeading({ leaders }: ListParts): Promise<Leading> {
       return { hot: pick(standing.hot), weekly: pick(standing.weekly) };
     }
     // Another process has deleted a leader this one still remembers.
-    leaders.heartsChanged();
+    for (const no of numbers) if (!byNumber.has(no)) leaders.heartsChanged(no);
   }
 }

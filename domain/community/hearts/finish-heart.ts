@@ -19,7 +19,7 @@ export async function finishHeart(
   heart: StoredHeart,
 ): Promise<number | undefined> {
   const { _id, target, id, on, turn } = heart;
-  if (target === 'article') leaders.heartsChanged();
+  if (target === 'article') leaders.heartsChanged(id);
   const count = await (target === 'article' ? counters.articleHearts(id) : counters.commentHearts(id));
   if (count === undefined) {
     // Its target's hearts may have been removed before this one was there.

