@@ -4,6 +4,7 @@ import type { Domain } from '../domain/domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { createApp } from './app.js';
+import type { SocketDescription } from './docs/asyncapi.js';
 import { createStreamHub, type StreamHub } from './sse/stream-hub.js';
 
 /** Time, in ms, a client may take to send its headers, and its whole request: slow ones hold nothing up. */
@@ -13,14 +14,18 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Time, in ms, running requests have to finish in a stop. */
 const FINISH_MS = 5_000;
 
+/** How often, in ms, connections that have become idle are looked for in a stop. */
+const IDLE_LOOK_MS = 50;
+
 export interface HttpServer {
   /**
    * Starts serving.
    * @param probe rejects with what stands in the way of serving
+   * @param sockets what the documents and the demo page tell of the gateway
    * @returns the port
    * @throws Error when the port is taken
    */
-  listen(domain: Domain, probe: () => Promise<void>): Promise<number>;
+  listen(domain: Domain, probe: () => Promise<void>, sockets: SocketDescription): Promise<number>;
   /** Takes no new connections, ends the event streams and lets running requests finish. */
   drain(): Promise<void>;
 }
@@ -31,9 +36,9 @@ export function createHttpServer(config: Config, logger: Logger): HttpServer {
   let streams: StreamHub | undefined;
 
   return {
-    async listen(domain, probe) {
+    async listen(domain, probe, sockets) {
       const hub = createStreamHub(domain.notifications, logger);
-      const app = createApp(domain, hub, config, logger, probe);
+      const app = createApp(domain, hub, config, logger, probe, sockets);
       const created = createServer(
         { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
         app.callback(),
@@ -60,9 +65,11 @@ export function createHttpServer(config: Config, logger: Logger): HttpServer {
         server?.close(() => resolve());
       });
       streams?.close();
-      server.closeIdleConnections();
+      // A kept-alive connection is idle only once its answer is out, which may be a moment from now.
+      const idle = setInterval(() => server?.closeIdleConnections(), IDLE_LOOK_MS);
       const late = setTimeout(() => server?.closeAllConnections(), FINISH_MS);
       await ended;
+      clearInterval(idle);
       clearTimeout(late);
     },
   };
