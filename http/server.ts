@@ -5,6 +5,7 @@ import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { createApp } from './app.js';
 import type { SocketDescription } from './docs/asyncapi.js';
+import { trackKeptAlive } from './kept-alive.js';
 import { createStreamHub, type StreamHub } from './sse/stream-hub.js';
 
 /** Time, in ms, a client may take to send its headers, and its whole request: slow ones hold nothing up. */
@@ -13,9 +14,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Time, in ms, running requests have to finish in a stop. */
 const FINISH_MS = 5_000;
-
-/** How often, in ms, connections that have become idle are looked for in a stop. */
-const IDLE_LOOK_MS = 50;
 
 export interface HttpServer {
   /**
@@ -34,6 +32,7 @@ export interface HttpServer {
 export function createHttpServer(config: Config, logger: Logger): HttpServer {
   let server: Server | undefined;
   let streams: StreamHub | undefined;
+  let closeKeptAlive = () => {};
 
   return {
     async listen(domain, probe, sockets) {
@@ -43,6 +42,7 @@ export function createHttpServer(config: Config, logger: Logger): HttpServer {
         { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
         app.callback(),
       );
+      closeKeptAlive = trackKeptAlive(created);
       streams = hub;
       server = created;
       return new Promise<number>((resolve, reject) => {
@@ -65,11 +65,9 @@ export function createHttpServer(config: Config, logger: Logger): HttpServer {
         server?.close(() => resolve());
       });
       streams?.close();
-      // A kept-alive connection is idle only once its answer is out, which may be a moment from now.
-      const idle = setInterval(() => server?.closeIdleConnections(), IDLE_LOOK_MS);
+      closeKeptAlive();
       const late = setTimeout(() => server?.closeAllConnections(), FINISH_MS);
       await ended;
-      clearInterval(idle);
       clearTimeout(late);
     },
   };
