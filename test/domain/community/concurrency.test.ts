@@ -159,4 +159,42 @@ describe('at the same moment', () => {
       expect((await Comment.findById(commentId).lean())?.hearts).to.equal(0);
     }
   });
+
+  it('hearts given and taken while lists are read leave the leaders that counting by hand finds', async () => {
+    // A time of its own, where no other test's hearts are.
+    const board = await buildBoard(Date.UTC(2200, 0, 1));
+    const author = await board.member('Author');
+    const numbers: number[] = [];
+    for (let i = 0; i < 5; i++) numbers.push((await board.article(author)).no);
+    const givers = await Promise.all(Array.from({ length: 12 }, (_, i) => board.member(`G${i}`)));
+    const list = () => board.community.listArticles({ order: 'recent', page: 1, size: 1, option: 'title' });
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(
+        givers.flatMap((giver, i) => {
+          const no = numbers[(i * 7 + round * 3) % 5] as number;
+          const other = numbers[(i + round) % 5] as number;
+          return [
+            outcome(board.community.giveHeart(giver, 'article', no)),
+            outcome(board.community.takeHeart(giver, 'article', other)),
+            board.community.readArticle(undefined, other),
+            list(),
+          ];
+        }),
+      );
+      const expected = await Promise.all(
+        numbers.map(async (no) => {
+          const views = (await Article.findById(no).lean())?.views ?? 0;
+          return { no, views, hearts: await Heart.countDocuments({ target: 'article', id: no, on: true }) };
+        }),
+      );
+      expected.sort((a, b) => b.hearts - a.hearts || b.views - a.views || b.no - a.no);
+      const { hot, weekly } = await list();
+      expect([hot?.id, weekly?.id, hot?.like]).to.deep.equal([
+        expected[0]?.no,
+        expected[0]?.no,
+        expected[0]?.hearts,
+      ]);
+    }
+    for (const no of numbers) await board.community.deleteArticle(author, no);
+  });
 });
