@@ -22,8 +22,6 @@ export interface FieldBounds {
   text: string;
 }
 
-const ABOVE = Buffer.of(0xff);
-
 function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : isDocument(value) ? '{...}' : String(value);
 }
@@ -117,9 +115,13 @@ export function storedRange(bounds: FieldBounds, descending: boolean): { start: 
   };
 }
 
-/** The first key above every key that continues `prefix`. */
+/** The first key above every key that begins with `prefix`. */
 export function above(prefix: Buffer): Buffer {
-  return Buffer.concat([prefix, ABOVE]);
+  let end = prefix.length;
+  while (prefix[end - 1] === 0xff) end--;
+  const next = Buffer.from(prefix.subarray(0, end));
+  next[end - 1] = (next[end - 1] as number) + 1;
+  return next;
 }
 
 function startOf(side: Side): Buffer {

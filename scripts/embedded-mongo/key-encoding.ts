@@ -8,7 +8,6 @@ import { decimalRemainder } from './decimal-key.js';
  * A value is its type's order number followed by the value: doubles with the sign flipped, strings with every 00
  * byte written as 00 FF and closed by 00 01 (a bare 00 end would order "a" + suffix wrongly against "a\0").
  * Every encoding is self-delimiting, so fields can be concatenated; a descending field has all its bits inverted.
- * No encoded field starts with FF, so PREFIX + FF is above every key that continues PREFIX.
  */
 export class KeyWriter {
   private buffer = Buffer.allocUnsafe(512);

@@ -1,0 +1,44 @@
+import { deserialize, serialize } from 'bson';
+import { type Document, decode } from '../../../scripts/embedded-mongo/bson-types.js';
+import { dispatch } from '../../../scripts/embedded-mongo/commands/dispatch.js';
+import { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import type { Storage } from '../../../scripts/embedded-mongo/storage.js';
+import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
+import { encodeReply, HEADER_BYTES } from '../../../scripts/embedded-mongo/wire.js';
+
+/** An engine in this process, without a port: commands go through BSON both ways, as over a socket. */
+export function buildEngine(storage: Storage = new MemoryStorage()): Engine {
+  return new Engine(storage, { maxCursors: 100, idleMs: 60_000 });
+}
+
+/** A failed command, as the client would see it. */
+export class CommandFailure extends Error {
+  readonly reply: Document;
+
+  constructor(reply: Document) {
+    super(String(reply.errmsg));
+    this.reply = reply;
+  }
+}
+
+/** Runs a command and returns its decoded reply. Throws CommandFailure when `ok` is 0. */
+export async function runCommand(engine: Engine, command: Document, database = 'test'): Promise<Document> {
+  const request = {
+    requestId: 1,
+    legacy: false,
+    wantsReply: true,
+    database,
+    command: decode(serialize(command, { ignoreUndefined: true })),
+    sequences: new Map(),
+  };
+  const reply = encodeReply(request, await dispatch(engine, request, 1));
+  const body = deserialize(reply.subarray(HEADER_BYTES + 5));
+  if (body.ok !== 1) throw new CommandFailure(body);
+  return body;
+}
+
+/** The documents of a find, all in one batch. */
+export async function find(engine: Engine, collection: string, command: Document): Promise<Document[]> {
+  const reply = await runCommand(engine, { find: collection, batchSize: 100_000, ...command });
+  return (reply.cursor as { firstBatch: Document[] }).firstBatch;
+}
