@@ -18,7 +18,7 @@ export interface ChatDeps {
   events: EventBus;
   live: Live;
   logger: Logger;
-  config: Config;
+  config: Pick<Config, 'LEGACY_ANONYMOUS'>;
   directory: MemberDirectory;
   adoption: Adoption;
   presence: Presence;

@@ -23,6 +23,7 @@ import { giveHeart } from './hearts/give-heart.js';
 import type { HeartTarget } from './hearts/heart.model.js';
 import { takeHeart } from './hearts/take-heart.js';
 import type { CommunityParts } from './parts.js';
+import { type RestoredArticle, restoreArticles } from './restore.js';
 import { createSweep } from './sweep.js';
 
 export type { ArticleDetail, ArticleSummary } from './articles/article.presenter.js';
@@ -32,6 +33,7 @@ export type { ArticleList, ArticleQuery, ListOrder } from './articles/list-artic
 export type { CommentView, ReplyView } from './comments/comment.presenter.js';
 export type { CommentDraft } from './comments/create-comment.js';
 export type { HeartTarget } from './hearts/heart.model.js';
+export type { RestoredArticle, RestoredComment, RestoredHeart } from './restore.js';
 
 export interface CommunityDeps {
   clock: Clock;
@@ -71,6 +73,8 @@ export interface Community {
   giveHeart(actor: Actor, target: HeartTarget, id: number): Promise<number>;
   /** @returns the target's hearts @throws ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, HEART_NOT_FOUND */
   takeHeart(actor: Actor, target: HeartTarget, id: number): Promise<number>;
+  /** Stores articles of a known past, with what hangs on them; repeating it changes nothing. */
+  restoreArticles(articles: RestoredArticle[]): Promise<void>;
   /** Finishes what a crash left unfinished; may run at any time and on every process. */
   sweep(): Promise<void>;
 }
@@ -96,6 +100,7 @@ export function createCommunity(deps: CommunityDeps): Community {
     deleteComment: (actor, commentId) => deleteComment(parts, actor, commentId),
     giveHeart: (actor, target, id) => giveHeart(parts, actor, target, id),
     takeHeart: (actor, target, id) => takeHeart(parts, actor, target, id),
+    restoreArticles: (articles) => restoreArticles(parts.counters, articles),
     sweep: createSweep(parts),
   };
 }

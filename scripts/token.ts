@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { text } from '../domain/kernel/input.js';
+import { issueToken } from '../domain/members/index.js';
+import { loadConfig } from '../domain/platform/config.js';
+import { readArguments } from './arguments.js';
+import { runCommand, UsageError } from './command.js';
+
+const usage = `Usage: npm run --silent token -- EMAIL [options]
+
+Prints an access token for a member; the member is created when the token is first used.
+
+  --nickname NAME   what the member is called; else the part of EMAIL before the @
+  --profile URL     the member's picture
+  --role ROLE       USER or ADMIN
+  --ttl SPAN        how long the token is valid: 90s, 30m, 12h, 7d or 2w (default 12h)`;
+
+/** The claims that the service will read from the token: what it would ignore is refused here. */
+const schema = z.object({
+  EMAIL: z.email('is not an e-mail address').max(254, 'must have at most 254 characters'),
+  '--nickname': text(50).optional(),
+  '--profile': text(2_048).optional(),
+  '--role': z.enum(['USER', 'ADMIN'], 'must be USER or ADMIN').optional(),
+  '--ttl': z
+    .string()
+    .regex(/^[1-9]\d{0,5}[smhdw]$/, 'must be a span such as 90s, 30m, 12h, 7d or 2w')
+    .default('12h'),
+});
+
+await runCommand(usage, async (args) => {
+  const { values, positionals } = readArguments({
+    args,
+    allowPositionals: true,
+    options: {
+      nickname: { type: 'string' },
+      profile: { type: 'string' },
+      role: { type: 'string' },
+      ttl: { type: 'string' },
+    },
+  });
+  if (positionals.length !== 1) throw new UsageError('one e-mail address is needed');
+  const parsed = schema.safeParse({
+    EMAIL: positionals[0],
+    '--nickname': values.nickname,
+    '--profile': values.profile,
+    '--role': values.role,
+    '--ttl': values.ttl,
+  });
+  if (!parsed.success) {
+    for (const { path, message } of parsed.error.issues)
+      process.stderr.write(`${path.join('.')}: ${message}\n`);
+    return 2;
+  }
+  const {
+    EMAIL: email,
+    '--nickname': nickname,
+    '--profile': profile,
+    '--role': role,
+    '--ttl': ttl,
+  } = parsed.data;
+  const token = await issueToken(loadConfig(), { email, nickname, profile, role, ttl });
+  process.stdout.write(`${token}\n`);
+  return 0;
+});
