@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/kernel/actor.js';
 import { service, type TokenClaims } from './service.js';
 
 /** An answer as a client sees it. `body` is parsed where there is JSON. */
@@ -37,6 +38,19 @@ export async function call<T = unknown>(path: string, request: Call = {}): Promi
   };
 }
 
+/** Requests without a token. */
+export const anyone = {
+  get: <T = unknown>(path: string) => call<T>(path),
+  post: <T = unknown>(path: string, json?: unknown) => call<T>(path, { method: 'POST', json }),
+  patch: <T = unknown>(path: string, json?: unknown) => call<T>(path, { method: 'PATCH', json }),
+  delete: <T = unknown>(path: string) => call<T>(path, { method: 'DELETE' }),
+};
+
+/** The error body of the contract, section 2, for deep comparison. */
+export function errorBody(status: number, message: string, ...errors: string[]) {
+  return { status, message, errors };
+}
+
 /** A member with a token, as whom requests are made. */
 export interface Member {
   email: string;
@@ -44,6 +58,8 @@ export interface Member {
   token: string;
   /** Member number. */
   no: number;
+  /** As whom use cases are called directly. */
+  actor: Actor;
   get<T = unknown>(path: string, headers?: Record<string, string>): Promise<Reply<T>>;
   post<T = unknown>(path: string, json?: unknown, headers?: Record<string, string>): Promise<Reply<T>>;
   patch<T = unknown>(path: string, json?: unknown): Promise<Reply<T>>;
@@ -66,6 +82,7 @@ export async function member(claims: TokenClaims & { email?: string } = {}): Pro
     nickname,
     token: jwt,
     no: actor.no,
+    actor,
     get: (path, headers) => call(path, { headers: as(headers) }),
     post: (path, json, headers) => call(path, { method: 'POST', json, headers: as(headers) }),
     patch: (path, json) => call(path, { method: 'PATCH', json, headers: as() }),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RenderRecord } from '../../../domain/adoption/index.js';
-import { restClient } from '../../support/rest.js';
+import { anyone, call } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
 const POST = {
@@ -16,10 +16,10 @@ const POST = {
 
 describe('GET /adopt/render', () => {
   it('shows exactly the documented fields, newest first, without a token', async () => {
-    const { http, domain } = await service();
+    const { domain } = await service();
     const first = await domain.adoption.createPost(POST);
     const second = await domain.adoption.createPost({ ...POST, name: 'Nari', modal: true });
-    const { status, headers, body } = await restClient(http).get<RenderRecord[]>('/adopt/render?_csrf=token');
+    const { status, headers, body } = await anyone.get<RenderRecord[]>('/adopt/render?_csrf=token');
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.equal('application/json;charset=UTF-8');
     const common = {
@@ -36,20 +36,19 @@ describe('GET /adopt/render', () => {
   });
 
   it('answers the same with and without _csrf, whatever it is', async () => {
-    const rest = restClient((await service()).http);
-    const plain = (await rest.get('/adopt/render')).body;
+    const plain = (await anyone.get('/adopt/render')).body;
     for (const query of ['?_csrf=', '?_csrf=a&_csrf=b', '?_csrf[$ne]=1', '?page=2']) {
-      expect((await rest.get(`/adopt/render${query}`)).body).to.deep.equal(plain);
+      expect((await anyone.get(`/adopt/render${query}`)).body).to.deep.equal(plain);
     }
   });
 
   it('refuses a bad token that is sent all the same', async () => {
-    const { status } = await restClient((await service()).http, 'nonsense').get('/adopt/render');
+    const { status } = await call('/adopt/render', { headers: { Authorization: 'nonsense' } });
     expect(status).to.equal(401);
   });
 
   it('takes no other method', async () => {
-    const { status, headers } = await restClient((await service()).http).post('/adopt/render', {});
+    const { status, headers } = await anyone.post('/adopt/render', {});
     expect([status, headers.get('allow')]).to.deep.equal([405, 'HEAD, GET']);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ArticleDetail, ArticleList } from '../../../domain/community/index.js';
-import { errorBody, joinAs, type RestClient, restClient } from '../../support/rest.js';
+import { anyone, call, errorBody, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/;
@@ -17,27 +17,22 @@ const DRAFT = {
   thumbnail: '/images/t.png',
 };
 
-type Member = Awaited<ReturnType<typeof joinAs>>;
-
 describe('articles over REST', () => {
-  let anyone: RestClient;
   let author: Member;
   let other: Member;
   let admin: Member;
   let titles = 0;
 
   before(async () => {
-    const running = await service();
-    anyone = restClient(running.http);
-    author = await joinAs(running, 'Writer', { profile: '/profiles/w.png' });
-    other = await joinAs(running, 'Other');
-    admin = await joinAs(running, 'Admin', { role: 'ADMIN' });
+    author = await member({ nickname: 'Writer', profile: '/profiles/w.png' });
+    other = await member({ nickname: 'Other' });
+    admin = await member({ nickname: 'Admin', role: 'ADMIN' });
   });
 
   /** Writes an article over REST. @returns its number, found in the list by its title */
   async function write(over: object = {}): Promise<number> {
     const title = `Title ${process.pid}.${Date.now()}.${titles++}`;
-    const { body } = await author.rest.post('/community/article', { ...DRAFT, title, ...over });
+    const { body } = await author.post('/community/article', { ...DRAFT, title, ...over });
     expect(body).to.deep.equal(DONE);
     const found = await anyone.get<ArticleList>(
       `/community/list/recent?keyword=${encodeURIComponent(title)}`,
@@ -47,7 +42,7 @@ describe('articles over REST', () => {
 
   describe('POST /community/article', () => {
     it('publishes, and answers exactly the status body', async () => {
-      const answer = await author.rest.post('/community/article', DRAFT);
+      const answer = await author.post('/community/article', DRAFT);
       expect([answer.status, answer.body]).to.deep.equal([200, DONE]);
       expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
     });
@@ -55,8 +50,8 @@ describe('articles over REST', () => {
     it('takes an article without images and thumbnail, and ignores unknown fields', async () => {
       const { categoryId, title, context } = DRAFT;
       const answers = await Promise.all([
-        author.rest.post('/community/article', { categoryId, title, context }),
-        author.rest.post('/community/article', {
+        author.post('/community/article', { categoryId, title, context }),
+        author.post('/community/article', {
           categoryId,
           title,
           context,
@@ -98,7 +93,7 @@ describe('articles over REST', () => {
     ];
     for (const [what, over, field] of refused) {
       it(`refuses ${what}, naming ${field}`, async () => {
-        const { status, body } = await author.rest.post<{ message: string; errors: string[] }>(
+        const { status, body } = await author.post<{ message: string; errors: string[] }>(
           '/community/article',
           { ...DRAFT, ...over },
         );
@@ -118,7 +113,11 @@ describe('articles over REST', () => {
       `${'['.repeat(3_000)}${']'.repeat(3_000)}`,
     ]) {
       it(`refuses the body ${raw.slice(0, 20)}`, async () => {
-        const { status } = await author.rest.post('/community/article', raw);
+        const { status } = await call('/community/article', {
+          method: 'POST',
+          raw,
+          headers: { Authorization: author.token, 'Content-Type': 'application/json' },
+        });
         expect(status).to.equal(400);
       });
     }
@@ -135,14 +134,14 @@ describe('articles over REST', () => {
   describe('GET /community/article/{article_id}', () => {
     it('shows exactly the documented fields and counts the view', async () => {
       const no = await write();
-      const { body } = await author.rest.get<ArticleDetail>(`/community/article/${no}`);
+      const { body } = await author.get<ArticleDetail>(`/community/article/${no}`);
       expect(body.header.publishedAt).to.match(LOCAL_TIME);
       expect(body).to.deep.equal({
         id: no,
         mine: true,
         header: {
           title: body.header.title,
-          authorId: author.actor.no,
+          authorId: author.no,
           username: 'Writer',
           profile: '/profiles/w.png',
           view: 1,
@@ -162,7 +161,7 @@ describe('articles over REST', () => {
 
     it('is mine only for its author; anybody may read', async () => {
       const no = await write();
-      const readers = [anyone, other.rest, admin.rest, author.rest];
+      const readers = [anyone, other, admin, author];
       const mine: boolean[] = [];
       for (const reader of readers) {
         mine.push((await reader.get<ArticleDetail>(`/community/article/${no}`)).body.mine);
@@ -174,7 +173,7 @@ describe('articles over REST', () => {
 
     it('is 401 with a bad token', async () => {
       const no = await write();
-      const { status } = await restClient((await service()).http, 'nonsense').get(`/community/article/${no}`);
+      const { status } = await call(`/community/article/${no}`, { headers: { Authorization: 'nonsense' } });
       expect(status).to.equal(401);
     });
 
@@ -210,7 +209,7 @@ describe('articles over REST', () => {
     it('replaces what is sent, images as a whole, and leaves the rest', async () => {
       const no = await write();
       const changes = { title: 'New title', imageList: [{ id: 7, url: '/images/7.png' }] };
-      const { body } = await author.rest.patch(`/community/article/${no}`, changes);
+      const { body } = await author.patch(`/community/article/${no}`, changes);
       expect(body).to.deep.equal(DONE);
       const read = (await anyone.get<ArticleDetail>(`/community/article/${no}`)).body;
       expect(read.header.title).to.equal('New title');
@@ -226,25 +225,25 @@ describe('articles over REST', () => {
       const title = `Edited ${no}`;
       const summary = async () =>
         (await anyone.get<ArticleList>(`/community/list/recent?keyword=Edited%20${no}`)).body.list[0];
-      await author.rest.patch(`/community/article/${no}`, {
+      await author.patch(`/community/article/${no}`, {
         ...payload,
         title,
         categoryId: 4,
         imageList: [],
       });
       expect((await summary())?.thumbnail).to.equal('/images/t.png');
-      await author.rest.patch(`/community/article/${no}`, { thumbnail: '/images/new.png' });
+      await author.patch(`/community/article/${no}`, { thumbnail: '/images/new.png' });
       expect((await summary())?.thumbnail).to.equal('/images/new.png');
     });
 
     it('is for the author and administrators', async () => {
       const no = await write();
-      const { status, body } = await other.rest.patch(`/community/article/${no}`, { title: 'Mine now' });
+      const { status, body } = await other.patch(`/community/article/${no}`, { title: 'Mine now' });
       expect([status, body]).to.deep.equal([
         403,
         errorBody(403, 'FORBIDDEN', 'only its author may edit an article'),
       ]);
-      expect((await admin.rest.patch(`/community/article/${no}`, { title: 'Moderated' })).body).to.deep.equal(
+      expect((await admin.patch(`/community/article/${no}`, { title: 'Moderated' })).body).to.deep.equal(
         DONE,
       );
       const read = await anyone.get<ArticleDetail>(`/community/article/${no}`);
@@ -254,7 +253,7 @@ describe('articles over REST', () => {
     it('refuses an empty change and a bad value', async () => {
       const no = await write();
       for (const change of [{}, { unknown: 1 }, { title: null }]) {
-        const { status, body } = await author.rest.patch(`/community/article/${no}`, change);
+        const { status, body } = await author.patch(`/community/article/${no}`, change);
         expect([status, body]).to.deep.equal([
           400,
           errorBody(
@@ -264,11 +263,11 @@ describe('articles over REST', () => {
           ),
         ]);
       }
-      expect((await author.rest.patch(`/community/article/${no}`, { title: '' })).status).to.equal(400);
+      expect((await author.patch(`/community/article/${no}`, { title: '' })).status).to.equal(400);
     });
 
     it('is 404 for no article, 401 without a token', async () => {
-      const missing = await author.rest.patch('/community/article/999999999', { title: 'x' });
+      const missing = await author.patch('/community/article/999999999', { title: 'x' });
       expect([missing.status, missing.body]).to.deep.equal([404, NOT_FOUND]);
       expect((await anyone.patch('/community/article/1', { title: 'x' })).status).to.equal(401);
     });
@@ -283,23 +282,22 @@ describe('articles over REST', () => {
         parentId: 0,
         context: 'Hi',
       });
-      await other.rest.post(`/community/bookmark/${no}`);
-      const { body } = await author.rest.delete(`/community/article/${no}`);
+      await other.post(`/community/bookmark/${no}`);
+      const { body } = await author.delete(`/community/article/${no}`);
       expect(body).to.deep.equal(DONE);
-      const { rest } = author;
       const statuses = await Promise.all([
-        rest.get(`/community/article/${no}`),
-        rest.patch(`/community/article/${no}`, { title: 'x' }),
-        rest.delete(`/community/article/${no}`),
-        rest.get(`/community/comment/${no}`),
-        rest.post('/community/comment', { boardId: no, context: 'x' }),
-        rest.patch('/community/comment', { id: commentId, context: 'x' }),
-        rest.delete(`/community/comment/${commentId}`),
-        rest.post('/community/heart', { target: 'article', id: no }),
-        rest.post('/community/heart', { target: 'comment', id: commentId }),
-        rest.delete(`/community/heart/article/${no}`),
-        rest.post(`/community/bookmark/${no}`),
-        other.rest.delete(`/community/bookmark/${no}`),
+        author.get(`/community/article/${no}`),
+        author.patch(`/community/article/${no}`, { title: 'x' }),
+        author.delete(`/community/article/${no}`),
+        author.get(`/community/comment/${no}`),
+        author.post('/community/comment', { boardId: no, context: 'x' }),
+        author.patch('/community/comment', { id: commentId, context: 'x' }),
+        author.delete(`/community/comment/${commentId}`),
+        author.post('/community/heart', { target: 'article', id: no }),
+        author.post('/community/heart', { target: 'comment', id: commentId }),
+        author.delete(`/community/heart/article/${no}`),
+        author.post(`/community/bookmark/${no}`),
+        other.delete(`/community/bookmark/${no}`),
       ]);
       expect(statuses.map(({ status }) => status)).to.deep.equal(Array(12).fill(404));
     });
@@ -307,7 +305,7 @@ describe('articles over REST', () => {
     it('takes it out of the list', async () => {
       const no = await write();
       const { title } = (await anyone.get<ArticleDetail>(`/community/article/${no}`)).body.header;
-      await author.rest.delete(`/community/article/${no}`);
+      await author.delete(`/community/article/${no}`);
       const { body } = await anyone.get<ArticleList>(
         `/community/list/recent?keyword=${encodeURIComponent(title)}`,
       );
@@ -316,13 +314,13 @@ describe('articles over REST', () => {
 
     it('is for the author and administrators', async () => {
       const no = await write();
-      const refused = await other.rest.delete(`/community/article/${no}`);
+      const refused = await other.delete(`/community/article/${no}`);
       expect([refused.status, refused.body]).to.deep.equal([
         403,
         errorBody(403, 'FORBIDDEN', 'only its author may delete an article'),
       ]);
       expect((await anyone.delete(`/community/article/${no}`)).status).to.equal(401);
-      expect((await admin.rest.delete(`/community/article/${no}`)).body).to.deep.equal(DONE);
+      expect((await admin.delete(`/community/article/${no}`)).body).to.deep.equal(DONE);
     });
   });
 });

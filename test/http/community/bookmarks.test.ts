@@ -1,18 +1,15 @@
 import { expect } from 'chai';
-import { errorBody, joinAs, type RestClient, restClient } from '../../support/rest.js';
+import { anyone, errorBody, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
 const DONE = { status: 200 };
 
 describe('bookmarks over REST', () => {
-  let anyone: RestClient;
-  let reader: Awaited<ReturnType<typeof joinAs>>;
+  let reader: Member;
   let path: string;
 
   before(async () => {
-    const running = await service();
-    anyone = restClient(running.http);
-    reader = await joinAs(running, 'Reader');
+    reader = await member({ nickname: 'Reader' });
   });
 
   beforeEach(async () => {
@@ -22,23 +19,23 @@ describe('bookmarks over REST', () => {
   });
 
   it('are added and removed with exactly the status body', async () => {
-    const added = await reader.rest.post(path);
+    const added = await reader.post(path);
     expect([added.status, added.body]).to.deep.equal([200, DONE]);
-    const removed = await reader.rest.delete(path);
+    const removed = await reader.delete(path);
     expect([removed.status, removed.body]).to.deep.equal([200, DONE]);
-    expect((await reader.rest.post(path)).body).to.deep.equal(DONE);
+    expect((await reader.post(path)).body).to.deep.equal(DONE);
   });
 
   it('are each member’s own', async () => {
-    await reader.rest.post(path);
-    const other = await joinAs(await service(), 'Other');
-    expect((await other.rest.delete(path)).status).to.equal(404);
-    expect((await other.rest.post(path)).body).to.deep.equal(DONE);
+    await reader.post(path);
+    const other = await member({ nickname: 'Other' });
+    expect((await other.delete(path)).status).to.equal(404);
+    expect((await other.post(path)).body).to.deep.equal(DONE);
   });
 
   it('added twice are 409', async () => {
-    await reader.rest.post(path);
-    const { status, body } = await reader.rest.post(path);
+    await reader.post(path);
+    const { status, body } = await reader.post(path);
     expect([status, body]).to.deep.equal([
       409,
       errorBody(409, 'ALREADY_BOOKMARKED', 'this member has that bookmark already'),
@@ -46,7 +43,7 @@ describe('bookmarks over REST', () => {
   });
 
   it('removed without being there are 404', async () => {
-    const { status, body } = await reader.rest.delete(path);
+    const { status, body } = await reader.delete(path);
     expect([status, body]).to.deep.equal([
       404,
       errorBody(404, 'BOOKMARK_NOT_FOUND', 'there is no such bookmark'),
@@ -55,10 +52,10 @@ describe('bookmarks over REST', () => {
 
   it('of no article are 404, of nonsense 400, without a token 401', async () => {
     const missing = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
-    expect((await reader.rest.post('/community/bookmark/999999999')).body).to.deep.equal(missing);
-    expect((await reader.rest.delete('/community/bookmark/999999999')).body).to.deep.equal(missing);
+    expect((await reader.post('/community/bookmark/999999999')).body).to.deep.equal(missing);
+    expect((await reader.delete('/community/bookmark/999999999')).body).to.deep.equal(missing);
     const nonsense = errorBody(400, 'INVALID_INPUT', 'targetId: must be a positive whole number');
-    expect((await reader.rest.post('/community/bookmark/x')).body).to.deep.equal(nonsense);
+    expect((await reader.post('/community/bookmark/x')).body).to.deep.equal(nonsense);
     expect((await anyone.post(path)).status).to.equal(401);
     expect((await anyone.delete(path)).status).to.equal(401);
   });

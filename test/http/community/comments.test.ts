@@ -1,26 +1,21 @@
 import { expect } from 'chai';
 import type { ArticleDetail, CommentView } from '../../../domain/community/index.js';
-import { errorBody, joinAs, type RestClient, restClient } from '../../support/rest.js';
+import { anyone, errorBody, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
 const DONE = { status: 200 };
 const NOT_FOUND = errorBody(404, 'COMMENT_NOT_FOUND', 'there is no such comment');
 
-type Member = Awaited<ReturnType<typeof joinAs>>;
-
 describe('comments over REST', () => {
-  let anyone: RestClient;
   let author: Member;
   let other: Member;
   let admin: Member;
   let boardId: number;
 
   before(async () => {
-    const running = await service();
-    anyone = restClient(running.http);
-    author = await joinAs(running, 'Author', { profile: '/a.png' });
-    other = await joinAs(running, 'Other', { profile: '/o.png' });
-    admin = await joinAs(running, 'Admin', { role: 'ADMIN' });
+    author = await member({ nickname: 'Author', profile: '/a.png' });
+    other = await member({ nickname: 'Other', profile: '/o.png' });
+    admin = await member({ nickname: 'Admin', role: 'ADMIN' });
   });
 
   beforeEach(async () => {
@@ -38,7 +33,7 @@ describe('comments over REST', () => {
 
   /** Writes a comment or reply over REST. @returns its number */
   async function comment(context: string, parentId?: number, by = other): Promise<number> {
-    const { body } = await by.rest.post('/community/comment', { boardId, parentId, context });
+    const { body } = await by.post('/community/comment', { boardId, parentId, context });
     expect(body).to.deep.equal(DONE);
     const views = await shown();
     const written = views.flatMap((view) => [view, ...view.comments]);
@@ -54,7 +49,7 @@ describe('comments over REST', () => {
     const first = await comment('First');
     const second = await comment('Second', undefined, author);
     const reply = await comment('Reply', first, author);
-    const views = await shown(author.rest);
+    const views = await shown(author);
     const common = { like: 0, deleteStatus: 0, blindStatus: 0 };
     expect(views).to.deep.equal([
       {
@@ -63,7 +58,7 @@ describe('comments over REST', () => {
         mine: false,
         id: first,
         author: 'Other',
-        authorId: other.actor.no,
+        authorId: other.no,
         context: 'First',
         profile: '/o.png',
         publishedAt: views[0]?.publishedAt,
@@ -74,7 +69,7 @@ describe('comments over REST', () => {
             mine: true,
             id: reply,
             author: 'Author',
-            authorId: author.actor.no,
+            authorId: author.no,
             context: 'Reply',
             profile: '/a.png',
             publishedAt: views[0]?.comments[0]?.publishedAt,
@@ -87,7 +82,7 @@ describe('comments over REST', () => {
         mine: true,
         id: second,
         author: 'Author',
-        authorId: author.actor.no,
+        authorId: author.no,
         context: 'Second',
         profile: '/a.png',
         publishedAt: views[1]?.publishedAt,
@@ -100,7 +95,7 @@ describe('comments over REST', () => {
 
   it('take null, 0 and no parentId for a comment on the article', async () => {
     for (const parentId of [null, 0, undefined]) {
-      const { body } = await other.rest.post('/community/comment', { boardId, parentId, context: 'Top' });
+      const { body } = await other.post('/community/comment', { boardId, parentId, context: 'Top' });
       expect(body).to.deep.equal(DONE);
     }
     expect((await shown()).map(({ type }) => type)).to.deep.equal([0, 0, 0]);
@@ -110,7 +105,7 @@ describe('comments over REST', () => {
     const first = await comment('First');
     const reply = await comment('Reply', first);
     const answer = async (parentId: number, article = boardId) => {
-      const { status, body } = await other.rest.post('/community/comment', {
+      const { status, body } = await other.post('/community/comment', {
         boardId: article,
         parentId,
         context: 'x',
@@ -129,7 +124,7 @@ describe('comments over REST', () => {
       404,
       errorBody(404, 'COMMENT_NOT_FOUND', 'parentId: there is no comment 999999999'),
     ]);
-    await other.rest.delete(`/community/comment/${first}`);
+    await other.delete(`/community/comment/${first}`);
     expect((await answer(first))[0]).to.equal(404);
     expect(await count()).to.equal(1);
   });
@@ -145,10 +140,11 @@ describe('comments over REST', () => {
   ];
   for (const [what, over, field] of refused) {
     it(`refuse ${what}, naming ${field}`, async () => {
-      const { status, body } = await other.rest.post<{ message: string; errors: string[] }>(
-        '/community/comment',
-        { boardId, context: 'x', ...over },
-      );
+      const { status, body } = await other.post<{ message: string; errors: string[] }>('/community/comment', {
+        boardId,
+        context: 'x',
+        ...over,
+      });
       expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
       expect(body.errors[0]?.startsWith(`${field}: `)).to.equal(true);
     });
@@ -158,7 +154,7 @@ describe('comments over REST', () => {
     const missing = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
     const listed = await anyone.get('/community/comment/999999999');
     expect([listed.status, listed.body]).to.deep.equal([404, missing]);
-    const written = await other.rest.post('/community/comment', { boardId: 999_999_999, context: 'x' });
+    const written = await other.post('/community/comment', { boardId: 999_999_999, context: 'x' });
     expect([written.status, written.body]).to.deep.equal([404, missing]);
     expect((await anyone.get('/community/comment/x')).status).to.equal(400);
   });
@@ -176,30 +172,28 @@ describe('comments over REST', () => {
   describe('PATCH /community/comment', () => {
     it('replaces the text', async () => {
       const id = await comment('First');
-      expect((await other.rest.patch('/community/comment', { id, context: 'Better' })).body).to.deep.equal(
-        DONE,
-      );
+      expect((await other.patch('/community/comment', { id, context: 'Better' })).body).to.deep.equal(DONE);
       expect((await shown()).map(({ context }) => context)).to.deep.equal(['Better']);
     });
 
     it('is for the author and administrators', async () => {
       const id = await comment('First');
-      const { status, body } = await author.rest.patch('/community/comment', { id, context: 'x' });
+      const { status, body } = await author.patch('/community/comment', { id, context: 'x' });
       expect([status, body]).to.deep.equal([
         403,
         errorBody(403, 'FORBIDDEN', 'only its author may edit a comment'),
       ]);
-      expect((await admin.rest.patch('/community/comment', { id, context: 'x' })).body).to.deep.equal(DONE);
+      expect((await admin.patch('/community/comment', { id, context: 'x' })).body).to.deep.equal(DONE);
     });
 
     it('refuses a bad value and is 404 for what is not there or deleted', async () => {
       const id = await comment('First');
       await comment('Reply', id);
-      expect((await other.rest.patch('/community/comment', { id, context: '' })).status).to.equal(400);
-      expect((await other.rest.patch('/community/comment', { context: 'x' })).status).to.equal(400);
-      await other.rest.delete(`/community/comment/${id}`);
+      expect((await other.patch('/community/comment', { id, context: '' })).status).to.equal(400);
+      expect((await other.patch('/community/comment', { context: 'x' })).status).to.equal(400);
+      await other.delete(`/community/comment/${id}`);
       for (const no of [id, 999_999_999]) {
-        const { status, body } = await other.rest.patch('/community/comment', { id: no, context: 'x' });
+        const { status, body } = await other.patch('/community/comment', { id: no, context: 'x' });
         expect([status, body]).to.deep.equal([404, NOT_FOUND]);
       }
     });
@@ -208,17 +202,17 @@ describe('comments over REST', () => {
   describe('DELETE /community/comment/{comment_id}', () => {
     it('takes a comment without replies away', async () => {
       const id = await comment('First');
-      expect((await other.rest.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
+      expect((await other.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
       expect(await shown()).to.deep.equal([]);
       expect(await count()).to.equal(0);
-      const again = await other.rest.delete(`/community/comment/${id}`);
+      const again = await other.delete(`/community/comment/${id}`);
       expect([again.status, again.body]).to.deep.equal([404, NOT_FOUND]);
     });
 
     it('flags one with replies and blanks it; it goes with the last of them', async () => {
       const id = await comment('First');
       const replies = [await comment('One', id), await comment('Two', id)];
-      await other.rest.delete(`/community/comment/${id}`);
+      await other.delete(`/community/comment/${id}`);
       const [flagged] = await shown();
       expect(flagged).to.include({ id, context: '', deleteStatus: 1, author: 'Other', like: 0 });
       expect(flagged?.comments.map((reply) => [reply.id, reply.deleteStatus])).to.deep.equal([
@@ -226,9 +220,9 @@ describe('comments over REST', () => {
         [replies[1], 0],
       ]);
       expect(await count()).to.equal(2);
-      await other.rest.delete(`/community/comment/${replies[0]}`);
+      await other.delete(`/community/comment/${replies[0]}`);
       expect((await shown()).map((view) => view.comments.length)).to.deep.equal([1]);
-      await other.rest.delete(`/community/comment/${replies[1]}`);
+      await other.delete(`/community/comment/${replies[1]}`);
       expect(await shown()).to.deep.equal([]);
       expect(await count()).to.equal(0);
     });
@@ -236,22 +230,22 @@ describe('comments over REST', () => {
     it('leaves a live comment when its reply goes', async () => {
       const id = await comment('First');
       const reply = await comment('Reply', id);
-      await other.rest.delete(`/community/comment/${reply}`);
+      await other.delete(`/community/comment/${reply}`);
       expect((await shown()).map((view) => [view.id, view.comments.length])).to.deep.equal([[id, 0]]);
     });
 
     it('is for the author and administrators', async () => {
       const id = await comment('First');
-      const { status, body } = await author.rest.delete(`/community/comment/${id}`);
+      const { status, body } = await author.delete(`/community/comment/${id}`);
       expect([status, body]).to.deep.equal([
         403,
         errorBody(403, 'FORBIDDEN', 'only its author may delete a comment'),
       ]);
-      expect((await admin.rest.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
+      expect((await admin.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
     });
 
     it('refuses nonsense for a number', async () => {
-      const { status, body } = await other.rest.delete('/community/comment/0');
+      const { status, body } = await other.delete('/community/comment/0');
       expect([status, body]).to.deep.equal([
         400,
         errorBody(400, 'INVALID_INPUT', 'commentId: must be a positive whole number'),

@@ -1,21 +1,16 @@
 import { expect } from 'chai';
 import type { ArticleDetail, CommentView } from '../../../domain/community/index.js';
-import { errorBody, joinAs, type RestClient, restClient } from '../../support/rest.js';
+import { anyone, errorBody, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
-type Member = Awaited<ReturnType<typeof joinAs>>;
-
 describe('hearts over REST', () => {
-  let anyone: RestClient;
   let author: Member;
   let other: Member;
   let targets: { article: number; comment: number };
 
   before(async () => {
-    const running = await service();
-    anyone = restClient(running.http);
-    author = await joinAs(running, 'Author');
-    other = await joinAs(running, 'Other');
+    author = await member({ nickname: 'Author' });
+    other = await member({ nickname: 'Other' });
   });
 
   beforeEach(async () => {
@@ -43,21 +38,21 @@ describe('hearts over REST', () => {
 
     it(`count for a ${target}; the answer holds exactly status and the new count`, async () => {
       const id = targets[target];
-      expect((await author.rest.post('/community/heart', { target, id })).body).to.deep.equal({
+      expect((await author.post('/community/heart', { target, id })).body).to.deep.equal({
         status: 200,
         data: 1,
       });
-      expect((await other.rest.post('/community/heart', { target, id })).body).to.deep.equal({
+      expect((await other.post('/community/heart', { target, id })).body).to.deep.equal({
         status: 200,
         data: 2,
       });
       expect(await likes(target)).to.equal(2);
-      expect((await author.rest.delete(`/community/heart/${target}/${id}`)).body).to.deep.equal({
+      expect((await author.delete(`/community/heart/${target}/${id}`)).body).to.deep.equal({
         status: 200,
         data: 1,
       });
       expect(await likes(target)).to.equal(1);
-      expect((await author.rest.post('/community/heart', { target, id })).body).to.deep.equal({
+      expect((await author.post('/community/heart', { target, id })).body).to.deep.equal({
         status: 200,
         data: 2,
       });
@@ -65,8 +60,8 @@ describe('hearts over REST', () => {
 
     it(`twice for a ${target} are 409 and change nothing`, async () => {
       const id = targets[target];
-      await author.rest.post('/community/heart', { target, id });
-      const { status, body } = await author.rest.post('/community/heart', { target, id });
+      await author.post('/community/heart', { target, id });
+      const { status, body } = await author.post('/community/heart', { target, id });
       expect([status, body]).to.deep.equal([
         409,
         errorBody(409, 'ALREADY_HEARTED', 'this member has given that heart already'),
@@ -76,8 +71,8 @@ describe('hearts over REST', () => {
 
     it(`that were not given to a ${target} cannot be taken back`, async () => {
       const id = targets[target];
-      await other.rest.post('/community/heart', { target, id });
-      const { status, body } = await author.rest.delete(`/community/heart/${target}/${id}`);
+      await other.post('/community/heart', { target, id });
+      const { status, body } = await author.delete(`/community/heart/${target}/${id}`);
       expect([status, body]).to.deep.equal([
         404,
         errorBody(404, 'HEART_NOT_FOUND', 'there is no such heart'),
@@ -86,11 +81,11 @@ describe('hearts over REST', () => {
     });
 
     it(`for a ${target} that is not there are 404`, async () => {
-      const given = await author.rest.post<{ message: string }>('/community/heart', {
+      const given = await author.post<{ message: string }>('/community/heart', {
         target,
         id: 999_999_999,
       });
-      const taken = await author.rest.delete<{ message: string }>(`/community/heart/${target}/999999999`);
+      const taken = await author.delete<{ message: string }>(`/community/heart/${target}/999999999`);
       expect([given.status, given.body.message, taken.status, taken.body.message]).to.deep.equal([
         404,
         CODE,
@@ -101,16 +96,16 @@ describe('hearts over REST', () => {
   }
 
   it('of an article and a comment with the same number are different hearts', async () => {
-    await author.rest.post('/community/heart', { target: 'article', id: targets.article });
+    await author.post('/community/heart', { target: 'article', id: targets.article });
     expect(await likes('article')).to.equal(1);
     expect(await likes('comment')).to.equal(0);
   });
 
   it('of a deleted comment are 404', async () => {
-    await other.rest.post('/community/heart', { target: 'comment', id: targets.comment });
-    await author.rest.delete(`/community/comment/${targets.comment}`);
-    const given = await author.rest.post('/community/heart', { target: 'comment', id: targets.comment });
-    const taken = await other.rest.delete(`/community/heart/comment/${targets.comment}`);
+    await other.post('/community/heart', { target: 'comment', id: targets.comment });
+    await author.delete(`/community/comment/${targets.comment}`);
+    const given = await author.post('/community/heart', { target: 'comment', id: targets.comment });
+    const taken = await other.delete(`/community/heart/comment/${targets.comment}`);
     expect([given.status, taken.status]).to.deep.equal([404, 404]);
   });
 
@@ -124,10 +119,11 @@ describe('hearts over REST', () => {
   ];
   for (const [what, over, field] of refused) {
     it(`refuse ${what}, naming ${field}`, async () => {
-      const { status, body } = await author.rest.post<{ message: string; errors: string[] }>(
-        '/community/heart',
-        { target: 'article', id: 1, ...over },
-      );
+      const { status, body } = await author.post<{ message: string; errors: string[] }>('/community/heart', {
+        target: 'article',
+        id: 1,
+        ...over,
+      });
       expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
       expect(body.errors).to.have.length(1);
       expect(body.errors[0]?.startsWith(`${field}: `)).to.equal(true);
@@ -135,9 +131,9 @@ describe('hearts over REST', () => {
   }
 
   it('refuse the same in the path', async () => {
-    const other = await author.rest.delete<{ errors: string[] }>('/community/heart/member/1');
+    const other = await author.delete<{ errors: string[] }>('/community/heart/member/1');
     expect([other.status, other.body.errors]).to.deep.equal([400, ['target: must be article or comment']]);
-    const zero = await author.rest.delete<{ errors: string[] }>('/community/heart/article/0');
+    const zero = await author.delete<{ errors: string[] }>('/community/heart/article/0');
     expect([zero.status, zero.body.errors]).to.deep.equal([400, ['id: must be a positive whole number']]);
   });
 

@@ -1,12 +1,9 @@
 import { expect } from 'chai';
 import type { ArticleList } from '../../../domain/community/index.js';
-import { joinAs, type RestClient, restClient } from '../../support/rest.js';
+import { anyone, call, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
-type Member = Awaited<ReturnType<typeof joinAs>>;
-
 describe('GET /community/list/{recent|like}', () => {
-  let anyone: RestClient;
   let writer: Member;
   /** A category of this run's own, so that other tests' articles are not in its lists. */
   let categoryId: number;
@@ -14,10 +11,8 @@ describe('GET /community/list/{recent|like}', () => {
   const nickname = `Nick(${Date.now()})`;
 
   before(async () => {
-    const running = await service();
-    const { community } = running.domain;
-    anyone = restClient(running.http);
-    writer = await joinAs(running, nickname, { profile: '/p.png' });
+    const { community } = (await service()).domain;
+    writer = await member({ nickname, profile: '/p.png' });
     categoryId = 1_000_000 + (Date.now() % 1_000_000_000);
     numbers = [];
     for (let i = 0; i < 23; i++) {
@@ -171,7 +166,8 @@ describe('GET /community/list/{recent|like}', () => {
   });
 
   it('is 401 with a bad token', async () => {
-    const { http } = await service();
-    expect((await restClient(http, 'Bearer nonsense').get('/community/list/recent')).status).to.equal(401);
+    expect(
+      (await call('/community/list/recent', { headers: { Authorization: 'Bearer nonsense' } })).status,
+    ).to.equal(401);
   });
 });
