@@ -5,8 +5,11 @@ import { AdoptionPost } from './adoption-post.model.js';
 /** Most posts the list holds, newest first: bounds its time and size (faults, 44). */
 const MAX_POSTS = 50_000;
 
-/** How long, in ms, a list serves: what another process wrote is seen this late at most. */
+/** How long, in ms, a list serves at least: what another process wrote is seen this late. */
 const FRESH_MS = 2_000;
+
+/** A list serves this many times as long as reading it took: reading it anew is at most 5 % of the time. */
+const FRESH_PER_COST = 20;
 
 const RENDERED_FIELDS = {
   name: 1,
@@ -27,7 +30,7 @@ export interface RenderList {
 
 export function createRenderList(clock: Clock): RenderList {
   let generation = 0;
-  let known: { generation: number; at: number; records: Promise<RenderRecord[]> } | undefined;
+  let known: { generation: number; at: number; serves: number; records: Promise<RenderRecord[]> } | undefined;
 
   async function load(): Promise<RenderRecord[]> {
     const posts = await AdoptionPost.find({}, RENDERED_FIELDS).sort({ _id: -1 }).limit(MAX_POSTS).lean();
@@ -37,13 +40,19 @@ export function createRenderList(clock: Clock): RenderList {
   return {
     listRenderRecords() {
       const age = known ? clock.now() - known.at : Number.NaN;
-      if (known && known.generation === generation && age >= 0 && age < FRESH_MS) return known.records;
-      const loading = { generation, at: clock.now(), records: load() };
+      if (known && known.generation === generation && age >= 0 && age < known.serves) return known.records;
+      const startedAt = performance.now();
+      const loading = { generation, at: clock.now(), serves: Number.POSITIVE_INFINITY, records: load() };
       known = loading;
-      // A failure is not kept: the next call asks the database again.
-      loading.records.catch(() => {
-        if (known === loading) known = undefined;
-      });
+      loading.records.then(
+        () => {
+          loading.serves = Math.max(FRESH_MS, FRESH_PER_COST * (performance.now() - startedAt));
+        },
+        () => {
+          // A failure is not kept: the next call asks the database again.
+          if (known === loading) known = undefined;
+        },
+      );
       return loading.records;
     },
     changed() {
