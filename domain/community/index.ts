@@ -100,7 +100,7 @@ export function createCommunity(deps: CommunityDeps): Community {
     deleteComment: (actor, commentId) => deleteComment(parts, actor, commentId),
     giveHeart: (actor, target, id) => giveHeart(parts, actor, target, id),
     takeHeart: (actor, target, id) => takeHeart(parts, actor, target, id),
-    restoreArticles: (articles) => restoreArticles(parts.counters, articles),
+    restoreArticles,
     sweep: createSweep(parts),
   };
 }

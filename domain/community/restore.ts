@@ -2,7 +2,6 @@ import { reserveNumber } from '../platform/sequence.model.js';
 import { Article } from './articles/article.model.js';
 import type { ArticleDraft } from './articles/create-article.js';
 import { Comment } from './comments/comment.model.js';
-import type { Counters } from './counters.js';
 import { Heart, type HeartTarget } from './hearts/heart.model.js';
 
 /** A member's heart, and when it was given. */
@@ -39,13 +38,14 @@ function storeOnce(identity: Record<string, unknown>, record: Record<string, unk
   return { updateOne: { filter: identity, update: { $setOnInsert: record }, upsert: true } } as Write;
 }
 
-function articleWrite({ id, imageList, comments: _, hearts: __, ...article }: RestoredArticle): Write {
+function articleWrite({ id, imageList, comments, hearts, ...article }: RestoredArticle): Write {
   const images = imageList.map(({ id: no, url }) => ({ no, url }));
-  return storeOnce({ _id: id }, { ...article, images, state: 'live' });
+  const counts = { hearts: hearts.length, comments: comments.length };
+  return storeOnce({ _id: id }, { ...article, ...counts, images, state: 'live' });
 }
 
-function commentWrite(articleId: number, { id, hearts: _, ...comment }: RestoredComment): Write {
-  return storeOnce({ _id: id }, { ...comment, articleId, state: 'live' });
+function commentWrite(articleId: number, { id, hearts, ...comment }: RestoredComment): Write {
+  return storeOnce({ _id: id }, { ...comment, articleId, hearts: hearts.length, state: 'live' });
 }
 
 function heartWrite(target: HeartTarget, id: number, articleId: number, heart: RestoredHeart): Write {
@@ -57,20 +57,18 @@ function heartWrite(target: HeartTarget, id: number, articleId: number, heart: R
  * Stores articles, comments and hearts of a known past, with their numbers, times and views. What is
  * there already stays as it is, so an interrupted call may be repeated; nobody is notified.
  *
+ * What is counted is stored before what holds the count, so a stored count is right from its first
+ * moment: nobody can give a heart to an article that is not there yet.
+ *
  * @param articles few enough for memory; numbers rise with time, for articles and for comments
  */
-export async function restoreArticles(counters: Counters, articles: RestoredArticle[]): Promise<void> {
+export async function restoreArticles(articles: RestoredArticle[]): Promise<void> {
   const comments = articles.flatMap((article) => article.comments);
   // Taken from the sequences before they are used: nobody who writes meanwhile gets the same number.
   await Promise.all([
     reserveNumber('article', Math.max(0, ...articles.map(({ id }) => id))),
     reserveNumber('comment', Math.max(0, ...comments.map(({ id }) => id))),
   ]);
-  await Article.bulkWrite(articles.map(articleWrite), { ordered: false });
-  await Comment.bulkWrite(
-    articles.flatMap((article) => article.comments.map((comment) => commentWrite(article.id, comment))),
-    { ordered: false },
-  );
   await Heart.bulkWrite(
     articles.flatMap((article) => [
       ...article.hearts.map((heart) => heartWrite('article', article.id, article.id, heart)),
@@ -80,8 +78,9 @@ export async function restoreArticles(counters: Counters, articles: RestoredArti
     ]),
     { ordered: false },
   );
-  await Promise.all([
-    ...articles.flatMap(({ id }) => [counters.articleHearts(id), counters.articleComments(id)]),
-    ...comments.map(({ id }) => counters.commentHearts(id)),
-  ]);
+  await Comment.bulkWrite(
+    articles.flatMap((article) => article.comments.map((comment) => commentWrite(article.id, comment))),
+    { ordered: false },
+  );
+  await Article.bulkWrite(articles.map(articleWrite), { ordered: false });
 }
