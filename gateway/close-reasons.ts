@@ -18,3 +18,8 @@ const reasons = {
 export function closeReason(code: keyof typeof reasons): CloseReason {
   return { code, ...reasons[code] };
 }
+
+/** Every reason there is, for the documents. */
+export function listCloseReasons(): CloseReason[] {
+  return (Object.keys(reasons) as CloseReason['code'][]).map(closeReason);
+}

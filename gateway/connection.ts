@@ -7,12 +7,7 @@ import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
 import type { Broadcast } from './broadcast.js';
 import { closeReason } from './close-reasons.js';
-import { authRefresh } from './events/auth-refresh.js';
-import { messageRead } from './events/message-read.js';
-import { messageSend } from './events/message-send.js';
-import { roomJoin } from './events/room-join.js';
-import { roomLeave } from './events/room-leave.js';
-import { typing } from './events/typing.js';
+import { clientEvents } from './events/index.js';
 import { register } from './handle.js';
 import { chatNoOf, memberRoom } from './rooms.js';
 import type { GatewaySocket } from './server.js';
@@ -25,9 +20,7 @@ export interface SocketData {
   timers: { expiry?: NodeJS.Timeout };
 }
 
-/** Every event a client may send, in the order of contract section 5. */
-const events = [roomJoin, roomLeave, messageSend, messageRead, typing, authRefresh];
-const eventNames: ReadonlySet<string> = new Set(events.map(({ event }) => event));
+const eventNames: ReadonlySet<string> = new Set(clientEvents.map(({ event }) => event));
 
 /** Most connections of one member, unless limits are off; the oldest gives way. */
 const MAX_CONNECTIONS = 50;
@@ -70,7 +63,7 @@ export function createConnectionHandler(domain: Domain, live: Broadcast, config:
     void socket.join(memberRoom(memberNo));
     armExpiry(socket);
     socket.use(refuseUnknown);
-    for (const definition of events) register({ domain, live, logger, socket }, definition);
+    for (const definition of clientEvents) register({ domain, live, logger, socket }, definition);
 
     socket.on('disconnecting', () => {
       const chatNos = [...socket.rooms].map(chatNoOf).filter((chatNo) => chatNo !== undefined);

@@ -5,6 +5,9 @@ import { createOriginPolicy } from '../domain/kernel/origins.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import type { AppState } from './context.js';
+import { createDemoRouter } from './demo/demo.routes.js';
+import type { SocketDescription } from './docs/asyncapi.js';
+import { createDocsRouter } from './docs/docs.routes.js';
 import { errorHandler } from './middleware/error-handler.js';
 import { limitAddress } from './middleware/limit.js';
 import { requestContext } from './middleware/request-context.js';
@@ -22,11 +25,15 @@ export function createApp(
   config: Config,
   logger: Logger,
   probe: Probe,
+  sockets: SocketDescription,
 ): Koa<AppState> {
   const app = new Koa<AppState>({ proxy: config.TRUST_PROXY > 0, maxIpsCount: config.TRUST_PROXY });
   const originAllowed = createOriginPolicy(config.CORS_ORIGINS);
   const operations = createOperationsRouter(config, probe);
-  const router = createRouter(documentedRoutes(domain, streams));
+  const routes = documentedRoutes(domain, streams);
+  const router = createRouter(routes);
+  const docs = createDocsRouter(routes, sockets);
+  const demo = createDemoRouter(domain, config, sockets.port);
 
   app.use(requestContext(domain, config, logger, originAllowed));
   app.use(errorHandler);
@@ -42,6 +49,8 @@ export function createApp(
   app.use(operations.routes());
   app.use(limitAddress);
   app.use(router.routes());
+  app.use(docs.routes());
+  app.use(demo.routes());
   app.use(operations.allowedMethods());
   app.use(router.allowedMethods());
 

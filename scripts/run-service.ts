@@ -4,6 +4,8 @@ import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from '../domain/platform/mongo.js';
 import { createShutdown, type Shutdown } from '../domain/platform/shutdown.js';
+import { listCloseReasons } from '../gateway/close-reasons.js';
+import { clientEvents } from '../gateway/events/index.js';
 import { createGateway } from '../gateway/server.js';
 import { createHttpServer } from '../http/server.js';
 
@@ -40,8 +42,10 @@ export async function runService(config: Config, logger: Logger, mongoUri: strin
     shutdown.add('domain', () => domain.close());
     shutdown.add('gateway', () => gateway.close());
     shutdown.add('database', disconnectMongo);
-    const httpPort = await http.listen(domain, probe);
+    // The sockets first: the documents and the demo page name their port.
     const gatewayPort = await gateway.listen(domain, probe);
+    const sockets = { port: gatewayPort, events: clientEvents, closeReasons: listCloseReasons() };
+    const httpPort = await http.listen(domain, probe, sockets);
     return { domain, httpPort, gatewayPort, shutdown };
   } catch (error) {
     await shutdown.begin('the start failed');

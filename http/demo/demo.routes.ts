@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import Router from '@koa/router';
+import type { Domain } from '../../domain/domain.js';
+import { AppError } from '../../domain/kernel/errors.js';
+import type { Config } from '../../domain/platform/config.js';
+import { projectRoot } from '../../domain/platform/project-root.js';
+import type { AppState } from '../context.js';
+import { respond } from '../respond.js';
+import { pagePolicy, readStaticFile, type StaticFile, sendStaticFile } from '../static-files.js';
+import { introduceMembers } from './introduce-members.js';
+
+/** A host name or address as it may stand in a policy header; anything else is left out. */
+const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/;
+
+/** Every file of a folder under the path it is served at. */
+function filesUnder(folder: string, path: string): [string, StaticFile][] {
+  return readdirSync(folder).map((name) => [`${path}/${name}`, readStaticFile(join(folder, name))]);
+}
+
+function demoFiles(): Map<string, StaticFile> {
+  const folder = join(projectRoot(), 'http', 'demo');
+  // Found by its package.json, the one file that the package lets be resolved beside its code.
+  const socketIo = dirname(createRequire(import.meta.url).resolve('socket.io/package.json'));
+  return new Map([
+    ['/demo', readStaticFile(join(folder, 'index.html'))],
+    ...filesUnder(join(folder, 'static'), '/demo'),
+    ...filesUnder(join(folder, 'pets'), '/demo/pets'),
+    ...filesUnder(join(folder, 'members'), '/demo/members'),
+    ['/demo/socket.io.js', readStaticFile(join(socketIo, 'client-dist', 'socket.io.esm.min.js'))],
+  ]);
+}
+
+/** The tokens are for the demo page of this very origin, whatever CORS_ORIGINS says. */
+function refuseOtherOrigins(origin: string, own: string): void {
+  if (origin && origin !== own)
+    throw new AppError('ORIGIN_NOT_ALLOWED', 'only the demo page may ask for this');
+}
+
+/**
+ * The demo page: everything live, for sample members. There is nothing at these paths unless DEMO is
+ * on and this service signs its own tokens.
+ *
+ * @param gatewayPort where the page's sockets connect
+ */
+export function createDemoRouter(domain: Domain, config: Config, gatewayPort: number): Router<AppState> {
+  const router = new Router<AppState>();
+  if (!config.DEMO || config.JWT_PUBLIC_KEY || config.JWKS_URL) return router;
+
+  for (const [path, file] of demoFiles()) {
+    router.get(path, (ctx) => {
+      ctx.state.route = path;
+      if (path === '/demo') {
+        const host = HOST.test(ctx.hostname) ? `${ctx.hostname}:${gatewayPort}` : undefined;
+        ctx.set('Content-Security-Policy', pagePolicy(host ? [`ws://${host}`, `http://${host}`] : []));
+      }
+      ctx.set('Referrer-Policy', 'no-referrer');
+      sendStaticFile(ctx, file);
+    });
+  }
+
+  router.get('/demo/tokens', async (ctx) => {
+    ctx.state.route = '/demo/tokens';
+    refuseOtherOrigins(ctx.get('Origin'), ctx.origin);
+    const members = await introduceMembers(domain, config);
+    ctx.set('Cache-Control', 'no-store');
+    respond(ctx, { gatewayPort, members });
+  });
+
+  return router;
+}

@@ -1,0 +1,84 @@
+import type { JsonSchema } from './json-schema.js';
+
+/** The parts of both documents as the builders make them and the page shows them. */
+
+export interface ParameterDocument {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+  example?: string | number;
+}
+
+export interface ContentDocument {
+  schema: JsonSchema;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+
+export interface ResponseDocument {
+  description: string;
+  headers?: Record<string, JsonSchema>;
+  content: Record<string, ContentDocument>;
+}
+
+export interface OperationDocument {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  security: Record<string, string[]>[];
+  parameters?: ParameterDocument[];
+  requestBody?: { required: boolean; content: Record<string, ContentDocument> };
+  responses: Record<string, ResponseDocument>;
+}
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string; license: object };
+  servers: object[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, OperationDocument>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    headers: Record<string, JsonSchema>;
+    securitySchemes: Record<string, JsonSchema>;
+  };
+}
+
+export interface MessageDocument {
+  name: string;
+  title: string;
+  summary: string;
+  contentType: string;
+  payload: JsonSchema;
+  examples: { name: string; payload: unknown }[];
+}
+
+export interface AsyncOperationDocument {
+  action: 'send' | 'receive';
+  title: string;
+  summary: string;
+  channel: { $ref: string };
+  messages: { $ref: string }[];
+  reply?: { channel: { $ref: string }; messages: { $ref: string }[] };
+}
+
+export interface AsyncApiDocument {
+  asyncapi: string;
+  info: { title: string; version: string; description: string; license: object };
+  defaultContentType: string;
+  servers: Record<string, JsonSchema>;
+  channels: Record<
+    'socket' | 'eventStream',
+    {
+      address: string;
+      title: string;
+      servers: { $ref: string }[];
+      messages: Record<string, MessageDocument>;
+    }
+  >;
+  operations: Record<string, AsyncOperationDocument>;
+  components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, JsonSchema> };
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import type { ParameterizedContext } from 'koa';
+
+/** Something that is served as it is, held in memory: there are few of them and they are small. */
+export interface StaticFile {
+  body: Buffer;
+  contentType: string;
+  etag: string;
+}
+
+const CONTENT_TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json;charset=UTF-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** @param name what its ending stands for decides the content type */
+export function staticFile(name: string, body: Buffer): StaticFile {
+  const contentType = CONTENT_TYPES[extname(name)];
+  if (!contentType) throw new Error(`no content type for ${name}`);
+  const etag = createHash('sha256').update(body).digest('base64url').slice(0, 27);
+  return { body, contentType, etag };
+}
+
+/** @throws Error where it cannot be read: a service without its files must not start */
+export function readStaticFile(path: string): StaticFile {
+  return staticFile(path, readFileSync(path));
+}
+
+/** Answers with it, or with 304 where the client has it already. */
+export function sendStaticFile(ctx: ParameterizedContext, { body, contentType, etag }: StaticFile): void {
+  ctx.status = 200;
+  ctx.set('Content-Type', contentType);
+  // To be kept, and asked about each time: a new version is seen at once.
+  ctx.set('Cache-Control', 'no-cache');
+  ctx.etag = etag;
+  if (ctx.fresh) ctx.status = 304;
+  else ctx.body = body;
+}
+
+/**
+ * What a page may load, and from where, as a Content-Security-Policy: its own files and nothing else.
+ * @param connect further addresses that its scripts may connect to
+ */
+export function pagePolicy(connect: string[] = []): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src ${["'self'", ...connect].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
