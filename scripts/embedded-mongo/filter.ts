@@ -15,13 +15,19 @@ import { compileRegex } from './regex.js';
 
 export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
 
+/** A regular expression as MongoDB writes it. */
+export interface RegexSource {
+  pattern: string;
+  options: string;
+}
+
 /** A parsed filter. The matcher compiles it, the planner reads index bounds from it. */
 export type FilterNode =
   | { kind: 'and' | 'or' | 'nor'; children: FilterNode[] }
   | { kind: 'not'; child: FilterNode }
   | { kind: 'compare'; path: FieldPath; op: Comparison; value: unknown }
   | { kind: 'in'; path: FieldPath; values: unknown[]; patterns: RegExp[] }
-  | { kind: 'regex'; path: FieldPath; pattern: RegExp; source: BSONRegExp }
+  | { kind: 'regex'; path: FieldPath; pattern: RegExp; source: RegexSource }
   | { kind: 'exists'; path: FieldPath }
   | { kind: 'type'; path: FieldPath; types: ReadonlySet<number> }
   | { kind: 'size'; path: FieldPath; size: number }
@@ -174,7 +180,7 @@ function parseNot(path: FieldPath, value: unknown): FilterNode {
   return { kind: 'not', child: { kind: 'and', children: parseOperators(path, value) } };
 }
 
-function regexNode(path: FieldPath, source: BSONRegExp): FilterNode {
+function regexNode(path: FieldPath, source: RegexSource): FilterNode {
   return { kind: 'regex', path, source, pattern: compileRegex(source.pattern, source.options) };
 }
 
@@ -183,10 +189,10 @@ function parseRegex(path: FieldPath, value: unknown, options: unknown): FilterNo
   if (value instanceof BSONRegExp) {
     if (options !== undefined && value.options)
       throw new CommandError(51075, 'options set in both $regex and $options');
-    return regexNode(path, new BSONRegExp(value.pattern, options ?? value.options));
+    return regexNode(path, { pattern: value.pattern, options: options ?? value.options });
   }
   if (typeof value !== 'string') throw badValue('$regex has to be a string');
-  return regexNode(path, new BSONRegExp(value, options ?? ''));
+  return regexNode(path, { pattern: value, options: options ?? '' });
 }
 
 function parseTypes(value: unknown): ReadonlySet<number> {

@@ -84,7 +84,9 @@ function expand(cursors: Cursor[], state: { tuples: unknown[][]; multikey: boole
   state.multikey = true;
   if (walked.some((cursor) => Array.isArray(cursor.value) && !isSettled(cursor) && cursor.value !== array))
     throw new CommandError(171, 'cannot index parallel arrays');
-  const elements = array.length === 0 ? [undefined] : array;
+  // BSON's deprecated undefined is found by `null`, so it is null in an index; an empty array is not.
+  const elements =
+    array.length === 0 ? [undefined] : array.map((element) => (element === undefined ? null : element));
   for (const element of elements)
     expand(
       walked.map((cursor) =>

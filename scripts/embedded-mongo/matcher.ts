@@ -11,7 +11,7 @@ import {
 } from './bson-types.js';
 import { compileExpression } from './expressions.js';
 import { type FieldPath, someAtPath } from './field-path.js';
-import { type Comparison, type FilterNode, isNullish, sameBracket } from './filter.js';
+import { type Comparison, type FilterNode, isNullish, type RegexSource, sameBracket } from './filter.js';
 import { encodeValue } from './key-encoding.js';
 
 /** Says whether a decoded document matches. */
@@ -65,7 +65,11 @@ export function compileMatcher(node: FilterNode): Matcher {
     case 'elemMatch': {
       const { path, ofValues } = node;
       const child = compileMatcher(node.child);
-      const test = (item: unknown) => (ofValues || isDocument(item) || Array.isArray(item)) && child(item);
+      const test = (item: unknown) => {
+        if (ofValues) return child(item);
+        // An array inside the array counts as a document whose fields are its positions.
+        return (isDocument(item) || Array.isArray(item)) && child(Array.isArray(item) ? { ...item } : item);
+      };
       return (document) => someAtPath(document, path, (value) => Array.isArray(value) && value.some(test));
     }
     case 'expr': {
@@ -137,7 +141,7 @@ function matchesRegex(value: unknown, pattern: RegExp): boolean {
   return typeof value === 'string' && pattern.test(value);
 }
 
-function isSameRegex(value: unknown, source: BSONRegExp): boolean {
+function isSameRegex(value: unknown, source: RegexSource): boolean {
   if (!(value instanceof BSONRegExp)) return false;
   const parts = regexParts(value);
   return parts.pattern === source.pattern && parts.options === source.options;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type Collection, MongoClient } from 'mongodb';
-import { type Document, decode } from '../../../scripts/embedded-mongo/bson-types.js';
+import { decode } from '../../../scripts/embedded-mongo/bson-types.js';
 import { identRange } from '../../../scripts/embedded-mongo/collection.js';
 import { Engine } from '../../../scripts/embedded-mongo/engine.js';
 import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
