@@ -12,7 +12,6 @@ import type { Collection } from './collection.js';
 import { CommandError } from './errors.js';
 import type { FilterNode } from './filter.js';
 import { type Found, findRecords } from './plan-executor.js';
-import { conjunctsOf } from './planner.js';
 import type { Writer } from './storage.js';
 import { applyUpdate, type Update } from './update.js';
 import type { PositionalContext } from './update-paths.js';
@@ -121,7 +120,7 @@ export function updateOne(
 export function upsertDocument(statement: UpdateStatement): Document {
   const base: Document = {};
   const seen = new Set<string>();
-  for (const node of conjunctsOf(statement.filter)) {
+  for (const node of certain(statement.filter)) {
     if (node.kind === 'in' && node.values.length === 1) setEquality(base, seen, node.path, node.values[0]);
     else if (node.kind === 'compare' && node.op === 'eq') setEquality(base, seen, node.path, node.value);
   }
@@ -133,6 +132,13 @@ export function upsertDocument(statement: UpdateStatement): Document {
     filter: statement.filter,
     isInsert: true,
   });
+}
+
+/** The predicates that hold for every match; an $or of one branch is that branch. */
+function certain(node: FilterNode): FilterNode[] {
+  const [only] = node.kind === 'or' ? node.children : [];
+  if (node.kind === 'or' && only && node.children.length === 1) return certain(only);
+  return node.kind === 'and' ? node.children.flatMap(certain) : [node];
 }
 
 function setEquality(base: Document, seen: Set<string>, path: readonly string[], value: unknown): void {

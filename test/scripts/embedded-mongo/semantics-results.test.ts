@@ -1,0 +1,327 @@
+import { Decimal128, Long, MaxKey, MinKey, ObjectId } from 'bson';
+import { expect } from 'chai';
+import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
+import { buildEngine, CommandFailure, find, runCommand } from './run-command.js';
+
+const ORDER = 'Comparison/Sort Order';
+
+/** One value of each type, in MongoDB's order. */
+const typed: unknown[] = [
+  new MinKey(),
+  null,
+  Number.NaN,
+  Number.NEGATIVE_INFINITY,
+  Long.fromString('-9007199254740993'),
+  -1,
+  0,
+  Decimal128.fromString('0.1'),
+  0.1,
+  1,
+  Long.fromString('9007199254740993'),
+  Decimal128.fromString('1E400'),
+  Number.POSITIVE_INFINITY,
+  '',
+  'A',
+  'B',
+  'a',
+  'aa',
+  'é',
+  '\uffee',
+  '\u{1f600}',
+  {},
+  { a: 1 },
+  { a: 1, b: 1 },
+  { b: 1 },
+  { a: 'x' },
+  Buffer.from([9]),
+  Buffer.from([1, 1]),
+  new ObjectId('000000000000000000000001'),
+  new ObjectId('000000000000000000000002'),
+  false,
+  true,
+  new Date(-1),
+  new Date(1),
+  /a/,
+  new MaxKey(),
+];
+
+type SortProbe = [documents: Document[], sort: Document, ids: number[], source: string];
+
+const sorts: SortProbe[] = [
+  [
+    [
+      { _id: 1, a: 2 },
+      { _id: 2, a: 1 },
+    ],
+    { a: 1 },
+    [2, 1],
+    'cursor.sort()',
+  ],
+  [
+    [
+      { _id: 1, a: 2 },
+      { _id: 2, a: 1 },
+    ],
+    { a: -1 },
+    [1, 2],
+    'cursor.sort()',
+  ],
+  [
+    [
+      { _id: 1, a: 1, b: 2 },
+      { _id: 2, a: 1, b: 1 },
+      { _id: 3, a: 0 },
+    ],
+    { a: 1, b: 1 },
+    [3, 2, 1],
+    'cursor.sort(): by several fields',
+  ],
+  [
+    [
+      { _id: 1, a: 1, b: 2 },
+      { _id: 2, a: 1, b: 3 },
+      { _id: 3, a: 2 },
+    ],
+    { a: -1, b: -1 },
+    [3, 2, 1],
+    'cursor.sort(): by several fields',
+  ],
+  [
+    [
+      { _id: 1, a: 1, b: 2 },
+      { _id: 2, a: 1, b: 3 },
+      { _id: 3, a: 2 },
+    ],
+    { a: 1, b: -1 },
+    [2, 1, 3],
+    'cursor.sort(): mixed directions',
+  ],
+  [
+    [
+      { _id: 1, a: { b: 2 } },
+      { _id: 2, a: { b: 1 } },
+    ],
+    { 'a.b': 1 },
+    [2, 1],
+    'cursor.sort(): embedded fields',
+  ],
+  [
+    [{ _id: 1, a: 1 }, { _id: 2 }, { _id: 3, a: null }, { _id: 4, a: -1 }],
+    { a: 1, _id: 1 },
+    [2, 3, 4, 1],
+    `${ORDER}: missing and null are equal`,
+  ],
+  [
+    [{ _id: 1, a: [] }, { _id: 2 }, { _id: 3, a: 1 }],
+    { a: 1 },
+    [1, 2, 3],
+    `${ORDER}: an empty array is less than null`,
+  ],
+  [
+    [
+      { _id: 1, a: [5, 1] },
+      { _id: 2, a: 3 },
+      { _id: 3, a: [0, 9] },
+    ],
+    { a: 1 },
+    [3, 1, 2],
+    `${ORDER}: ascending, the least element`,
+  ],
+  [
+    [
+      { _id: 1, a: [5, 1] },
+      { _id: 2, a: 3 },
+      { _id: 3, a: [0, 9] },
+    ],
+    { a: -1 },
+    [3, 1, 2],
+    `${ORDER}: descending, the greatest element`,
+  ],
+  [
+    [
+      { _id: 1, a: [2] },
+      { _id: 2, a: 1 },
+      { _id: 3, a: 3 },
+    ],
+    { a: 1 },
+    [2, 1, 3],
+    `${ORDER}: a single-element array`,
+  ],
+  [
+    [
+      { _id: 1, a: [{ b: 5 }, { b: 1 }] },
+      { _id: 2, a: [{ b: 3 }] },
+    ],
+    { 'a.b': 1 },
+    [1, 2],
+    `${ORDER}: arrays of documents`,
+  ],
+  [
+    [
+      { _id: 1, a: [{ b: 5 }, { b: 1 }] },
+      { _id: 2, a: [{ b: 3 }] },
+    ],
+    { 'a.b': -1 },
+    [1, 2],
+    `${ORDER}: arrays of documents`,
+  ],
+  [
+    [{ _id: 3 }, { _id: 1 }, { _id: 2 }],
+    {},
+    [3, 1, 2],
+    'natural order: without sort, order of insertion here',
+  ],
+  [[{ _id: 3 }, { _id: 1 }, { _id: 2 }], { $natural: -1 }, [2, 1, 3], '$natural'],
+  [[{ _id: 3 }, { _id: 1 }, { _id: 2 }], { _id: -1 }, [3, 2, 1], 'cursor.sort(): _id'],
+];
+
+type ProjectionProbe = [projection: Document, expected: Document | number, source: string];
+
+const PROJECTED: Document = {
+  _id: 1,
+  a: 1,
+  b: { x: 1, y: 2 },
+  c: [{ x: 1, y: 2 }, 5, { y: 3 }, [{ x: 4 }]],
+  d: [1, 2, 3, 4, 5],
+};
+const FIELDS = 'Project Fields to Return from Query';
+
+const projections: ProjectionProbe[] = [
+  [{}, PROJECTED, FIELDS],
+  [{ a: 1 }, { _id: 1, a: 1 }, `${FIELDS}: specified fields and _id`],
+  [{ a: true }, { _id: 1, a: 1 }, FIELDS],
+  [{ a: 1, _id: 0 }, { a: 1 }, `${FIELDS}: suppress _id`],
+  [{ _id: 1 }, { _id: 1 }, FIELDS],
+  [{ _id: 0 }, { a: 1, b: PROJECTED.b, c: PROJECTED.c, d: PROJECTED.d }, FIELDS],
+  [{ a: 0, c: 0, d: 0 }, { _id: 1, b: { x: 1, y: 2 } }, `${FIELDS}: all but the excluded`],
+  [{ a: 0, c: 0, d: 0, _id: 0 }, { b: { x: 1, y: 2 } }, FIELDS],
+  [{ d: 1, a: 1 }, { _id: 1, a: 1, d: [1, 2, 3, 4, 5] }, `${FIELDS}: in the order of the document`],
+  [{ 'b.x': 1 }, { _id: 1, b: { x: 1 } }, `${FIELDS}: embedded`],
+  [{ b: { x: 1 } }, { _id: 1, b: { x: 1 } }, `${FIELDS}: embedded, nested form`],
+  [{ 'b.x': 0, c: 0, d: 0 }, { _id: 1, a: 1, b: { y: 2 } }, `${FIELDS}: suppress embedded`],
+  [
+    { 'c.x': 1 },
+    { _id: 1, c: [{ x: 1 }, {}, [{ x: 4 }]] },
+    `${FIELDS}: embedded in an array; jstests/core/null_query_semantics.js`,
+  ],
+  [
+    { 'c.y': 0, a: 0, b: 0, d: 0 },
+    { _id: 1, c: [{ x: 1 }, 5, {}, [{ x: 4 }]] },
+    `${FIELDS}: embedded in an array`,
+  ],
+  [{ z: 1 }, { _id: 1 }, FIELDS],
+  [{ 'a.z': 1 }, { _id: 1 }, `${FIELDS}: a scalar has no fields; jstests/core/null_query_semantics.js`],
+  [{ 'b.z': 1 }, { _id: 1, b: {} }, 'jstests/core/null_query_semantics.js'],
+  [{ d: { $slice: 2 }, c: 0, b: 0 }, { _id: 1, a: 1, d: [1, 2] }, '$slice (projection): the first'],
+  [{ d: { $slice: -2 }, c: 0, b: 0 }, { _id: 1, a: 1, d: [4, 5] }, '$slice (projection): the last'],
+  [{ d: { $slice: [1, 2] }, c: 0, b: 0 }, { _id: 1, a: 1, d: [2, 3] }, '$slice (projection): skip and limit'],
+  [
+    { d: { $slice: [-3, 2] }, c: 0, b: 0 },
+    { _id: 1, a: 1, d: [3, 4] },
+    '$slice (projection): skip from the end',
+  ],
+  [{ d: { $slice: 1 } }, { ...PROJECTED, d: [1] }, '$slice (projection): returns the other fields'],
+  [{ a: 1, d: { $slice: 1 } }, { _id: 1, a: 1, d: [1] }, '$slice (projection): with an inclusion'],
+  [{ d: { $elemMatch: { $gt: 2 } } }, { _id: 1, d: [3] }, '$elemMatch (projection): the first that matches'],
+  [{ d: { $elemMatch: { $gt: 9 } } }, { _id: 1 }, '$elemMatch (projection): none'],
+  [{ c: { $elemMatch: { y: 3 } } }, { _id: 1, c: [{ y: 3 }] }, '$elemMatch (projection): documents'],
+  [{ a: 1, b: 0 }, 31254, `${FIELDS}: inclusion and exclusion cannot be combined`],
+  [{ a: 0, b: 1 }, 31253, `${FIELDS}: inclusion and exclusion cannot be combined`],
+  [{ b: 1, 'b.x': 1 }, 31249, 'find: path collision'],
+  [{ 'b.x': 1, b: 1 }, 31249, 'find: path collision'],
+  [{ a: '$b' }, 238, 'refused by name: a computed projection'],
+  [{ a: { $meta: 'textScore' } }, 238, 'refused by name'],
+];
+
+describe('embedded database: order and shape of results', () => {
+  it('orders all types and within each, with and without an index, in both directions', async () => {
+    const engine = buildEngine();
+    // Inserted from both ends to the middle, so that no order is there by chance.
+    const documents = typed.map((a, _id) => ({ _id, a }));
+    const mixed = documents.map(
+      (_, i) => documents[i % 2 ? documents.length - 1 - (i >> 1) : i >> 1] as Document,
+    );
+    await runCommand(engine, { insert: 'plain', documents: mixed });
+    await runCommand(engine, { insert: 'indexed', documents: mixed });
+    await runCommand(engine, { createIndexes: 'indexed', indexes: [{ key: { a: -1 }, name: 'a' }] });
+    const ids = documents.map((document) => document._id);
+    for (const collection of ['plain', 'indexed']) {
+      const up = await find(engine, collection, { sort: { a: 1 }, projection: { _id: 1 } });
+      expect(
+        up.map((document) => document._id),
+        `${ORDER} in ${collection}`,
+      ).to.deep.equal(ids);
+      const down = await find(engine, collection, { sort: { a: -1 }, projection: { _id: 1 } });
+      expect(
+        down.map((document) => document._id),
+        `${ORDER} in ${collection}, descending`,
+      ).to.deep.equal([...ids].reverse());
+    }
+    await engine.close();
+  });
+
+  it(`${sorts.length} probes of sorts`, async () => {
+    for (const [documents, sort, ids, source] of sorts) {
+      const engine = buildEngine();
+      await runCommand(engine, { insert: 'c', documents });
+      const label = `${JSON.stringify(documents)} by ${JSON.stringify(sort)} (${source})`;
+      expect(
+        (await find(engine, 'c', { sort })).map((document) => document._id),
+        label,
+      ).to.deep.equal(ids);
+      if (!('$natural' in sort) && Object.keys(sort).length > 0 && !('_id' in sort)) {
+        await runCommand(engine, { createIndexes: 'c', indexes: [{ key: sort, name: 'i' }] });
+        expect(
+          (await find(engine, 'c', { sort })).map((document) => document._id),
+          `${label}, indexed`,
+        ).to.deep.equal(ids);
+      }
+      await engine.close();
+    }
+  });
+
+  it(`${projections.length} probes of projections`, async () => {
+    const engine = buildEngine();
+    await runCommand(engine, { insert: 'c', documents: [PROJECTED] });
+    for (const [projection, expected, source] of projections) {
+      const label = `${JSON.stringify(projection)} (${source})`;
+      if (typeof expected === 'number') {
+        const failure = await find(engine, 'c', { projection }).catch((error: CommandFailure) => error);
+        expect(failure, label).to.be.instanceOf(CommandFailure);
+        expect((failure as CommandFailure).reply.code, label).to.equal(expected);
+        continue;
+      }
+      const [document] = await find(engine, 'c', { projection });
+      expect(document, label).to.deep.equal(expected);
+      expect(Object.keys(document ?? {}), label).to.deep.equal(Object.keys(expected));
+    }
+    const [positional] = await find(engine, 'c', { filter: { d: { $gt: 3 } }, projection: { 'd.$': 1 } });
+    expect(positional, '$ (projection): the first matching element').to.deep.equal({ _id: 1, d: [4] });
+    await engine.close();
+  });
+
+  it('skip, limit and batches cut the same result', async () => {
+    const engine = buildEngine();
+    await runCommand(engine, {
+      insert: 'c',
+      documents: Array.from({ length: 20 }, (_, i) => ({ _id: i, a: i % 3 })),
+    });
+    await runCommand(engine, { createIndexes: 'c', indexes: [{ key: { a: 1, _id: -1 }, name: 'i' }] });
+    const all = (await find(engine, 'c', { sort: { a: 1, _id: -1 } })).map((document) => document._id);
+    for (const [skip, limit] of [
+      [0, 5],
+      [3, 5],
+      [18, 5],
+      [30, 5],
+      [4, 0],
+    ] as const) {
+      const part = await find(engine, 'c', { sort: { a: 1, _id: -1 }, skip, limit });
+      expect(part.map((document) => document._id)).to.deep.equal(
+        limit ? all.slice(skip, skip + limit) : all.slice(skip),
+      );
+      const counted = await runCommand(engine, { count: 'c', query: {}, skip, limit });
+      expect(counted.n).to.equal(part.length);
+    }
+    await engine.close();
+  });
+});

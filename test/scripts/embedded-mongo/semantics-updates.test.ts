@@ -1,0 +1,574 @@
+import { Double, Int32, Long } from 'bson';
+import { expect } from 'chai';
+import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
+import { buildEngine, find, runCommand } from './run-command.js';
+
+/** A document, an update of it, and what MongoDB makes of it (a document, or the code of the error), with the source. */
+type Probe = [
+  before: Document,
+  update: Document,
+  after: Document | number,
+  source: string,
+  options?: Document,
+];
+
+const LEXICAL = 'update operator behavior: fields are processed in lexicographic order';
+
+const fields: Probe[] = [
+  [{ a: 1 }, { $set: { a: 2 } }, { a: 2 }, '$set'],
+  [{ a: 1 }, { $set: { b: 2 } }, { a: 1, b: 2 }, '$set: adds a missing field'],
+  [{}, { $set: { 'a.b.c': 1 } }, { a: { b: { c: 1 } } }, '$set: creates embedded documents'],
+  [{ a: { x: 1 } }, { $set: { 'a.y': 2 } }, { a: { x: 1, y: 2 } }, '$set: Set Fields in Embedded Documents'],
+  [{ a: [1, 2, 3] }, { $set: { 'a.1': 9 } }, { a: [1, 9, 3] }, '$set: Set Elements in Arrays'],
+  [{ a: [1] }, { $set: { 'a.3': 9 } }, { a: [1, null, null, 9] }, '$set: pads with null'],
+  [{ a: [] }, { $set: { 'a.0.b': 1 } }, { a: [{ b: 1 }] }, '$set: Set Elements in Arrays'],
+  [{}, { $set: { 'a.0': 1 } }, { a: { 0: 1 } }, '$set: a numeric name in a new document is a field'],
+  [{ a: 1 }, { $set: { 'a.b': 1 } }, 28, 'PathNotViable: Cannot create field in a scalar'],
+  [{ a: null }, { $set: { 'a.b': 1 } }, 28, 'PathNotViable: Cannot create field in null'],
+  [{ a: [1] }, { $set: { 'a.b': 1 } }, 28, 'PathNotViable: Cannot create field in an array'],
+  [{ a: [1] }, { $set: { 'a.0.b': 1 } }, 28, 'PathNotViable: Cannot create field in a scalar'],
+  [{}, { $set: { b: 1, a: 1 } }, { a: 1, b: 1 }, LEXICAL],
+  [{}, { $set: { b: 1 }, $inc: { a: 1 } }, { a: 1, b: 1 }, LEXICAL],
+  [
+    { a: [] },
+    { $set: { 'a.10': 1, 'a.2': 2 } },
+    { a: [null, null, 2, null, null, null, null, null, null, null, 1] },
+    LEXICAL,
+  ],
+  [{ a: 1 }, { $set: { _id: 1 } }, { a: 1 }, '$set: the same _id is no change'],
+  [{ a: 1 }, { $set: { _id: 2 } }, 66, 'ImmutableField'],
+  [{ a: 1 }, { $unset: { _id: '' } }, 66, 'ImmutableField'],
+  [{ a: 1 }, { $set: {} }, { a: 1 }, '$set: an empty operand is no change'],
+  [{ a: 1, b: 2 }, { $unset: { a: '' } }, { b: 2 }, '$unset'],
+  [{ a: 1 }, { $unset: { b: '' } }, { a: 1 }, '$unset: a missing field is no change'],
+  [{ a: { b: 1, c: 2 } }, { $unset: { 'a.b': '' } }, { a: { c: 2 } }, '$unset'],
+  [{ a: [1, 2] }, { $unset: { 'a.0': '' } }, { a: [null, 2] }, '$unset: array elements become null'],
+  [{ a: [1] }, { $unset: { 'a.5': '' } }, { a: [1] }, '$unset: a missing element is no change'],
+  [{ a: 1 }, { $unset: { 'a.b': '' } }, { a: 1 }, '$unset: a path through a scalar is no change'],
+  [{ a: 1, b: 2 }, { $rename: { a: 'c' } }, { b: 2, c: 1 }, '$rename: unsets the old, sets the new name'],
+  [{ a: 1, b: 2 }, { $rename: { a: 'b' } }, { b: 1 }, '$rename: replaces an existing field'],
+  [{ a: 1 }, { $rename: { z: 'b' } }, { a: 1 }, '$rename: a missing field is no change'],
+  [{ a: { x: 1 } }, { $rename: { 'a.x': 'b.y' } }, { a: {}, b: { y: 1 } }, '$rename: embedded documents'],
+  [{ a: [{ x: 1 }] }, { $rename: { 'a.0.x': 'b' } }, 2, '$rename: does not work in arrays'],
+  [{ a: 1 }, { $rename: { a: 'a' } }, 2, '$rename: source and target must differ'],
+  [{ a: 1 }, { $rename: { a: 1 } }, 2, '$rename: the new name is a string'],
+  [{ a: 1 }, { $setOnInsert: { b: 1 } }, { a: 1 }, '$setOnInsert: nothing on an update'],
+  [{ a: 1 }, { $set: { a: 1 }, $inc: { a: 1 } }, 40, 'ConflictingUpdateOperators'],
+  [{ a: 1 }, { $set: { a: 1, 'a.b': 1 } }, 40, 'ConflictingUpdateOperators'],
+  [{ a: 1 }, { $rename: { a: 'b' }, $set: { b: 1 } }, 40, 'ConflictingUpdateOperators'],
+  [{ a: 1 }, { $foo: { a: 1 } }, 9, 'FailedToParse: unknown modifier'],
+  [{ a: 1 }, { $set: 1 }, 9, 'FailedToParse: modifiers operate on fields'],
+  [{ a: 1 }, { $set: { a: 1 }, b: 2 }, 9, 'FailedToParse: unknown modifier b'],
+  [{ a: 1 }, { $set: { 'a..b': 1 } }, 56, 'EmptyFieldName'],
+  [{ a: 1 }, { $set: { $b: 1 } }, 52, 'DollarPrefixedFieldName'],
+  [{ a: 1, b: 1 }, { c: 3 }, { c: 3 }, 'update: replacement keeps only _id; crud replaceOne.json'],
+  [{ a: 1 }, { _id: 1, c: 3 }, { c: 3 }, 'update: replacement with the same _id; crud replaceOne.json'],
+  [{ a: 1 }, { _id: 2, c: 3 }, 66, 'ImmutableField'],
+  [{ a: 1 }, {}, {}, 'update: an empty replacement'],
+];
+
+const numbers: Probe[] = [
+  [{ a: 1 }, { $inc: { a: 2 } }, { a: 3 }, '$inc'],
+  [{ a: 1 }, { $inc: { a: -2 } }, { a: -1 }, '$inc: negative'],
+  [{}, { $inc: { a: 2 } }, { a: 2 }, '$inc: sets a missing field'],
+  [{ a: 1 }, { $inc: { a: 0.5 } }, { a: 1.5 }, '$inc'],
+  [{ a: 'x' }, { $inc: { a: 1 } }, 14, '$inc: TypeMismatch on non-numeric fields'],
+  [{ a: null }, { $inc: { a: 1 } }, 14, '$inc: null is an error'],
+  [{ a: [1] }, { $inc: { a: 1 } }, 14, '$inc: TypeMismatch'],
+  [{ a: 1 }, { $inc: { a: 'x' } }, 14, '$inc: TypeMismatch of the operand'],
+  [{ a: { b: 1 } }, { $inc: { 'a.b': 1, 'a.c': 1 } }, { a: { b: 2, c: 1 } }, '$inc: embedded'],
+  [{ a: [1, 2] }, { $inc: { 'a.1': 1 } }, { a: [1, 3] }, '$inc: array element'],
+  [{ a: 2147483647 }, { $inc: { a: 1 } }, { a: Long.fromNumber(2147483648) }, '$inc: int32 grows to long'],
+  [{ a: Long.MAX_VALUE }, { $inc: { a: Long.fromNumber(1) } }, 2, '$inc: long overflow is an error'],
+  [{ a: Long.fromNumber(1) }, { $inc: { a: 1 } }, { a: Long.fromNumber(2) }, '$inc: the wider type stays'],
+  [{ a: new Double(1) }, { $inc: { a: 1 } }, { a: new Double(2) }, '$inc: the wider type stays'],
+  [{ a: 3 }, { $mul: { a: 4 } }, { a: 12 }, '$mul'],
+  [{}, { $mul: { a: 4 } }, { a: 0 }, '$mul: a missing field becomes zero'],
+  [{}, { $mul: { a: new Double(1.5) } }, { a: new Double(0) }, '$mul: zero of the same numeric type'],
+  [{ a: 'x' }, { $mul: { a: 4 } }, 14, '$mul: TypeMismatch'],
+  [{ a: 65536 }, { $mul: { a: 65536 } }, { a: Long.fromNumber(4294967296) }, '$mul: int32 grows to long'],
+  [{ a: 5 }, { $min: { a: 3 } }, { a: 3 }, '$min'],
+  [{ a: 5 }, { $min: { a: 7 } }, { a: 5 }, '$min'],
+  [{}, { $min: { a: 7 } }, { a: 7 }, '$min: sets a missing field'],
+  [{ a: 5 }, { $min: { a: null } }, { a: null }, '$min: by BSON comparison order'],
+  [{ a: 5 }, { $max: { a: 7 } }, { a: 7 }, '$max'],
+  [{ a: 5 }, { $max: { a: 3 } }, { a: 5 }, '$max'],
+  [{}, { $max: { a: 3 } }, { a: 3 }, '$max: sets a missing field'],
+  [{ a: 5 }, { $max: { a: 'x' } }, { a: 'x' }, '$max: by BSON comparison order'],
+  [{ a: new Date(5) }, { $max: { a: new Date(9) } }, { a: new Date(9) }, '$max: Compare Dates'],
+  [{ a: { b: 1 } }, { $max: { 'a.b': 2 } }, { a: { b: 2 } }, '$max: embedded'],
+  [{ a: new Int32(1) }, { $max: { a: new Double(1) } }, { a: 1 }, '$max: equal values are no change'],
+];
+
+const arrays: Probe[] = [
+  [{ a: [1] }, { $push: { a: 2 } }, { a: [1, 2] }, '$push'],
+  [{}, { $push: { a: 2 } }, { a: [2] }, '$push: adds a missing field'],
+  [{ a: 1 }, { $push: { a: 2 } }, 2, '$push: fails on a field that is no array'],
+  [{ a: null }, { $push: { a: 2 } }, 2, '$push: fails on a field that is no array'],
+  [{ a: [1] }, { $push: { a: [2, 3] } }, { a: [1, [2, 3]] }, '$push: an array as a single element'],
+  [{ a: [1] }, { $push: { a: { $each: [2, 3] } } }, { a: [1, 2, 3] }, '$each'],
+  [{ a: [1] }, { $push: { a: { $each: [] } } }, { a: [1] }, '$each: empty'],
+  [{ a: [1] }, { $push: { a: { $each: 2 } } }, 2, '$each: an array'],
+  [{ a: [1, 2] }, { $push: { a: { $each: [9], $position: 0 } } }, { a: [9, 1, 2] }, '$position'],
+  [{ a: [1, 2] }, { $push: { a: { $each: [8, 9], $position: 1 } } }, { a: [1, 8, 9, 2] }, '$position'],
+  [
+    { a: [1, 2, 3] },
+    { $push: { a: { $each: [9], $position: -1 } } },
+    { a: [1, 2, 9, 3] },
+    '$position: negative',
+  ],
+  [
+    { a: [1, 2] },
+    { $push: { a: { $each: [9], $position: 50 } } },
+    { a: [1, 2, 9] },
+    '$position: beyond the end',
+  ],
+  [
+    { a: [1, 2] },
+    { $push: { a: { $each: [3, 4], $slice: -3 } } },
+    { a: [2, 3, 4] },
+    '$slice: negative keeps the last',
+  ],
+  [
+    { a: [1, 2] },
+    { $push: { a: { $each: [3, 4], $slice: 3 } } },
+    { a: [1, 2, 3] },
+    '$slice: positive keeps the first',
+  ],
+  [{ a: [1, 2] }, { $push: { a: { $each: [3], $slice: 0 } } }, { a: [] }, '$slice: zero empties'],
+  [
+    { a: [1, 2, 3] },
+    { $push: { a: { $each: [], $slice: -2 } } },
+    { a: [2, 3] },
+    '$slice: Update an Array Using $slice Only',
+  ],
+  [
+    { a: [89, 70] },
+    { $push: { a: { $each: [40, 60], $sort: 1 } } },
+    { a: [40, 60, 70, 89] },
+    '$sort: elements that are not documents',
+  ],
+  [
+    { a: [89, 70] },
+    { $push: { a: { $each: [], $sort: -1 } } },
+    { a: [89, 70] },
+    '$sort: Update Array Using Sort Only',
+  ],
+  [
+    {
+      a: [
+        { i: 1, s: 6 },
+        { i: 2, s: 9 },
+      ],
+    },
+    { $push: { a: { $each: [{ i: 3, s: 8 }], $sort: { s: 1 } } } },
+    {
+      a: [
+        { i: 1, s: 6 },
+        { i: 3, s: 8 },
+        { i: 2, s: 9 },
+      ],
+    },
+    '$sort: Sort Array of Documents by a Field',
+  ],
+  [
+    {
+      a: [
+        { w: 1, s: 10 },
+        { w: 2, s: 8 },
+        { w: 3, s: 5 },
+        { w: 4, s: 6 },
+      ],
+    },
+    {
+      $push: {
+        a: {
+          $each: [
+            { w: 5, s: 8 },
+            { w: 6, s: 7 },
+            { w: 7, s: 6 },
+          ],
+          $sort: { s: -1 },
+          $slice: 3,
+        },
+      },
+    },
+    {
+      a: [
+        { w: 1, s: 10 },
+        { w: 2, s: 8 },
+        { w: 5, s: 8 },
+      ],
+    },
+    '$push: Use $push Operator with Multiple Modifiers',
+  ],
+  [{ a: [1] }, { $push: { a: { $each: [1], $foo: 1 } } }, 2, '$push: unrecognized clause'],
+  [{ a: [{ b: [1] }] }, { $push: { 'a.0.b': 2 } }, { a: [{ b: [1, 2] }] }, '$push: dot notation'],
+  [{ a: [1, 2] }, { $addToSet: { a: 2 } }, { a: [1, 2] }, '$addToSet: value already exists'],
+  [{ a: [1, 2] }, { $addToSet: { a: 3 } }, { a: [1, 2, 3] }, '$addToSet'],
+  [{}, { $addToSet: { a: 3 } }, { a: [3] }, '$addToSet: missing field'],
+  [{ a: 'x' }, { $addToSet: { a: 3 } }, 2, '$addToSet: field is not an array'],
+  [
+    { a: ['a', 'b'] },
+    { $addToSet: { a: ['c', 'd'] } },
+    { a: ['a', 'b', ['c', 'd']] },
+    '$addToSet: value is an array',
+  ],
+  [{ a: ['a'] }, { $addToSet: { a: { $each: ['a', 'b', 'b'] } } }, { a: ['a', 'b'] }, '$addToSet: $each'],
+  [
+    { a: [{ x: 1, y: 2 }] },
+    { $addToSet: { a: { y: 2, x: 1 } } },
+    {
+      a: [
+        { x: 1, y: 2 },
+        { y: 2, x: 1 },
+      ],
+    },
+    '$addToSet: field order matters',
+  ],
+  [
+    { a: [1, 1] },
+    { $addToSet: { a: 2 } },
+    { a: [1, 1, 2] },
+    '$addToSet: does not affect existing duplicates',
+  ],
+  [{ a: [1, 2, 3] }, { $pop: { a: 1 } }, { a: [1, 2] }, '$pop: the last'],
+  [{ a: [1, 2, 3] }, { $pop: { a: -1 } }, { a: [2, 3] }, '$pop: the first'],
+  [{ a: [] }, { $pop: { a: 1 } }, { a: [] }, '$pop: an empty array stays'],
+  [{}, { $pop: { a: 1 } }, {}, '$pop: a missing field is no change'],
+  [{ a: 1 }, { $pop: { a: 1 } }, 14, '$pop: fails on a field that is no array'],
+  [{ a: [1] }, { $pop: { a: 2 } }, 9, '$pop: 1 or -1'],
+  [
+    { a: ['apples', 'pears', 'oranges'] },
+    { $pull: { a: { $in: ['apples', 'oranges'] } } },
+    { a: ['pears'] },
+    '$pull: condition',
+  ],
+  [{ a: ['x', 'y', 'x'] }, { $pull: { a: 'x' } }, { a: ['y'] }, '$pull: all instances'],
+  [{ a: [3, 5, 6, 7, 7, 8] }, { $pull: { a: { $gte: 6 } } }, { a: [3, 5] }, '$pull: condition'],
+  [
+    {
+      a: [
+        { item: 'A', score: 5 },
+        { item: 'B', score: 8, comment: 'x' },
+      ],
+    },
+    { $pull: { a: { score: 8, item: 'B' } } },
+    { a: [{ item: 'A', score: 5 }] },
+    '$pull: Remove Items from an Array of Documents',
+  ],
+  [
+    { a: [{ item: 'B', score: 8 }] },
+    { $pull: { a: { $elemMatch: { score: 8, item: 'B' } } } },
+    { a: [{ item: 'B', score: 8 }] },
+    '$pull: $elemMatch does not apply to elements that are documents',
+  ],
+  [
+    {
+      a: [
+        {
+          n: [
+            { q: 1, a: 4 },
+            { q: 2, a: 6 },
+          ],
+        },
+        {
+          n: [
+            { q: 1, a: 8 },
+            { q: 2, a: 9 },
+          ],
+        },
+      ],
+    },
+    { $pull: { a: { n: { $elemMatch: { q: 2, a: { $gte: 8 } } } } } },
+    {
+      a: [
+        {
+          n: [
+            { q: 1, a: 4 },
+            { q: 2, a: 6 },
+          ],
+        },
+      ],
+    },
+    '$pull: Remove Documents from Nested Arrays',
+  ],
+  [
+    {
+      a: [
+        [1, 2],
+        [2, 1],
+      ],
+    },
+    { $pull: { a: [1, 2] } },
+    { a: [[2, 1]] },
+    '$pull: an array matches exactly, including order',
+  ],
+  [{ a: 1 }, { $pull: { a: 1 } }, 2, '$pull: fails on a field that is no array'],
+  [{}, { $pull: { a: 1 } }, {}, '$pull: a missing field is no change'],
+  [{ a: [0, 2, 5, 5, 1, 0] }, { $pullAll: { a: [0, 5] } }, { a: [2, 1] }, '$pullAll'],
+  [
+    { a: [{ x: 1, y: 2 }] },
+    { $pullAll: { a: [{ y: 2, x: 1 }] } },
+    { a: [{ x: 1, y: 2 }] },
+    '$pullAll: documents match exactly, including order',
+  ],
+  [{ a: [1] }, { $pullAll: { a: 1 } }, 2, '$pullAll: an array'],
+];
+
+const positional: Probe[] = [
+  [
+    { a: [80, 85, 90] },
+    { $set: { 'a.$': 82 } },
+    { a: [82, 85, 90] },
+    '$ (update): Update Values in an Array',
+    { q: { a: 80 } },
+  ],
+  [
+    {
+      a: [
+        { g: 80, s: 8 },
+        { g: 85, s: 5 },
+      ],
+    },
+    { $set: { 'a.$.s': 6 } },
+    {
+      a: [
+        { g: 80, s: 8 },
+        { g: 85, s: 6 },
+      ],
+    },
+    '$ (update): Update Documents in an Array',
+    { q: { 'a.g': 85 } },
+  ],
+  [
+    {
+      a: [
+        { g: 80, m: 75, s: 8 },
+        { g: 85, m: 90, s: 5 },
+        { g: 90, m: 85, s: 3 },
+      ],
+    },
+    { $set: { 'a.$.s': 6 } },
+    {
+      a: [
+        { g: 80, m: 75, s: 8 },
+        { g: 85, m: 90, s: 6 },
+        { g: 90, m: 85, s: 3 },
+      ],
+    },
+    '$ (update): Multiple Field Matches',
+    { q: { a: { $elemMatch: { g: { $lte: 90 }, m: { $gt: 80 } } } } },
+  ],
+  [
+    { a: [1, 2] },
+    { $unset: { 'a.$': '' } },
+    { a: [1, null] },
+    '$ (update): unset makes null',
+    { q: { a: 2 } },
+  ],
+  [{ a: [1, 2] }, { $inc: { 'a.$': 5 } }, { a: [1, 7] }, '$ (update)', { q: { a: { $gt: 1 } } }],
+  [{ a: [1, 2] }, { $set: { 'a.$': 5 } }, 2, '$ (update): the array must be part of the query', { q: {} }],
+  [{ a: [1, 2] }, { $inc: { 'a.$[]': 10 } }, { a: [11, 12] }, '$[]: Update All Elements'],
+  [
+    { a: [{ b: 1 }, { b: 2 }] },
+    { $inc: { 'a.$[].b': 1 } },
+    { a: [{ b: 2 }, { b: 3 }] },
+    '$[]: Update All Documents',
+  ],
+  [{ a: [] }, { $set: { 'a.$[]': 1 } }, { a: [] }, '$[]: an empty array'],
+  [{}, { $set: { 'a.$[]': 1 } }, 2, '$[]: the path must exist'],
+  [{ a: 1 }, { $set: { 'a.$[]': 1 } }, 2, '$[]: not an array'],
+  [
+    { a: [95, 102, 90, 150] },
+    { $set: { 'a.$[e]': 100 } },
+    { a: [95, 100, 90, 100] },
+    '$[<identifier>]',
+    { arrayFilters: [{ e: { $gte: 100 } }] },
+  ],
+  [
+    {
+      a: [
+        { g: 80, m: 75 },
+        { g: 85, m: 90 },
+      ],
+    },
+    { $set: { 'a.$[e].m': 100 } },
+    {
+      a: [
+        { g: 80, m: 75 },
+        { g: 85, m: 100 },
+      ],
+    },
+    '$[<identifier>]: Update All Documents That Match arrayFilters',
+    { arrayFilters: [{ 'e.g': { $gte: 85 } }] },
+  ],
+  [
+    { a: [{ q: [1, 8] }, { q: [8, 9] }] },
+    { $inc: { 'a.$[].q.$[s]': -2 } },
+    { a: [{ q: [1, 6] }, { q: [6, 7] }] },
+    '$[<identifier>]: Update Nested Arrays in Conjunction with $[]',
+    { arrayFilters: [{ s: { $gte: 8 } }] },
+  ],
+  [
+    { y: [{ b: 3 }, { b: 1 }] },
+    { $set: { 'y.$[i].b': 2 } },
+    { y: [{ b: 2 }, { b: 1 }] },
+    'crud/tests/unified/updateOne-arrayFilters.yml: UpdateOne when one document matches arrayFilters',
+    { arrayFilters: [{ 'i.b': 3 }] },
+  ],
+  [
+    { y: [{ b: 3 }, { b: 1 }] },
+    { $set: { 'y.$[i].b': 2 } },
+    { y: [{ b: 2 }, { b: 2 }] },
+    'crud/tests/unified/updateMany-arrayFilters.yml',
+    { arrayFilters: [{ $or: [{ 'i.b': 3 }, { 'i.b': 1 }] }] },
+  ],
+  [{ a: [1] }, { $set: { 'a.$[e]': 1 } }, 2, '$[<identifier>]: no array filter found'],
+  [
+    { a: [1] },
+    { $set: { 'a.$[e]': 1 } },
+    9,
+    '$[<identifier>]: two filters of one identifier',
+    { arrayFilters: [{ e: 1 }, { e: 2 }] },
+  ],
+  [
+    { a: [1] },
+    { $set: { 'a.$[E]': 1 } },
+    2,
+    '$[<identifier>]: begins with a lowercase letter',
+    { arrayFilters: [{ E: 1 }] },
+  ],
+];
+
+async function probe(probes: Probe[]): Promise<void> {
+  const engine = buildEngine();
+  for (const [i, [before, update, expected, source, options]] of probes.entries()) {
+    const name = `c${i}`;
+    const label = `${JSON.stringify(before)} ${JSON.stringify(update)} (${source})`;
+    await runCommand(engine, { insert: name, documents: [{ _id: 1, ...before }] });
+    const reply = await runCommand(engine, {
+      update: name,
+      updates: [{ q: { _id: 1 }, u: update, ...withId(options) }],
+    });
+    const [after] = await find(engine, name, {});
+    if (typeof expected === 'number') {
+      expect((reply.writeErrors as Document[] | undefined)?.[0]?.code, label).to.equal(expected);
+      expect(after, label).to.deep.equal((await stored(before))[0]);
+    } else {
+      expect(reply.writeErrors, label).to.equal(undefined);
+      expect(after, label).to.deep.equal((await stored(expected))[0]);
+      expect(Object.keys(after ?? {}), label).to.deep.equal(['_id', ...Object.keys(expected)]);
+      const changed = JSON.stringify(after) !== JSON.stringify((await stored(before))[0]);
+      expect(reply.nModified, label).to.equal(changed ? 1 : 0);
+    }
+  }
+  await engine.close();
+}
+
+function withId(options: Document | undefined): Document {
+  if (!options?.q) return options ?? {};
+  return { ...options, q: { _id: 1, ...(options.q as Document) } };
+}
+
+/** A document as it reads after being stored, so that number types compare. */
+async function stored(document: Document): Promise<Document[]> {
+  const engine = buildEngine();
+  await runCommand(engine, { insert: 'c', documents: [{ _id: 1, ...document }] });
+  return find(engine, 'c', {});
+}
+
+const upserts: [q: Document, u: Document, inserted: Document | number, source: string][] = [
+  [{ _id: 5 }, { $set: { a: 1 } }, { _id: 5, a: 1 }, 'update: upsert with equality conditions'],
+  [{ _id: 5, b: 2 }, { $set: { a: 1 } }, { _id: 5, b: 2, a: 1 }, 'update: upsert with equality conditions'],
+  [
+    { _id: 5, b: { $gt: 2 } },
+    { $set: { a: 1 } },
+    { _id: 5, a: 1 },
+    'update: comparisons are not in the new document',
+  ],
+  [
+    { _id: 5, 'b.c': 2 },
+    { $set: { a: 1 } },
+    { _id: 5, b: { c: 2 }, a: 1 },
+    'update: upsert with dotted query',
+  ],
+  [{ $and: [{ _id: 5 }, { b: 1 }] }, { $set: { a: 1 } }, { _id: 5, b: 1, a: 1 }, 'update: upsert with $and'],
+  [
+    { _id: 5, b: { $in: [7] } },
+    { $set: { a: 1 } },
+    { _id: 5, b: 7, a: 1 },
+    'update: a single $in is an equality',
+  ],
+  [{ _id: 5, b: 1 }, { $setOnInsert: { c: 3 }, $inc: { b: 1 } }, { _id: 5, b: 2, c: 3 }, '$setOnInsert'],
+  [{ _id: 5, b: 1 }, { c: 3 }, { _id: 5, c: 3 }, 'update: upsert with a replacement; crud replaceOne.json'],
+  [{ b: 1 }, { _id: 6, c: 3 }, { _id: 6, c: 3 }, 'update: upsert with a replacement'],
+  [
+    { _id: 5 },
+    { $push: { a: 1 }, $addToSet: { b: 2 } },
+    { _id: 5, a: [1], b: [2] },
+    'update: upsert with array operators',
+  ],
+  [{ _id: 5, b: 1, $or: [{ b: 1 }] }, { $set: { a: 1 } }, 54, 'NotSingleValueField'],
+];
+
+describe('embedded database: what updates do', () => {
+  it(`${fields.length} probes of fields, paths and replacement`, () => probe(fields));
+  it(`${numbers.length} probes of arithmetic, minimum and maximum`, () => probe(numbers));
+  it(`${arrays.length} probes of arrays`, () => probe(arrays));
+  it(`${positional.length} probes of positional operators`, () => probe(positional));
+
+  it(`${upserts.length} probes of upserts`, async () => {
+    const engine = buildEngine();
+    for (const [i, [q, u, inserted, source]] of upserts.entries()) {
+      const reply = await runCommand(engine, { update: `c${i}`, updates: [{ q, u, upsert: true }] });
+      const label = `${JSON.stringify(q)} ${JSON.stringify(u)} (${source})`;
+      if (typeof inserted === 'number') {
+        expect((reply.writeErrors as Document[])[0]?.code, label).to.equal(inserted);
+        continue;
+      }
+      expect(reply, label).to.deep.include({
+        n: 1,
+        nModified: 0,
+        upserted: [{ index: 0, _id: inserted._id }],
+      });
+      expect((await find(engine, `c${i}`, {}))[0], label).to.deep.equal(inserted);
+    }
+    await engine.close();
+  });
+
+  it('$currentDate sets the time, as a date or a timestamp', async () => {
+    const engine = buildEngine();
+    await runCommand(engine, { insert: 'c', documents: [{ _id: 1 }] });
+    const before = Date.now();
+    await runCommand(engine, {
+      update: 'c',
+      updates: [{ q: {}, u: { $currentDate: { a: true, b: { $type: 'date' }, c: { $type: 'timestamp' } } } }],
+    });
+    const [after = {}] = await find(engine, 'c', {});
+    expect((after.a as Date).getTime()).to.be.within(before, Date.now());
+    expect(after.b).to.be.instanceOf(Date);
+    expect((after.c as { _bsontype: string })._bsontype).to.equal('Timestamp');
+    await engine.close();
+  });
+
+  it('no path reaches a prototype', async () => {
+    const engine = buildEngine();
+    await runCommand(engine, { insert: 'c', documents: [{ _id: 1, a: {} }] });
+    for (const path of ['constructor.prototype.polluted', 'a.constructor.prototype.polluted', 'a.toString.x'])
+      await runCommand(engine, { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { [path]: 1 } } }] });
+    await runCommand(engine, {
+      update: 'c',
+      updates: [
+        { q: { _id: 1 }, u: { $set: { ['__proto__.polluted' as string]: 1, 'a.__proto__.polluted': 1 } } },
+      ],
+    });
+    expect(({} as Document).polluted).to.equal(undefined);
+    expect((Object.prototype.toString as unknown as Document).x).to.equal(undefined);
+    const [stored] = await find(engine, 'c', {});
+    expect(Object.keys(stored ?? {})).to.include.members(['constructor', '__proto__']);
+    expect(await find(engine, 'c', { filter: { 'a.hasOwnProperty': { $exists: true } } })).to.deep.equal([]);
+    expect(await find(engine, 'c', { filter: { '__proto__.polluted': 1 } })).to.have.lengthOf(1);
+    await engine.close();
+  });
+});

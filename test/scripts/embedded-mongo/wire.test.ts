@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { deserialize, serialize } from 'bson';
+import { expect } from 'chai';
+import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
+import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+import { MAX_MESSAGE_BYTES } from '../../../scripts/embedded-mongo/wire.js';
+
+const OP_QUERY = 2004;
+const OP_MSG = 2013;
+
+function message(opCode: number, body: Buffer, requestId = 7): Buffer {
+  const header = Buffer.alloc(16);
+  header.writeInt32LE(16 + body.length, 0);
+  header.writeInt32LE(requestId, 4);
+  header.writeInt32LE(opCode, 12);
+  return Buffer.concat([header, body]);
+}
+
+function flagBits(flags: number): Buffer {
+  const bits = Buffer.alloc(4);
+  bits.writeUInt32LE(flags);
+  return bits;
+}
+
+/** An OP_MSG of one body section and any document sequences. */
+function msg(
+  command: Document,
+  {
+    flags = 0,
+    sequences = {},
+    requestId = 7,
+  }: { flags?: number; sequences?: Record<string, Document[]>; requestId?: number } = {},
+): Buffer {
+  const sections = Object.entries(sequences).map(([name, documents]) => {
+    const content = Buffer.concat([
+      Buffer.from(`${name}\0`),
+      ...documents.map((document) => Buffer.from(serialize(document))),
+    ]);
+    const size = Buffer.alloc(4);
+    size.writeInt32LE(4 + content.length);
+    return Buffer.concat([Buffer.of(1), size, content]);
+  });
+  const body = Buffer.from(serialize({ ...command, $db: 'wire' }));
+  return message(OP_MSG, Buffer.concat([flagBits(flags), ...sections, Buffer.of(0), body]), requestId);
+}
+
+/** A client that only knows bytes. */
+class RawClient {
+  readonly socket: Socket;
+  private bytes = Buffer.alloc(0);
+  private closed = false;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (chunk: Buffer) => {
+      this.bytes = Buffer.concat([this.bytes, chunk]);
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.closed = true;
+    });
+  }
+
+  static async connect(port: number): Promise<RawClient> {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    return new RawClient(socket);
+  }
+
+  /** The next reply, or undefined when the server closed the connection. */
+  async reply(): Promise<{ opCode: number; responseTo: number; body: Document } | undefined> {
+    for (;;) {
+      if (this.bytes.length >= 4 && this.bytes.length >= this.bytes.readInt32LE(0)) {
+        const whole = this.bytes.subarray(0, this.bytes.readInt32LE(0));
+        this.bytes = this.bytes.subarray(whole.length);
+        const opCode = whole.readInt32LE(12);
+        const body = deserialize(whole.subarray(opCode === OP_MSG ? 21 : 36));
+        return { opCode, responseTo: whole.readInt32LE(8), body };
+      }
+      if (this.closed) return undefined;
+      await Promise.race([once(this.socket, 'data'), once(this.socket, 'close')]).catch(() => {});
+    }
+  }
+
+  async ask(bytes: Buffer): Promise<Document | undefined> {
+    this.socket.write(bytes);
+    return (await this.reply())?.body;
+  }
+}
+
+function writeErrorCode(reply: Document | undefined): unknown {
+  const errors = (reply?.writeErrors ?? []) as Document[];
+  return errors[0]?.code;
+}
+
+function cursorId(reply: Document | undefined): unknown {
+  const cursor = reply?.cursor as Document | undefined;
+  return cursor?.id;
+}
+
+describe('embedded database: the wire', () => {
+  let server: EmbeddedMongo;
+  const clients: RawClient[] = [];
+
+  const open = async () => {
+    const client = await RawClient.connect(server.port);
+    clients.push(client);
+    return client;
+  };
+
+  before(async () => {
+    server = await startEmbeddedMongo({ storage: 'memory', maxCursors: 3, cursorIdleMs: 50 });
+  });
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.socket.destroy();
+  });
+  after(() => server.close());
+
+  it('answers the OP_QUERY handshake with OP_REPLY, as a standalone', async () => {
+    const client = await open();
+    const query = Buffer.concat([
+      flagBits(0),
+      Buffer.from('admin.$cmd\0'),
+      flagBits(0),
+      Buffer.from([255, 255, 255, 255]),
+      Buffer.from(serialize({ ismaster: 1 })),
+    ]);
+    client.socket.write(message(OP_QUERY, query, 41));
+    const reply = await client.reply();
+    expect(reply).to.include({ opCode: 1, responseTo: 41 });
+    expect(reply?.body).to.include({ ismaster: true, ok: 1, maxWireVersion: 21 });
+    for (const field of ['setName', 'hosts', 'msg', 'topologyVersion'])
+      expect(reply?.body).not.to.have.property(field);
+  });
+
+  it('takes both section kinds, several messages in one packet and one in many', async () => {
+    const client = await open();
+    const insert = msg({ insert: 'both' }, { sequences: { documents: [{ _id: 1 }, { _id: 2 }] } });
+    expect(await client.ask(insert)).to.include({ n: 2, ok: 1 });
+    client.socket.write(
+      Buffer.concat([msg({ ping: 1 }, { requestId: 1 }), msg({ ping: 1 }, { requestId: 2 })]),
+    );
+    expect((await client.reply())?.responseTo).to.equal(1);
+    expect((await client.reply())?.responseTo).to.equal(2);
+    const count = msg({ count: 'both' });
+    for (const byte of count) client.socket.write(Buffer.of(byte));
+    expect((await client.reply())?.body).to.include({ n: 2 });
+  });
+
+  it('sends no reply after moreToCome, and still does what was asked', async () => {
+    const client = await open();
+    client.socket.write(
+      msg({ insert: 'quiet', documents: [{ _id: 1 }], writeConcern: { w: 0 } }, { flags: 2, requestId: 1 }),
+    );
+    client.socket.write(msg({ count: 'quiet' }, { requestId: 2 }));
+    expect(await client.reply()).to.deep.include({ responseTo: 2, body: { n: 1, ok: 1 } });
+  });
+
+  it('accepts a checksum and unknown optional bits, and closes on unknown required ones', async () => {
+    const client = await open();
+    const plain = msg({ ping: 1 }, { flags: 1 | (1 << 16) });
+    const summed = Buffer.concat([plain, Buffer.alloc(4)]);
+    summed.writeInt32LE(summed.length, 0);
+    expect(await client.ask(summed)).to.include({ ok: 1 });
+    expect(await client.ask(msg({ ping: 1 }, { flags: 4 }))).to.equal(undefined);
+  });
+
+  const body = Buffer.from(serialize({ ping: 1, $db: 'wire' }));
+  const withSize = (at: number, size: number) => {
+    const bytes = msg({ ping: 1 });
+    bytes.writeInt32LE(size, at);
+    return bytes;
+  };
+  const broken: [name: string, bytes: Buffer][] = [
+    ['a length of 0', withSize(0, 0)],
+    ['a length of 15', withSize(0, 15)],
+    ['a negative length', withSize(0, -1)],
+    ['a length above the limit', withSize(0, MAX_MESSAGE_BYTES + 1)],
+    ['an unknown opcode', message(1234, body)],
+    ['an HTTP request', Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')],
+    ['an OP_MSG without sections', message(OP_MSG, flagBits(0))],
+    ['an unknown section kind', message(OP_MSG, Buffer.concat([flagBits(0), Buffer.of(9), body]))],
+    ['two bodies', message(OP_MSG, Buffer.concat([flagBits(0), Buffer.of(0), body, Buffer.of(0), body]))],
+    ['a document longer than its message', withSize(21, 5000)],
+    ['a document shorter than possible', withSize(21, 3)],
+    [
+      'a sequence longer than its message',
+      message(OP_MSG, Buffer.concat([flagBits(0), Buffer.of(1, 255, 255, 255, 127)])),
+    ],
+    [
+      'a sequence without a name',
+      message(OP_MSG, Buffer.concat([flagBits(0), Buffer.of(1, 6, 0, 0, 0, 65, 65)])),
+    ],
+    [
+      'an OP_QUERY on a collection',
+      message(OP_QUERY, Buffer.concat([flagBits(0), Buffer.from('a.b\0'), Buffer.alloc(8), body])),
+    ],
+    ['an OP_QUERY without a name', message(OP_QUERY, Buffer.alloc(12, 65))],
+  ];
+  for (const [name, bytes] of broken)
+    it(`closes the connection on ${name}, and no other`, async () => {
+      const [victim, witness] = [await open(), await open()];
+      expect(await victim.ask(bytes)).to.equal(undefined);
+      expect(await witness.ask(msg({ ping: 1 }))).to.include({ ok: 1 });
+    });
+
+  it('answers a sound frame with a broken document by an error', async () => {
+    const client = await open();
+    const garbage = msg({ ping: 1 });
+    garbage[25] = 0x66; // no such BSON type
+    expect(await client.ask(garbage)).to.include({ ok: 0, code: 22, codeName: 'InvalidBSON' });
+    expect(await client.ask(msg({ ping: 1 }))).to.include({ ok: 1 });
+  });
+
+  it('lives through random bytes', async () => {
+    const seed = Date.now() % 2 ** 31;
+    let state = seed;
+    const random = () => {
+      state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+      return state / 0x7fffffff;
+    };
+    for (let round = 0; round < 200; round++) {
+      const client = await open();
+      const bytes = msg({ insert: 'noise', documents: [{ _id: round, a: [1, { b: 'x' }] }], ordered: true });
+      for (let i = 0; i < 1 + random() * 6; i++)
+        bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
+      // The length stays true, so that the server is not left waiting for more.
+      bytes.writeInt32LE(bytes.length, 0);
+      client.socket.end(bytes);
+      await once(client.socket, 'close');
+    }
+    const client = await open();
+    expect(await client.ask(msg({ ping: 1 })), `seed ${seed}`).to.include({ ok: 1 });
+  });
+
+  it('refuses nesting that would exhaust the stack, as an error', async () => {
+    const client = await open();
+    let deep: Buffer = Buffer.from([5, 0, 0, 0, 0]);
+    for (let i = 0; i < 20_000; i++) {
+      const outer = Buffer.alloc(deep.length + 8);
+      outer.writeInt32LE(outer.length, 0);
+      outer[4] = 3;
+      outer.write('a', 5);
+      deep.copy(outer, 7);
+      deep = outer;
+    }
+    const insert = (document: Buffer) => {
+      const content = Buffer.concat([Buffer.from('documents\0'), document]);
+      const size = Buffer.alloc(4);
+      size.writeInt32LE(4 + content.length);
+      return message(
+        OP_MSG,
+        Buffer.concat([
+          flagBits(0),
+          Buffer.of(1),
+          size,
+          content,
+          Buffer.of(0),
+          Buffer.from(serialize({ insert: 'deep', $db: 'wire' })),
+        ]),
+      );
+    };
+    const reply = await client.ask(insert(deep));
+    expect(writeErrorCode(reply)).to.equal(15);
+    expect(await client.ask(msg({ ping: 1 }))).to.include({ ok: 1 });
+  });
+
+  it('refuses documents above 16 MiB and takes those just below', async () => {
+    const client = await open();
+    const insert = (length: number) =>
+      msg({ insert: 'large' }, { sequences: { documents: [{ _id: length, text: 'x'.repeat(length) }] } });
+    expect(await client.ask(insert(16 * 1024 * 1024 - 100))).to.include({ n: 1, ok: 1 });
+    const reply = await client.ask(insert(16 * 1024 * 1024));
+    expect(writeErrorCode(reply)).to.equal(10334);
+  });
+
+  it('caps open cursors, closes idle ones and says so', async () => {
+    const client = await open();
+    await client.ask(msg({ insert: 'many', documents: Array.from({ length: 20 }, (_, i) => ({ _id: i })) }));
+    const ids: unknown[] = [];
+    for (let i = 0; i < 3; i++) ids.push(cursorId(await client.ask(msg({ find: 'many', batchSize: 2 }))));
+    expect(await client.ask(msg({ find: 'many', batchSize: 2 }))).to.include({ ok: 0, code: 146 });
+    const other = await client.ask(msg({ getMore: ids[0], collection: 'other' }));
+    expect(other).to.include({ ok: 0, code: 13 });
+    // Idle for longer than the 50 ms of this server: a new cursor fits again as soon as the sweep has run.
+    let opened: Document | undefined;
+    do opened = await client.ask(msg({ find: 'many', batchSize: 2 }));
+    while (opened?.ok === 0);
+    expect(await client.ask(msg({ getMore: ids[1], collection: 'many' }))).to.include({
+      ok: 0,
+      code: 43,
+      codeName: 'CursorNotFound',
+    });
+  });
+
+  it('listens on loopback only', async () => {
+    const failure = await startEmbeddedMongo({ storage: 'memory', host: '0.0.0.0' }).catch(
+      (error: Error) => error,
+    );
+    expect((failure as Error).message).to.contain('loopback');
+  });
+});
