@@ -1,0 +1,44 @@
+import type { OperationDocument } from '../documents.js';
+
+/** Text between single quotes for a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function addressOf(path: string, { parameters = [] }: OperationDocument): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const found = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name);
+    return String(found?.example ?? name);
+  });
+  const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.example !== undefined);
+  const text = query.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`).join('&');
+  return `ORIGIN${filled}${text && `?${text}`}`;
+}
+
+/** The body of an example call, as options. */
+function bodyOptions({ requestBody }: OperationDocument): string[] {
+  if (!requestBody) return [];
+  const [type, content] = Object.entries(requestBody.content)[0] ?? [];
+  const example = (content?.example ?? {}) as Record<string, unknown>;
+  if (type === 'application/x-www-form-urlencoded') {
+    return Object.entries(example).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`);
+  }
+  return [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(example))}`];
+}
+
+/** A line to paste into a shell that has TOKEN set; ORIGIN stands for the address of the service. */
+export function curlOf(method: string, path: string, operation: OperationDocument): string {
+  const streams = Object.keys(operation.responses[200]?.content ?? {}).includes('text/event-stream');
+  const usesToken = operation.security.some((one) => 'accessToken' in one);
+  const verb =
+    method === 'get' || operation.requestBody
+      ? method === 'patch'
+        ? '-X PATCH '
+        : ''
+      : `-X ${method.toUpperCase()} `;
+  return [
+    `curl ${streams ? '-N' : '-s'} ${verb}${quoted(addressOf(path, operation))}`,
+    ...(usesToken ? ['-H "Authorization: $TOKEN"'] : []),
+    ...bodyOptions(operation),
+  ].join(' \\\n  ');
+}
