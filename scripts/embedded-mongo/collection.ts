@@ -52,6 +52,8 @@ export class Collection {
   readonly name: string;
   readonly ident: number;
   indexes: Index[];
+  /** How often a query had to read the whole collection, by what it asked for; serverStatus shows it. */
+  readonly collectionScans = new Map<string, number>();
   private nextRecordId: number;
 
   constructor(database: string, name: string, ident: number, indexes: Index[], nextRecordId: number) {

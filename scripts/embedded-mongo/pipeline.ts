@@ -1,5 +1,13 @@
 import { Aggregator } from 'mingo';
-import { type Document, decodePlain, encode, isDocument, numericValue, setOwn } from './bson-types.js';
+import {
+  type Document,
+  decodePlain,
+  encode,
+  isDocument,
+  MAX_DOCUMENT_BYTES,
+  numericValue,
+  setOwn,
+} from './bson-types.js';
 import type { Collection } from './collection.js';
 import { badValue, CommandError, failedToParse, notServed } from './errors.js';
 import { expressionError, refuseScripts, toPlain } from './expressions.js';
@@ -307,6 +315,9 @@ function withField(document: Document, path: FieldPath, value: unknown): Documen
 export function* encodeResults(documents: Generator<Document>): Generator<Uint8Array> {
   for (const document of documents) {
     if (!isDocument(document)) throw badValue('a pipeline must yield documents');
-    yield encode(document);
+    const bytes = encode(document);
+    if (bytes.length > MAX_DOCUMENT_BYTES)
+      throw new CommandError(10334, 'a result of the pipeline is larger than 16 MiB');
+    yield bytes;
   }
 }

@@ -112,6 +112,7 @@ export function* findRecords(
   statistics: ScanStatistics = { keysExamined: 0, docsExamined: 0 },
   plan: Plan = planQuery(collection, query.filter, query.sort, query.hint),
 ): Generator<Found> {
+  noteScan(collection, query, plan);
   const wanted = query.limit > 0 ? query.skip + query.limit : 0;
   const matched = matchRecords(reader, collection, query, statistics, plan, plan.sorted ? wanted : 0);
   let skipped = 0;
@@ -124,6 +125,21 @@ export function* findRecords(
     yield found;
     if (++given === query.limit) return;
   }
+}
+
+/** Counts a collection scan under the fields it was asked for, so that a missing index can be found. */
+function noteScan(collection: Collection, query: QuerySpec, plan: Plan): void {
+  if (plan.kind !== 'COLLSCAN') return;
+  const asked = [...new Set(pathsOf(query.filter))].sort().join(', ') || 'all documents';
+  const shape =
+    query.sort.length > 0 ? `${asked} by ${query.sort.map((field) => field.name).join(', ')}` : asked;
+  collection.collectionScans.set(shape, (collection.collectionScans.get(shape) ?? 0) + 1);
+}
+
+function pathsOf(node: FilterNode): string[] {
+  if ('children' in node) return node.children.flatMap(pathsOf);
+  if (node.kind === 'not') return pathsOf(node.child);
+  return node.kind === 'expr' ? ['$expr'] : [node.path.join('.')];
 }
 
 function* matchRecords(
@@ -161,6 +177,7 @@ function* sortRecords(matched: Generator<Found>, sort: SortField[], wanted: numb
 export function countRecords(reader: Reader, collection: Collection, query: QuerySpec): number {
   const plan = planQuery(collection, query.filter, [], query.hint);
   let total = 0;
+  if (!plan.exact) noteScan(collection, query, plan);
   if (plan.kind === 'COLLSCAN' && plan.exact) {
     total = collection.count(reader);
   } else if (plan.kind === 'IXSCAN' && plan.exact) {

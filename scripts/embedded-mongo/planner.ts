@@ -38,7 +38,7 @@ export interface IndexScan {
 export interface OrScan {
   kind: 'OR';
   branches: IndexScan[];
-  sorted: false;
+  sorted: boolean;
   exact: boolean;
 }
 
@@ -81,7 +81,7 @@ export function planQuery(
     if (plan.score > (best?.score ?? 0)) best = plan;
   }
   if (!best || Object.keys(best.bounds).length === 0) {
-    const union = planOr(collection, conjuncts);
+    const union = planOr(collection, conjuncts, sort);
     if (union) return union;
   }
   return best ?? collectionScan(collection, conjuncts, sort, undefined);
@@ -313,7 +313,11 @@ function inOrder(ranges: ScanRange[]): ScanRange[] {
 }
 
 /** An $or whose every branch has an index is the union of those scans. */
-function planOr(collection: Collection, conjuncts: readonly FilterNode[]): OrScan | undefined {
+function planOr(
+  collection: Collection,
+  conjuncts: readonly FilterNode[],
+  sort: readonly SortField[],
+): OrScan | undefined {
   for (const node of conjuncts) {
     if (node.kind !== 'or' || node.children.length === 0) continue;
     const branches: IndexScan[] = [];
@@ -326,7 +330,7 @@ function planOr(collection: Collection, conjuncts: readonly FilterNode[]): OrSca
       return {
         kind: 'OR',
         branches,
-        sorted: false,
+        sorted: sort.length === 0,
         exact:
           conjuncts.length === 1 &&
           branches.length === node.children.length &&

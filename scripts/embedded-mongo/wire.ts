@@ -1,4 +1,4 @@
-import { type Document, decode, encode } from './bson-types.js';
+import { type Document, decode, encode, MAX_DOCUMENT_BYTES } from './bson-types.js';
 import { CommandError } from './errors.js';
 
 /** Largest message, as `maxMessageSizeBytes` of hello says. */
@@ -139,7 +139,10 @@ function parseQuery(message: Buffer, requestId: number): Request {
 
 let nextRequestId = 1;
 
-/** Encodes a reply as one message. */
+/** A reply may be larger than a document by this much, as in mongod. */
+const REPLY_OVERHEAD = 16 * 1024;
+
+/** Encodes a reply as one message. Throws BSONObjectTooLarge (10334) for a result that fits no message. */
 export function encodeReply(request: Pick<Request, 'requestId' | 'legacy'>, reply: Reply): Buffer {
   const lead = HEADER_BYTES + (request.legacy ? 20 : 5);
   const message =
@@ -157,6 +160,8 @@ export function encodeReply(request: Pick<Request, 'requestId' | 'legacy'>, repl
 }
 
 function withLead(body: Buffer, lead: number): Buffer {
+  if (body.length > MAX_DOCUMENT_BYTES + REPLY_OVERHEAD)
+    throw new CommandError(10334, `The result is ${body.length} bytes long, more than ${MAX_DOCUMENT_BYTES}`);
   const message = Buffer.allocUnsafe(lead + body.length);
   body.copy(message, lead);
   return message;

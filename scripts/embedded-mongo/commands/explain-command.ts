@@ -131,8 +131,8 @@ const explain: CommandHandler = (call) => {
   const { engine, database, command } = call;
   const inner = command.explain;
   if (!isDocument(inner)) throw failedToParse('explain command requires a nested object');
-  const name = collectionName({ ...call, command: inner });
   const { query, rest } = explainedQuery(inner);
+  const name = collectionName({ ...call, command: inner });
   const executes = command.verbosity !== 'queryPlanner';
   const explained = explainQuery(
     call,

@@ -54,17 +54,30 @@ const connectionStatus: CommandHandler = () => ({
   ok: 1,
 });
 
-const serverStatus: CommandHandler = (call) => ({
-  host: 'embedded',
-  version: SERVER_VERSION,
-  process: 'embedded-mongo',
-  pid: process.pid,
-  uptime: process.uptime(),
-  localTime: new Date(),
-  metrics: { cursor: { open: { total: call.engine.cursors.size } } },
-  mem: { resident: Math.round(process.memoryUsage.rss() / 1048576) },
-  ok: 1,
-});
+/** `collectionScans` lists the queries that no index served; the total stands where mongod has it. */
+const serverStatus: CommandHandler = ({ engine }) => {
+  const collectionScans = engine.catalog
+    .all()
+    .flatMap(({ namespace, collectionScans }) =>
+      [...collectionScans].map(([query, count]) => ({ namespace, query, count })),
+    );
+  const total = collectionScans.reduce((sum, scan) => sum + scan.count, 0);
+  return {
+    host: 'embedded',
+    version: SERVER_VERSION,
+    process: 'embedded-mongo',
+    pid: process.pid,
+    uptime: process.uptime(),
+    localTime: new Date(),
+    mem: { resident: Math.round(process.memoryUsage.rss() / 1048576) },
+    metrics: {
+      cursor: { open: { total: engine.cursors.size } },
+      queryExecutor: { collectionScans: { total, nonTailable: total } },
+    },
+    embedded: { collectionScans },
+    ok: 1,
+  };
+};
 
 const getParameter: CommandHandler = (call) => {
   const known: Document = { featureCompatibilityVersion: { version: '7.0' } };

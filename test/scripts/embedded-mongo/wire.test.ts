@@ -50,15 +50,18 @@ class RawClient {
   readonly socket: Socket;
   private bytes = Buffer.alloc(0);
   private closed = false;
+  private wake = () => {};
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('data', (chunk: Buffer) => {
       this.bytes = Buffer.concat([this.bytes, chunk]);
+      this.wake();
     });
     socket.on('error', () => {});
     socket.on('close', () => {
       this.closed = true;
+      this.wake();
     });
   }
 
@@ -79,7 +82,9 @@ class RawClient {
         return { opCode, responseTo: whole.readInt32LE(8), body };
       }
       if (this.closed) return undefined;
-      await Promise.race([once(this.socket, 'data'), once(this.socket, 'close')]).catch(() => {});
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
     }
   }
 

@@ -1,0 +1,501 @@
+import { expect } from 'chai';
+import { type Db, type Document, MongoBulkWriteError, MongoClient, type MongoServerError } from 'mongodb';
+import mongoose from 'mongoose';
+import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+
+/** The error of a call that must fail. */
+async function failure(call: Promise<unknown>): Promise<MongoServerError> {
+  try {
+    await call;
+  } catch (error) {
+    return error as MongoServerError;
+  }
+  throw new Error('the call succeeded');
+}
+
+describe('embedded database: commands, through the driver', () => {
+  let server: EmbeddedMongo;
+  let client: MongoClient;
+  let db: Db;
+
+  before(async () => {
+    server = await startEmbeddedMongo({ storage: 'memory' });
+    client = await new MongoClient(server.uri, { retryWrites: false }).connect();
+    db = client.db();
+  });
+  afterEach(() => db.dropDatabase());
+  after(async () => {
+    await client.close();
+    await server.close();
+  });
+
+  const rows = () => db.collection<Document>('rows');
+
+  describe('writes', () => {
+    it('E11000 carries what mongoose and applications read', async () => {
+      await rows().createIndex({ room: 1, seq: -1 }, { unique: true });
+      await rows().insertOne({ _id: 1 as never, room: 'a', seq: 5 });
+      const error = await failure(rows().insertOne({ _id: 2 as never, room: 'a', seq: 5 }));
+      expect(error.code).to.equal(11000);
+      expect(error.message).to.contain(
+        'E11000 duplicate key error collection: adoption.rows index: room_1_seq_-1 dup key: { room: "a", seq: 5 }',
+      );
+      expect(error.keyPattern ?? error.errorResponse.keyPattern).to.deep.equal({ room: 1, seq: -1 });
+      expect(error.keyValue ?? error.errorResponse.keyValue).to.deep.equal({ room: 'a', seq: 5 });
+      const byUpdate = await failure(
+        rows().updateOne({ _id: 3 as never }, { $set: { room: 'a', seq: 5 } }, { upsert: true }),
+      );
+      expect(byUpdate.code).to.equal(11000);
+      expect(await rows().countDocuments()).to.equal(1);
+    });
+
+    it('an ordered bulk stops at the first error, an unordered one reports each by index', async () => {
+      await rows().insertOne({ _id: 1 as never });
+      const documents = [{ _id: 0 }, { _id: 1 }, { _id: 2 }, { _id: 2 }, { _id: 3 }] as never[];
+      const ordered = (await failure(rows().insertMany(documents))) as MongoBulkWriteError;
+      expect(ordered).to.be.instanceOf(MongoBulkWriteError);
+      expect(ordered.insertedCount).to.equal(1);
+      expect([ordered.writeErrors].flat().map((one) => one.index)).to.deep.equal([1]);
+      await rows().deleteMany({ _id: { $ne: 1 as never } });
+      const unordered = (await failure(
+        rows().insertMany(documents, { ordered: false }),
+      )) as MongoBulkWriteError;
+      expect(unordered.insertedCount).to.equal(3);
+      expect([unordered.writeErrors].flat().map((one) => one.index)).to.deep.equal([1, 3]);
+    });
+
+    it('a mixed bulkWrite counts each kind', async () => {
+      const result = await rows().bulkWrite([
+        { insertOne: { document: { _id: 1 as never, a: 1 } } },
+        { insertOne: { document: { _id: 2 as never, a: 1 } } },
+        { updateMany: { filter: { a: 1 }, update: { $inc: { a: 1 } } } },
+        { updateOne: { filter: { _id: 9 as never }, update: { $set: { a: 9 } }, upsert: true } },
+        { replaceOne: { filter: { _id: 1 as never }, replacement: { b: 1 } } },
+        { deleteOne: { filter: { _id: 2 as never } } },
+      ]);
+      expect(result).to.include({
+        insertedCount: 2,
+        matchedCount: 3,
+        modifiedCount: 3,
+        upsertedCount: 1,
+        deletedCount: 1,
+      });
+      expect(result.upsertedIds).to.deep.equal({ 3: 9 });
+      expect(await rows().find().sort({ _id: 1 }).toArray()).to.deep.equal([
+        { _id: 1, b: 1 },
+        { _id: 9, a: 9 },
+      ]);
+    });
+
+    it('an update that changes nothing is matched, not modified', async () => {
+      await rows().insertOne({ _id: 1 as never, a: 1 });
+      expect(await rows().updateOne({ _id: 1 as never }, { $set: { a: 1 } })).to.include({
+        matchedCount: 1,
+        modifiedCount: 0,
+      });
+    });
+
+    it('updateMany does not meet again what it has moved in its index', async () => {
+      await rows().createIndex({ n: 1 });
+      await rows().insertMany(Array.from({ length: 300 }, (_, n) => ({ n })));
+      expect(await rows().updateMany({ n: { $gte: 0 } }, { $inc: { n: 1000 } })).to.include({
+        modifiedCount: 300,
+      });
+      expect((await rows().find().sort({ n: -1 }).limit(1).toArray())[0]?.n).to.equal(1299);
+    });
+
+    it('_id of a bad type and statements of a bad form have their codes', async () => {
+      expect((await failure(rows().insertOne({ _id: [1] as never }))).code).to.equal(53);
+      expect((await failure(rows().insertOne({ _id: /x/ as never }))).code).to.equal(53);
+      expect((await failure(db.command({ update: 'rows', updates: [] }))).code).to.equal(16);
+      const multi = await db.command({ update: 'rows', updates: [{ q: {}, u: { a: 1 }, multi: true }] });
+      expect(multi.writeErrors[0].code).to.equal(9);
+      const limit = await db.command({ delete: 'rows', deletes: [{ q: {}, limit: 5 }] });
+      expect(limit.writeErrors[0].code).to.equal(9);
+      expect((await failure(db.command({ update: 'rows' }))).code).to.equal(40414);
+    });
+  });
+
+  describe('findAndModify', () => {
+    beforeEach(() => rows().insertMany([1, 2, 3].map((x) => ({ _id: x as never, x: x * 11 }))));
+
+    it('updates the first in sort order and returns it before or after', async () => {
+      const before = await rows().findOneAndUpdate(
+        { x: { $gt: 1 } },
+        { $inc: { x: 1 } },
+        { sort: { x: -1 }, includeResultMetadata: true },
+      );
+      expect(before).to.deep.include({
+        value: { _id: 3, x: 33 },
+        lastErrorObject: { n: 1, updatedExisting: true },
+      });
+      const after = await rows().findOneAndUpdate(
+        { _id: 3 as never },
+        { $inc: { x: 1 } },
+        { returnDocument: 'after', projection: { _id: 0, x: 1 } },
+      );
+      expect(after).to.deep.equal({ x: 35 });
+    });
+
+    it('upserts, returns null before and the document after', async () => {
+      const before = await rows().findOneAndUpdate(
+        { _id: 4 as never },
+        { $set: { x: 1 } },
+        { upsert: true, includeResultMetadata: true },
+      );
+      expect(before).to.deep.include({
+        value: null,
+        lastErrorObject: { n: 1, updatedExisting: false, upserted: 4 },
+      });
+      const after = await rows().findOneAndUpdate(
+        { y: 1 },
+        { $setOnInsert: { x: 1 } },
+        { upsert: true, returnDocument: 'after' },
+      );
+      expect(after).to.deep.include({ x: 1, y: 1 });
+      expect(Object.keys(after ?? {})[0]).to.equal('_id');
+      expect(after?._id).to.have.property('toHexString');
+    });
+
+    it('removes and replaces', async () => {
+      expect(await rows().findOneAndDelete({ x: { $lt: 30 } }, { sort: { x: 1 } })).to.deep.equal({
+        _id: 1,
+        x: 11,
+      });
+      expect(
+        await rows().findOneAndReplace({ _id: 2 as never }, { z: 1 }, { returnDocument: 'after' }),
+      ).to.deep.equal({ _id: 2, z: 1 });
+      expect(await rows().findOneAndDelete({ _id: 99 as never })).to.equal(null);
+    });
+
+    it('contradicting options are refused', async () => {
+      for (const options of [
+        { remove: true, update: {} },
+        { remove: true, new: true },
+        { remove: true, upsert: true },
+        {},
+      ])
+        expect((await failure(db.command({ findAndModify: 'rows', query: {}, ...options }))).code).to.equal(
+          9,
+        );
+    });
+  });
+
+  describe('cursors', () => {
+    beforeEach(() =>
+      rows().insertMany(Array.from({ length: 250 }, (_, i) => ({ _id: i as never, pad: 'x'.repeat(100) }))),
+    );
+
+    it('gives everything in batches, by any batch size', async () => {
+      for (const batchSize of [1, 7, 100, 101, 249, 250, 251, 1000])
+        expect(await rows().find({}, { batchSize }).toArray(), `batches of ${batchSize}`).to.have.lengthOf(
+          250,
+        );
+      expect(await rows().find({}, { batchSize: 2, limit: 5 }).toArray()).to.have.lengthOf(5);
+    });
+
+    it('an empty first batch, a single batch and a killed cursor', async () => {
+      const empty = await db.command({ find: 'rows', batchSize: 0 });
+      expect(empty.cursor.firstBatch).to.deep.equal([]);
+      const more = await db.command({ getMore: empty.cursor.id, collection: 'rows', batchSize: 3 });
+      expect(more.cursor.nextBatch).to.have.lengthOf(3);
+      const killed = await db.command({ killCursors: 'rows', cursors: [empty.cursor.id] });
+      expect(killed.cursorsKilled).to.have.lengthOf(1);
+      expect((await failure(db.command({ getMore: empty.cursor.id, collection: 'rows' }))).code).to.equal(43);
+      const single = await db.command({ find: 'rows', batchSize: 3, singleBatch: true });
+      expect(Number(single.cursor.id)).to.equal(0);
+    });
+
+    it('a cursor goes on while documents come and go', async () => {
+      const seen: number[] = [];
+      for await (const { _id } of rows().find({}, { batchSize: 50, sort: { _id: 1 } })) {
+        seen.push(_id as unknown as number);
+        if (seen.length === 10) await rows().deleteMany({ _id: { $gte: 200 as never } });
+      }
+      expect(seen.slice(0, 50)).to.deep.equal(Array.from({ length: 50 }, (_, i) => i));
+      expect(new Set(seen).size).to.equal(seen.length);
+      expect(seen.length).to.be.within(200, 250);
+    });
+
+    it('cuts batches at 16 MiB', async () => {
+      await rows().deleteMany({});
+      for (let i = 0; i < 3; i++)
+        await rows().insertOne({ _id: i as never, pad: 'x'.repeat(7 * 1024 * 1024) });
+      const first = await db.command({ find: 'rows', batchSize: 100 });
+      expect(first.cursor.firstBatch).to.have.lengthOf(2);
+      expect(await rows().find().toArray()).to.have.lengthOf(3);
+    });
+  });
+
+  describe('catalog', () => {
+    it('creates, lists and drops collections', async () => {
+      await db.createCollection('a');
+      await db.createCollection('b');
+      expect((await failure(db.command({ create: 'a' }))).code).to.equal(48);
+      expect((await db.listCollections().toArray()).map((one) => one.name)).to.deep.equal(['a', 'b']);
+      expect(
+        (await db.listCollections({ name: 'b' }, { nameOnly: true }).toArray()).map((one) => one.name),
+      ).to.deep.equal(['b']);
+      expect(
+        (await client.db('admin').admin().listDatabases()).databases.map((one) => one.name),
+      ).to.deep.equal(['adoption']);
+      await db.dropCollection('a');
+      expect(await db.listCollections().toArray()).to.have.lengthOf(1);
+      for (const name of ['a$b', '', '.a', 'system.users'])
+        expect((await failure(db.command({ create: name }))).code, name).to.equal(73);
+      expect((await failure(db.command({ create: 'c', capped: true, size: 1000 }))).code).to.equal(238);
+    });
+
+    it('creates indexes once, and refuses those that contradict', async () => {
+      expect(await rows().createIndex({ a: 1, b: -1 })).to.equal('a_1_b_-1');
+      await rows().createIndex({ a: 1, b: -1 });
+      expect((await rows().indexes()).map((index) => index.name)).to.deep.equal(['_id_', 'a_1_b_-1']);
+      expect((await failure(rows().createIndex({ a: 1, b: -1 }, { unique: true }))).code).to.equal(86);
+      expect((await failure(rows().createIndex({ a: 1, b: -1 }, { name: 'other' }))).code).to.equal(85);
+      expect((await failure(rows().createIndex({ c: 1 }, { name: 'a_1_b_-1' }))).code).to.equal(86);
+      expect((await failure(rows().createIndex({ a: 'text' }))).code).to.equal(238);
+      expect((await failure(rows().createIndex({ a: 0 as never }))).code).to.equal(67);
+      expect(
+        (await failure(rows().createIndex({ a: 1 }, { partialFilterExpression: { a: { $ne: 1 } } }))).code,
+      ).to.equal(67);
+      await rows().dropIndex('a_1_b_-1');
+      expect((await failure(rows().dropIndex('a_1_b_-1'))).code).to.equal(27);
+      expect((await failure(rows().dropIndex('_id_'))).code).to.equal(72);
+    });
+
+    it('builds an index over what is there; a duplicate leaves the collection without it', async () => {
+      await rows().insertMany([{ a: 1 }, { a: 2 }, { a: 2 }]);
+      expect(
+        (await failure(rows().createIndexes([{ key: { a: -1 } }, { key: { a: 1 }, unique: true }]))).code,
+      ).to.equal(11000);
+      expect(await rows().indexes()).to.have.lengthOf(1);
+      await rows().deleteOne({ a: 2 });
+      await rows().createIndex({ a: 1 }, { unique: true });
+      expect((await failure(rows().insertOne({ a: 1 }))).code).to.equal(11000);
+      await rows().dropIndexes();
+      await rows().insertOne({ a: 1 });
+    });
+
+    it('unique indexes take null once, partial and sparse ones leave documents out', async () => {
+      await rows().createIndexes([
+        { key: { a: 1 }, unique: true },
+        { key: { b: 1 }, unique: true, sparse: true },
+        { key: { c: 1 }, unique: true, partialFilterExpression: { c: { $type: 'string' } } },
+      ]);
+      await rows().insertOne({});
+      expect((await failure(rows().insertOne({}))).code).to.equal(11000);
+      await rows().insertMany([
+        { a: 1, c: 5 },
+        { a: 2, c: 5 },
+        { a: 3, c: 'x', b: 1 },
+      ]);
+      expect((await failure(rows().insertOne({ a: 4, c: 'x' }))).keyPattern ?? { c: 1 }).to.deep.equal({
+        c: 1,
+      });
+      expect((await failure(rows().insertOne({ a: 4, b: 1 }))).code).to.equal(11000);
+      await rows().insertOne({ a: [5, 6] });
+      expect((await failure(rows().insertOne({ a: 6 }))).code).to.equal(11000);
+      expect((await failure(rows().updateOne({ a: 1 }, { $set: { a: [9, 5] } }))).code).to.equal(11000);
+      await rows().insertOne({ a: [7, 7] });
+    });
+
+    it('refuses keys that are too long and parallel arrays', async () => {
+      await rows().createIndex({ a: 1, b: 1 });
+      expect((await failure(rows().insertOne({ a: 'x'.repeat(3000) }))).code).to.equal(17280);
+      expect((await failure(rows().insertOne({ a: [1], b: [1] }))).code).to.equal(171);
+      expect(await rows().countDocuments()).to.equal(0);
+    });
+  });
+
+  describe('aggregation', () => {
+    beforeEach(async () => {
+      await db
+        .collection('authors')
+        .insertMany([1, 2].map((n) => ({ _id: n as never, name: `n${n}`, team: n })));
+      await rows().insertMany(
+        [1, 2, 3, 4].map((n) => ({ _id: n as never, author: n % 3, likes: n * 10, tags: ['a', `t${n}`] })),
+      );
+    });
+
+    it('groups, sorts, projects and limits', async () => {
+      const result = await rows()
+        .aggregate([
+          { $match: { _id: { $gt: 1 } } },
+          { $group: { _id: '$author', n: { $sum: 1 }, most: { $max: '$likes' } } },
+          { $sort: { most: -1 } },
+          { $limit: 2 },
+          { $project: { most: 1, n: 1, double: { $multiply: ['$most', 2] } } },
+        ])
+        .toArray();
+      expect(result).to.deep.equal([
+        { _id: 1, n: 1, most: 40, double: 80 },
+        { _id: 0, n: 1, most: 30, double: 60 },
+      ]);
+    });
+
+    it('looks up by field and by pipeline, through the index of the other side', async () => {
+      const byField = await rows()
+        .aggregate([
+          { $match: { _id: { $lte: 3 } } },
+          { $lookup: { from: 'authors', localField: 'author', foreignField: '_id', as: 'by' } },
+          { $sort: { _id: 1 } },
+        ])
+        .toArray();
+      expect(byField.map((row) => row.by.map((author: Document) => author.name))).to.deep.equal([
+        ['n1'],
+        ['n2'],
+        [],
+      ]);
+      const byPipeline = await rows()
+        .aggregate([
+          { $match: { _id: 1 } },
+          {
+            $lookup: {
+              from: 'authors',
+              let: { wanted: '$author' },
+              pipeline: [{ $match: { $expr: { $gt: ['$_id', '$$wanted'] } } }, { $project: { name: 1 } }],
+              as: 'others',
+            },
+          },
+        ])
+        .toArray();
+      expect(byPipeline[0]?.others).to.deep.equal([{ _id: 2, name: 'n2' }]);
+      const status = await db.command({ serverStatus: 1 });
+      expect(status.embedded.collectionScans.filter((scan: Document) => scan.query === '_id')).to.deep.equal(
+        [],
+      );
+    });
+
+    it('counts, unwinds, facets, unites and replaces', async () => {
+      expect(await rows().countDocuments({ author: 1 })).to.equal(2);
+      expect(
+        await rows()
+          .aggregate([{ $count: 'all' }])
+          .toArray(),
+      ).to.deep.equal([{ all: 4 }]);
+      expect(
+        await rows()
+          .aggregate([{ $unwind: '$tags' }, { $sortByCount: '$tags' }, { $limit: 1 }])
+          .toArray(),
+      ).to.deep.equal([{ _id: 'a', count: 4 }]);
+      const [facets] = await rows()
+        .aggregate([{ $facet: { low: [{ $match: { likes: { $lt: 20 } } }], n: [{ $count: 'n' }] } }])
+        .toArray();
+      expect(facets?.n).to.deep.equal([{ n: 4 }]);
+      expect(facets?.low).to.have.lengthOf(1);
+      expect(
+        await rows()
+          .aggregate([{ $unionWith: 'authors' }, { $count: 'n' }])
+          .toArray(),
+      ).to.deep.equal([{ n: 6 }]);
+      expect(
+        await rows()
+          .aggregate([{ $limit: 1 }, { $replaceRoot: { newRoot: { x: '$likes' } } }])
+          .toArray(),
+      ).to.deep.equal([{ x: 10 }]);
+    });
+
+    it('distinct values are those of elements', async () => {
+      expect((await rows().distinct('tags')).sort()).to.deep.equal(['a', 't1', 't2', 't3', 't4']);
+      expect((await rows().distinct('author', { likes: { $gt: 10 } })).sort()).to.deep.equal([0, 1, 2]);
+    });
+
+    it('refuses unknown and unserved stages by name', async () => {
+      for (const [stage, code] of [
+        [{ $nope: 1 }, 40324],
+        [{ $out: 'x' }, 238],
+        [{ $merge: 'x' }, 238],
+        [{ $changeStream: {} }, 40573],
+        [{ $graphLookup: {} }, 238],
+        [{ $match: { $expr: { $function: {} } } }, 238],
+        [{ $group: { _id: null, x: { $accumulator: {} } } }, 238],
+        [{ $a: 1, $b: 1 }, 40323],
+        [{ $limit: 0 }, 15958],
+      ] as [Document, number][])
+        expect((await failure(rows().aggregate([stage]).toArray())).code, JSON.stringify(stage)).to.equal(
+          code,
+        );
+    });
+  });
+
+  describe('refused by name', () => {
+    const refused: [command: Document, code: number][] = [
+      [{ nope: 1 }, 59],
+      [{ constructor: 1 }, 59],
+      [{ __defineGetter__: 1 }, 59],
+      [{ find: 'rows', collation: { locale: 'ko' } }, 238],
+      [{ find: 'rows', tailable: true }, 238],
+      [{ find: 'rows', skip: -1 }, 51024],
+      [{ find: 'rows', sort: { a: 2 } }, 15975],
+      [{ find: 'rows', readConcern: { level: 'snapshot' } }, 246],
+      [{ find: 'rows', readConcern: { level: 'linearizable' } }, 123],
+      [{ insert: 'rows', documents: [{}], writeConcern: { w: 3 } }, 2],
+      [{ insert: 'rows', documents: [{}], txnNumber: 1 }, 20],
+      [{ commitTransaction: 1 }, 20],
+      [{ replSetGetStatus: 1 }, 76],
+      [{ saslStart: 1, mechanism: 'SCRAM-SHA-256' }, 18],
+      [{ mapReduce: 'rows' }, 238],
+      [{ find: 5 }, 73],
+      [{ update: 'rows', updates: [{ q: {}, u: [{ $set: { a: 1 } }] }] }, 238],
+      [{ explain: { nope: 1 } }, 59],
+    ];
+    for (const [command, code] of refused)
+      it(`${JSON.stringify(command)}: ${code}`, async () => {
+        const reply = await db.command(command).catch((error: MongoServerError) => error.errorResponse);
+        const error = reply.writeErrors?.[0] ?? reply;
+        expect(error.code).to.equal(code);
+      });
+
+    it('transactions and change streams, as the driver reports them', async () => {
+      const session = client.startSession();
+      const transaction = session.withTransaction(async () => {
+        await rows().insertOne({ a: 1 }, { session });
+      });
+      expect((await failure(transaction)).message).to.match(
+        /replica set|retryable writes|Transaction numbers/i,
+      );
+      await session.endSession();
+      const stream = rows().watch();
+      expect((await failure(stream.next())).code).to.equal(40573);
+      await stream.close();
+    });
+  });
+
+  it('runs mongoose: schema, defaults, save, populate, errors and indexes', async () => {
+    const connection = await mongoose.createConnection(server.uri, { bufferCommands: false }).asPromise();
+    try {
+      const Author = connection.model(
+        'Author',
+        new mongoose.Schema({ email: { type: String, unique: true } }),
+      );
+      const schema = new mongoose.Schema(
+        {
+          author: { type: mongoose.Schema.Types.ObjectId, ref: 'Author' },
+          title: String,
+          comments: [{ text: String }],
+          views: { type: Number, default: 0 },
+        },
+        { timestamps: true },
+      );
+      const Article = connection.model('Article', schema.index({ title: 1, createdAt: -1 }));
+      await Promise.all([Author.init(), Article.init()]);
+      const author = await Author.create({ email: 'a@example.org' });
+      const article = await Article.create({ author: author._id, title: 'one' });
+      article.comments.push({ text: 'first' });
+      article.views += 1;
+      await article.save();
+      const found = await Article.findById(article._id)
+        .populate<{ author: { email: string } }>('author')
+        .orFail();
+      expect(found.author.email).to.equal('a@example.org');
+      expect(found.comments.map((comment) => comment.text)).to.deep.equal(['first']);
+      const error = await failure(Author.create({ email: 'a@example.org' }));
+      expect(error.code).to.equal(11000);
+      expect((await Article.diffIndexes()).toDrop).to.deep.equal([]);
+      expect((await Article.diffIndexes()).toCreate).to.deep.equal([]);
+      expect(await Article.exists({ title: 'two' })).to.equal(null);
+    } finally {
+      await connection.close();
+    }
+  });
+});

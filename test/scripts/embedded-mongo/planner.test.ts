@@ -1,0 +1,260 @@
+import { expect } from 'chai';
+import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
+import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import { buildEngine, type CommandFailure, find, runCommand } from './run-command.js';
+
+interface Explained {
+  /** The stages from the outside in. */
+  stages: string[];
+  index?: string;
+  direction?: string;
+  keys: number;
+  docs: number;
+  returned: number;
+}
+
+async function explain(engine: Engine, command: Document): Promise<Explained> {
+  const reply = await runCommand(engine, { explain: command, verbosity: 'executionStats' });
+  const planned = ((reply.stages as Document[] | undefined)?.[0]?.$cursor as Document | undefined) ?? reply;
+  const planner = planned.queryPlanner as { winningPlan: Document };
+  const stats = planned.executionStats as Record<string, number>;
+  const stages: string[] = [];
+  let last: Document = planner.winningPlan;
+  for (
+    let stage: Document | undefined = last;
+    stage;
+    stage = (stage.inputStage ?? (stage.inputStages as Document[] | undefined)?.[0]) as Document | undefined
+  ) {
+    stages.push(String(stage.stage));
+    last = stage;
+  }
+  return {
+    stages,
+    index: last.indexName as string | undefined,
+    direction: last.direction as string | undefined,
+    keys: Number(stats.totalKeysExamined),
+    docs: Number(stats.totalDocsExamined),
+    returned: Number(stats.nReturned),
+  };
+}
+
+/** 1,000 messages of 10 rooms; `tags` makes one index multikey, every fifth has a clientId, some are deleted. */
+async function messages(): Promise<Engine> {
+  const engine = buildEngine();
+  const documents = Array.from({ length: 1000 }, (_, i) => ({
+    _id: i,
+    room: i % 10,
+    seq: Math.floor(i / 10),
+    sender: i % 3,
+    tags: [`t${i % 4}`, `u${i % 5}`],
+    ...(i % 5 === 0 ? { clientId: `c${i}` } : {}),
+    ...(i % 100 === 0 ? { deletedAt: new Date(i) } : {}),
+  }));
+  await runCommand(engine, { insert: 'm', documents });
+  await runCommand(engine, {
+    createIndexes: 'm',
+    indexes: [
+      { key: { room: 1, seq: 1 }, name: 'room_seq', unique: true },
+      { key: { sender: 1, seq: -1 }, name: 'sender_seq' },
+      { key: { tags: 1 }, name: 'tags' },
+      {
+        key: { room: 1, sender: 1, clientId: 1 },
+        name: 'client',
+        unique: true,
+        partialFilterExpression: { clientId: { $exists: true } },
+      },
+      { key: { deletedAt: 1 }, name: 'deleted', sparse: true },
+    ],
+  });
+  return engine;
+}
+
+type Case = [title: string, command: Document, expected: Partial<Explained>];
+
+const cases: Case[] = [
+  [
+    'equality on _id reads one key and one document',
+    { filter: { _id: 5 } },
+    { stages: ['FETCH', 'IXSCAN'], index: '_id_', keys: 1, docs: 1, returned: 1 },
+  ],
+  [
+    'equality on a whole unique index',
+    { filter: { room: 3, seq: 7 } },
+    { index: 'room_seq', keys: 1, docs: 1 },
+  ],
+  [
+    'equality and range, exactly as many keys as documents',
+    { filter: { room: 3, seq: { $gt: 10, $lte: 20 } } },
+    { index: 'room_seq', keys: 10, docs: 10, returned: 10 },
+  ],
+  [
+    'equality, then the sort of the index',
+    { filter: { room: 3 }, sort: { seq: 1 }, limit: 5 },
+    { stages: ['LIMIT', 'FETCH', 'IXSCAN'], index: 'room_seq', keys: 5, docs: 5 },
+  ],
+  [
+    'the same backwards',
+    { filter: { room: 3 }, sort: { seq: -1 }, limit: 5 },
+    { stages: ['LIMIT', 'FETCH', 'IXSCAN'], direction: 'backward', keys: 5 },
+  ],
+  [
+    'a range before the sort field',
+    { filter: { room: 3, seq: { $lt: 50 } }, sort: { seq: -1 }, limit: 50 },
+    { index: 'room_seq', direction: 'backward', keys: 50 },
+  ],
+  [
+    'a descending index field',
+    { filter: { sender: 1 }, sort: { seq: -1 }, limit: 3 },
+    { index: 'sender_seq', direction: 'forward', keys: 3 },
+  ],
+  [
+    'sort by all fields of an index',
+    { filter: {}, sort: { room: 1, seq: 1 }, limit: 4 },
+    { stages: ['LIMIT', 'FETCH', 'IXSCAN'], keys: 4 },
+  ],
+  [
+    'sort by all fields, turned round',
+    { filter: {}, sort: { room: -1, seq: -1 }, limit: 4 },
+    { stages: ['LIMIT', 'FETCH', 'IXSCAN'], direction: 'backward' },
+  ],
+  [
+    'a sort in directions the index does not have',
+    { filter: {}, sort: { room: 1, seq: -1 }, limit: 4 },
+    { stages: ['LIMIT', 'SORT', 'COLLSCAN'], docs: 1000 },
+  ],
+  [
+    '$in as several points',
+    { filter: { room: { $in: [1, 2, 2, 99] }, seq: 4 } },
+    { index: 'room_seq', keys: 2, docs: 2 },
+  ],
+  [
+    '$in with a sort merges the points',
+    { filter: { room: { $in: [1, 2, 3] } }, sort: { seq: -1 }, limit: 4 },
+    { stages: ['LIMIT', 'FETCH', 'SORT_MERGE', 'IXSCAN'], docs: 4 },
+  ],
+  [
+    'what the index does not know is matched',
+    { filter: { room: 3, seq: { $gte: 90 }, clientId: { $exists: false } } },
+    { index: 'room_seq', keys: 10, docs: 10, returned: 10 },
+  ],
+  [
+    'a partial index serves a filter that implies it',
+    { filter: { room: 0, sender: 0, clientId: 'c0' } },
+    { index: 'client', keys: 1, docs: 1 },
+  ],
+  [
+    'a partial index does not serve another',
+    { filter: { sender: 0, clientId: null } },
+    { index: 'sender_seq' },
+  ],
+  [
+    'a sparse index serves what demands the field',
+    { filter: { deletedAt: { $lte: new Date(500) } } },
+    { index: 'deleted', keys: 6, returned: 6 },
+  ],
+  [
+    'a sparse index does not serve its absence',
+    { filter: { deletedAt: null } },
+    { stages: ['COLLSCAN'], docs: 1000 },
+  ],
+  [
+    'a multikey index finds each document once',
+    { filter: { tags: { $in: ['t1', 'u1'] } } },
+    { index: 'tags', returned: 400, docs: 400 },
+  ],
+  [
+    'a multikey index takes one bound of a range and matches the rest',
+    { filter: { tags: { $gte: 'u3', $lt: 'u4' } } },
+    { index: 'tags' },
+  ],
+  [
+    'a multikey index does not sort',
+    { filter: { tags: 't1' }, sort: { tags: 1 } },
+    { stages: ['SORT', 'FETCH', 'IXSCAN'] },
+  ],
+  ['a prefix expression is a range', { filter: { tags: /^t1/ } }, { index: 'tags', keys: 250 }],
+  ['an unanchored expression is not', { filter: { tags: /1/ } }, { stages: ['COLLSCAN'] }],
+  [
+    'an $or whose branches all have an index',
+    { filter: { $or: [{ _id: 1 }, { room: 2, seq: 5 }] } },
+    { stages: ['FETCH', 'OR', 'IXSCAN'], keys: 2, docs: 2, returned: 2 },
+  ],
+  [
+    'an $or with a branch that has none',
+    { filter: { $or: [{ _id: 1 }, { nothing: 5 }] } },
+    { stages: ['COLLSCAN'] },
+  ],
+  [
+    'contradicting bounds',
+    { filter: { room: 3, seq: { $gt: 20, $lt: 10 } } },
+    { keys: 0, docs: 0, returned: 0 },
+  ],
+  [
+    'a hint by name',
+    { filter: { room: 3, sender: 0 }, hint: 'sender_seq' },
+    { index: 'sender_seq', keys: 334 },
+  ],
+  [
+    'a hint by key pattern',
+    { filter: { room: 3 }, hint: { _id: 1 } },
+    { index: '_id_', keys: 1000, returned: 100 },
+  ],
+  [
+    'a hint of natural order',
+    { filter: { _id: 3 }, hint: { $natural: 1 } },
+    { stages: ['COLLSCAN'], docs: 1000, returned: 1 },
+  ],
+];
+
+describe('embedded database: planner', () => {
+  let engine: Engine;
+  before(async () => {
+    engine = await messages();
+  });
+  after(() => engine.close());
+
+  for (const [title, command, expected] of cases)
+    it(`${title}`, async () => {
+      expect(await explain(engine, { find: 'm', ...command })).to.deep.include(expected);
+      const { hint: _hint, ...unhinted } = command;
+      const ids = (list: Document[]) => list.map((document) => document._id);
+      const planned = ids(await find(engine, 'm', command));
+      const scanned = ids(await find(engine, 'm', { ...unhinted, hint: { $natural: 1 } }));
+      if (command.sort && command.limit) expect(planned.length).to.equal(scanned.length);
+      else expect([...planned].sort()).to.deep.equal([...scanned].sort());
+    });
+
+  it('explains aggregate, count, update, delete and findAndModify by the same planner', async () => {
+    const filter = { room: 3, seq: 7 };
+    for (const command of [
+      { aggregate: 'm', pipeline: [{ $match: filter }, { $group: { _id: '$sender' } }], cursor: {} },
+      { count: 'm', query: filter },
+      { distinct: 'm', key: 'sender', query: filter },
+      { update: 'm', updates: [{ q: filter, u: { $set: { a: 1 } } }] },
+      { delete: 'm', deletes: [{ q: filter, limit: 1 }] },
+      { findAndModify: 'm', query: filter, update: { $set: { a: 1 } } },
+    ])
+      expect(await explain(engine, command), JSON.stringify(command)).to.include({
+        index: 'room_seq',
+        keys: 1,
+      });
+    expect(await find(engine, 'm', { filter: { a: 1 } })).to.deep.equal([]);
+  });
+
+  it('a hint of an index that is not there is an error', async () => {
+    const failure = await find(engine, 'm', { hint: 'nope' }).catch((error) => error);
+    expect((failure as CommandFailure).reply).to.include({ code: 2, codeName: 'BadValue' });
+  });
+
+  it('serverStatus names the queries that scanned', async () => {
+    const fresh = buildEngine();
+    await runCommand(fresh, { insert: 'c', documents: [{ _id: 1 }] });
+    await find(fresh, 'c', { filter: { _id: 1 } });
+    await find(fresh, 'c', { filter: { a: 1 }, sort: { b: 1 } });
+    const status = await runCommand(fresh, { serverStatus: 1 });
+    expect(status.embedded).to.deep.equal({
+      collectionScans: [{ namespace: 'test.c', query: 'a by b', count: 1 }],
+    });
+    await fresh.close();
+  });
+});
