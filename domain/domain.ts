@@ -10,6 +10,7 @@ import { createNotifications, type Notifications } from './notifications/index.j
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
 import { createRateLimits, type RateLimits } from './platform/rate-limits.js';
+import type { RedisConnection } from './platform/redis.js';
 
 /** The whole domain layer, shared by REST, event streams, sockets and commands. */
 export interface Domain {
@@ -30,6 +31,8 @@ export interface DomainOptions {
   logger: Logger;
   /** Where pushes to sockets go. */
   live: Live;
+  /** What this process shares with others; without it, everything is kept in this process. */
+  redis?: RedisConnection;
   clock?: Clock;
 }
 

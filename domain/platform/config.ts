@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
+import { parseRedisUrl } from './redis-url.js';
 
 /** A start that must not happen. `faults` holds one readable line per bad variable. */
 export class ConfigError extends Error {
@@ -24,6 +25,14 @@ const onOff = z.enum(['on', 'off'], 'must be on or off');
 const mongoUri = z
   .string()
   .regex(/^mongodb(\+srv)?:\/\/[^/\s]+/, 'must look like mongodb://host:27017/database');
+
+const redisUrl = z.string().superRefine((url, check) => {
+  try {
+    parseRedisUrl(url);
+  } catch (error) {
+    check.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+});
 
 const timeZone = z.string().refine((name) => {
   try {
@@ -62,6 +71,15 @@ const schema = z.object({
   DATA_DIR: z.string().min(1).default('.data'),
   /** MongoDB to use; unset: the embedded database. */
   MONGODB_URI: mongoUri.optional(),
+  /**
+   * Redis that the processes share; unset: everything in one process. Also `rediss://` (TLS),
+   * `redis+sentinel://host:port,host:port/master` and `redis+cluster://host:port,host:port`.
+   */
+  REDIS_URL: redisUrl.optional(),
+  /** Channels of the Socket.IO adapter: `sharded` spreads them over the nodes of a Redis Cluster (Redis 7). */
+  REDIS_ADAPTER: z.enum(['classic', 'sharded'], 'must be classic or sharded').default('classic'),
+  /** Whether a proxy sends all requests of a client to one gateway: then long-polling works with several. */
+  GATEWAY_STICKY: onOff.default('off'),
   /** HS256 secret, 32 bytes or more (RFC 7518, section 3.2). */
   JWT_SECRET: z
     .string()

@@ -33,6 +33,15 @@ export const metrics = {
     help: 'Events sent to a room of sockets',
     labelNames: ['event'],
   }),
+  gapsFilled: new Counter({
+    name: 'chat_gaps_filled_total',
+    help: 'Messages read from the database because their push did not arrive in turn',
+  }),
+  pushesDropped: new Counter({
+    name: 'pushes_dropped_total',
+    help: 'Pushes of other processes that were not passed on',
+    labelNames: ['reason'],
+  }),
   messagesStored: new Counter({ name: 'chat_messages_stored_total', help: 'Messages acknowledged' }),
   messagesRepeated: new Counter({
     name: 'chat_messages_repeated_total',
@@ -43,6 +52,18 @@ export const metrics = {
     name: 'notifications_stored_total',
     help: 'Notifications written',
     labelNames: ['type'],
+  }),
+  redisUp: new Gauge({
+    name: 'redis_up',
+    help: '1 while Redis answers commands and what is published comes back; 0 also without Redis',
+  }),
+  redisPublishFailures: new Counter({
+    name: 'redis_publish_failures_total',
+    help: 'Messages to other processes that were dropped because Redis did not take them',
+  }),
+  redisMessagesDropped: new Counter({
+    name: 'redis_messages_dropped_total',
+    help: 'Messages from Redis that were malformed or too large',
   }),
   unexpectedErrors: new Counter({
     name: 'unexpected_errors_total',
