@@ -19,7 +19,8 @@ export const authRefresh = defineEvent({
       throw new AppError('FORBIDDEN', 'token: is of another member');
     }
     socket.data.session = session;
-    armExpiry(socket);
+    // Closed meanwhile: a timer armed now would hold it in memory until the token ends.
+    if (socket.connected) armExpiry(socket);
     return { expiresAt: session.expiresAt };
   },
 });
