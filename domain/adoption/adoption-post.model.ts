@@ -16,6 +16,8 @@ export interface AdoptionPostRecord {
   thumbnail: string;
   modal: boolean;
   createdAt: Date;
+  /** What a post that an import brought without a number is known by (import-posts.ts). */
+  importKey?: string;
 }
 
 const schema = new Schema<AdoptionPostRecord>(
@@ -31,8 +33,11 @@ const schema = new Schema<AdoptionPostRecord>(
     thumbnail: { type: String, default: '' },
     modal: { type: Boolean, default: false },
     createdAt: { type: Date, required: true },
+    importKey: String,
   },
   { versionKey: false, collection: 'adoptionPosts' },
 );
+// One post for a row of an import, however often and by however many it is imported.
+schema.index({ importKey: 1 }, { unique: true, partialFilterExpression: { importKey: { $exists: true } } });
 
 export const AdoptionPost = model('AdoptionPost', schema);

@@ -1,10 +1,12 @@
 import type { Clock } from '../kernel/clock.js';
 import type { RenderRecord } from './adoption.presenter.js';
+import { type ImportedPost, type ImportOutcome, importPosts, reservePostNumbers } from './import-posts.js';
 import { createRenderList } from './list-render-records.js';
 import { createPostDirectory, type PostDirectory } from './post-directory.js';
 import { type AdoptionPostDraft, savePost } from './save-post.js';
 
 export type { RenderRecord } from './adoption.presenter.js';
+export type { ImportedPost, ImportOutcome } from './import-posts.js';
 export type { PostFacts } from './post-directory.js';
 export type { AdoptionPostDraft } from './save-post.js';
 
@@ -19,6 +21,10 @@ export interface Adoption extends Pick<PostDirectory, 'findPost' | 'findPosts'> 
   createPost(draft: AdoptionPostDraft): Promise<number>;
   /** Stores a post under a given number, new or not, or under the next one. @returns its number */
   savePost(post: AdoptionPostDraft & { id?: number | undefined }): Promise<number>;
+  /** To be called before an import whose posts bring numbers along, with the highest of them. */
+  reservePostNumbers(highest: number): Promise<void>;
+  /** Stores many posts, each under its number or its natural key. @returns what became of each, in order */
+  importPosts(posts: ImportedPost[]): Promise<ImportOutcome[]>;
 }
 
 /** Needs a connected database (platform/mongo). */
@@ -39,5 +45,12 @@ export function createAdoption({ clock }: { clock: Clock }): Adoption {
     findPosts: posts.findPosts,
     createPost: (draft) => save(draft),
     savePost: save,
+    reservePostNumbers,
+    async importPosts(imported) {
+      const { numbers, outcomes } = await importPosts(clock, imported);
+      renderList.changed();
+      for (const no of numbers) posts.forget(no);
+      return outcomes;
+    },
   };
 }

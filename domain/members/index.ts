@@ -4,6 +4,7 @@ import type { Config } from '../platform/config.js';
 import { createAuthenticator, type Session } from './authenticate.js';
 import { createMemberDirectory, type MemberDirectory } from './member-directory.js';
 import { type MemberFacts, recordMember } from './record-member.js';
+import { type SavedMember, saveMembers } from './save-members.js';
 import { loadSigningKey } from './signing-key.js';
 import { createTokenVerifier } from './verify-token.js';
 
@@ -19,6 +20,8 @@ export interface Members {
   directory: MemberDirectory;
   /** Creates or updates a member from facts that need no token (an import). */
   record(facts: MemberFacts): Promise<Actor>;
+  /** The same for many at once, no e-mail address twice. @returns what became of each, in order */
+  saveAll(facts: MemberFacts[]): Promise<SavedMember[]>;
 }
 
 /** @param config decides the key; a development key is made under DATA_DIR where none is given */
@@ -32,6 +35,11 @@ export async function createMembers(config: Config, clock: Clock): Promise<Membe
       const actor = await recordMember(clock, facts);
       directory.remember(actor);
       return actor;
+    },
+    async saveAll(facts) {
+      const saved = await saveMembers(clock, facts);
+      for (const { actor } of saved) directory.remember(actor);
+      return saved;
     },
   };
 }

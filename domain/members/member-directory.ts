@@ -13,6 +13,10 @@ export interface MemberDirectory {
   lookUp(numbers: Iterable<number>): Promise<Map<number, Actor>>;
   /** The member with this e-mail address, if there is one. */
   findByEmail(email: string): Promise<Actor | undefined>;
+  /** The members with these e-mail addresses (lower case) who have not left. */
+  findByEmails(emails: string[]): Promise<Map<string, Actor>>;
+  /** How many members there are who have not left. */
+  count(): Promise<number>;
   /**
    * Numbers of the members whose nickname holds a text, literally and in any case.
    *
@@ -51,6 +55,15 @@ export function createMemberDirectory(max = 50_000): MemberDirectory {
     async findByEmail(email) {
       const record = await Member.findOne({ email: email.toLowerCase() }).lean();
       return record ? toActor(record) : undefined;
+    },
+
+    async findByEmails(emails) {
+      const records = await Member.find({ email: { $in: emails }, leftAt: { $exists: false } }).lean();
+      return new Map(records.map((record) => [record.email, toActor(record)]));
+    },
+
+    count() {
+      return Member.countDocuments({ leftAt: { $exists: false } });
     },
 
     async findByNickname(keyword, limit) {

@@ -26,7 +26,7 @@ export function toActor(member: MemberRecord): Actor {
 }
 
 /** The fields in which newer facts differ from the record; what the facts do not say stays as it is. */
-function changesOf(member: MemberRecord, facts: MemberFacts): Partial<MemberRecord> {
+export function changesOf(member: MemberRecord, facts: MemberFacts): Partial<MemberRecord> {
   if (facts.issuedAt < member.claimsAt) return {};
   const changes: Partial<MemberRecord> = {};
   if (facts.nickname && facts.nickname !== member.nickname) changes.nickname = facts.nickname;
@@ -51,9 +51,10 @@ export async function recordMember(clock: Clock, facts: MemberFacts): Promise<Ac
   return toActor({ ...found, ...changes });
 }
 
-async function createMember(clock: Clock, facts: MemberFacts): Promise<Actor> {
-  const member: MemberRecord = {
-    _id: await nextNumbers('member'),
+/** The record of a member who is seen for the first time. */
+export function newMember(clock: Clock, no: number, facts: MemberFacts): MemberRecord {
+  return {
+    _id: no,
     email: facts.email,
     nickname: facts.nickname ?? nicknameFrom(facts.email),
     profile: facts.profile ?? '',
@@ -61,6 +62,10 @@ async function createMember(clock: Clock, facts: MemberFacts): Promise<Actor> {
     claimsAt: facts.issuedAt,
     createdAt: new Date(clock.now()),
   };
+}
+
+async function createMember(clock: Clock, facts: MemberFacts): Promise<Actor> {
+  const member = newMember(clock, await nextNumbers('member'), facts);
   try {
     await Member.create(member);
     return toActor(member);

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../kernel/clock.js';
+import { insertNew } from '../platform/mongo.js';
+import { nextNumbers, reserveNumber } from '../platform/sequence.model.js';
+import { AdoptionPost, type AdoptionPostRecord } from './adoption-post.model.js';
+import type { AdoptionPostDraft } from './save-post.js';
+
+/** A post of an import; without a number it is known by its author, title and name. */
+export type ImportedPost = Omit<AdoptionPostDraft, 'modal'> & { id?: number | undefined };
+
+/** `taken`: its number is that of another post, which an import brought without a number; nothing was changed. */
+export type ImportOutcome = 'created' | 'updated' | 'unchanged' | 'taken';
+
+/** The fields an import decides. */
+type Fields = Omit<AdoptionPostDraft, 'modal'>;
+
+/** The identity of a post without a number. */
+function naturalKey({ authorNo, title, name }: Fields): string {
+  return createHash('sha256')
+    .update(JSON.stringify([authorNo, title, name]))
+    .digest('base64url');
+}
+
+function fieldsOf(post: Fields): Fields {
+  const { authorNo, title, name, age, kind, latitude, longitude, thumbnail } = post;
+  return { authorNo, title, name, age, kind, latitude, longitude, thumbnail };
+}
+
+/** Those of the posts that are stored, by number and by natural key. */
+async function findStored(
+  numbers: number[],
+  keys: string[],
+): Promise<Map<number | string, AdoptionPostRecord>> {
+  const [numbered, keyed] = await Promise.all([
+    numbers.length > 0 ? AdoptionPost.find({ _id: { $in: numbers } }).lean() : [],
+    keys.length > 0 ? AdoptionPost.find({ importKey: { $in: keys } }).lean() : [],
+  ]);
+  const byNumber = numbered.map((post) => [post._id, post] as const);
+  const byKey = keyed.map((post) => [post.importKey ?? '', post] as const);
+  return new Map<number | string, AdoptionPostRecord>([...byNumber, ...byKey]);
+}
+
+/** Sees to it that posts without a number get none up to this one, which other rows bring along. */
+export async function reservePostNumbers(highest: number): Promise<void> {
+  await reserveNumber('adoption', highest);
+}
+
+/**
+ * Stores posts in a few writes; each post is written by one of them, so an interruption leaves whole
+ * posts, and repeating the call finishes it and changes nothing else.
+ *
+ * @param posts no number twice, and no natural key twice among those without a number
+ */
+export async function importPosts(
+  clock: Clock,
+  posts: ImportedPost[],
+): Promise<{ outcomes: ImportOutcome[]; numbers: number[] }> {
+  const identities = posts.map((post) => post.id ?? naturalKey(post));
+  const numbers = identities.filter((identity) => typeof identity === 'number');
+  const keys = identities.filter((identity) => typeof identity === 'string');
+  const stored = await findStored(numbers, keys);
+
+  // Taken from the sequence before they are used: no post created meanwhile may get the same number.
+  if (numbers.length > 0) await reserveNumber('adoption', Math.max(...numbers));
+  const freshKeys = keys.filter((key) => !stored.has(key));
+  let next = freshKeys.length > 0 ? await nextNumbers('adoption', freshKeys.length) : 0;
+  const createdAt = new Date(clock.now());
+  const created: AdoptionPostRecord[] = [];
+  for (const [i, identity] of identities.entries()) {
+    if (stored.has(identity)) continue;
+    const fields = fieldsOf(posts[i] as ImportedPost);
+    const known = typeof identity === 'number' ? { _id: identity } : { _id: next, importKey: identity };
+    if (typeof identity === 'string') next += 1;
+    created.push({ ...known, ...fields, modal: false, createdAt });
+  }
+  const refused = await insertNew(AdoptionPost, created);
+  if (refused.length > 0) {
+    // Another import stored these in the meantime: they are compared like those found at first.
+    const others = await findStored(
+      refused.flatMap(({ _id, importKey }) => (importKey === undefined ? _id : [])),
+      refused.flatMap(({ importKey }) => importKey ?? []),
+    );
+    for (const [identity, post] of others) stored.set(identity, post);
+  }
+
+  const updates: { _id: number; fields: Fields }[] = [];
+  const outcomes = identities.map((identity, i): ImportOutcome => {
+    const before = stored.get(identity);
+    if (!before) return 'created';
+    const fields = fieldsOf(posts[i] as ImportedPost);
+    if (before.importKey !== undefined && before.importKey !== naturalKey(fields)) return 'taken';
+    if (JSON.stringify(fields) === JSON.stringify(fieldsOf(before))) return 'unchanged';
+    updates.push({ _id: before._id, fields });
+    return 'updated';
+  });
+  if (updates.length > 0) {
+    await AdoptionPost.bulkWrite(
+      updates.map(({ _id, fields }) => ({ updateOne: { filter: { _id }, update: { $set: fields } } })),
+      { ordered: false },
+    );
+  }
+  return {
+    outcomes,
+    numbers: [...updates.map(({ _id }) => _id), ...created.map(({ _id }) => _id)],
+  };
+}

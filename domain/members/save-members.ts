@@ -1,0 +1,56 @@
+import type { Actor } from '../kernel/actor.js';
+import type { Clock } from '../kernel/clock.js';
+import { insertNew } from '../platform/mongo.js';
+import { nextNumbers } from '../platform/sequence.model.js';
+import { Member, type MemberRecord } from './member.model.js';
+import { changesOf, type MemberFacts, newMember, toActor } from './record-member.js';
+
+/** What became of a member's facts; `left`: the member has left, and nothing was changed. */
+export interface SavedMember {
+  actor: Actor;
+  outcome: 'created' | 'updated' | 'unchanged' | 'left';
+}
+
+async function findByEmail(emails: string[]): Promise<Map<string, MemberRecord>> {
+  const records = await Member.find({ email: { $in: emails } }).lean();
+  return new Map(records.map((record) => [record.email, record]));
+}
+
+/**
+ * Creates and updates many members in a few writes; each member is written by one of them, so an
+ * interruption leaves whole members, and repeating the call finishes it.
+ *
+ * @param facts no e-mail address twice, in lower case
+ * @returns what became of each, in the order of `facts`
+ */
+export async function saveMembers(clock: Clock, facts: MemberFacts[]): Promise<SavedMember[]> {
+  const known = await findByEmail(facts.map(({ email }) => email));
+  const fresh = facts.filter(({ email }) => !known.has(email));
+  const first = fresh.length > 0 ? await nextNumbers('member', fresh.length) : 0;
+  const created = fresh.map((fact, i) => newMember(clock, first + i, fact));
+  const refused = await insertNew(Member, created);
+  // Somebody's first request created these in the meantime.
+  const others = await findByEmail(refused.map(({ email }) => email));
+  for (const [email, record] of others) known.set(email, record);
+  const createdByEmail = new Map(created.map((record) => [record.email, record]));
+
+  const updates: { _id: number; changes: Partial<MemberRecord> }[] = [];
+  const saved = facts.map((fact): SavedMember => {
+    const record = known.get(fact.email);
+    if (!record) {
+      return { actor: toActor(createdByEmail.get(fact.email) as MemberRecord), outcome: 'created' };
+    }
+    if (record.leftAt) return { actor: toActor(record), outcome: 'left' };
+    const changes = changesOf(record, fact);
+    if (Object.keys(changes).length === 0) return { actor: toActor(record), outcome: 'unchanged' };
+    updates.push({ _id: record._id, changes: { ...changes, claimsAt: fact.issuedAt } });
+    return { actor: toActor({ ...record, ...changes }), outcome: 'updated' };
+  });
+  if (updates.length > 0) {
+    await Member.bulkWrite(
+      updates.map(({ _id, changes }) => ({ updateOne: { filter: { _id }, update: { $set: changes } } })),
+      { ordered: false },
+    );
+  }
+  return saved;
+}

@@ -1,0 +1,33 @@
+import { readArguments } from './arguments.js';
+import { runCommand, UsageError } from './command.js';
+import { importFile } from './import/import-file.js';
+import { inspectFile, UnreadableFile } from './import/source.js';
+import { withDomain } from './with-domain.js';
+
+const usage = `Usage: npm run import -- FILE
+
+Reads members and adoption posts from FILE into the database: a JSON array, NDJSON or CSV with a header
+row, by the ending of its name (.json, .ndjson, .jsonl, .csv) or else by its content; UTF-8.
+
+  record     member                            adoption
+  fields     email, nickname,                  id?, title, author (an e-mail address), name, age, kind,
+             profile?, role? (USER, ADMIN)     latitude, longitude, thumbnail
+
+A row that is wrong is reported with its line and left out; the others are stored. The same file may be
+imported again: members are known by email, posts by id or else by author, title and name.
+
+Exit status: 0 all rows are in, 1 some were rejected, 2 nothing could be read.`;
+
+await runCommand(usage, async (args) => {
+  const { positionals } = readArguments({ args, allowPositionals: true, options: {} });
+  const [path] = positionals;
+  if (path === undefined || positionals.length > 1) throw new UsageError('one file is needed');
+  try {
+    const file = await inspectFile(path);
+    return await withDomain('import', (domain) => importFile(domain, path, file));
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+});

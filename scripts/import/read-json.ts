@@ -1,0 +1,195 @@
+import { parseJson } from './read-ndjson.js';
+import { MAX_ROW, type Row, tooLong, UnreadableFile } from './source.js';
+
+/** The characters that mean something outside and inside a string; what lies between is taken whole. */
+const OUTSIDE = /[",[\]{}\n]/g;
+const IN_STRING = /["\\\n]/g;
+
+const UNCLOSED = 'the array is not closed: the file may have been cut off';
+
+function notAnArray(line: number): UnreadableFile {
+  return new UnreadableFile(
+    `line ${line}: a JSON file holds an array; one object per line is NDJSON (name it .ndjson)`,
+  );
+}
+
+/** Cuts a JSON array into its elements' texts; see readJsonArray. */
+class ArrayCutter {
+  #line = 1;
+  /** White space at the start of the current line, and whether it may go on. */
+  #indent = 0;
+  #atLineStart = true;
+  /** Brackets and braces open at the current place; 0 before and behind the array. */
+  #depth = 0;
+  #ended = false;
+  /** The line on which something stands behind the array; 0 for none. */
+  #behind = 0;
+  #inString = false;
+  #escaped = false;
+  #afterComma = false;
+  /** The element under way: its text, and the line it starts on (0: not begun) with that line's indent. */
+  #text = '';
+  #start = 0;
+  #startIndent = 0;
+  #overlong = false;
+
+  /** Takes in a piece. @throws UnreadableFile for what is no array */
+  *cut(piece: string): Generator<Row> {
+    let text = piece;
+    let at = 0;
+    while (at < text.length) {
+      if (this.#ended) {
+        this.#passBehind(text.slice(at));
+        return;
+      }
+      const next = this.#plain(text, at);
+      if (next === text.length) return;
+      const character = text[next] as string;
+      const ended = this.#mark(character);
+      at = next + 1;
+      if (!ended && this.#text.length <= MAX_ROW) continue;
+      const again = yield* this.#finish(ended === ']');
+      if (again !== undefined) {
+        // What ended the failed element ends the one that is found in it.
+        text = again + text.slice(ended ? next : at);
+        at = 0;
+      } else if (ended === ']') {
+        this.#depth = 0;
+        this.#ended = true;
+      }
+    }
+  }
+
+  /** The end of the file. @throws UnreadableFile when it held no array */
+  *end(): Generator<Row> {
+    if (this.#depth === 0 && !this.#ended) {
+      throw new UnreadableFile('the file is empty; a JSON file holds an array');
+    }
+    while (this.#start > 0) {
+      const again = yield* this.#finish(false);
+      if (again === undefined) break;
+      yield* this.cut(again);
+    }
+    if (!this.#ended) yield { line: this.#line, fault: UNCLOSED };
+    if (this.#behind > 0) yield { line: this.#behind, fault: 'stands behind the end of the array' };
+  }
+
+  #passBehind(text: string): void {
+    if (this.#behind > 0) return;
+    const blank = text.slice(0, text.length - text.trimStart().length);
+    this.#line += blank.match(/\n/g)?.length ?? 0;
+    if (blank.length < text.length) this.#behind = this.#line;
+  }
+
+  /** Passes plain text from a place on. @returns where the next meaningful character is */
+  #plain(text: string, at: number): number {
+    const marks = this.#inString ? IN_STRING : OUTSIDE;
+    marks.lastIndex = this.#escaped ? at + 1 : at;
+    this.#escaped = false;
+    const next = marks.exec(text)?.index ?? text.length;
+    const plain = text.slice(at, next);
+    const blank = plain.length - plain.trimStart().length;
+    if (this.#atLineStart) {
+      this.#indent += blank;
+      this.#atLineStart = blank === plain.length;
+    }
+    if (blank < plain.length && this.#depth === 0) throw notAnArray(this.#line);
+    if (this.#start > 0 || blank < plain.length) this.#take(plain);
+    return next;
+  }
+
+  /** What a meaningful character does. @returns it when it ends an element */
+  #mark(character: string): ',' | ']' | undefined {
+    if (character === '\n') {
+      if (this.#start > 0) this.#take(character);
+      // No JSON string goes over the end of a line: the one that is open was damaged.
+      this.#inString = false;
+      this.#line += 1;
+      this.#indent = 0;
+      this.#atLineStart = true;
+      return undefined;
+    }
+    this.#atLineStart = false;
+    if (this.#inString) {
+      if (character === '"') this.#inString = false;
+      else this.#escaped = true;
+      this.#take(character);
+      return undefined;
+    }
+    if (this.#depth === 0) {
+      if (character !== '[') throw notAnArray(this.#line);
+      this.#depth = 1;
+      return undefined;
+    }
+    if (this.#depth === 1 && (character === ',' || character === ']')) return character;
+    if (character === '{' || character === '[') this.#depth += 1;
+    // A brace too many belongs to its element, which will not parse; the array goes on.
+    if ((character === '}' || character === ']') && this.#depth > 1) this.#depth -= 1;
+    if (character === '"') this.#inString = true;
+    this.#take(character);
+    return undefined;
+  }
+
+  #take(text: string): void {
+    if (this.#start === 0) {
+      this.#start = this.#line;
+      this.#startIndent = this.#indent;
+    }
+    if (!this.#overlong) this.#text += text;
+  }
+
+  /**
+   * The element that ends here, or has become too long.
+   * @returns text to be read again, when the element is damaged and another one seems to begin in it
+   */
+  *#finish(last: boolean): Generator<Row, string | undefined> {
+    const [line, text] = [this.#start, this.#text];
+    const row = this.#overlong ? { line, fault: tooLong } : parseJson(line, text);
+    if (line === 0) {
+      // `[]` holds nothing; `[a,]` and `[,a]` hold an element too many.
+      if (!last || this.#afterComma) yield { line: this.#line, fault: 'is empty: there is a comma too many' };
+      this.#afterComma = !last;
+      return undefined;
+    }
+    const again = 'fault' in row && !this.#overlong ? this.#nextStart(text) : -1;
+    if (again < 0 && text.length > MAX_ROW) {
+      // Too long, and it goes on: what follows of it is not held any more.
+      this.#overlong = true;
+      this.#text = '';
+      return undefined;
+    }
+    yield row;
+    this.#text = '';
+    this.#start = 0;
+    this.#overlong = false;
+    this.#afterComma = !last;
+    if (again < 0) return undefined;
+    this.#line = line + (text.slice(0, again).match(/\n/g)?.length ?? 0);
+    this.#depth = 1;
+    this.#inString = false;
+    this.#escaped = false;
+    this.#indent = 0;
+    this.#atLineStart = true;
+    this.#afterComma = true;
+    return text.slice(again);
+  }
+
+  /** Where a line of the text begins another object no deeper than the element; -1 without one. */
+  #nextStart(text: string): number {
+    const found = new RegExp(`\\n(?=[ \\t]{0,${this.#startIndent}}\\{)`).exec(text);
+    return found ? found.index + 1 : -1;
+  }
+}
+
+/**
+ * The elements of a JSON array, cut apart without parsing the whole: memory is bounded, and each is
+ * known by the line on which it starts. One that is not well-formed leaves the others be: where a quote
+ * or brace of it is missing, the next line that begins an object no deeper begins the next element.
+ *
+ * @throws UnreadableFile when the file does not hold an array
+ */
+export async function* readJsonArray(pieces: AsyncIterable<string>): AsyncGenerator<Row> {
+  const cutter = new ArrayCutter();
+  for await (const piece of pieces) yield* cutter.cut(piece);
+  yield* cutter.end();
+}

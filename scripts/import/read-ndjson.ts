@@ -1,0 +1,18 @@
+import { type Row, splitLines, tooLong } from './source.js';
+
+/** One JSON value as a row. */
+export function parseJson(line: number, text: string): Row {
+  try {
+    return { line, value: JSON.parse(text) };
+  } catch {
+    return { line, fault: 'is not well-formed JSON' };
+  }
+}
+
+/** NDJSON: one object per line; blank lines are passed over. */
+export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator<Row> {
+  for await (const { line, text } of splitLines(pieces)) {
+    if (text === undefined) yield { line, fault: tooLong };
+    else if (text.trim() !== '') yield parseJson(line, text);
+  }
+}
