@@ -46,8 +46,15 @@ export async function recordMember(clock: Clock, facts: MemberFacts): Promise<Ac
   if (!found) return createMember(clock, facts);
   if (found.leftAt) throw new AppError('UNAUTHORIZED', 'this member has left');
   const changes = changesOf(found, facts);
-  if (Object.keys(changes).length === 0) return toActor(found);
-  await Member.updateOne({ _id: found._id }, { $set: { ...changes, claimsAt: facts.issuedAt } });
+  // The date is kept also where nothing differs: else facts older than these, but newer than the last
+  // change, would undo what these confirm.
+  if (Object.keys(changes).length === 0 && facts.issuedAt <= found.claimsAt) return toActor(found);
+  const { matchedCount } = await Member.updateOne(
+    { _id: found._id, claimsAt: { $lte: facts.issuedAt } },
+    { $set: { ...changes, claimsAt: facts.issuedAt } },
+  );
+  // Newer facts came in meanwhile: they stand.
+  if (matchedCount === 0) return recordMember(clock, facts);
   return toActor({ ...found, ...changes });
 }
 
