@@ -27,7 +27,7 @@ export interface Members {
 /** @param config decides the key; a development key is made under DATA_DIR where none is given */
 export async function createMembers(config: Config, clock: Clock): Promise<Members> {
   const directory = createMemberDirectory();
-  const verifyToken = createTokenVerifier(config, await loadSigningKey(config), clock);
+  const verifyToken = createTokenVerifier(config, await loadSigningKey(config, clock), clock);
   return {
     authenticate: createAuthenticator(clock, verifyToken, directory),
     directory,

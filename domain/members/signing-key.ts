@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CryptoKey, createRemoteJWKSet, importSPKI, type JWTVerifyGetKey } from 'jose';
+import { type CryptoKey, importSPKI, type JWTVerifyGetKey } from 'jose';
+import type { Clock } from '../kernel/clock.js';
 import type { Config } from '../platform/config.js';
+import { createRemoteKeys } from './remote-keys.js';
 
 /** How tokens are checked: the key (or where to find it) and the algorithms it is believed for. */
 export interface SigningKey {
@@ -12,9 +14,6 @@ export interface SigningKey {
 
 /** Signature algorithms of public keys; `none` and HMAC are never taken with one (RFC 8725, 3.1). */
 const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'EdDSA'];
-
-/** Time, in ms, during which an unknown key id costs no further fetch of the key set. */
-const JWKS_COOL_DOWN_MS = 30_000;
 
 /**
  * The secret that development generates under DATA_DIR and `npm run token` shares. Two processes
@@ -39,28 +38,34 @@ export function hmacSecret(config: Config): Uint8Array | undefined {
   return new TextEncoder().encode(config.JWT_SECRET ?? developmentSecret(config.DATA_DIR));
 }
 
+/** Shortest RSA key that checks anything, in bits (RFC 7518, section 3.3). */
+const MIN_RSA_BITS = 2_048;
+
 /** Imports a PEM public key for the first algorithm of ours that its type fits. */
 async function importPem(pem: string): Promise<SigningKey> {
   for (const algorithm of ASYMMETRIC) {
+    let key: CryptoKey;
     try {
-      const key = await importSPKI(pem, algorithm);
-      return { key, algorithms: [algorithm] };
+      key = await importSPKI(pem, algorithm);
     } catch {
       // Another type of key: the next algorithm may fit it.
+      continue;
     }
+    // A shorter one is imported like any other, and then every single token is refused.
+    const { modulusLength = MIN_RSA_BITS } = key.algorithm as { modulusLength?: number };
+    if (modulusLength < MIN_RSA_BITS) {
+      throw new Error(`JWT_PUBLIC_KEY: an RSA key needs ${MIN_RSA_BITS} bits, this one has ${modulusLength}`);
+    }
+    return { key, algorithms: [algorithm] };
   }
   throw new Error('JWT_PUBLIC_KEY: not a public key of type RSA, EC (P-256) or Ed25519');
 }
 
 /** @returns the key of this configuration: exactly one of secret, PEM and JWKS */
-export async function loadSigningKey(config: Config): Promise<SigningKey> {
+export async function loadSigningKey(config: Config, clock: Clock): Promise<SigningKey> {
   if (config.JWT_PUBLIC_KEY) return importPem(config.JWT_PUBLIC_KEY);
   if (config.JWKS_URL) {
-    const key = createRemoteJWKSet(new URL(config.JWKS_URL), {
-      cooldownDuration: JWKS_COOL_DOWN_MS,
-      timeoutDuration: 3_000,
-    });
-    return { key, algorithms: ASYMMETRIC };
+    return { key: createRemoteKeys(new URL(config.JWKS_URL), clock), algorithms: ASYMMETRIC };
   }
   return { key: hmacSecret(config) as Uint8Array, algorithms: ['HS256'] };
 }
