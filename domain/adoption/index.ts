@@ -9,6 +9,7 @@ export type { RenderRecord } from './adoption.presenter.js';
 export type { ImportedPost, ImportOutcome } from './import-posts.js';
 export type { PostFacts } from './post-directory.js';
 export type { AdoptionPostDraft } from './save-post.js';
+export { checkAdoption } from './verify-adoption.js';
 
 /** Animals offered for adoption: the listing, and what chats need to know of a post. */
 export interface Adoption extends Pick<PostDirectory, 'findPost' | 'findPosts'> {

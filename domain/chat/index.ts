@@ -22,6 +22,7 @@ import { createRoomStates } from './rooms/room-states.js';
 export type { Caller } from './messages/identify-sender.js';
 export { MAX_LISTED } from './messages/list-messages.js';
 export { checkContent, messageFields } from './messages/message-input.js';
+export { checkChat } from './verify-chat.js';
 
 /** One-to-one chat about adoption posts. (contract, sections 4 and 5) */
 export interface Chat {

@@ -34,6 +34,7 @@ export type { CommentView, ReplyView } from './comments/comment.presenter.js';
 export type { CommentDraft } from './comments/create-comment.js';
 export type { HeartTarget } from './hearts/heart.model.js';
 export type { RestoredArticle, RestoredComment, RestoredHeart } from './restore.js';
+export { checkCommunity } from './verify-community.js';
 
 export interface CommunityDeps {
   clock: Clock;

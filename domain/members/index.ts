@@ -11,6 +11,7 @@ import { createTokenVerifier } from './verify-token.js';
 export type { Session } from './authenticate.js';
 export { issueToken } from './issue-token.js';
 export type { MemberDirectory } from './member-directory.js';
+export { checkMembers } from './verify-members.js';
 export { tokenOf } from './verify-token.js';
 
 /** Who people are and how they prove it. (contract, section 2) */

@@ -18,6 +18,7 @@ import { createTail } from './tail.js';
 import type { Delivery } from './wake-ups.js';
 import { createMemoryWakeUps } from './wake-ups.memory.js';
 
+export { checkNotifications } from './verify-notifications.js';
 export type { Delivery } from './wake-ups.js';
 
 /** Members' notifications and what their event streams carry. (contract, section 6) */

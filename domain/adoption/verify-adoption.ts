@@ -1,0 +1,13 @@
+import type { Check } from '../kernel/verification.js';
+import { checkSequence } from '../platform/sequence.model.js';
+import { AdoptionPost } from './adoption-post.model.js';
+
+/** The checks of this area: post numbers. */
+export function checkAdoption(): Check[] {
+  return [
+    checkSequence('adoption', async () => {
+      const last = await AdoptionPost.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
+      return last?._id ?? 0;
+    }),
+  ];
+}

@@ -1,0 +1,91 @@
+import { settled } from '../kernel/settle.js';
+import type { Check, Finding } from '../kernel/verification.js';
+import { checkSequence } from '../platform/sequence.model.js';
+import { Message } from './messages/message.model.js';
+import { type LedgerEntry, RoomAudit, type RoomFault } from './rooms/audit-room.js';
+import { rewriteLedger } from './rooms/rewrite-ledger.js';
+import { Room, type RoomRecord } from './rooms/room.model.js';
+
+const LEDGER_FIELDS = { chatNo: 1, seq: 1, senderNo: 1, sent: 1, read: 1 } as const;
+
+/** Audits one room on its own. A room is read before its messages, which only ever run ahead of it. */
+async function auditRoom(chatNo: number): Promise<RoomFault[]> {
+  const room = await Room.findById(chatNo).lean();
+  if (!room) return [];
+  const audit = new RoomAudit(room);
+  const messages = Message.find({ chatNo }, LEDGER_FIELDS).sort({ seq: 1 }).lean().cursor();
+  for await (const entry of messages) audit.add(entry);
+  return audit.finish();
+}
+
+/** The faults of a room that stand, as findings. */
+async function* findings(chatNo: number, faults: RoomFault[]): AsyncGenerator<Finding> {
+  const byKind = (list: RoomFault[]) => new Map(list.map(({ kind, text }) => [kind, text]));
+  const standing = await settled(byKind(faults), async () => byKind(await auditRoom(chatNo)));
+  for (const [kind, text] of standing) {
+    // Who wrote a message is not ours to guess.
+    yield kind === 'sender' ? { text } : { text, mend: () => rewriteLedger(chatNo) };
+  }
+}
+
+async function* orphans(chatNo: number, count: number): AsyncGenerator<Finding> {
+  if (count === 0 || (await Room.exists({ _id: chatNo }))) return;
+  yield { text: `room ${chatNo}: does not exist, but has ${count} messages` };
+}
+
+/** Rooms and all messages side by side, each in the order of an index: one pass, whatever their number. */
+async function* auditAll(looked: (count: number) => void): AsyncGenerator<Finding> {
+  const messages = Message.find({}, LEDGER_FIELDS).sort({ chatNo: 1, seq: 1 }).lean().cursor();
+  const stream = messages[Symbol.asyncIterator]();
+  const next = async (): Promise<(LedgerEntry & { chatNo: number }) | undefined> => {
+    const { value, done } = await stream.next();
+    return done ? undefined : value;
+  };
+  try {
+    let message = await next();
+    /** Passes messages before a room number: no room of that pass owns them. */
+    async function* passBefore(chatNo: number): AsyncGenerator<Finding> {
+      while (message && message.chatNo < chatNo) {
+        const lost = message.chatNo;
+        let count = 0;
+        for (; message?.chatNo === lost; message = await next()) count += 1;
+        looked(count);
+        yield* orphans(lost, count);
+      }
+    }
+    const rooms: AsyncIterable<RoomRecord> = Room.find({}).sort({ _id: 1 }).lean().cursor();
+    for await (const room of rooms) {
+      yield* passBefore(room._id);
+      const audit = new RoomAudit(room);
+      let count = 0;
+      for (; message?.chatNo === room._id; message = await next()) {
+        audit.add(message);
+        count += 1;
+      }
+      looked(count + 1);
+      const faults = audit.finish();
+      if (faults.length > 0) yield* findings(room._id, faults);
+    }
+    yield* passBefore(Number.POSITIVE_INFINITY);
+  } finally {
+    await messages.close();
+  }
+}
+
+/**
+ * The checks of this area: each room's ledger (numbers without holes, running counts, read positions)
+ * and what the room list takes from it: the unread counts, and the latest message, which is the one of
+ * the highest number.
+ */
+export function checkChat(): Check[] {
+  return [
+    {
+      size: async () => (await Room.countDocuments({})) + (await Message.countDocuments({})),
+      run: auditAll,
+    },
+    checkSequence('room', async () => {
+      const last = await Room.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
+      return last?._id ?? 0;
+    }),
+  ];
+}

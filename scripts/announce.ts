@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { text } from '../domain/kernel/input.js';
+import { announceToAll } from './announce/announce-to-all.js';
+import { readArguments } from './arguments.js';
+import { runCommand, UsageError } from './command.js';
+import { withDomain } from './with-domain.js';
+
+const usage = `Usage: npm run announce -- TEXT [options]
+
+Notifies every member of TEXT (at most 200 characters). Running it twice announces twice.
+
+  --url PATH     the page of the app that the notification leads to, for example board/12
+  --resume KEY   finishes an announcement that was interrupted, of the key it printed: nobody gets it twice`;
+
+const schema = z.object({
+  TEXT: text(200),
+  '--url': z
+    .string()
+    .max(2_048, 'must have at most 2048 characters')
+    .regex(/^(?!\/\/)(?![A-Za-z][A-Za-z0-9+.-]*:)[^\s\\\p{Cc}]*$/u, 'must be a path inside the app')
+    .default(''),
+  '--resume': z
+    .string()
+    .regex(/^[\w-]{12}$/, 'must be a key as an announcement prints it')
+    .optional(),
+});
+
+await runCommand(usage, async (args) => {
+  const { values, positionals } = readArguments({
+    args,
+    allowPositionals: true,
+    options: { url: { type: 'string' }, resume: { type: 'string' } },
+  });
+  if (positionals.length !== 1) throw new UsageError('one text is needed, in quotes');
+  const parsed = schema.safeParse({
+    TEXT: positionals[0],
+    '--url': values.url,
+    '--resume': values.resume,
+  });
+  if (!parsed.success) {
+    for (const { path, message } of parsed.error.issues)
+      process.stderr.write(`${path.join('.')}: ${message}\n`);
+    return 2;
+  }
+  const { TEXT: content, '--url': url, '--resume': resumed } = parsed.data;
+  const key = resumed ?? randomBytes(9).toString('base64url');
+  return withDomain('announce', (domain) => announceToAll(domain, { key, content, url }));
+});

@@ -1,0 +1,64 @@
+import type { Domain } from '../../domain/domain.js';
+import { createProgress } from '../progress.js';
+
+/** Members notified together, and between two looks at whether to stop. */
+const BATCH = 500;
+
+/** What a shell shows for a command that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+export interface Announcement {
+  /** The same key never notifies a member twice. */
+  key: string;
+  content: string;
+  /** A path inside the app. */
+  url: string;
+}
+
+/**
+ * Notifies every member, in batches. What is announced is stored at once; a running service finds it
+ * by itself and delivers it to whoever is connected.
+ *
+ * @returns the exit status: 0 when all members have it, 130 when it was interrupted
+ */
+export async function announceToAll(domain: Domain, { key, content, url }: Announcement): Promise<number> {
+  const { directory } = domain.members;
+  // Said first, so that it is there to be resumed however this ends.
+  process.stderr.write(`key ${key} (if interrupted: the same command with --resume ${key})\n`);
+  const progress = createProgress(await directory.count(), 'announce');
+  let interrupted = false;
+  const interrupt = () => {
+    interrupted = true;
+  };
+  process.once('SIGINT', interrupt);
+  let notified = 0;
+  let before = 0;
+  try {
+    for await (const numbers of directory.allNumbers(BATCH)) {
+      if (interrupted) break;
+      const fresh = await Promise.all(
+        numbers.map((memberNo) =>
+          domain.notifications.notify({
+            memberNo,
+            type: 'announcement',
+            content,
+            url,
+            originNo: 0,
+            cause: `announcement:${key}`,
+          }),
+        ),
+      );
+      const count = fresh.filter(Boolean).length;
+      notified += count;
+      before += numbers.length - count;
+      progress.advance(numbers.length);
+    }
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+    progress.stop();
+  }
+  const already = before > 0 ? `, ${before} had been notified before` : '';
+  const state = interrupted ? 'interrupted: ' : '';
+  process.stdout.write(`${state}${notified} members notified${already}\n`);
+  return interrupted ? INTERRUPTED : 0;
+}

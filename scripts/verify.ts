@@ -1,0 +1,19 @@
+import { readArguments } from './arguments.js';
+import { runCommand } from './command.js';
+import { verify } from './verify/verify.js';
+import { withDomain } from './with-domain.js';
+
+const usage = `Usage: npm run verify [-- --repair]
+
+Recomputes every stored count, unread count, read position and running number from the records and lists
+what disagrees, one line each.
+
+  --repair   mends it. Where numbers of messages or notifications have to move, stop the service first:
+             it remembers the newest ones.
+
+Exit status: 0 all agrees, or was mended; 1 something disagrees.`;
+
+await runCommand(usage, async (args) => {
+  const { values } = readArguments({ args, options: { repair: { type: 'boolean', default: false } } });
+  return withDomain('verify', () => verify(values.repair));
+});
