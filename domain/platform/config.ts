@@ -14,11 +14,12 @@ export class ConfigError extends Error {
   }
 }
 
-const port = z.coerce
-  .number('must be a port number')
-  .int('must be a port number')
-  .min(0, 'must be a port number from 0 to 65535')
-  .max(65_535, 'must be a port number from 0 to 65535');
+/** Digits alone: a blank or `0x50` is a slip, not port 0 or 80. */
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number from 0 to 65535')
+  .transform(Number)
+  .refine((number) => number <= 65_535, 'must be a port number from 0 to 65535');
 
 const onOff = z.enum(['on', 'off'], 'must be on or off');
 
@@ -43,6 +44,11 @@ const timeZone = z.string().refine((name) => {
   }
 }, 'must be an IANA time zone such as Asia/Seoul');
 
+/** `localhost:3000` is a URL too, of the scheme `localhost`; its origin is `null`, that of any sandboxed page. */
+function isWebOrigin(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
 /** `*`, or origins such as `https://app.example.org`, separated by commas. */
 const origins = z
   .string()
@@ -53,7 +59,7 @@ const origins = z
       .filter(Boolean),
   )
   .refine(
-    (list) => list.every((origin) => origin === '*' || URL.canParse(origin)),
+    (list) => list.length > 0 && list.every((origin) => origin === '*' || isWebOrigin(origin)),
     'must be * or a comma-separated list of origins such as https://app.example.org',
   )
   .transform((list) => list.map((origin) => (origin === '*' ? origin : new URL(origin).origin)));
@@ -119,6 +125,8 @@ const schema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** Bearer token demanded by /metrics; unset: open. */
   METRICS_TOKEN: z.string().min(8, 'must be at least 8 characters').optional(),
+  /** Time over which a stopping process closes its connections one by one, in ms. */
+  DRAIN_WINDOW_MS: z.coerce.number().int().min(0).max(300_000).default(2_000),
   /** Time a stop may take before the process is ended, in ms. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(10_000),
 });

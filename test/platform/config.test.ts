@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Config, ConfigError, loadConfig, variableNames } from '../../domain/platform/config.js';
+
+describe('configuration', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'adoption-config-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const load = (env: Record<string, string> = {}): Config => loadConfig(env, folder);
+
+  function faults(env: Record<string, string>): string[] {
+    try {
+      load(env);
+      return [];
+    } catch (error) {
+      expect(error).to.be.an.instanceOf(ConfigError);
+      return (error as ConfigError).faults;
+    }
+  }
+
+  it('has the documented defaults', () => {
+    expect(load()).to.include({
+      NODE_ENV: 'development',
+      HOST: '127.0.0.1',
+      HTTP_PORT: 8080,
+      GATEWAY_PORT: 8081,
+      DATA_DIR: '.data',
+      TIME_ZONE: 'Asia/Seoul',
+      LEGACY_ANONYMOUS: 'bound',
+      RATE_LIMIT: 'on',
+      TRUST_PROXY: 0,
+      DEMO: true,
+      production: false,
+    });
+    expect(load({ MONGODB_URI: 'mongodb://db:27017/adoption' })).to.include({ DEMO: false });
+  });
+
+  const bad: Record<string, string[]> = {
+    NODE_ENV: ['staging'],
+    HTTP_PORT: ['http', '65536', '-1', '80.5', '0x50', '1e3', ' ', '8080 '],
+    GATEWAY_PORT: ['http', '65536', ' '],
+    MONGODB_URI: ['localhost:27017', 'http://localhost', 'mongodb://'],
+    JWT_SECRET: ['short', 'x'.repeat(31)],
+    JWT_PUBLIC_KEY: ['not a key'],
+    JWKS_URL: ['not a url', 'ftp://id.example.org/jwks.json', 'file:///etc/passwd'],
+    CORS_ORIGINS: [
+      'app.example.org',
+      'localhost:3000',
+      'null',
+      'ftp://x.org',
+      ',',
+      'https://a.org, nonsense',
+    ],
+    TRUST_PROXY: ['yes', '-1', '1.5', '11', 'constructor', '__proto__'],
+    TIME_ZONE: ['Seoul', 'Asia/Soul'],
+    LEGACY_ANONYMOUS: ['on', 'OPEN'],
+    LEGACY_ANONYMOUS_OPEN_CONFIRMED: ['yes'],
+    RATE_LIMIT: ['true'],
+    DEMO: ['1'],
+    LOG_LEVEL: ['verbose'],
+    METRICS_TOKEN: ['short'],
+    REDIS_URL: ['localhost:6379', 'http://localhost'],
+    REDIS_ADAPTER: ['streams'],
+    GATEWAY_STICKY: ['yes'],
+    SHUTDOWN_TIMEOUT_MS: ['soon', '0', '-5', '99999999'],
+  };
+  for (const [name, values] of Object.entries(bad)) {
+    it(`refuses a bad ${name} with one line that names it`, () => {
+      for (const value of values) {
+        const lines = faults({ [name]: value });
+        expect(lines, value).to.have.length(1);
+        expect(lines[0], value).to.match(new RegExp(`^${name}: [^\\n]+$`));
+      }
+    });
+  }
+
+  it('knows no variable that these tests leave out', () => {
+    const free = ['HOST', 'DATA_DIR', 'JWT_ISSUER', 'JWT_AUDIENCE'];
+    const tested = [...Object.keys(bad), ...free];
+    expect(variableNames.filter((name) => !tested.includes(name))).to.deep.equal([]);
+  });
+
+  it('names every fault at once', () => {
+    const lines = faults({ HTTP_PORT: 'x', TIME_ZONE: 'y', LOG_LEVEL: 'z' });
+    expect(lines.map((line) => line.split(':')[0])).to.have.members(['HTTP_PORT', 'TIME_ZONE', 'LOG_LEVEL']);
+  });
+
+  it('takes a variable that is set to nothing as unset', () => {
+    expect(load({ JWT_SECRET: '', HTTP_PORT: '', CORS_ORIGINS: '' })).to.include({ HTTP_PORT: 8080 });
+  });
+
+  it('reads .env under the environment, and refuses a name there that does not exist', () => {
+    writeFileSync(join(folder, '.env'), 'HTTP_PORT=9000\nTIME_ZONE="UTC" # comment\n');
+    expect(load({ HTTP_PORT: '9001' })).to.include({ HTTP_PORT: 9001, TIME_ZONE: 'UTC' });
+    writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\n');
+    expect(faults({ PATH: '/bin', UNRELATED: '1' })).to.deep.equal([
+      'HTTP_PROT: .env names a variable that does not exist',
+    ]);
+  });
+
+  it('takes one key alone', () => {
+    const secret = { JWT_SECRET: 'x'.repeat(32) };
+    const jwks = { JWKS_URL: 'https://id.example.org/jwks.json' };
+    const pem = { JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----' };
+    for (const keys of [
+      { ...secret, ...jwks },
+      { ...secret, ...pem },
+      { ...jwks, ...pem },
+      { ...secret, ...jwks, ...pem },
+    ]) {
+      expect(faults(keys)).to.deep.equal([
+        'JWT_SECRET: set only one of JWT_SECRET, JWT_PUBLIC_KEY and JWKS_URL',
+      ]);
+    }
+  });
+
+  it('counts the bytes of a secret, not its characters', () => {
+    expect(load({ JWT_SECRET: '한'.repeat(11) })).to.have.property('JWT_SECRET');
+  });
+
+  it('keeps origins in their canonical form', () => {
+    expect(
+      load({ CORS_ORIGINS: ' https://App.example.org/ ,http://localhost:80' }).CORS_ORIGINS,
+    ).to.deep.equal(['https://app.example.org', 'http://localhost']);
+    expect(load({ CORS_ORIGINS: '*' }).CORS_ORIGINS).to.deep.equal(['*']);
+  });
+
+  it('takes proxies as a number, on or off', () => {
+    for (const [given, hops] of Object.entries({ off: 0, on: 1, '0': 0, '2': 2 })) {
+      expect(load({ TRUST_PROXY: given }).TRUST_PROXY, given).to.equal(hops);
+    }
+  });
+
+  const production = {
+    NODE_ENV: 'production',
+    MONGODB_URI: 'mongodb://db:27017/adoption',
+    JWT_SECRET: 'x'.repeat(32),
+    CORS_ORIGINS: 'https://app.example.org',
+  };
+
+  it('in production is fine with a key, a database and origins', () => {
+    expect(load(production)).to.include({ production: true, DEMO: false });
+  });
+
+  it('in production refuses what development allows, each with its line', () => {
+    expect(faults({ NODE_ENV: 'production' }).map((line) => line.split(':')[0])).to.have.members([
+      'JWT_SECRET',
+      'MONGODB_URI',
+      'CORS_ORIGINS',
+    ]);
+    expect(faults({ ...production, DEMO: 'on' })[0]).to.match(/^DEMO: /);
+    const open = { ...production, LEGACY_ANONYMOUS: 'open' };
+    expect(faults(open)[0]).to.match(/^LEGACY_ANONYMOUS: /);
+    expect(load({ ...open, LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'on' })).to.include({ LEGACY_ANONYMOUS: 'open' });
+  });
+});
