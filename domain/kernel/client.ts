@@ -7,14 +7,16 @@ export interface Client {
   readonly userAgent: string;
 }
 
-/** An IPv4 address that came in through an IPv6 socket, in any spelling, as plain IPv4. */
+/**
+ * An address in its one spelling: an IPv4 address that came in through an IPv6 socket as plain IPv4, an
+ * IPv6 address shortened (RFC 5952). uWebSockets.js writes all eight groups out and Node does not.
+ */
 function plainAddress(address: string): string {
-  const short = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (short?.[1]) return short[1];
-  // uWebSockets.js spells all eight groups out: 0000:0000:0000:0000:0000:ffff:7f00:0001.
-  const long = isIPv6(address) ? /^(?:0+:){5}ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) : null;
-  if (!long) return address;
-  const [high, low] = [Number.parseInt(long[1] as string, 16), Number.parseInt(long[2] as string, 16)];
+  if (!isIPv6(address) || address.includes('%')) return address;
+  const short = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
+  if (!mapped) return short;
+  const [high, low] = [Number.parseInt(mapped[1] as string, 16), Number.parseInt(mapped[2] as string, 16)];
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
