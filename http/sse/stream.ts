@@ -45,7 +45,7 @@ export function openStream(
   function close(reason: CloseReason): void {
     if (closed) return;
     closed = true;
-    unsubscribe();
+    subscription.end();
     onClose(reason);
     // A reader that does not read would hold an orderly end back for ever.
     if (reason === 'slow' || reason === 'client') res.destroy();
@@ -103,7 +103,7 @@ export function openStream(
     });
   }
 
-  const unsubscribe = notifications.subscribe(memberNo, (delivery) => {
+  const subscription = notifications.subscribe(memberNo, (delivery) => {
     wanted = Math.max(wanted, delivery.n);
     if (reading || delivery.n <= last) return;
     if (delivery.n === last + 1) writeDelivery(delivery);
@@ -124,7 +124,9 @@ export function openStream(
   write(
     `retry: ${RETRY_MS}\n${formatEvent(`${memberNo}_${cursor}`, `EventStream Created. [userId=${memberNo}]`)}`,
   );
-  startCatchUp();
+  void subscription.ready.then(() => {
+    if (!closed) startCatchUp();
+  });
 
   return {
     memberNo,
