@@ -1,15 +1,15 @@
 import { type Adoption, createAdoption } from './adoption/index.js';
-import { type Chat, createChat } from './chat/index.js';
+import { type Chat, createChat, createChatState } from './chat/index.js';
 import { type Community, createCommunity } from './community/index.js';
 import { type Clock, systemClock } from './kernel/clock.js';
 import { createEventBus } from './kernel/events.js';
 import type { Live } from './kernel/live.js';
 import { createLocalDateTime } from './kernel/local-date-time.js';
 import { createMembers, type Members } from './members/index.js';
-import { createNotifications, type Notifications } from './notifications/index.js';
+import { createNotifications, createWakeUps, type Notifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
-import { createRateLimits, type RateLimits } from './platform/rate-limits.js';
+import { createRateLimits, type RateLimits } from './platform/rate-limits/index.js';
 import type { RedisConnection } from './platform/redis.js';
 
 /** The whole domain layer, shared by REST, event streams, sockets and commands. */
@@ -41,15 +41,21 @@ const SWEEP_EVERY_MS = 30_000;
 
 /** Puts the areas together; needs a connected database (platform/mongo). */
 export async function createDomain(options: DomainOptions): Promise<Domain> {
-  const { config, logger, live, clock = systemClock } = options;
+  const { config, logger, live, redis, clock = systemClock } = options;
   const events = createEventBus();
   const localTime = createLocalDateTime(config.TIME_ZONE);
   const members = await createMembers(config, clock);
   const { directory } = members;
   const adoption = createAdoption({ clock });
   const community = createCommunity({ clock, events, directory, localTime, logger });
-  const notifications = createNotifications({ clock, events, directory, localTime, live, logger });
-  const chat = createChat({ clock, events, directory, adoption, live, logger, config });
+  const notifications = createNotifications({
+    ...{ clock, events, directory, localTime, live, logger },
+    wakeUps: createWakeUps(redis),
+  });
+  const chat = createChat({
+    ...{ clock, events, directory, adoption, live, logger, config },
+    ...createChatState(clock, redis),
+  });
   let timer: NodeJS.Timeout | undefined;
 
   async function sweep(): Promise<void> {
@@ -68,7 +74,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
     community,
     chat,
     notifications,
-    rateLimits: createRateLimits(config.RATE_LIMIT === 'on'),
+    rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
     async startSweeps() {
       await notifications.startTail();
       await sweep();

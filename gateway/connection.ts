@@ -1,15 +1,16 @@
 import type { Domain } from '../domain/domain.js';
 import type { Client } from '../domain/kernel/client.js';
 import { AppError } from '../domain/kernel/errors.js';
+import type { Live } from '../domain/kernel/live.js';
+import { chatNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
 import type { Session } from '../domain/members/index.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
-import type { Broadcast } from './broadcast.js';
 import { closeReason } from './close-reasons.js';
 import { clientEvents } from './events/index.js';
 import { register } from './handle.js';
-import { chatNoOf, memberRoom } from './rooms.js';
+import type { Sequencer } from './sequencer.js';
 import type { GatewaySocket } from './server.js';
 import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
 
@@ -38,7 +39,13 @@ function refuseUnknown([event, ...args]: unknown[], next: () => void): void {
 }
 
 /** @returns what is done with a connection that was let in */
-export function createConnectionHandler(domain: Domain, live: Broadcast, config: Config, logger: Logger) {
+export function createConnectionHandler(
+  domain: Domain,
+  live: Live,
+  sequencer: Sequencer,
+  config: Config,
+  logger: Logger,
+) {
   const connections = new Map<number, Set<GatewaySocket>>();
 
   function remember(memberNo: number, socket: GatewaySocket): void {
@@ -63,7 +70,7 @@ export function createConnectionHandler(domain: Domain, live: Broadcast, config:
     void socket.join(memberRoom(memberNo));
     armExpiry(socket);
     socket.use(refuseUnknown);
-    for (const definition of clientEvents) register({ domain, live, logger, socket }, definition);
+    for (const definition of clientEvents) register({ domain, live, sequencer, logger, socket }, definition);
 
     socket.on('disconnecting', () => {
       const chatNos = [...socket.rooms].map(chatNoOf).filter((chatNo) => chatNo !== undefined);

@@ -2,18 +2,20 @@ import type { z } from 'zod';
 import type { Domain } from '../domain/domain.js';
 import type { Actor } from '../domain/kernel/actor.js';
 import { parseInput } from '../domain/kernel/input.js';
+import type { Live } from '../domain/kernel/live.js';
 import { toAppError } from '../domain/platform/failures.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
-import type { Budget } from '../domain/platform/rate-limits.js';
-import type { Broadcast } from './broadcast.js';
+import type { Budget } from '../domain/platform/rate-limits/index.js';
 import type { ClientEvents } from './protocol.js';
+import type { Sequencer } from './sequencer.js';
 import type { GatewaySocket } from './server.js';
 
 /** What every handler works with. */
 export interface HandlerContext {
   domain: Domain;
-  live: Broadcast;
+  live: Live;
+  sequencer: Sequencer;
   logger: Logger;
   socket: GatewaySocket;
 }

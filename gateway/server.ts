@@ -8,14 +8,21 @@ import {
 } from 'uWebSockets.js';
 import { Server, type Socket } from 'socket.io';
 import type { Domain } from '../domain/domain.js';
+import type { Live } from '../domain/kernel/live.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
+import { chatNoOf, chatRoom } from '../domain/kernel/socket-rooms.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
+import { metrics } from '../domain/platform/metrics.js';
+import type { RedisConnection } from '../domain/platform/redis.js';
+import { createSocketAdapter } from '../domain/platform/socket-adapter.js';
+import { createSocketLive } from '../domain/platform/socket-live.js';
 import { createAuthentication } from './authenticate.js';
-import { type Broadcast, createBroadcast } from './broadcast.js';
 import { createConnectionHandler, type SocketData } from './connection.js';
+import { interceptDeliveries } from './deliveries.js';
 import { serveOperations } from './operations.js';
 import type { ClientEvents, ServerEvents } from './protocol.js';
+import { createSequencer, type Sequencer } from './sequencer.js';
 
 export type GatewayServer = Server<ClientEvents, ServerEvents, Record<string, never>, SocketData>;
 export type GatewaySocket = Socket<ClientEvents, ServerEvents, Record<string, never>, SocketData>;
@@ -36,6 +43,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports without a type. */
 const EXCLUSIVE_PORT = 1;
 
+/** LIBUS_LISTEN_DEFAULT: several processes take connections of one port (SO_REUSEPORT). */
+const SHARED_PORT = 0;
+
 /** The form of `listen` that takes host and options both; the package's types leave it out. */
 type Listen = (
   host: string,
@@ -44,12 +54,12 @@ type Listen = (
   done: (socket: us_listen_socket | false) => void,
 ) => void;
 
-/** Time, in ms, over which clients spread their return after a stop. */
-const RETURN_OVER_MS = 5_000;
+/** How often, in ms, this process compares its rooms with the database, for pushes that got lost. */
+const COMPARE_EVERY_MS = 5_000;
 
 export interface Gateway {
   /** The domain's port to sockets. Usable at once; there is nobody to hear it before `listen`. */
-  live: Broadcast;
+  live: Live;
   /**
    * Starts serving.
    * @param probe rejects with what stands in the way of serving
@@ -84,8 +94,56 @@ function guardWebSockets(app: TemplatedApp): void {
   }) as typeof app.ws;
 }
 
-/** Creates the Socket.IO server on uWebSockets.js: one per process, it patches a shared prototype. */
-export function createGateway(config: Config, logger: Logger): Gateway {
+/**
+ * Compares the rooms of this process with the database every few seconds, and at once when Redis is
+ * back: what pub/sub has lost reaches everybody who looks connected. (contract, promise 5)
+ *
+ * @returns a function that ends it
+ */
+function compareRegularly(sequencer: Sequencer, redis: RedisConnection, logger: Logger): () => void {
+  let running = false;
+  async function compare(): Promise<void> {
+    if (running) return;
+    running = true;
+    try {
+      await sequencer.compare();
+    } catch (error) {
+      logger.warn({ err: error }, 'rooms were not compared with the database; the next time is soon');
+    } finally {
+      running = false;
+    }
+  }
+  const timer = setInterval(() => void compare(), COMPARE_EVERY_MS);
+  const off = redis.on('back', () => void compare());
+  return () => {
+    clearInterval(timer);
+    off();
+  };
+}
+
+/** Closes all connections, each at a random moment of the time given (ms): not everybody comes back at once. */
+async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
+  const sockets = [...io.of('/').sockets.values()];
+  await Promise.all(
+    sockets.map(
+      (socket) =>
+        new Promise<void>((resolve) => {
+          setTimeout(() => {
+            // The transport, not the session: its client comes back by itself.
+            socket.conn.close();
+            resolve();
+          }, Math.random() * windowMs);
+        }),
+    ),
+  );
+}
+
+/**
+ * Creates the Socket.IO server on uWebSockets.js: one per process, it patches a shared prototype.
+ *
+ * @param redis joins several gateways into one; without it this process is alone
+ */
+export function createGateway(config: Config, logger: Logger, redis?: RedisConnection): Gateway {
   const originAllowed = createOriginPolicy(config.CORS_ORIGINS);
   const app = App();
   guardWebSockets(app);
@@ -95,7 +153,9 @@ export function createGateway(config: Config, logger: Logger): Gateway {
   const io: GatewayServer = new Server({
     path: '/socket.io/',
     serveClient: false,
-    transports: ['websocket', 'polling'],
+    // The requests of one long-polling client must all reach one process.
+    transports: redis && config.GATEWAY_STICKY === 'off' ? ['websocket'] : ['websocket', 'polling'],
+    ...(redis ? { adapter: createSocketAdapter(redis, config.REDIS_ADAPTER) as never } : {}),
     connectTimeout: CONNECT_TIMEOUT_MS,
     maxHttpBufferSize: MAX_FRAME,
     pingInterval: PING_INTERVAL_MS,
@@ -113,7 +173,12 @@ export function createGateway(config: Config, logger: Logger): Gateway {
       credentials: !config.CORS_ORIGINS?.includes('*'),
     },
   });
-  const live = createBroadcast(io);
+  let stopComparing = () => {};
+  const live = createSocketLive({
+    send: (room, event, payload) => io.to(room).emit(event, ...([payload] as never)),
+    sendHere: (room, event, payload) => io.local.to(room).emit(event, ...([payload] as never)),
+    leave: (inRoom, room) => io.in(inRoom).socketsLeave(room),
+  });
 
   function stopListening(): void {
     if (listening) us_listen_socket_close(listening);
@@ -125,17 +190,36 @@ export function createGateway(config: Config, logger: Logger): Gateway {
 
     async listen(domain, probe) {
       io.use(createAuthentication(domain, config));
-      io.on('connection', createConnectionHandler(domain, live, config, logger));
+      const sequencer = createSequencer(
+        {
+          read: domain.chat.readAfter,
+          heads: domain.chat.heads,
+          heard: domain.chat.heard,
+          filled: () => metrics.gapsFilled.inc(),
+          emit(payload, exceptSocket) {
+            const room = io.local.to(chatRoom(payload.chatNo));
+            (exceptSocket ? room.except(exceptSocket) : room).emit('message', payload);
+          },
+        },
+        logger,
+      );
+      if (redis) stopComparing = compareRegularly(sequencer, redis, logger);
+      io.on('connection', createConnectionHandler(domain, live, sequencer, config, logger));
+      io.of('/').adapter.on('delete-room', (room: string) => {
+        const chatNo = chatNoOf(room);
+        if (chatNo !== undefined) sequencer.leave(chatNo);
+      });
       serveOperations(app, config, async () => {
         if (draining) throw new Error('draining');
         await probe();
       });
       io.attachApp(app);
+      interceptDeliveries(domain, sequencer);
       const { HOST, GATEWAY_PORT } = config;
       return new Promise<number>((resolve, reject) => {
-        // Exclusively: uWebSockets.js would share the port with another process without a word.
+        // Alone, exclusively: uWebSockets.js would share the port with another process without a word.
         const listen = app.listen.bind(app) as unknown as Listen;
-        listen(HOST, GATEWAY_PORT, EXCLUSIVE_PORT, (socket) => {
+        listen(HOST, GATEWAY_PORT, redis ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
           if (!socket) {
             reject(new Error(`GATEWAY_PORT: ${HOST}:${GATEWAY_PORT} is taken`));
             return;
@@ -149,9 +233,12 @@ export function createGateway(config: Config, logger: Logger): Gateway {
     async drain() {
       draining = true;
       stopListening();
-      io.emit('drain', { retryAfterMs: RETURN_OVER_MS });
+      stopComparing();
+      io.local.emit('drain', { retryAfterMs: config.DRAIN_WINDOW_MS });
       // The next turn of the loop: the event leaves before the connections close.
       await new Promise((resolve) => setImmediate(resolve));
+      // Alone, there is nobody else to come to: waiting would only make the stop long.
+      if (redis) await closeOver(io, config.DRAIN_WINDOW_MS);
       await io.close();
     },
 

@@ -64,8 +64,8 @@ export function createHttpServer(config: Config, logger: Logger): HttpServer {
       const ended = new Promise<void>((resolve) => {
         server?.close(() => resolve());
       });
-      streams?.close();
       closeKeptAlive();
+      await streams?.close(config.REDIS_URL ? config.DRAIN_WINDOW_MS : 0);
       const late = setTimeout(() => server?.closeAllConnections(), FINISH_MS);
       await ended;
       clearTimeout(late);

@@ -1,8 +1,7 @@
-import { createDomain, type Domain } from '../domain/domain.js';
-import { AppError } from '../domain/kernel/errors.js';
+import type { Domain } from '../domain/domain.js';
+import { openDomain } from '../domain/open-domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
-import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from '../domain/platform/mongo.js';
 import { createShutdown, type Shutdown } from '../domain/platform/shutdown.js';
 import { listCloseReasons } from '../gateway/close-reasons.js';
 import { clientEvents } from '../gateway/events/index.js';
@@ -27,21 +26,15 @@ export async function runService(config: Config, logger: Logger, mongoUri: strin
   const shutdown = createShutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const gateway = createGateway(config, logger);
   const http = createHttpServer(config, logger);
-  async function probe(): Promise<void> {
-    if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
-    await pingMongo();
-  }
-
+  const { domain, probe, close } = await openDomain({
+    ...{ config, logger, mongoUri, shutdown },
+    live: gateway.live,
+  });
+  shutdown.add('sockets', () => gateway.drain());
+  shutdown.add('http', () => http.drain());
+  shutdown.add('domain', close);
+  shutdown.add('gateway', () => gateway.close());
   try {
-    await connectMongo(mongoUri);
-    await ensureIndexes();
-    const domain = await createDomain({ config, logger, live: gateway.live });
-    await domain.startSweeps();
-    shutdown.add('sockets', () => gateway.drain());
-    shutdown.add('http', () => http.drain());
-    shutdown.add('domain', () => domain.close());
-    shutdown.add('gateway', () => gateway.close());
-    shutdown.add('database', disconnectMongo);
     // The sockets first: the documents and the demo page name their port.
     const gatewayPort = await gateway.listen(domain, probe);
     const sockets = { port: gatewayPort, events: clientEvents, closeReasons: listCloseReasons() };
@@ -49,7 +42,6 @@ export async function runService(config: Config, logger: Logger, mongoUri: strin
     return { domain, httpPort, gatewayPort, shutdown };
   } catch (error) {
     await shutdown.begin('the start failed');
-    await disconnectMongo();
     throw error;
   }
 }

@@ -1,7 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import type { MessagePayload, RoomView } from '../kernel/live.js';
 import type { Bindings } from './bindings/bindings.js';
-import { createMemoryBindings } from './bindings/bindings.memory.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { Caller } from './messages/identify-sender.js';
@@ -9,19 +8,21 @@ import { createLedger } from './messages/ledger.js';
 import { listMessages, type MessageList } from './messages/list-messages.js';
 import { markRead, markStateRead } from './messages/mark-read.js';
 import { echoMessage, type PushAnswer, type PushInput, pushMessage } from './messages/push-message.js';
+import { readAfter, readHeads } from './messages/read-on.js';
 import { type SendInput, sendMessage } from './messages/send-message.js';
 import { createUnseenMessages } from './messages/unseen-messages.js';
 import { type Entered, enterRoom } from './presence/enter-room.js';
 import { connectionClosed, disconnectFromRoom, leaveRoom } from './presence/leave-room.js';
-import { createMemoryPresence } from './presence/presence.memory.js';
 import { createRoom } from './rooms/create-room.js';
 import { listRooms } from './rooms/list-rooms.js';
 import { createRoomChanges } from './rooms/room-changes.js';
 import { createRoomStates } from './rooms/room-states.js';
+import { type ChatState, createChatState } from './shared-state.js';
 
 export type { Caller } from './messages/identify-sender.js';
 export { MAX_LISTED } from './messages/list-messages.js';
 export { checkContent, messageFields } from './messages/message-input.js';
+export { createChatState } from './shared-state.js';
 export { checkChat } from './verify-chat.js';
 
 /** One-to-one chat about adoption posts. (contract, sections 4 and 5) */
@@ -34,32 +35,35 @@ export interface Chat {
   pushMessage(caller: Caller, input: PushInput): Promise<PushAnswer>;
   echoMessage(chatNo: number, messageId: string): Promise<PushAnswer>;
   markRead(actor: Actor, chatNo: number, seq: number): Promise<void>;
-  enterRoom(
-    actor: Actor,
-    chatNo: number,
-    after: number | undefined,
-    connection: string,
-    subscribe: () => void | Promise<void>,
-  ): Promise<Entered>;
+  enterRoom(actor: Actor, chatNo: number, after: number | undefined, connection: string): Promise<Entered>;
   leaveRoom(memberNo: number, chatNo: number, connection: string): Promise<void>;
   connectionClosed(memberNo: number, chatNos: number[], connection: string): Promise<void>;
   disconnectFromRoom(caller: Caller, chatNo: number, email: string): Promise<void>;
   /** @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN */
   requireParticipant(actor: Actor, chatNo: number): Promise<void>;
+  /** The messages of a room after a number, oldest first, at most some hundreds. */
+  readAfter(chatNo: number, after: number): Promise<MessagePayload[]>;
+  /** The newest number of each of these rooms. */
+  heads(chatNos: number[]): Promise<Map<number, number>>;
+  /** Takes in what another process has written to a room. */
+  heard(payload: MessagePayload): void;
+  /** Takes in what another process has recorded as read. */
+  heardRead(chatNo: number, memberNo: number, seq: number): void;
   /** Announces messages whose announcement a crash interrupted. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
-type Given = Pick<ChatDeps, 'clock' | 'events' | 'live' | 'logger' | 'config' | 'directory' | 'adoption'>;
+type Given = Pick<ChatDeps, 'clock' | 'events' | 'live' | 'logger' | 'config' | 'directory' | 'adoption'> &
+  Partial<ChatState>;
 
+/** @param given without presence and bindings of the caller's, those of this process alone are used */
 export function createChat(given: Given): Chat {
   const { clock, events, live, logger, directory, adoption } = given;
-  const presence = createMemoryPresence();
-  const bindings = createMemoryBindings(clock);
+  const { presence, bindings, shared } = { ...createChatState(clock), ...given };
   const states = createRoomStates();
   const ledger = createLedger(clock, states);
-  const changes = createRoomChanges(states, directory, adoption, live, logger);
+  const changes = createRoomChanges(states, directory, adoption, live, logger, shared);
   const unseen = createUnseenMessages(
     events,
     states,
@@ -68,6 +72,7 @@ export function createChat(given: Given): Chat {
       markStateRead({ ledger, live, changes }, await states.get(chatNo), memberNo, seq),
     logger,
   );
+  presence.watch((chatNo, memberNo, present) => live.presence(chatNo, memberNo, present));
   const deps: ChatDeps = { ...given, presence, bindings, states, ledger, changes, unseen };
 
   return {
@@ -79,8 +84,7 @@ export function createChat(given: Given): Chat {
     pushMessage: (caller, input) => pushMessage(deps, caller, input),
     echoMessage: (chatNo, messageId) => echoMessage(deps, chatNo, messageId),
     markRead: (actor, chatNo, seq) => markRead(deps, actor, chatNo, seq),
-    enterRoom: (actor, chatNo, after, connection, subscribe) =>
-      enterRoom(deps, actor, chatNo, after, connection, subscribe),
+    enterRoom: (actor, chatNo, after, connection) => enterRoom(deps, actor, chatNo, after, connection),
     leaveRoom: (memberNo, chatNo, connection) => leaveRoom(deps, memberNo, chatNo, connection),
     connectionClosed: (memberNo, chatNos, connection) =>
       connectionClosed(deps, memberNo, chatNos, connection),
@@ -88,7 +92,15 @@ export function createChat(given: Given): Chat {
     requireParticipant: async (actor, chatNo) => {
       requireParticipant(await states.get(chatNo), actor.no);
     },
+    readAfter: (chatNo, after) => readAfter(deps, chatNo, after),
+    heads: (chatNos) => readHeads(chatNos),
+    heard: (payload) => states.advance(payload),
+    heardRead: (chatNo, memberNo, seq) => states.advanceRead(chatNo, memberNo, seq),
     sweep: () => unseen.sweep(),
-    close: async () => changes.close(),
+    async close() {
+      changes.close();
+      bindings.close();
+      await presence.close();
+    },
   };
 }

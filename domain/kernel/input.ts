@@ -11,6 +11,9 @@ export const pathId = z
   .transform(Number)
   .refine(Number.isSafeInteger, 'must be a whole number below 2^53');
 
+/** In a Unicode-aware expression a surrogate matches only where its partner is missing. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 /**
  * Text of a person. Lone surrogates are refused because UTF-8 cannot store them: they would come
  * back as other characters than were sent.
@@ -22,7 +25,7 @@ export function text(max: number, min = 1) {
     .string('must be text')
     .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
     .max(max, `must have at most ${max} characters`)
-    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode')
+    .refine((value) => !LONE_SURROGATE.test(value), 'must be well-formed Unicode')
     .refine((value) => min === 0 || value.trim().length > 0, 'must not be blank');
 }
 

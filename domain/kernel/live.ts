@@ -56,10 +56,14 @@ export interface Live {
   messageRead(chatNo: number, memberNo: number, seq: number): void;
   /** A participant came to, or has left, the room with their last device. */
   presence(chatNo: number, memberNo: number, present: boolean): void;
+  /** A participant is typing, or has stopped. May be lost. */
+  typing(chatNo: number, memberNo: number, typing: boolean): void;
   /** A room's state as one participant sees it, to all of that member's sockets. */
   room(memberNo: number, view: RoomView): void;
   /** A notification, to all of a member's sockets. */
   notification(memberNo: number, view: NotificationView): void;
+  /** A notification that another process wrote and did not get across: to this process's sockets alone. */
+  notificationHere(memberNo: number, view: NotificationView): void;
   /** Makes all sockets of a member leave a room, on every process. */
   leaveRoom(chatNo: number, memberNo: number): void;
 }
@@ -69,7 +73,9 @@ export const noLive: Live = {
   message() {},
   messageRead() {},
   presence() {},
+  typing() {},
   room() {},
   notification() {},
+  notificationHere() {},
   leaveRoom() {},
 };

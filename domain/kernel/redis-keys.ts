@@ -24,8 +24,8 @@ export const redisKeys = {
 };
 
 export const redisChannels = {
-  /** Notifications of one member, for their event streams. */
-  wakeUps: (memberNo: number) => `${PREFIX}wake-ups:${memberNo}`,
+  /** Notifications of one member, for their event streams; of nobody, the beginning of all these. */
+  wakeUps: (memberNo: number | '') => `${PREFIX}wake-ups:${memberNo}`,
   /** Members who were taken out of a room on every process. */
   presenceCleared: `${PREFIX}presence-cleared`,
   /** A process's messages to itself, which prove that the path through Redis lives. */

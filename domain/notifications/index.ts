@@ -9,17 +9,18 @@ import type { Logger } from '../platform/logger.js';
 import { metrics } from '../platform/metrics.js';
 import { listenToCauses } from './causes.js';
 import { checkNotification, deleteNotifications } from './change-notifications.js';
+import { createWakeUps } from './create-wake-ups.js';
 import { listNotifications } from './list-notifications.js';
 import type { NotificationRecord } from './notification.model.js';
 import { presentNotification } from './notification.presenter.js';
 import { createNotifier, type Notice } from './notifier.js';
 import { replayAfter, resumeAfter } from './replay.js';
 import { createTail } from './tail.js';
-import type { Delivery } from './wake-ups.js';
-import { createMemoryWakeUps } from './wake-ups.memory.js';
+import type { Delivery, Subscription, WakeUps } from './wake-ups.js';
 
+export { createWakeUps } from './create-wake-ups.js';
 export { checkNotifications } from './verify-notifications.js';
-export type { Delivery } from './wake-ups.js';
+export type { Delivery, Subscription } from './wake-ups.js';
 
 /** Members' notifications and what their event streams carry. (contract, section 6) */
 export interface Notifications {
@@ -32,8 +33,16 @@ export interface Notifications {
   resumeAfter(memberNo: number, lastEventId: string | undefined): Promise<number>;
   /** Everything after a number, in order, in pages. */
   replayAfter(memberNo: number, after: number): AsyncGenerator<Delivery[]>;
-  /** Live deliveries of one member. @returns a function that ends them */
-  subscribe(memberNo: number, listener: (delivery: Delivery) => void): () => void;
+  /**
+   * Live deliveries of one member. What was written before is read once the subscription is `ready`;
+   * from then on a jump in `n` tells of what was lost on the way.
+   */
+  subscribe(memberNo: number, listener: (delivery: Delivery) => void): Subscription;
+  /**
+   * Takes in that a notification is about to reach this process's sockets.
+   * @returns false when it has reached them before
+   */
+  heard(notificationId: number): boolean;
   /** Starts looking for what other processes write. */
   startTail(): Promise<void>;
   close(): Promise<void>;
@@ -46,19 +55,28 @@ export interface NotificationDeps {
   localTime: LocalDateTime;
   live: Live;
   logger: Logger;
+  /** Without them, streams of this process alone are woken. */
+  wakeUps?: WakeUps;
 }
 
 export function createNotifications(deps: NotificationDeps): Notifications {
-  const { clock, events, directory, localTime, live, logger } = deps;
-  const wakeUps = createMemoryWakeUps();
+  const { clock, events, directory, localTime, live, logger, wakeUps = createWakeUps() } = deps;
   /** Numbers of what this process has delivered lately, so that the tail leaves them alone. */
   const delivered = new LRUCache<number, true>({ max: 20_000 });
 
+  /** Those of them that the tail has found: the push that comes late must not show them twice. */
+  const tailed = new LRUCache<number, true>({ max: 20_000 });
+
+  async function viewOf(record: NotificationRecord): Promise<NotificationView> {
+    const origins = await directory.lookUp(record.originNo > 0 ? [record.originNo] : []);
+    return presentNotification(record, origins.get(record.originNo), localTime);
+  }
+
+  /** A new one, to wherever its member is listening. */
   async function deliver(record: NotificationRecord): Promise<void> {
     delivered.set(record._id, true);
     try {
-      const origins = await directory.lookUp(record.originNo > 0 ? [record.originNo] : []);
-      const view = presentNotification(record, origins.get(record.originNo), localTime);
+      const view = await viewOf(record);
       wakeUps.publish({ memberNo: record.memberNo, n: record.n, view });
       live.notification(record.memberNo, view);
     } catch (error) {
@@ -72,7 +90,16 @@ export function createNotifications(deps: NotificationDeps): Notifications {
     metrics.notificationsStored.inc({ type: record.type });
     await deliver(record);
   });
-  const tail = createTail((id) => delivered.has(id), deliver, logger);
+  /** One whose push has not come by: to those who listen in this process, as every process has its own tail. */
+  async function deliverHere(record: NotificationRecord): Promise<void> {
+    const view = await viewOf(record);
+    if (delivered.has(record._id)) return;
+    delivered.set(record._id, true);
+    tailed.set(record._id, true);
+    wakeUps.publishHere({ memberNo: record.memberNo, n: record.n, view });
+    live.notificationHere(record.memberNo, view);
+  }
+  const tail = createTail((id) => delivered.has(id), deliverHere, logger);
   listenToCauses(events, notifier);
 
   return {
@@ -83,12 +110,17 @@ export function createNotifications(deps: NotificationDeps): Notifications {
     resumeAfter,
     replayAfter: (memberNo, after) => replayAfter(directory, localTime, memberNo, after),
     subscribe: (memberNo, listener) => wakeUps.subscribe(memberNo, listener),
+    heard(notificationId) {
+      delivered.set(notificationId, true);
+      return !tailed.has(notificationId);
+    },
     async startTail() {
       for (const id of await tail.start()) delivered.set(id, true);
     },
     async close() {
       await tail.stop();
       await notifier.idle();
+      wakeUps.close();
     },
   };
 }

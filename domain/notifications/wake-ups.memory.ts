@@ -1,19 +1,29 @@
 import type { Delivery, WakeUps } from './wake-ups.js';
 
+const READY = Promise.resolve();
+
 /** Wake-ups within one process. */
 export function createMemoryWakeUps(): WakeUps {
   const listeners = new Map<number, Set<(delivery: Delivery) => void>>();
+
+  function publish(delivery: Delivery): void {
+    for (const listener of listeners.get(delivery.memberNo) ?? []) listener(delivery);
+  }
+
   return {
-    publish(delivery) {
-      for (const listener of listeners.get(delivery.memberNo) ?? []) listener(delivery);
-    },
+    publish,
+    publishHere: publish,
     subscribe(memberNo, listener) {
       const mine = listeners.get(memberNo) ?? new Set();
       listeners.set(memberNo, mine.add(listener));
-      return () => {
-        mine.delete(listener);
-        if (mine.size === 0 && listeners.get(memberNo) === mine) listeners.delete(memberNo);
+      return {
+        ready: READY,
+        end() {
+          mine.delete(listener);
+          if (mine.size === 0 && listeners.get(memberNo) === mine) listeners.delete(memberNo);
+        },
       };
     },
+    close: () => listeners.clear(),
   };
 }

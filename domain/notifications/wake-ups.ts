@@ -8,15 +8,29 @@ export interface Delivery {
   view: NotificationView;
 }
 
+export interface Subscription {
+  /**
+   * Resolves, soon and always, when deliveries of other processes arrive as well, or cannot arrive now.
+   * Who reads the database after that and then goes by the deliveries misses nothing but what is lost on
+   * the way; who reads it before may miss one that is written in between.
+   */
+  readonly ready: Promise<void>;
+  end(): void;
+}
+
 /**
  * Wakes the open event streams of a member.
  *
  * What an implementer owes: within one process deliveries of a member arrive in the order of
- * publishing. Across processes one may be lost or late: a listener that sees a jump in `n` reads what
- * is missing from the database.
+ * publishing, at once, each one once. Across processes one may be lost or late: a listener that sees a
+ * jump in `n` reads what is missing from the database.
  */
 export interface WakeUps {
+  /** To listeners on every process. */
   publish(delivery: Delivery): void;
-  /** @returns a function that ends the subscription */
-  subscribe(memberNo: number, listener: (delivery: Delivery) => void): () => void;
+  /** To listeners on this process alone. */
+  publishHere(delivery: Delivery): void;
+  subscribe(memberNo: number, listener: (delivery: Delivery) => void): Subscription;
+  /** Ends all subscriptions. */
+  close(): void;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id } from '../../domain/kernel/input.js';
+import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
-import { chatRoom } from '../rooms.js';
 
 /** Enters a chat room and catches up. (contract, section 5) */
 export const roomJoin = defineEvent({
@@ -11,6 +11,18 @@ export const roomJoin = defineEvent({
     chatNo: id,
     after: z.int('must be a whole number').min(0, 'must not be negative').optional(),
   }),
-  handle: ({ domain, socket }, actor, { chatNo, after }) =>
-    domain.chat.enterRoom(actor, chatNo, after, socket.id, () => socket.join(chatRoom(chatNo))),
+  async handle({ domain, sequencer, socket }, actor, { chatNo, after }) {
+    await domain.chat.requireParticipant(actor, chatNo);
+    return sequencer.enter(chatNo, socket.id, async () => {
+      const isNew = !socket.rooms.has(chatRoom(chatNo));
+      // Subscribed first, then read: what is written in between comes one way or the other.
+      await socket.join(chatRoom(chatNo));
+      try {
+        return await domain.chat.enterRoom(actor, chatNo, after, socket.id);
+      } catch (error) {
+        if (isNew) await socket.leave(chatRoom(chatNo));
+        throw error;
+      }
+    });
+  },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id } from '../../domain/kernel/input.js';
+import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
-import { chatRoom } from '../rooms.js';
 
 /** Leaves a chat room with this connection; leaving one it is not in changes nothing. */
 export const roomLeave = defineEvent({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id } from '../../domain/kernel/input.js';
+import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
-import { chatRoom } from '../rooms.js';
 
 /** Says that somebody is typing, to a room this connection has joined; elsewhere it is dropped. */
 export const typing = defineEvent({

@@ -14,8 +14,11 @@ const MAX_STREAMS = 10;
 export interface StreamHub {
   /** Takes a response over and streams the member's notifications after `cursor` to it. */
   open(req: IncomingMessage, res: ServerResponse, memberNo: number, expiresAt: number, cursor: number): void;
-  /** Ends all streams; their clients come back with their last event id. */
-  close(): void;
+  /**
+   * Ends all streams, each at a random moment of the time given (ms), so that not everybody comes back
+   * at once; their clients come back with their last event id.
+   */
+  close(windowMs: number): Promise<void>;
 }
 
 export function createStreamHub(notifications: Notifications, logger: Logger): StreamHub {
@@ -69,10 +72,19 @@ export function createStreamHub(notifications: Notifications, logger: Logger): S
       if (closing) stream.close('drain');
     },
 
-    close() {
+    async close(windowMs) {
       closing = true;
       clearInterval(heartbeat);
-      for (const stream of streams) stream.close('drain');
+      const ends = [...streams].map(
+        (stream) =>
+          new Promise<void>((resolve) => {
+            setTimeout(() => {
+              stream.close('drain');
+              resolve();
+            }, Math.random() * windowMs);
+          }),
+      );
+      await Promise.all(ends);
     },
   };
 }

@@ -85,7 +85,7 @@ function chatHappens({ chat }: Areas, members: Members, sample: SampleChat, now:
       chatNo = await chat.createRoom(asker, { saleNo: sale, createMember: author.no });
       if (lines.length === unread) return;
       for (const { no } of [asker, author]) {
-        await chat.enterRoom(no === asker.no ? asker : author, chatNo, undefined, `sample:${no}`, () => {});
+        await chat.enterRoom(no === asker.no ? asker : author, chatNo, undefined, `sample:${no}`);
       }
     },
   };

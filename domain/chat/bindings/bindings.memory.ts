@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.js';
-import { type Bindings, BOUND_FOR_MS, clientKey } from './bindings.js';
+import { type Bindings, BOUND_FOR_MS, clientKey, MAX_BOUND } from './bindings.js';
 
-/** Most members remembered of one client: an office behind one address, not an army. */
-const MAX_MEMBERS = 200;
-
-/** @param max clients remembered */
-export function createMemoryBindings(clock: Clock, max = 100_000): Bindings {
+/**
+ * @param max clients remembered
+ * @param boundFor time a binding lasts, in ms
+ */
+export function createMemoryBindings(clock: Clock, max = 100_000, boundFor = BOUND_FOR_MS): Bindings {
   const clients = new LRUCache<string, Map<number, number>>({ max });
 
   return {
@@ -16,12 +16,12 @@ export function createMemoryBindings(clock: Clock, max = 100_000): Bindings {
       // Deleted and set again, so that the map's order is the order of the latest touch.
       members.delete(memberNo);
       members.set(memberNo, clock.now());
-      if (members.size > MAX_MEMBERS) members.delete(members.keys().next().value as number);
+      if (members.size > MAX_BOUND) members.delete(members.keys().next().value as number);
       clients.set(key, members);
     },
 
     async find(client) {
-      const since = clock.now() - BOUND_FOR_MS;
+      const since = clock.now() - boundFor;
       const members = clients.get(clientKey(client));
       if (!members) return [];
       return [...members]
@@ -29,5 +29,7 @@ export function createMemoryBindings(clock: Clock, max = 100_000): Bindings {
         .map(([memberNo]) => memberNo)
         .reverse();
     },
+
+    close() {},
   };
 }

@@ -44,8 +44,6 @@ export interface Ledger {
     recipientPresent: () => Promise<boolean>,
     deliver: (appended: Appended) => void,
   ): Promise<Appended>;
-  /** Runs a task with no send of this room in between (in this process). */
-  exclusively<T>(chatNo: number, task: () => Promise<T>): Promise<T>;
   /**
    * Moves a side's read position forward to `seq`, never back and never past the newest message.
    * @returns the new position, or undefined when it was there already
@@ -134,8 +132,6 @@ export function createLedger(clock: Clock, states: RoomStates): Ledger {
   }
 
   return {
-    exclusively,
-
     append(chatNo, draft, recipientPresent, deliver) {
       return exclusively(chatNo, async () => {
         const appended = await store(chatNo, draft, recipientPresent);

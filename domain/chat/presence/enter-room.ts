@@ -5,7 +5,6 @@ import type { ChatDeps } from '../chat-deps.js';
 import { markStateRead } from '../messages/mark-read.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
 import { presentPayload } from '../messages/message.presenter.js';
-import type { RoomState } from '../rooms/room-states.js';
 
 /** Most messages one join catches up. (contract, section 5) */
 const MAX_CAUGHT_UP = 500;
@@ -21,15 +20,18 @@ export interface Entered {
   present: number[];
 }
 
-/** Records after a number, oldest first; without one the newest, oldest first. One more than shown. */
-async function missed(chatNo: number, after: number | undefined): Promise<MessageRecord[]> {
+/**
+ * Records after a number, oldest first, up to the newest one known; without a number the newest, oldest
+ * first. One more than shown.
+ */
+async function missed(chatNo: number, after: number | undefined, upTo: number): Promise<MessageRecord[]> {
   if (after !== undefined) {
-    return Message.find({ chatNo, seq: { $gt: after } })
+    return Message.find({ chatNo, seq: { $gt: after, $lte: upTo } })
       .sort({ seq: 1 })
       .limit(MAX_CAUGHT_UP + 1)
       .lean();
   }
-  const newest = await Message.find({ chatNo })
+  const newest = await Message.find({ chatNo, seq: { $lte: upTo } })
     .sort({ seq: -1 })
     .limit(MAX_CAUGHT_UP + 1)
     .lean();
@@ -37,15 +39,14 @@ async function missed(chatNo: number, after: number | undefined): Promise<Messag
 }
 
 /**
- * A connection enters a room: from its answer on, it sees every message in order without a gap.
+ * A connection has entered a room: it is present, has read everything, and gets what it missed up to
+ * `seq`; whoever delivers to it goes on behind that number.
  *
- * The subscription is made with no send of this room in between, and what was missed is read after it
- * stands: nothing can fall between the two, and nothing comes twice (in this process; a client that
- * hears from another one drops numbers it has).
+ * To be called once the connection is subscribed to the room and before anything is delivered to it:
+ * what is written in between is then either read here or delivered afterwards.
  *
  * @param after the last number the client has; without it, it gets the newest messages
  * @param connection id of the connection, for presence
- * @param subscribe makes the connection receive the room's events
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
  */
 export async function enterRoom(
@@ -54,29 +55,26 @@ export async function enterRoom(
   chatNo: number,
   after: number | undefined,
   connection: string,
-  subscribe: () => void | Promise<void>,
 ): Promise<Entered> {
-  const { states, ledger, presence, live, directory } = deps;
+  const { states, presence, live, directory } = deps;
   requireParticipant(await states.get(chatNo), actor.no);
-
-  return ledger.exclusively(chatNo, async () => {
-    await subscribe();
-    const arrived = await presence.enter(chatNo, actor.no, connection);
-    const state: RoomState = await states.load(chatNo);
-    const [records, people, present] = await Promise.all([
-      missed(chatNo, after),
-      directory.lookUp([state.creator, state.joiner]),
-      presence.list(chatNo),
-    ]);
-    await markStateRead(deps, state, actor.no, state.seq);
-    if (arrived) live.presence(chatNo, actor.no, true);
-    const more = records.length > MAX_CAUGHT_UP;
-    const shown = after === undefined ? records.slice(-MAX_CAUGHT_UP) : records.slice(0, MAX_CAUGHT_UP);
-    return {
-      messages: shown.map((record) => presentPayload(record, state, people.get(record.senderNo))),
-      more,
-      seq: state.seq,
-      present,
-    };
-  });
+  const arrived = await presence.enter(chatNo, actor.no, connection);
+  // Read after they count as present: who sends from here on marks the message read by itself.
+  const state = await states.load(chatNo);
+  const { seq } = state;
+  const [records, people, present] = await Promise.all([
+    missed(chatNo, after, seq),
+    directory.lookUp([state.creator, state.joiner]),
+    presence.list(chatNo),
+  ]);
+  await markStateRead(deps, state, actor.no, seq);
+  if (arrived) live.presence(chatNo, actor.no, true);
+  const more = records.length > MAX_CAUGHT_UP;
+  const shown = after === undefined ? records.slice(-MAX_CAUGHT_UP) : records.slice(0, MAX_CAUGHT_UP);
+  return {
+    messages: shown.map((record) => presentPayload(record, state, people.get(record.senderNo))),
+    more,
+    seq,
+    present,
+  };
 }

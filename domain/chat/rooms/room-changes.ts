@@ -22,13 +22,15 @@ export function createRoomChanges(
   adoption: Adoption,
   live: Live,
   logger: Logger,
+  shared: boolean,
 ): RoomChanges {
   /** Rooms that were told of in the last QUIET_MS, and whether they changed since. */
   const quiet = new Map<string, { timer: NodeJS.Timeout; changed: boolean }>();
   let closed = false;
 
   async function tell(chatNo: number, side: Side): Promise<void> {
-    const state = await states.get(chatNo);
+    // What is told is state, and the latest has to be right: with others writing, only the database knows.
+    const state = await (shared ? states.load(chatNo) : states.get(chatNo));
     const otherNo = state[other(side)];
     const [people, sale] = await Promise.all([directory.lookUp([otherNo]), adoption.findPost(state.saleNo)]);
     live.room(state[side], presentRoom(state, side, people.get(otherNo), sale?.title ?? ''));

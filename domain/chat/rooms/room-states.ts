@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../kernel/errors.js';
+import type { MessagePayload } from '../../kernel/live.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
 import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
 
@@ -60,6 +61,10 @@ export interface RoomStates {
   get(chatNo: number): Promise<RoomState>;
   /** The state from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
   load(chatNo: number): Promise<RoomState>;
+  /** Takes in a message that another process has written. */
+  advance(payload: MessagePayload): void;
+  /** Takes in a read position that another process has written. */
+  advanceRead(chatNo: number, memberNo: number, seq: number): void;
   /** Forgets what is in memory, after a write whose outcome says it is behind. */
   forget(chatNo: number): void;
 }
@@ -91,6 +96,29 @@ export function createRoomStates(max = 50_000): RoomStates {
     load,
     async get(chatNo) {
       return states.get(chatNo) ?? load(chatNo);
+    },
+    advance({ chatNo, seq, senderNo, readCount, content, contentType, sendTime }) {
+      const state = states.get(chatNo);
+      if (!state || seq <= state.seq) return;
+      // Only the next message follows from what is known; behind a gap the database knows more.
+      if (seq > state.seq + 1) {
+        states.delete(chatNo);
+        return;
+      }
+      const sender: Side = senderNo === state.creator ? 'creator' : 'joiner';
+      state.seq = seq;
+      state.sent = { ...state.sent, [sender]: state.sent[sender] + 1 };
+      if (readCount === 0) state.read[other(sender)] = { seq, others: state.sent[sender] };
+      state.latest = { content, contentType, sentAt: new Date(sendTime) };
+    },
+    advanceRead(chatNo, memberNo, seq) {
+      const state = states.get(chatNo);
+      if (!state) return;
+      const side: Side = memberNo === state.creator ? 'creator' : 'joiner';
+      if (seq <= state.read[side].seq) return;
+      // How many messages that makes is known of the newest one alone.
+      if (seq === state.seq) state.read[side] = { seq, others: state.sent[other(side)] };
+      else states.delete(chatNo);
     },
     forget(chatNo) {
       states.delete(chatNo);

@@ -1,0 +1,47 @@
+import type { Live, MessagePayload, NotificationView, RoomView } from '../kernel/live.js';
+import { chatRoom, memberRoom } from '../kernel/socket-rooms.js';
+import { metrics } from './metrics.js';
+
+/** What is sent to sockets, by event name. (contract, section 5) */
+export interface Pushes {
+  message: MessagePayload;
+  'message:read': { chatNo: number; memberNo: number; seq: number };
+  typing: { chatNo: number; memberNo: number; typing: boolean };
+  presence: { chatNo: number; memberNo: number; present: boolean };
+  room: RoomView;
+  notification: NotificationView;
+}
+
+/** How a process reaches sockets: its own and, through the cluster's bus, everybody's. */
+export interface SocketPort {
+  send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K]): void;
+  /** To this process's own sockets alone. */
+  sendHere<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K]): void;
+  /** Makes all sockets that are in one room leave another. */
+  leave(inRoom: string, room: string): void;
+}
+
+/**
+ * The domain's port to sockets over whatever reaches them. A push goes to exactly one room and leaves
+ * nobody out, because only that form becomes a native uWebSockets.js publish, at a fifth of the cost
+ * of sending to each socket; a sender knows its own message by `clientId`. The native path passes no
+ * Socket.IO hook, so pushes are counted here.
+ */
+export function createSocketLive(port: SocketPort): Live {
+  function send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K]): void {
+    metrics.broadcasts.inc({ event });
+    port.send(room, event, payload);
+  }
+
+  return {
+    message: (payload) => send(chatRoom(payload.chatNo), 'message', payload),
+    messageRead: (chatNo, memberNo, seq) => send(chatRoom(chatNo), 'message:read', { chatNo, memberNo, seq }),
+    presence: (chatNo, memberNo, present) =>
+      send(chatRoom(chatNo), 'presence', { chatNo, memberNo, present }),
+    typing: (chatNo, memberNo, typing) => send(chatRoom(chatNo), 'typing', { chatNo, memberNo, typing }),
+    room: (memberNo, view) => send(memberRoom(memberNo), 'room', view),
+    notification: (memberNo, view) => send(memberRoom(memberNo), 'notification', view),
+    notificationHere: (memberNo, view) => port.sendHere(memberRoom(memberNo), 'notification', view),
+    leaveRoom: (chatNo, memberNo) => port.leave(memberRoom(memberNo), chatRoom(chatNo)),
+  };
+}

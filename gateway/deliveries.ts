@@ -1,0 +1,53 @@
+import { Adapter } from 'socket.io-adapter';
+import type { Domain } from '../domain/domain.js';
+import type { MessagePayload, NotificationView } from '../domain/kernel/live.js';
+import { metrics } from '../domain/platform/metrics.js';
+import type { Sequencer } from './sequencer.js';
+
+/** A packet on its way to this process's sockets, as far as it concerns us. */
+type Broadcast = Adapter['broadcast'];
+type Packet = Parameters<Broadcast>[0];
+type Options = Parameters<Broadcast>[1];
+
+function isMessage(value: unknown): value is MessagePayload {
+  const { chatNo, seq, id } = (value ?? {}) as Partial<MessagePayload>;
+  return Number.isSafeInteger(chatNo) && Number.isSafeInteger(seq) && typeof id === 'string';
+}
+
+/**
+ * Puts the sequencer in front of everything that is delivered to this process's sockets.
+ *
+ * Whatever adapter is in use, what it delivers here, its own or another process's, goes through the
+ * base adapter's `broadcast`, the method that Socket.IO itself replaces by a native publish. What was
+ * addressed to this process alone (`local`) is in its right place already and passes.
+ *
+ * To be called after `io.attachApp`, once per process; `io.close` undoes it.
+ */
+export function interceptDeliveries({ chat, notifications }: Domain, sequencer: Sequencer): void {
+  const deliver = Adapter.prototype.broadcast;
+
+  Adapter.prototype.broadcast = function (this: Adapter, packet: Packet, opts: Options): void {
+    const pass = () => deliver.call(this, packet, opts);
+    const [event, payload] = (packet.data ?? []) as [string?, unknown?];
+    if (opts.flags?.local) {
+      pass();
+    } else if (event === 'message') {
+      if (!isMessage(payload)) {
+        metrics.pushesDropped.inc({ reason: 'malformed' });
+        return;
+      }
+      sequencer.offer(payload, () => {
+        chat.heard(payload);
+        pass();
+      });
+    } else if (event === 'message:read') {
+      const { chatNo, memberNo, seq } = payload as { chatNo: number; memberNo: number; seq: number };
+      chat.heardRead(chatNo, memberNo, seq);
+      pass();
+    } else if (event === 'notification') {
+      if (notifications.heard((payload as NotificationView).id)) pass();
+    } else {
+      pass();
+    }
+  };
+}

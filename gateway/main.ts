@@ -1,0 +1,13 @@
+import { runProcess } from '../domain/run-process.js';
+import { createGateway } from './server.js';
+
+/** One gateway of several: Socket.IO alone, on a port that all of them share. */
+await runProcess('gateway', async ({ config, logger, redis, shutdown, open }) => {
+  const gateway = createGateway(config, logger, redis);
+  const { domain, probe, close } = await open(gateway.live);
+  shutdown.add('sockets', () => gateway.drain());
+  shutdown.add('domain', close);
+  shutdown.add('gateway', () => gateway.close());
+  const port = await gateway.listen(domain, probe);
+  logger.info({ host: config.HOST, port }, 'sockets are served');
+});

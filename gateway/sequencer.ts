@@ -1,0 +1,201 @@
+import type { MessagePayload } from '../domain/kernel/live.js';
+import type { Logger } from '../domain/platform/logger.js';
+
+/** What the sequencer works with. */
+export interface SequencerPorts {
+  /** The stored messages of a room after a number, oldest first, at most some hundreds. */
+  read(chatNo: number, after: number): Promise<MessagePayload[]>;
+  /** The newest number of each of these rooms. */
+  heads(chatNos: number[]): Promise<Map<number, number>>;
+  /** Sends a stored message to this process's sockets in its room, but for one of them. */
+  emit(payload: MessagePayload, exceptSocket?: string): void;
+  /** Called with every number this process delivers that another one wrote. */
+  heard(payload: MessagePayload): void;
+  /** Counts a message that had to be read from the database because its push did not come. */
+  filled(): void;
+}
+
+interface Room {
+  /** The last number given to this process's sockets; -1 while nobody is in. */
+  last: number;
+  /** Pushes that came out of turn, or while the room was held. */
+  waiting: Map<number, () => void>;
+  /** How many tasks hold or want to hold the room. */
+  holders: number;
+  /** The last of those tasks. */
+  tail: Promise<unknown>;
+}
+
+/** How often a gap is read again before the message behind it is delivered all the same. */
+const MAX_READS = 5;
+
+/** Time, in ms, between two such reads. */
+const READ_AGAIN_MS = 100;
+
+/** Time, in ms, until a room is read on that could not be. */
+const AFTER_FAILURE_MS = 1_000;
+
+/** Most pushes of one room that wait; those past it are read from the database in their turn. */
+const MAX_WAITING = 1_000;
+
+/** Rooms asked for in one look at the heads. */
+const HEADS_AT_ONCE = 500;
+
+/**
+ * Gives each room's messages to this process's sockets in `seq` order, each once, whichever process
+ * wrote them. A push is a hint: the next number is passed on as it is, an older one is dropped, and a
+ * jump is filled from the database before going on. (contract, promise 5)
+ *
+ * Only rooms that a socket of this process is in are followed.
+ */
+export interface Sequencer {
+  /** A push has arrived; `deliver` passes it on as it came, which is cheaper than `emit`. */
+  offer(payload: MessagePayload, deliver: () => void): void;
+  /**
+   * Runs the task that lets a socket into a room while nothing of the room is delivered here, so that
+   * what the task reads and what is delivered afterwards meet without gap or repeat.
+   *
+   * @param task lets the socket in, reads what it missed, and tells the newest number it has read
+   */
+  enter<T extends { seq: number }>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T>;
+  /** The last socket has left the room. */
+  leave(chatNo: number): void;
+  /** Compares all rooms with the database and fills what is missing: after an outage, and every now and then. */
+  compare(): Promise<void>;
+}
+
+export function createSequencer(ports: SequencerPorts, logger: Logger): Sequencer {
+  const rooms = new Map<number, Room>();
+
+  /** Passes on what waits, as far as the numbers go on. */
+  function release(room: Room): void {
+    for (const seq of room.waiting.keys()) if (seq <= room.last) room.waiting.delete(seq);
+    for (;;) {
+      const deliver = room.waiting.get(room.last + 1);
+      if (!deliver) return;
+      room.waiting.delete(room.last + 1);
+      room.last += 1;
+      deliver();
+    }
+  }
+
+  /** Holds a room for the time of a task; tasks of one room go one after another. */
+  async function hold<T>(room: Room, chatNo: number, task: () => Promise<T>): Promise<T> {
+    room.holders += 1;
+    const mine = room.tail.then(task, task);
+    const done = () => {};
+    room.tail = mine.then(done, done);
+    let failed = true;
+    try {
+      const result = await mine;
+      failed = false;
+      return result;
+    } finally {
+      // In a turn of its own: what the task answers its client leaves before anything that waited.
+      setImmediate(() => {
+        room.holders -= 1;
+        if (room.holders === 0) letGo(room, chatNo, failed);
+      });
+    }
+  }
+
+  function letGo(room: Room, chatNo: number, failed: boolean): void {
+    if (room.last < 0) {
+      // Nobody came in after all, or everybody has left meanwhile.
+      if (rooms.get(chatNo) === room) rooms.delete(chatNo);
+      return;
+    }
+    release(room);
+    if (failed) {
+      // The database did not answer, most likely: what waits is stored, and is read once it does.
+      room.waiting.clear();
+      setTimeout(() => fillLater(room, chatNo), AFTER_FAILURE_MS).unref();
+    } else if (room.waiting.size > 0) {
+      fillLater(room, chatNo);
+    }
+  }
+
+  /** Reads what comes after the last number, up to a number, and passes it on. The room is held. */
+  async function readOn(room: Room, chatNo: number, upTo: number, exceptSocket?: string): Promise<void> {
+    while (room.last < upTo) {
+      const payloads = await ports.read(chatNo, room.last);
+      for (const payload of payloads) {
+        if (payload.seq <= room.last || payload.seq > upTo) continue;
+        room.last = payload.seq;
+        ports.filled();
+        ports.heard(payload);
+        ports.emit(payload, exceptSocket);
+      }
+      if (payloads.length === 0) return;
+    }
+  }
+
+  async function fill(room: Room, chatNo: number): Promise<void> {
+    for (let attempt = 0; attempt < MAX_READS; attempt += 1) {
+      if (room.last < 0) return;
+      await readOn(room, chatNo, Number.MAX_SAFE_INTEGER);
+      release(room);
+      if (room.waiting.size === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
+    }
+    // Numbers have no holes, so a push ahead of what the database shows is a forged or a broken one.
+    logger.error({ chatNo, last: room.last, waiting: [...room.waiting.keys()] }, 'pushes without a record');
+    room.waiting.clear();
+  }
+
+  function fillLater(room: Room, chatNo: number): void {
+    if (rooms.get(chatNo) !== room) return;
+    hold(room, chatNo, () => fill(room, chatNo)).catch((error) =>
+      logger.warn({ err: error, chatNo }, 'a room could not be read on; it is tried again'),
+    );
+  }
+
+  return {
+    offer(payload, deliver) {
+      const room = rooms.get(payload.chatNo);
+      if (!room || payload.seq <= room.last) return;
+      if (room.holders === 0 && payload.seq === room.last + 1) {
+        room.last = payload.seq;
+        deliver();
+        return;
+      }
+      if (room.waiting.size < MAX_WAITING) room.waiting.set(payload.seq, deliver);
+      if (room.holders === 0) fillLater(room, payload.chatNo);
+    },
+
+    async enter(chatNo, socketId, task) {
+      const room: Room = rooms.get(chatNo) ?? {
+        last: -1,
+        waiting: new Map(),
+        holders: 0,
+        tail: Promise.resolve(),
+      };
+      rooms.set(chatNo, room);
+      return hold(room, chatNo, async () => {
+        const entered = await task();
+        // Those who were in before get what the newcomer has read and they have not.
+        if (room.last >= 0) await readOn(room, chatNo, entered.seq, socketId);
+        room.last = Math.max(room.last, entered.seq);
+        return entered;
+      });
+    },
+
+    leave(chatNo) {
+      const room = rooms.get(chatNo);
+      if (!room) return;
+      room.last = -1;
+      if (room.holders === 0) rooms.delete(chatNo);
+    },
+
+    async compare() {
+      const chatNos = [...rooms.keys()];
+      for (let i = 0; i < chatNos.length; i += HEADS_AT_ONCE) {
+        const heads = await ports.heads(chatNos.slice(i, i + HEADS_AT_ONCE));
+        for (const [chatNo, head] of heads) {
+          const room = rooms.get(chatNo);
+          if (room && room.last >= 0 && head > room.last && room.holders === 0) fillLater(room, chatNo);
+        }
+      }
+    },
+  };
+}
