@@ -58,6 +58,8 @@ export function createApp(
   // the middle of an answer is no error of ours.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '')) return;
+    // Nor is one whose body stops being HTTP half-way.
+    if (error.code?.startsWith('HPE_')) return;
     logger.error({ err: error }, 'response failed');
   });
   return app;

@@ -27,7 +27,8 @@ function hasBody(ctx: AppContext): boolean {
  */
 export async function readJsonBody(ctx: AppContext): Promise<unknown> {
   if (!hasBody(ctx)) return {};
-  if (!ctx.is('json', '+json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
+  // Not `+json`: koa-body reads some types of that form and silently leaves out the rest.
+  if (!ctx.is('json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
   try {
     await parse(ctx as Parameters<typeof parse>[0], async () => {});
   } catch (error) {

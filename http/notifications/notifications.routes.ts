@@ -2,6 +2,7 @@ import type { Domain } from '../../domain/domain.js';
 import { parseInput } from '../../domain/kernel/input.js';
 import { DONE } from '../respond.js';
 import { type Route, route } from '../route.js';
+import { STREAM_HEADERS } from '../sse/event-format.js';
 import type { StreamHub } from '../sse/stream-hub.js';
 import { deleteBody, lastEventId, notificationParams } from './notifications.schema.js';
 
@@ -16,11 +17,18 @@ export function notificationRoutes({ notifications }: Domain, streams: StreamHub
       async handle({ actor, ctx }) {
         const sent = ctx.get('Last-Event-ID') || ctx.query.lastEventId || '';
         const { 'Last-Event-ID': cursor } = parseInput(lastEventId, { 'Last-Event-ID': sent }, 'header');
+        // The answer to HEAD has no body, so nothing would ever end it.
+        if (ctx.method === 'HEAD') {
+          ctx.set(STREAM_HEADERS);
+          ctx.status = 200;
+          return undefined;
+        }
         const expiresAt = ctx.state.session?.expiresAt ?? 0;
         const after = await notifications.resumeAfter(actor.no, cursor);
         // From here on the response is the hub's: it writes to it until one side ends it.
         ctx.respond = false;
         streams.open(ctx.req, ctx.res, actor.no, expiresAt, after);
+        return undefined;
       },
     }),
 

@@ -11,3 +11,11 @@ export const HEARTBEAT = ': heartbeat\n\n';
 
 /** How long, in ms, a client waits before it connects again. */
 export const RETRY_MS = 3_000;
+
+/** Headers of a stream's answer: no proxy may hold it back, keep it or change it. (interface, "Notifications") */
+export const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream;charset=UTF-8',
+  'Cache-Control': 'no-cache, no-transform',
+  Connection: 'keep-alive',
+  'X-Accel-Buffering': 'no',
+};

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delivery, Notifications } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
-import { formatEvent, HEARTBEAT, RETRY_MS } from './event-format.js';
+import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 
 /** Bytes a reader may lag before its stream is closed. (contract, section 6) */
 const MAX_LAG = 1024 * 1024;
@@ -115,12 +115,7 @@ export function openStream(
   req.socket.setKeepAlive(true, 30_000);
   res.on('close', () => close('client'));
   res.on('error', () => close('client'));
-  res.writeHead(200, {
-    'Content-Type': 'text/event-stream;charset=UTF-8',
-    'Cache-Control': 'no-cache, no-transform',
-    Connection: 'keep-alive',
-    'X-Accel-Buffering': 'no',
-  });
+  res.writeHead(200, STREAM_HEADERS);
   write(
     `retry: ${RETRY_MS}\n${formatEvent(`${memberNo}_${cursor}`, `EventStream Created. [userId=${memberNo}]`)}`,
   );
