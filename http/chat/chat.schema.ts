@@ -17,7 +17,10 @@ export const listMessagesQuery = z.object({
 const email = z.email('must be an e-mail address').max(254);
 
 /** A broadcast posted back (legacy): its id decides, whatever else the copy says. */
-export const echoBody = z.object({ id: z.string().min(1, 'must be null or a message id').max(64), chatNo: id });
+export const echoBody = z.object({
+  id: z.string().min(1, 'must be null or a message id').max(64),
+  chatNo: id,
+});
 
 /** A new message: the documented payload with the fields the server fills sent as null. */
 export const pushBody = z
