@@ -11,18 +11,16 @@ import {
   createSubscriber,
   type RedisClient,
 } from './redis-clients.js';
+import { createEcho } from './redis-echo.js';
 import { parseRedisUrl } from './redis-url.js';
 
 export type { RedisClient } from './redis-clients.js';
 
-/** How often, in ms, it is looked whether Redis answers and what is published comes back. */
+/** How often, in ms, it is looked whether Redis takes writes and what is published comes back. */
 const CHECK_EVERY_MS = 2_000;
 
 /** How long, in ms, the key of a process that lives stays. */
 const ALIVE_FOR_MS = 10_000;
-
-/** So many echoes missed on a connection that looks alive, and the subscriber connects anew. */
-const MAX_MISSED_ECHOES = 3;
 
 /** Time, in ms, in which a command that Redis refuses is logged once: what is wrong with one is with all. */
 const FAULT_EVERY_MS = 5_000;
@@ -45,24 +43,24 @@ export interface RedisConnection {
   readonly commands: RedisClient;
   /** True from the first sign that commands go unanswered until they are answered again; true at first. */
   readonly away: boolean;
-  /** True while a subscriber is open and what is published does not come back to it. */
+  /** True while what is published does not come back to the subscriber; true at first. */
   readonly deaf: boolean;
   /**
    * Asks Redis something for which the caller has an answer of its own: resolves to undefined, never
    * rejects, when Redis is away (at once) or fails.
    */
   ask<T>(question: (commands: RedisClient) => Promise<T>): Promise<T | undefined>;
-  /** For publishing, which never rejects; one per process, made at the first call. */
+  /** For publishing, which never rejects. */
   publisher(): RedisClient;
   /**
-   * For subscribing; one per process, made at the first call. It subscribes again by itself after an
-   * outage, and listeners may throw: that costs them the message.
+   * For subscribing. It subscribes again by itself after an outage, and listeners may throw: that costs
+   * them the message.
    */
   subscriber(): RedisClient;
   /**
-   * `back`: commands are answered and messages heard again, also after an interruption too short for
-   * `away` to be seen, and when Redis is reached for the first time. Messages may have been missed
-   * before it. `away`: the opposite. @returns a function that ends the listening
+   * `back`: commands are answered and messages heard again, also after an interruption that was over
+   * before anybody asked, and when Redis is reached for the first time. Messages may have been missed
+   * before it. `away`: the opposite. Listeners must not throw. @returns a function that ends the listening
    */
   on(event: 'away' | 'back', listener: () => void): () => void;
   /** Waits for the first connection. @returns false when it is not there in time (ms) */
@@ -80,20 +78,28 @@ export interface RedisConnection {
 export function connectRedis(url: string, logger: Logger): RedisConnection {
   const target = parseRedisUrl(url);
   const processId = randomBytes(9).toString('base64url');
-  const echoChannel = Buffer.from(redisChannels.echo(processId));
   const events = new EventEmitter().setMaxListeners(0);
-  let publishing: RedisClient | undefined;
-  let subscribing: RedisClient | undefined;
   let answering = false;
   let hearing = false;
   let up = false;
   let closed = false;
   /** Counts connections lost: what was found out before one says nothing about the time after it. */
   let losses = 0;
-  let echo = { nonce: 0, settled: (_heard: boolean) => {} };
-  let missedEchoes = 0;
   let reason = 'not connected yet';
   let lastFaultAt = Number.NEGATIVE_INFINITY;
+
+  const commands = createCommandClient(target);
+  const publisher = createPublisher(target);
+  const subscriber = createSubscriber(target, (fault) => {
+    if (!closed) logger.warn({ err: fault }, 'a message from Redis was dropped, or a subscription failed');
+  });
+  const echo = createEcho(
+    publisher,
+    subscriber,
+    redisChannels.echo(processId),
+    target.kind !== 'cluster',
+    COMMAND_TIMEOUT_MS,
+  );
 
   /** The message alone: ioredis hangs the failed command on its errors, of AUTH with the password. */
   function remember(error: unknown): void {
@@ -101,7 +107,7 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
   }
 
   function settle(): void {
-    const now = answering && (hearing || !subscribing) && !closed;
+    const now = answering && hearing && !closed;
     if (now === up) return;
     up = now;
     metrics.redisUp.set(up ? 1 : 0);
@@ -110,24 +116,6 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
     else logger.warn({ reason }, 'Redis is away: processes do not hear of each other');
     events.emit(up ? 'back' : 'away');
   }
-
-  function watch(client: RedisClient, onLoss: () => void): RedisClient {
-    client.on('error', (error) => {
-      remember(error);
-      logger.debug({ reason }, 'a Redis connection failed');
-    });
-    client.on('close', () => {
-      losses += 1;
-      onLoss();
-      settle();
-    });
-    client.on('ready', () => void check());
-    return client;
-  }
-
-  const commands = watch(createCommandClient(target), () => {
-    answering = false;
-  });
 
   /** A write and not a PING: a replica answers that, too. */
   async function answers(): Promise<boolean> {
@@ -140,55 +128,17 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
     }
   }
 
-  async function publishEcho(subscriber: RedisClient, { nonce, settled }: typeof echo): Promise<void> {
-    try {
-      // What was subscribed again after an outage stands when a command sent behind it is answered.
-      if (target.kind !== 'cluster') await subscriber.ping();
-      const receivers = await connection.publisher().publish(echoChannel.toString(), String(nonce));
-      // A cluster counts those of one node alone.
-      if (receivers === 0 && target.kind !== 'cluster') settled(false);
-    } catch (error) {
-      remember(error);
-      settled(false);
-    }
-  }
-
-  /** Publishes to ourselves. @returns whether it came back in time */
-  function echoes(subscriber: RedisClient): Promise<boolean> {
-    if (subscriber.status !== 'ready') return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), COMMAND_TIMEOUT_MS);
-      echo = {
-        nonce: echo.nonce + 1,
-        settled(heard) {
-          clearTimeout(timer);
-          resolve(heard);
-        },
-      };
-      void publishEcho(subscriber, echo);
-    });
-  }
-
-  /** A subscriber that looks connected and hears nothing (half-open, or left on an old master) starts anew. */
-  function countMissedEcho(subscriber: RedisClient): void {
-    missedEchoes = hearing ? 0 : missedEchoes + 1;
-    if (missedEchoes < MAX_MISSED_ECHOES || subscriber.status !== 'ready') return;
-    missedEchoes = 0;
-    subscriber.disconnect(true);
+  async function checkOnce(): Promise<void> {
+    const before = losses;
+    const [answered, heard] = await Promise.all([answers(), echo.heard()]);
+    if (losses !== before) return;
+    answering = answered;
+    hearing = heard;
+    settle();
   }
 
   let checking: Promise<void> | undefined;
   let checkAgain = false;
-
-  async function checkOnce(): Promise<void> {
-    const before = losses;
-    const [answered, heard] = await Promise.all([answers(), subscribing ? echoes(subscribing) : false]);
-    if (losses !== before || closed) return;
-    answering = answered;
-    hearing = heard;
-    if (subscribing && answered) countMissedEcho(subscribing);
-    settle();
-  }
 
   /** One look at a time; what asks for one meanwhile gets another behind it. */
   async function check(): Promise<void> {
@@ -203,6 +153,28 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
     await checking;
   }
 
+  function watch(client: RedisClient, onLoss: () => void): void {
+    client.on('error', (error) => {
+      remember(error);
+      logger.debug({ reason }, 'a Redis connection failed');
+    });
+    client.on('close', () => {
+      losses += 1;
+      onLoss();
+      settle();
+    });
+    client.on('ready', () => void check());
+  }
+
+  watch(commands, () => {
+    answering = false;
+  });
+  watch(publisher, () => {
+    hearing = false;
+  });
+  watch(subscriber, () => {
+    hearing = false;
+  });
   const timer = setInterval(() => void check(), CHECK_EVERY_MS);
   timer.unref();
 
@@ -227,7 +199,7 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
       return !answering || closed;
     },
     get deaf() {
-      return subscribing !== undefined && !hearing;
+      return !hearing || closed;
     },
 
     async ask(question) {
@@ -237,9 +209,9 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
       } catch (error) {
         remember(error);
         if (error instanceof Error && error.name === 'ReplyError' && !UNABLE.test(error.message)) {
-          if (performance.now() - lastFaultAt > FAULT_EVERY_MS)
-            logger.error({ reason }, 'Redis refused a command');
-          lastFaultAt = performance.now();
+          const now = performance.now();
+          if (now - lastFaultAt > FAULT_EVERY_MS) logger.error({ reason }, 'Redis refused a command');
+          lastFaultAt = now;
           return undefined;
         }
         // The first that waits in vain spares the others the wait; the next look may find it back.
@@ -249,28 +221,8 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
       }
     },
 
-    publisher() {
-      publishing ??= watch(createPublisher(target), () => {});
-      return publishing;
-    },
-
-    subscriber() {
-      if (subscribing) return subscribing;
-      const subscriber = createSubscriber(target, (fault) => {
-        if (!closed)
-          logger.warn({ err: fault }, 'a message from Redis was dropped, or a subscription failed');
-      });
-      subscribing = watch(subscriber, () => {
-        hearing = false;
-      });
-      subscriber.on('messageBuffer', (channel: Buffer, message: Buffer) => {
-        if (channel.equals(echoChannel) && Number(message) === echo.nonce) echo.settled(true);
-      });
-      void subscriber.subscribe(echoChannel.toString());
-      connection.publisher();
-      void check();
-      return subscriber;
-    },
+    publisher: () => publisher,
+    subscriber: () => subscriber,
 
     on(event, listener) {
       events.on(event, listener);
@@ -278,11 +230,8 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
     },
 
     connected(withinMs) {
+      if (up) return Promise.resolve(true);
       return new Promise((resolve) => {
-        if (up) {
-          resolve(true);
-          return;
-        }
         const done = (reached: boolean) => {
           clearTimeout(late);
           off();
@@ -304,7 +253,7 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
       closed = true;
       clearInterval(timer);
       settle();
-      await Promise.all([commands, publishing, subscribing].map((client) => client && end(client)));
+      await Promise.all([commands, publisher, subscriber].map(end));
     },
   };
   return connection;
