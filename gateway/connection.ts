@@ -19,6 +19,8 @@ export interface SocketData {
   session: Session;
   client: Client;
   timers: { expiry?: NodeJS.Timeout };
+  /** The last of its joins and leaves, see turns.ts. */
+  turn?: Promise<void>;
 }
 
 const eventNames: ReadonlySet<string> = new Set(clientEvents.map(({ event }) => event));

@@ -2,16 +2,18 @@ import { z } from 'zod';
 import { id } from '../../domain/kernel/input.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
+import { inTurn } from '../turns.js';
 
 /** Leaves a chat room with this connection; leaving one it is not in changes nothing. */
 export const roomLeave = defineEvent({
   event: 'room:leave',
   limit: 'socketEvent',
   schema: z.object({ chatNo: id }),
-  async handle({ domain, socket }, actor, { chatNo }) {
-    await domain.chat.requireParticipant(actor, chatNo);
-    await socket.leave(chatRoom(chatNo));
-    await domain.chat.leaveRoom(actor.no, chatNo, socket.id);
-    return undefined;
-  },
+  handle: ({ domain, socket }, actor, { chatNo }) =>
+    inTurn(socket, async () => {
+      await domain.chat.requireParticipant(actor, chatNo);
+      await socket.leave(chatRoom(chatNo));
+      await domain.chat.leaveRoom(actor.no, chatNo, socket.id);
+      return undefined;
+    }),
 });
