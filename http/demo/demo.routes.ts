@@ -62,7 +62,7 @@ export function createDemoRouter(domain: Domain, config: Config, gatewayPort: nu
 
   router.get('/demo/tokens', async (ctx) => {
     ctx.state.route = '/demo/tokens';
-    refuseOtherOrigins(ctx.get('Origin'), ctx.origin);
+    refuseOtherOrigins(ctx.get('Origin'), `${ctx.protocol}://${ctx.host}`);
     const members = await introduceMembers(domain, config);
     ctx.set('Cache-Control', 'no-store');
     respond(ctx, { gatewayPort, members });

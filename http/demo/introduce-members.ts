@@ -20,16 +20,21 @@ const MAX_MEMBERS = 40;
 const MAX_POSTS = 500;
 const TOKEN_LIFE = '2h';
 
-/**
- * A domain that belongs to nobody (RFC 2606), as the sample members' do: nobody's own account is ever
- * handed out, not even where the demo runs on a database that real people use.
- */
+/** Domains that belong to nobody (RFC 2606). */
 const NOBODYS = /@(?:[^@]+\.)?(?:example\.(?:com|net|org)|example|test|invalid)$/i;
+
+/**
+ * Whether an address can be of a sample member. Nobody's own account is ever handed out, not even
+ * where the demo runs on a database that real people use.
+ */
+export function isSampleAddress(email: string): boolean {
+  return NOBODYS.test(email);
+}
 
 async function sampleMembers({ members }: Domain): Promise<Actor[]> {
   for await (const numbers of members.directory.allNumbers(MAX_MEMBERS)) {
     const people = await members.directory.lookUp(numbers);
-    return [...people.values()].filter(({ email }) => NOBODYS.test(email)).sort((a, b) => a.no - b.no);
+    return [...people.values()].filter(({ email }) => isSampleAddress(email)).sort((a, b) => a.no - b.no);
   }
   return [];
 }

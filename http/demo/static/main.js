@@ -120,6 +120,9 @@ async function start() {
   document.body.dataset.ready = 'true';
 }
 
+// Whatever goes wrong behind a click is said here, in one place.
+addEventListener('unhandledrejection', ({ reason }) => say(reason?.message ?? String(reason)));
+
 start().catch((error) => {
   console.error(error);
   say(`The demo could not start: ${error.message}`);

@@ -1,0 +1,124 @@
+import { get } from 'node:http';
+import { expect } from 'chai';
+import { isSampleAddress } from '../../../http/demo/introduce-members.js';
+import { call } from '../../support/api.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
+
+interface Demo {
+  gatewayPort: number;
+  members: { no: number; email: string; nickname: string; posts: number[]; token: string }[];
+}
+
+describe('the demo page', () => {
+  let demo: ServiceProcess;
+
+  before(async () => {
+    demo = await startServiceProcess({ DEMO: 'on' });
+  });
+  after(() => demo.stop());
+
+  it('may connect to its service and the gateway, and to nothing else', async () => {
+    const page = await demo.call('GET', '/demo');
+    expect(page.status).to.equal(200);
+    expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    const { host, port, hostname } = new URL(demo.gateway);
+    expect(port).to.not.equal('0');
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).to.include(`connect-src 'self' ws://${host} http://${host};`);
+    expect(policy?.replaceAll(hostname, '')).to.not.match(/unsafe|\*|https:/);
+  });
+
+  it('takes no host into its policy that is none', async () => {
+    const { port } = new URL(demo.http);
+    const page = await requestWithHost(demo.http, `x;script-src'*':${port}`);
+    expect(page).to.not.include('*');
+  });
+
+  it('comes with all of its files', async () => {
+    const page = await demo.call('GET', '/demo');
+    const scripts = new Map<string, string>();
+    const paths = [...page.text.matchAll(/(?:src|href)="(\/(?:demo|docs)\/[^"]+)"/g)].map(
+      ([, path]) => path as string,
+    );
+    while (paths.length > 0) {
+      const path = paths.pop() as string;
+      if (scripts.has(path)) continue;
+      const { status, headers, text } = await demo.call('GET', path);
+      expect(status, path).to.equal(200);
+      scripts.set(path, headers.get('content-type') ?? '');
+      if (path.endsWith('socket.io.js')) continue;
+      for (const [, name] of text.matchAll(/from '\.\/([\w.-]+)'/g)) paths.push(`/demo/${name}`);
+    }
+    expect(scripts.get('/demo/socket.io.js')).to.equal('text/javascript; charset=utf-8');
+    expect(scripts.get('/demo/demo.css')).to.equal('text/css; charset=utf-8');
+    const picture = await demo.call('GET', '/demo/pets/dog-1.svg');
+    expect(picture.headers.get('content-type')).to.equal('image/svg+xml');
+  });
+
+  it('gets tokens of sample members, and the port of the gateway', async () => {
+    // A member whose address may be somebody's is never spoken for.
+    await demo.call('GET', '/chatroom', undefined, { Authorization: await demo.token('someone@mail.kr') });
+    const { status, headers, body } = await demo.call<Demo>('GET', '/demo/tokens');
+    expect(status).to.equal(200);
+    expect(headers.get('cache-control')).to.equal('no-store');
+    expect(body.gatewayPort).to.equal(Number(new URL(demo.gateway).port));
+    expect(body.members.map(({ email }) => email)).to.deep.equal(['author@example.org']);
+    const [author] = body.members;
+    expect(author?.posts).to.deep.equal([demo.saleNo]);
+    const rooms = await demo.call('GET', '/chatroom', undefined, { Authorization: author?.token ?? '' });
+    expect(rooms.status).to.equal(200);
+  });
+
+  it('gives no tokens to pages of other origins, allowed or not', async () => {
+    for (const origin of ['http://localhost:3000', 'https://elsewhere.example']) {
+      const answer = await demo.call<{ message: string }>('GET', '/demo/tokens', undefined, {
+        Origin: origin,
+      });
+      expect(answer.status).to.equal(403);
+      expect(answer.body.message).to.equal('ORIGIN_NOT_ALLOWED');
+    }
+    const own = await demo.call('GET', '/demo/tokens', undefined, { Origin: demo.http });
+    expect(own.status).to.equal(200);
+  });
+});
+
+describe('without DEMO', () => {
+  it('there is no demo page and there are no tokens', async () => {
+    for (const path of ['/demo', '/demo/tokens', '/demo/main.js', '/demo/socket.io.js']) {
+      expect((await call(path)).status, path).to.equal(404);
+    }
+  });
+});
+
+describe('sample members', () => {
+  it('are those whose addresses can be nobody’s', () => {
+    for (const email of [
+      'a@example.org',
+      'a@mail.example.com',
+      'a@team.example',
+      'a@b.test',
+      'A@EXAMPLE.NET',
+    ]) {
+      expect(isSampleAddress(email), email).to.equal(true);
+    }
+    for (const email of [
+      'a@myexample.org',
+      'a@example.org.kr',
+      'a@example.kr',
+      'example.org@mail.kr',
+      'a@test.com',
+    ]) {
+      expect(isSampleAddress(email), email).to.equal(false);
+    }
+  });
+});
+
+/** The page's policy as sent to a client that names this host. */
+function requestWithHost(base: string, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get(`${base}/demo`, { headers: { Host: host } }, (answer) => {
+      answer.resume();
+      resolve(String(answer.headers['content-security-policy'] ?? ''));
+    }).on('error', reject);
+  });
+}

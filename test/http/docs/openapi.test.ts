@@ -1,0 +1,153 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect } from 'chai';
+import type { z } from 'zod';
+import { listErrorCodes } from '../../../domain/kernel/errors.js';
+import { exampleOf } from '../../../http/docs/example.js';
+import type { JsonSchema } from '../../../http/docs/json-schema.js';
+import { buildOpenApi, callOf, operations } from '../../../http/docs/openapi.js';
+import { expectValid, openApi, operationOf, routes } from './documents.js';
+
+/** interface.md, "Endpoints", in its order. */
+const documented = [
+  'GET /community/article/{article_id}',
+  'GET /community/list/{order}',
+  'POST /community/article',
+  'PATCH /community/article/{article_id}',
+  'DELETE /community/article/{article_id}',
+  'POST /community/bookmark/{target_id}',
+  'DELETE /community/bookmark/{target_id}',
+  'GET /community/comment/{article_id}',
+  'POST /community/comment',
+  'PATCH /community/comment',
+  'DELETE /community/comment/{comment_id}',
+  'POST /community/heart',
+  'DELETE /community/heart/{target}/{id}',
+  'POST /chatroom',
+  'POST /chatroom/notification',
+  'POST /chatroom/{chat_no}',
+  'GET /chatroom',
+  'GET /chatroom/{chat_no}',
+  'GET /adopt/render',
+  'GET /notification/connect',
+  'GET /notification/all',
+  'POST /notification',
+  'PATCH /notification/checked/{notification_id}',
+];
+
+describe('/openapi.json', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const answer = await new Validator().validate(structuredClone(openApi) as never);
+    expect(answer.valid, JSON.stringify(answer.errors)).to.equal(true);
+    expect(openApi.openapi).to.match(/^3\.1\./);
+  });
+
+  it('holds every call of the interface in its order, and each has a route', () => {
+    expect(Object.keys(operations)).to.deep.equal(documented);
+    expect(routes.map(({ definition }) => callOf(definition))).to.have.members(documented);
+  });
+
+  it('cannot be built when a route and its description part ways', () => {
+    expect(() => buildOpenApi(routes.slice(1))).to.throw('documented and not served');
+    const [first] = routes;
+    if (!first) throw new Error('there are no routes');
+    const extra = { ...first, definition: { ...first.definition, path: '/community/new/:articleId' } };
+    expect(() => buildOpenApi([...routes, extra])).to.throw('served and not documented');
+  });
+
+  it('gives every call an id of its own and at least the errors that any call may get', () => {
+    const ids = documented.map((call) => operationOf(call).operationId);
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const call of documented) {
+      expect(operationOf(call).responses, call).to.include.keys('200', '401', '429', '500', '503');
+    }
+  });
+
+  it('asks for a token exactly where the service does', () => {
+    for (const { definition } of routes) {
+      const open = operationOf(callOf(definition)).security.some((one) => Object.keys(one).length === 0);
+      expect(open, callOf(definition)).to.equal(definition.auth !== 'required');
+    }
+  });
+
+  it('names every error code, with its status, in the schema of errors', () => {
+    const { properties } = openApi.components.schemas.Error as { properties: Record<string, JsonSchema> };
+    expect(properties.message?.enum).to.deep.equal(listErrorCodes().map(({ code }) => code));
+  });
+
+  it('says what every field means', () => {
+    function look(schema: JsonSchema, path: string): void {
+      for (const [name, field] of Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)) {
+        expect(field.description ?? field.$ref, `${path}.${name}`).to.be.a('string').that.is.not.empty;
+        look(field, `${path}.${name}`);
+        if (field.items) look(field.items as JsonSchema, `${path}.${name}[]`);
+      }
+      if (schema.type === 'object') expect(schema.additionalProperties, path).to.equal(false);
+    }
+    for (const [name, schema] of Object.entries(openApi.components.schemas)) look(schema, name);
+  });
+
+  it('has examples that its own schemas accept', () => {
+    for (const [name, schema] of Object.entries(openApi.components.schemas)) {
+      expectValid('rest', schema, exampleOf(schema, openApi.components.schemas), name);
+    }
+    for (const call of documented) {
+      const { requestBody, responses } = operationOf(call);
+      for (const { schema, example } of Object.values(requestBody?.content ?? {})) {
+        expectValid('rest', schema, example, `body of ${call}`);
+      }
+      for (const [status, { content }] of Object.entries(responses)) {
+        for (const { schema, example, examples = {} } of Object.values(content)) {
+          const values =
+            example === undefined ? Object.values(examples).map(({ value }) => value) : [example];
+          for (const value of values) expectValid('rest', schema, value, `${status} of ${call}`);
+        }
+      }
+    }
+  });
+
+  it('has example bodies and parameters that the routes accept', () => {
+    for (const { definition } of routes) {
+      const call = callOf(definition);
+      const { requestBody, parameters = [] } = operationOf(call);
+      const [content] = Object.values(requestBody?.content ?? {});
+      if (definition.body) {
+        expect(definition.body.safeParse(content?.example).success, `body of ${call}`).to.equal(true);
+      }
+      for (const { name, in: place, example } of parameters) {
+        const schema = place === 'path' ? definition.params : definition.query;
+        if (example === undefined || !schema || place === 'header') continue;
+        expect(fieldOf(schema, name).safeParse(String(example)).success, `${name} of ${call}`).to.equal(true);
+      }
+    }
+  });
+
+  it('tells of bounds of numbers that the routes keep', () => {
+    for (const { definition } of routes) {
+      const call = callOf(definition);
+      for (const { name, in: place, schema } of operationOf(call).parameters ?? []) {
+        const accepted = place === 'path' ? definition.params : definition.query;
+        if (!accepted || schema.type !== 'integer') continue;
+        const field = fieldOf(accepted, name);
+        const takes = (value: number) => field.safeParse(String(value)).success;
+        const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema as {
+          minimum?: number;
+          maximum?: number;
+        };
+        expect([minimum - 1, minimum, maximum, maximum + 1].map(takes), `${name} of ${call}`).to.deep.equal([
+          false,
+          true,
+          true,
+          false,
+        ]);
+      }
+    }
+  });
+});
+
+/** The schema of one parameter, by the name the interface gives it. */
+function fieldOf(schema: z.ZodType, name: string): z.ZodType {
+  const { shape } = schema as z.ZodObject;
+  const field = shape[name] ?? shape[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+  if (!field) throw new Error(`no such parameter: ${name}`);
+  return field as z.ZodType;
+}
