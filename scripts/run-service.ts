@@ -41,7 +41,9 @@ export async function runService(config: Config, logger: Logger, mongoUri: strin
     const httpPort = await http.listen(domain, probe, sockets);
     return { domain, httpPort, gatewayPort, shutdown };
   } catch (error) {
-    await shutdown.begin('the start failed');
+    await http.drain();
+    await gateway.close();
+    await close();
     throw error;
   }
 }
