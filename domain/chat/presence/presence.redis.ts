@@ -26,13 +26,6 @@ const KEY_LIFETIMES = 30;
 /** Most rooms one script call touches: some tenths of a millisecond of the server's only thread. */
 const ROOMS_PER_CALL = 100;
 
-const scripts = Object.fromEntries(
-  ['enter', 'leave', 'clear', 'list', 'refresh'].map((name) => [
-    name,
-    loadScript(`domain/chat/presence/${name}.lua`),
-  ]),
-) as Record<'enter' | 'leave' | 'clear' | 'list' | 'refresh', ReturnType<typeof loadScript>>;
-
 /** What refresh.lua tells of a member. */
 const GONE = 0;
 const CLEARED = 2;
@@ -44,6 +37,13 @@ const CLEARED = 2;
  */
 export function createRedisPresence(redis: RedisConnection, times: PresenceTimes = DEFAULT_TIMES): Presence {
   const { processId } = redis;
+  const scripts = {
+    enter: loadScript('domain/chat/presence/enter.lua'),
+    leave: loadScript('domain/chat/presence/leave.lua'),
+    clear: loadScript('domain/chat/presence/clear.lua'),
+    list: loadScript('domain/chat/presence/list.lua'),
+    refresh: loadScript('domain/chat/presence/refresh.lua'),
+  };
   const local = createLocalPresence();
   const keyLifetime = times.lifetime * KEY_LIFETIMES;
   const listeners: PresenceListener[] = [];
@@ -115,11 +115,14 @@ export function createRedisPresence(redis: RedisConnection, times: PresenceTimes
   function refresh(): Promise<void> {
     again = true;
     running ??= (async () => {
-      while (again) {
-        again = false;
-        await refreshAll();
+      try {
+        while (again) {
+          again = false;
+          await refreshAll();
+        }
+      } finally {
+        running = undefined;
       }
-      running = undefined;
     })();
     return running;
   }

@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { AppError } from '../../domain/kernel/errors.js';
+import { type Budgets, budgets, type RateLimits } from '../../domain/platform/rate-limits/rate-limits.js';
+
+/** Budgets whose window is over soon. */
+export const shortBudgets = Object.fromEntries(
+  Object.keys(budgets).map((name) => [name, { points: 100, duration: 2 }]),
+) as Budgets;
+
+/** Takes so many from a budget, one after another. @returns the refusals */
+export async function takeMany(limits: RateLimits, count: number, key: string | number): Promise<AppError[]> {
+  const refusals: AppError[] = [];
+  for (let i = 0; i < count; i += 1) {
+    try {
+      await limits.take('message', key);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      refusals.push(error);
+    }
+  }
+  return refusals;
+}
+
+/** What every implementation of the rate limits port owes its callers. */
+export function rateLimitsContract(name: string, open: () => RateLimits): void {
+  let count = 0;
+
+  describe(`rate limits: ${name}`, () => {
+    let limits: RateLimits;
+    let key: string;
+    beforeEach(() => {
+      count += 1;
+      limits = open();
+      key = `${process.pid}-${Math.random()}-${count}`;
+    });
+
+    it('lets a burst use the whole budget, and refuses what is more with the time to wait', async () => {
+      const refusals = await takeMany(limits, 103, key);
+      expect(refusals).lengthOf(3);
+      for (const { code, status, retryAfterMs } of refusals) {
+        expect(code).equal('RATE_LIMITED');
+        expect(status).equal(429);
+        expect(retryAfterMs).within(1, 2_000);
+      }
+    });
+
+    it('counts requests that come at the same moment one by one', async () => {
+      const results = await Promise.allSettled(
+        Array.from({ length: 130 }, () => limits.take('message', key)),
+      );
+      expect(results.filter(({ status }) => status === 'fulfilled')).lengthOf(100);
+    });
+
+    it('keeps keys and budgets apart', async () => {
+      await takeMany(limits, 101, key);
+      await limits.take('message', `${key}-another`);
+      await limits.take('read', key);
+    });
+
+    it('takes numbers and text as keys alike', async () => {
+      const no = Math.floor(Math.random() * 1e12);
+      await takeMany(limits, 100, no);
+      expect(await takeMany(limits, 1, String(no))).lengthOf(1);
+    });
+
+    it('gives the whole budget again when the window is over', async () => {
+      const [refused] = await takeMany(limits, 101, key);
+      await new Promise((resolve) => setTimeout(resolve, (refused?.retryAfterMs ?? 0) + 20));
+      expect(await takeMany(limits, 100, key)).lengthOf(0);
+    });
+  });
+}

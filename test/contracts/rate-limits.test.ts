@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { createRateLimits } from '../../domain/platform/rate-limits/index.js';
+import { createMemoryRateLimits } from '../../domain/platform/rate-limits/rate-limits.memory.js';
+import { createRedisRateLimits } from '../../domain/platform/rate-limits/rate-limits.redis.js';
+import type { RedisConnection } from '../../domain/platform/redis.js';
+import {
+  hasAnyRedis,
+  hasRedisServer,
+  openAnyRedis,
+  openConnections,
+  reaches,
+  startRedis,
+  type TestRedis,
+} from '../support/redis.js';
+import { rateLimitsContract, shortBudgets, takeMany } from './rate-limits.contract.js';
+
+rateLimitsContract('memory', () => createMemoryRateLimits(shortBudgets));
+
+describe('rate limits that are off', () => {
+  it('refuse nothing', async () => {
+    expect(await takeMany(createRateLimits(false), 10_000, 'key')).lengthOf(0);
+  });
+});
+
+describe('rate limits on Redis', () => {
+  const connections = openConnections();
+  let redis: Awaited<ReturnType<typeof openAnyRedis>>;
+  let connection: RedisConnection;
+
+  before(async function () {
+    if (!hasAnyRedis) this.skip();
+    redis = await openAnyRedis();
+    connection = await connections.connect(redis.url);
+  });
+  after(async () => {
+    await connections.close();
+    await redis?.stop();
+  });
+
+  rateLimitsContract('Redis', () => createRedisRateLimits(connection, shortBudgets));
+});
+
+describe('rate limits of several processes', () => {
+  const connections = openConnections();
+  let server: TestRedis;
+
+  before(async function () {
+    if (!hasRedisServer) this.skip();
+    server = await startRedis();
+  });
+  after(() => server?.stop());
+  afterEach(() => connections.close());
+
+  /** How many scripts Redis has run since it was last asked. */
+  async function scriptsRun(redis: RedisConnection): Promise<number> {
+    const stats = await redis.commands.info('commandstats');
+    await redis.commands.config('RESETSTAT');
+    const calls = [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)];
+    return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
+  it('count together', async () => {
+    const [one, two] = [
+      createRedisRateLimits(await connections.connect(server.url), shortBudgets),
+      createRedisRateLimits(await connections.connect(server.url), shortBudgets),
+    ];
+    const here = await takeMany(one, 60, 'together');
+    const there = await takeMany(two, 60, 'together');
+    expect(here).lengthOf(0);
+    expect(there).lengthOf(20);
+  });
+
+  it('ask Redis once a share, and nothing for a key that is refused', async () => {
+    const redis = await connections.connect(server.url);
+    const limits = createRedisRateLimits(redis, shortBudgets);
+    await takeMany(limits, 1, 'warm');
+    await scriptsRun(redis);
+    await takeMany(limits, 100, 'shares');
+    expect(await scriptsRun(redis)).equal(50);
+    expect(await takeMany(limits, 500, 'shares')).lengthOf(500);
+    expect(await scriptsRun(redis)).equal(0);
+  });
+
+  it('go on in each process while Redis is away', async () => {
+    const redis = await connections.connect(server.url);
+    const limits = createRedisRateLimits(redis, shortBudgets);
+    await takeMany(limits, 10, 'away');
+    const away = reaches(redis, 'away');
+    await server.kill();
+    await away;
+    const before = performance.now();
+    const refused = await takeMany(limits, 120, 'alone');
+    expect(performance.now() - before).below(500);
+    expect(refused).lengthOf(20);
+    const back = reaches(redis, 'back');
+    await server.restart();
+    await back;
+    expect(await takeMany(limits, 101, 'back')).lengthOf(1);
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { redisChannels } from '../../domain/kernel/redis-keys.js';
+import type { Delivery, WakeUps } from '../../domain/notifications/wake-ups.js';
+import { createMemoryWakeUps } from '../../domain/notifications/wake-ups.memory.js';
+import { createRedisWakeUps } from '../../domain/notifications/wake-ups.redis.js';
+import { metrics } from '../../domain/platform/metrics.js';
+import type { RedisConnection } from '../../domain/platform/redis.js';
+import { eventually } from '../support/eventually.js';
+import {
+  hasAnyRedis,
+  hasRedisServer,
+  openAnyRedis,
+  openConnections,
+  reaches,
+  startRedis,
+  type TestRedis,
+} from '../support/redis.js';
+import { delivery, wakeUpsContract } from './wake-ups.contract.js';
+
+wakeUpsContract('memory', createMemoryWakeUps);
+
+describe('wake-ups on Redis', () => {
+  const connections = openConnections();
+  let redis: Awaited<ReturnType<typeof openAnyRedis>>;
+  let connection: RedisConnection;
+
+  before(async function () {
+    if (!hasAnyRedis) this.skip();
+    redis = await openAnyRedis();
+    connection = await connections.connect(redis.url);
+  });
+  after(async () => {
+    await connections.close();
+    await redis?.stop();
+  });
+
+  wakeUpsContract('Redis', () => createRedisWakeUps(connection));
+});
+
+describe('wake-ups of several processes', () => {
+  const connections = openConnections();
+  let server: TestRedis;
+  let redis: RedisConnection;
+  let one: WakeUps;
+  let two: WakeUps;
+  let heard: Delivery[];
+
+  before(async function () {
+    if (!hasRedisServer) this.skip();
+    server = await startRedis();
+  });
+  after(() => server?.stop());
+  beforeEach(async () => {
+    heard = [];
+    redis = await connections.connect(server.url);
+    one = createRedisWakeUps(redis);
+    two = createRedisWakeUps(await connections.connect(server.url));
+  });
+  afterEach(() => connections.close());
+
+  const numbers = () => heard.map(({ n }) => n);
+  const listen = (wakeUps: WakeUps) => wakeUps.subscribe(3, (d) => heard.push(d));
+
+  /** Numbers of the subscriptions that Redis has of wake-ups. */
+  const channels = () => redis.commands.pubsub('CHANNELS', redisChannels.wakeUps('*' as never));
+
+  it('reach listeners of another process, whole and in order', async () => {
+    await listen(two).ready;
+    for (let n = 1; n <= 20; n += 1) one.publish(delivery(3, n));
+    await eventually(() => expect(heard).lengthOf(20));
+    expect(heard).deep.equal(Array.from({ length: 20 }, (_, i) => delivery(3, i + 1)));
+  });
+
+  it('stay in the process where they are meant to', async () => {
+    await listen(two).ready;
+    one.publishHere(delivery(3, 1));
+    one.publish(delivery(3, 2));
+    await eventually(() => expect(numbers()).deep.equal([2]));
+  });
+
+  it('are subscribed to while somebody listens, and no longer', async () => {
+    const [first, second] = [listen(two), listen(two)];
+    await second.ready;
+    expect(await channels()).deep.equal([redisChannels.wakeUps(3)]);
+    first.end();
+    second.end();
+    await eventually(async () => expect(await channels()).deep.equal([]));
+  });
+
+  it('drop and count what is malformed', async () => {
+    await listen(two).ready;
+    const dropped = async () => (await metrics.redisMessagesDropped.get()).values[0]?.value ?? 0;
+    const before = await dropped();
+    const good = { from: 'x', delivery: delivery(3, 1) };
+    const malformed = [
+      '',
+      'null',
+      '{"from":"x"',
+      '\u0000\uffff',
+      JSON.stringify({ ...good, from: 7 }),
+      JSON.stringify({ ...good, delivery: { ...good.delivery, n: 'all' } }),
+      JSON.stringify({ ...good, delivery: { ...good.delivery, memberNo: 4 } }),
+      JSON.stringify({
+        ...good,
+        delivery: { ...good.delivery, view: { ...good.delivery.view, publishedAt: [] } },
+      }),
+      JSON.stringify({ ...good, delivery: { ...good.delivery, view: 'x'.repeat(3_000_000) } }),
+    ];
+    for (const text of malformed) await redis.publisher().publish(redisChannels.wakeUps(3), text);
+    one.publish(delivery(3, 2));
+    await eventually(() => expect(numbers()).deep.equal([2]));
+    expect((await dropped()) - before).equal(malformed.length);
+  });
+
+  it('go on within a process while Redis is away, and between them when it is back', async () => {
+    const other = (await connections.connect(server.url)) as RedisConnection;
+    const three = createRedisWakeUps(other);
+    const leaving = three.subscribe(4, () => {});
+    await leaving.ready;
+    await listen(three).ready;
+    const away = Promise.all([reaches(redis, 'away'), reaches(other, 'away')]);
+    await server.kill();
+    await away;
+    three.publish(delivery(3, 1));
+    expect(numbers()).deep.equal([1]);
+    // Nobody waits for a subscription that cannot stand.
+    await three.subscribe(5, (d) => heard.push(d)).ready;
+    leaving.end();
+    one.publish(delivery(3, 2));
+
+    const back = Promise.all([reaches(redis, 'back'), reaches(other, 'back')]);
+    await server.restart();
+    await back;
+    await eventually(async () =>
+      expect((await channels()) as string[]).members([redisChannels.wakeUps(3), redisChannels.wakeUps(5)]),
+    );
+    one.publish(delivery(5, 3));
+    one.publish(delivery(3, 4));
+    // The second was published into the outage: it is in the database, and no stale burst follows.
+    await eventually(() => expect(numbers()).deep.equal([1, 3, 4]));
+  });
+});
