@@ -10,6 +10,9 @@ const PAGE = 500;
 /** A number from which a legacy event id `{memberNo}_{epoch ms}` is told from `{memberNo}_{n}`. */
 const FIRST_EPOCH_MS = 1_000_000_000_000;
 
+/** The last instant that a date can tell, in epoch ms. */
+const LAST_EPOCH_MS = 8_640_000_000_000_000;
+
 /** The member's last number; 0 without any. */
 export async function lastNumber(memberNo: number): Promise<number> {
   const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
@@ -27,6 +30,7 @@ export async function resumeAfter(memberNo: number, lastEventId: string | undefi
   if (!match || Number(match[1]) !== memberNo) return last;
   const cursor = Number(match[2]);
   if (cursor < FIRST_EPOCH_MS) return Math.min(cursor, last);
+  if (cursor > LAST_EPOCH_MS) return last;
   const first = await Notification.findOne({ memberNo, publishedAt: { $gt: new Date(cursor) } }, { n: 1 })
     .sort({ n: 1 })
     .lean();

@@ -84,9 +84,12 @@ export function openStream(
       do {
         const target = wanted;
         for await (const page of notifications.replayAfter(memberNo, last)) {
-          for (const delivery of page) writeDelivery(delivery);
-          await drained();
-          if (closed) return;
+          for (const delivery of page) {
+            writeDelivery(delivery);
+            // After each: a whole page at once could be more than a reader may lag, for every reader.
+            if (res.writableNeedDrain) await drained();
+            if (closed) return;
+          }
         }
         // Numbers up to here that did not come are those of deleted notifications.
         last = Math.max(last, target);
