@@ -5,7 +5,7 @@ import { AppError } from '../domain/kernel/errors.js';
 import { tokenOf } from '../domain/members/index.js';
 import type { Config } from '../domain/platform/config.js';
 import { toAppError } from '../domain/platform/failures.js';
-import type { GatewaySocket } from './server.js';
+import type { GatewaySocket } from './socket.js';
 
 /** The token of a handshake: `auth.token`, else the Authorization header. */
 function handshakeToken({ handshake }: GatewaySocket): string {

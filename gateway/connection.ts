@@ -1,9 +1,7 @@
 import type { Domain } from '../domain/domain.js';
-import type { Client } from '../domain/kernel/client.js';
 import { AppError } from '../domain/kernel/errors.js';
 import type { Live } from '../domain/kernel/live.js';
 import { chatNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
-import type { Session } from '../domain/members/index.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
@@ -11,17 +9,8 @@ import { closeReason } from './close-reasons.js';
 import { clientEvents } from './events/index.js';
 import { register } from './handle.js';
 import type { Sequencer } from './sequencer.js';
-import type { GatewaySocket } from './server.js';
 import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
-
-/** What a connection knows of itself. */
-export interface SocketData {
-  session: Session;
-  client: Client;
-  timers: { expiry?: NodeJS.Timeout };
-  /** The last of its joins and leaves, see turns.ts. */
-  turn?: Promise<void>;
-}
+import type { GatewaySocket } from './socket.js';
 
 const eventNames: ReadonlySet<string> = new Set(clientEvents.map(({ event }) => event));
 

@@ -9,7 +9,7 @@ import { metrics } from '../domain/platform/metrics.js';
 import type { Budget } from '../domain/platform/rate-limits/index.js';
 import type { ClientEvents } from './protocol.js';
 import type { Sequencer } from './sequencer.js';
-import type { GatewaySocket } from './server.js';
+import type { GatewaySocket } from './socket.js';
 
 /** What every handler works with. */
 export interface HandlerContext {

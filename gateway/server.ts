@@ -6,7 +6,7 @@ import {
   us_socket_local_port,
   type WebSocketBehavior,
 } from 'uWebSockets.js';
-import { Server, type Socket } from 'socket.io';
+import { Server } from 'socket.io';
 import type { Domain } from '../domain/domain.js';
 import type { Live } from '../domain/kernel/live.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
@@ -18,14 +18,11 @@ import type { RedisConnection } from '../domain/platform/redis.js';
 import { createSocketAdapter } from '../domain/platform/socket-adapter.js';
 import { createSocketLive } from '../domain/platform/socket-live.js';
 import { createAuthentication } from './authenticate.js';
-import { createConnectionHandler, type SocketData } from './connection.js';
+import { createConnectionHandler } from './connection.js';
 import { interceptDeliveries } from './deliveries.js';
 import { serveOperations } from './operations.js';
-import type { ClientEvents, ServerEvents } from './protocol.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
-
-export type GatewayServer = Server<ClientEvents, ServerEvents, Record<string, never>, SocketData>;
-export type GatewaySocket = Socket<ClientEvents, ServerEvents, Record<string, never>, SocketData>;
+import type { GatewayServer } from './socket.js';
 
 /** Largest frame taken, in bytes: the longest message, every character escaped, and room to spare. */
 const MAX_FRAME = 128 * 1024;

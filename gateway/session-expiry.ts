@@ -1,6 +1,6 @@
 import { metrics } from '../domain/platform/metrics.js';
 import { type CloseReason, closeReason } from './close-reasons.js';
-import type { GatewaySocket } from './server.js';
+import type { GatewaySocket } from './socket.js';
 
 /** How long, in ms, before its token ends a client is warned. */
 const WARN_BEFORE_MS = 60_000;

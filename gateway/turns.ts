@@ -1,4 +1,4 @@
-import type { GatewaySocket } from './server.js';
+import type { GatewaySocket } from './socket.js';
 
 /**
  * Runs what a connection asks about rooms in the order it asked: a join waits for the database, and the

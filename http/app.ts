@@ -35,7 +35,7 @@ export function createApp(
   const docs = createDocsRouter(routes, sockets);
   const demo = createDemoRouter(domain, config, sockets.port);
 
-  app.use(requestContext(domain, config, logger, originAllowed));
+  app.use(requestContext(domain, config, logger));
   app.use(errorHandler);
   app.use(
     cors({

@@ -10,7 +10,8 @@ export interface AppState {
   log: Logger;
   domain: Domain;
   client: Client;
-  originAllowed: (origin: string) => boolean;
+  /** Whether a page of this origin is one we know by name, so that its cookies count. */
+  knownPage: (origin: string) => boolean;
   /** Set once a token was accepted. */
   session?: Session;
   /** The path pattern that answered, for logs and metrics. */
@@ -18,3 +19,9 @@ export interface AppState {
 }
 
 export type AppContext = ParameterizedContext<AppState> & { params: Record<string, string> };
+
+/**
+ * Whether a token is needed: `required`, `optional` (a bad one is still refused), or `none` for the
+ * calls that interface.md documents without an Authorization header and that judge it themselves.
+ */
+export type Auth = 'required' | 'optional' | 'none';

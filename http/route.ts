@@ -2,19 +2,13 @@ import type { z } from 'zod';
 import type { Actor } from '../domain/kernel/actor.js';
 import type { Client } from '../domain/kernel/client.js';
 import { parseInput } from '../domain/kernel/input.js';
-import type { AppContext } from './context.js';
+import type { AppContext, Auth } from './context.js';
 import { authenticate } from './middleware/authenticate.js';
 import { readJsonBody } from './middleware/json-body.js';
 import { limit } from './middleware/limit.js';
 import { respond } from './respond.js';
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
-
-/**
- * Whether a token is needed: `required`, `optional` (a bad one is still refused), or `none` for the
- * calls that interface.md documents without an Authorization header and that judge it themselves.
- */
-export type Auth = 'required' | 'optional' | 'none';
 
 export interface Request<A extends Auth, P, Q, B> {
   actor: A extends 'required' ? Actor : Actor | undefined;

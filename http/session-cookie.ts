@@ -28,6 +28,6 @@ export function keepSession(ctx: AppContext, token: string, session: Session): v
  */
 export function tokenOfCookie(ctx: AppContext): string | undefined {
   const origin = ctx.get('Origin');
-  if (origin && !ctx.state.originAllowed(origin)) return undefined;
+  if (origin && !ctx.state.knownPage(origin)) return undefined;
   return ctx.cookies.get(NAME) || undefined;
 }

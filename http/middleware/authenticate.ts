@@ -1,8 +1,7 @@
 import type { Actor } from '../../domain/kernel/actor.js';
 import { AppError } from '../../domain/kernel/errors.js';
 import { type Session, tokenOf } from '../../domain/members/index.js';
-import type { AppContext } from '../context.js';
-import type { Auth } from '../route.js';
+import type { AppContext, Auth } from '../context.js';
 import { keepSession } from '../session-cookie.js';
 
 /**

@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import { v4, validate } from 'uuid';
 import type { Domain } from '../../domain/domain.js';
 import { identifyClient } from '../../domain/kernel/client.js';
+import { createOriginPolicy } from '../../domain/kernel/origins.js';
 import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
@@ -11,19 +12,16 @@ import type { AppState } from '../context.js';
  * First of all: gives the request its id (a caller's UUID is kept, so that one id runs through a
  * proxy's log and ours), says who calls, and logs and measures the answer when it is out.
  */
-export function requestContext(
-  domain: Domain,
-  config: Config,
-  logger: Logger,
-  originAllowed: (origin: string) => boolean,
-): Middleware<AppState> {
+export function requestContext(domain: Domain, config: Config, logger: Logger): Middleware<AppState> {
+  // `*` lets every page call, and knows none of them.
+  const knownPage = createOriginPolicy(config.CORS_ORIGINS?.filter((origin) => origin !== '*'));
   return async (ctx, next) => {
     const startedAt = process.hrtime.bigint();
     const given = ctx.get('X-Request-Id');
     ctx.state.requestId = validate(given) ? given : v4();
     ctx.state.log = logger.child({ requestId: ctx.state.requestId });
     ctx.state.domain = domain;
-    ctx.state.originAllowed = originAllowed;
+    ctx.state.knownPage = knownPage;
     ctx.state.client = identifyClient(
       ctx.req.socket.remoteAddress ?? '',
       ctx.get('X-Forwarded-For'),
