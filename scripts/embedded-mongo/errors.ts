@@ -1,4 +1,5 @@
 import type { Document } from './bson-types.js';
+import { StorageFailure } from './storage.js';
 
 /**
  * Names of the error codes this server answers with, as in mongod's `src/mongo/base/error_codes.yml`.
@@ -95,13 +96,8 @@ export function asCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
   if (!(error instanceof Error)) return new CommandError(1, String(error));
   if (error.name.startsWith('BSON')) return new CommandError(22, error.message);
-  const cause = (error as { commitError?: Error }).commitError ?? error;
-  if (
-    /ENOSPC|No space left|EFBIG|File too large|EDQUOT|quota|MAP_FULL/i.test(
-      `${cause.message} ${error.message}`,
-    )
-  )
-    return new CommandError(14031, `No space left for the embedded database: ${cause.message}`);
+  if (error instanceof StorageFailure)
+    return new CommandError(error.full ? 14031 : 1, `The embedded database cannot write: ${error.message}`);
   if (error instanceof RangeError) return new CommandError(15, 'Document is nested too deeply');
   return new CommandError(1, error.message);
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -28,13 +28,14 @@ export async function openEmbeddedMongo(dataDir: string): Promise<OpenedMongo> {
   for (;;) {
     const uri = await joinRunning(folder);
     if (uri) return { uri, close: async () => {} };
-    try {
-      return await start(dataDir);
-    } catch (error) {
-      // Two starters at once: the one that lost finds the other's server.
-      if (!readOwner(folder) || Date.now() > deadline) throw error;
-      await sleep(POLL_MS);
-    }
+    const child = startChild(dataDir);
+    // Two starters at once: the lock lets one child serve, and the other's parent joins that one.
+    const other = joinOther(folder, child.process.pid);
+    const outcome = await Promise.race([child.ready, other.found]);
+    other.giveUp();
+    if (outcome.kind === 'ready') return { uri: outcome.uri, close: () => stop(child.process) };
+    await stop(child.process);
+    if (outcome.kind === 'failed' && (!readOwner(folder) || Date.now() > deadline)) throw outcome.error;
   }
 }
 
@@ -61,7 +62,10 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-async function start(dataDir: string): Promise<OpenedMongo> {
+type Outcome = { kind: 'ready'; uri: string } | { kind: 'failed'; error: Error } | { kind: 'other' };
+
+/** Starts a server; `ready` never rejects. */
+function startChild(dataDir: string): { process: ChildProcess; ready: Promise<Outcome> } {
   const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     // In a group of its own: Ctrl-C reaches the parent alone, which first finishes what it is doing.
@@ -71,20 +75,44 @@ async function start(dataDir: string): Promise<OpenedMongo> {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaint += text;
   });
-  const uri = await new Promise<string>((resolve, reject) => {
+  const ready = new Promise<Outcome>((resolve) => {
+    const fail = (message: string) => resolve({ kind: 'failed', error: new Error(message) });
     child.once('message', (message: { type: string; uri?: string; message?: string }) => {
-      if (message.type === 'ready' && message.uri) resolve(message.uri);
-      else reject(new Error(message.message ?? 'the embedded database failed'));
+      if (message.type === 'ready' && message.uri) resolve({ kind: 'ready', uri: message.uri });
+      else fail(message.message ?? 'the embedded database failed');
     });
-    child.once('error', reject);
+    child.once('error', (error) => fail(error.message));
     child.once('exit', (code, signal) =>
-      reject(new Error(complaint.trim() || `the embedded database ended at start (${signal ?? code})`)),
+      fail(complaint.trim() || `the embedded database ended at start (${signal ?? code})`),
     );
   });
-  // Neither the child nor its channel keeps a script alive that has nothing else to do.
-  child.unref();
-  child.channel?.unref();
-  return { uri, close: () => stop(child) };
+  // Once it serves, neither the child nor its channel keeps a script alive that has nothing else to do.
+  void ready.then(() => {
+    child.unref();
+    child.channel?.unref();
+    (child.stderr as Socket | null)?.unref();
+  });
+  return { process: child, ready };
+}
+
+/** Looks out for a server of the folder that is not this child. */
+function joinOther(folder: string, pid: number | undefined): { found: Promise<Outcome>; giveUp(): void } {
+  let given = false;
+  const look = async (): Promise<Outcome> => {
+    while (!given) {
+      await sleep(POLL_MS);
+      const owner = readOwner(folder);
+      if (owner && owner.pid !== pid && owner.port > 0 && (await answers(owner.port)))
+        return { kind: 'other' };
+    }
+    return { kind: 'other' };
+  };
+  return {
+    found: look(),
+    giveUp() {
+      given = true;
+    },
+  };
 }
 
 function stop(child: ChildProcess): Promise<void> {

@@ -1,11 +1,17 @@
 import { ABORT, open, type RootDatabase } from 'lmdb';
-import type { Entry, KeyRange, Storage, Writer } from './storage.js';
+import { type Entry, type KeyRange, type Storage, StorageFailure, type Writer } from './storage.js';
 
 interface Waiting {
   run(writer: Writer): void;
   resolve(): void;
   reject(error: unknown): void;
 }
+
+/**
+ * Errors that mean a full disk: ENOSPC, EFBIG, EDQUOT, LMDB's own MDB_MAP_FULL, and EIO, which is what LMDB makes of
+ * a write that was cut short ("short write, filesystem full?" in mdb.c).
+ */
+const FULL = new Set<unknown>([28, 27, 122, -30792, 5]);
 
 /**
  * The durable storage. LMDB is a copy-on-write B-tree: a commit is one atomic switch of the root page, so a crash
@@ -15,11 +21,20 @@ export class LmdbStorage implements Storage, Writer {
   private readonly db: RootDatabase<Buffer, Buffer>;
   onRollback = () => {};
   private waiting: Waiting[] = [];
-  private committing = false;
+  private committing: Promise<void> | undefined;
+  private lastFailed = false;
 
   /** `path` is a folder; it is created when it is missing. */
   constructor(path: string) {
-    this.db = open<Buffer, Buffer>({ path, keyEncoding: 'binary', encoding: 'binary', noSubdir: false });
+    this.db = open<Buffer, Buffer>({
+      path,
+      keyEncoding: 'binary',
+      encoding: 'binary',
+      noSubdir: false,
+      // Commits are grouped here; lmdb-js's own grouping makes promises nobody waits for, and a failed commit of
+      // one of these would end the process.
+      eventTurnBatching: false,
+    });
   }
 
   get(key: Buffer): Buffer | undefined {
@@ -44,7 +59,8 @@ export class LmdbStorage implements Storage, Writer {
   }
 
   put(key: Buffer, value: Uint8Array): void {
-    this.db.put(key, value as Buffer);
+    const result = this.db.put(key, value as Buffer) as Promise<boolean> & { result?: boolean };
+    if (result.result === false) throw new StorageFailure('the store did not take a value', false);
   }
 
   remove(key: Buffer): void {
@@ -62,19 +78,21 @@ export class LmdbStorage implements Storage, Writer {
         resolve: () => resolve(result),
         reject,
       });
-      if (!this.committing) void this.commitAll();
+      this.committing ??= this.commitAll();
     });
   }
 
   async close(): Promise<void> {
-    await this.db.flushed;
-    await this.db.close();
+    await this.committing;
+    // After a failed commit lmdb-js waits for ever for its flush. The file is sound without being closed.
+    if (!this.lastFailed) await this.db.close();
   }
 
   private async commitAll(): Promise<void> {
-    this.committing = true;
+    // Not within the caller's turn: `committing` must be set before the loop can end.
+    await undefined;
     while (this.waiting.length > 0) await this.commit();
-    this.committing = false;
+    this.committing = undefined;
   }
 
   private async commit(): Promise<void> {
@@ -105,11 +123,22 @@ export class LmdbStorage implements Storage, Writer {
         this.waiting = [];
       }
     }
+    if (failure) failure = await explain(failure);
     // The read snapshot of this turn may be older than the commit.
     this.db.resetReadTxn();
+    this.lastFailed = failure !== undefined;
     if (failure) this.onRollback();
     for (const waiting of batch) failure ? waiting.reject(failure) : waiting.resolve();
   }
+}
+
+/** The real cause of a failed commit, which lmdb-js hides in a rejected promise. */
+async function explain(failure: unknown): Promise<StorageFailure> {
+  const { commitError } = failure as { commitError?: Promise<never> };
+  const cause = commitError ? await commitError.catch((error: unknown) => error) : failure;
+  if (cause instanceof StorageFailure) return cause;
+  const { message, code } = cause as Error & { code?: unknown };
+  return new StorageFailure(message, FULL.has(code));
 }
 
 /** Notes the first failure of the store, to tell it from a job's own errors. */

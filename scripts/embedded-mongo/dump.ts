@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { EJSON } from 'bson';
+import { type Db, type Document, type IndexDescription, MongoClient } from 'mongodb';
+import { decode, MAX_DOCUMENT_BYTES } from './bson-types.js';
+
+/** Called as documents are read or written. */
+export type OnProgress = (collection: string, documents: number) => void;
+
+/** What stands in DIR/DATABASE/COLLECTION.metadata.json, as mongodump writes it. */
+interface Metadata {
+  collectionName: string;
+  type: 'collection';
+  options: Document;
+  indexes: (Document & IndexDescription)[];
+}
+
+/** Documents that go into one insert. */
+const BATCH = 1000;
+const BATCH_BYTES = 8 * 1024 * 1024;
+
+async function withDatabase<T>(uri: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const client = await new MongoClient(uri, { serverSelectionTimeoutMS: 5000 }).connect();
+  try {
+    return await work(client.db());
+  } finally {
+    await client.close();
+  }
+}
+
+/** How many documents the database of `uri` holds, for a progress bar. */
+export function countAll(uri: string): Promise<number> {
+  return withDatabase(uri, async (db) => {
+    const collections = await db.listCollections({}, { nameOnly: true }).toArray();
+    const counts = await Promise.all(
+      collections.map(({ name }) => db.collection(name).estimatedDocumentCount()),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  });
+}
+
+/**
+ * Writes the database of `uri` to DIR/DATABASE in mongodump's layout: COLLECTION.bson (the documents one after the
+ * other) and COLLECTION.metadata.json (indexes, extended JSON). `mongorestore DIR` reads it too.
+ *
+ * Each collection is read while others may write to it: for one consistent picture, stop the service first. The
+ * folder appears under its name when it is complete; one that is there already is refused.
+ */
+export function dump(uri: string, dir: string, onProgress: OnProgress = () => {}): Promise<number> {
+  return withDatabase(uri, async (db) => {
+    const target = join(dir, db.databaseName);
+    await mkdir(dir, { recursive: true });
+    if ((await readdir(dir)).includes(db.databaseName)) throw new Error(`${target} exists already`);
+    const unfinished = `${target}.unfinished`;
+    await rm(unfinished, { recursive: true, force: true });
+    await mkdir(unfinished);
+    let total = 0;
+    for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
+      if (name.startsWith('system.')) continue;
+      total += await dumpCollection(db, name, join(unfinished, encodeURIComponent(name)), onProgress);
+    }
+    await rename(unfinished, target);
+    return total;
+  });
+}
+
+async function dumpCollection(db: Db, name: string, path: string, onProgress: OnProgress): Promise<number> {
+  const collection = db.collection(name);
+  const indexes = (await collection.indexes()) as Metadata['indexes'];
+  const metadata: Metadata = { collectionName: name, type: 'collection', options: {}, indexes };
+  await writeFile(`${path}.metadata.json`, EJSON.stringify(metadata, { relaxed: false }));
+  const file = createWriteStream(`${path}.bson`, { flush: true });
+  let count = 0;
+  for await (const document of collection.find({}, { raw: true })) {
+    // With `raw` the driver hands over the bytes of each document.
+    if (!file.write(document as unknown as Uint8Array)) await once(file, 'drain');
+    count++;
+    if (count % BATCH === 0) onProgress(name, BATCH);
+  }
+  onProgress(name, count % BATCH);
+  file.end();
+  await finished(file);
+  return count;
+}
+
+/**
+ * Reads a dump (of this program or of mongodump) into the database of `uri`. `dir` is the folder of one database, or
+ * one that holds exactly one. Collections that hold documents already are refused before anything is written;
+ * indexes are built after the documents are in.
+ */
+export function restore(uri: string, dir: string, onProgress: OnProgress = () => {}): Promise<number> {
+  return withDatabase(uri, async (db) => {
+    const source = await findDump(dir);
+    const files = (await readdir(source)).filter((file) => file.endsWith('.bson')).sort();
+    if (files.length === 0) throw new Error(`${source} holds no *.bson files`);
+    const names = files.map((file) => decodeURIComponent(basename(file, '.bson')));
+    for (const name of names)
+      if (await db.collection(name).findOne({}, { projection: { _id: 1 } }))
+        throw new Error(`the collection ${db.databaseName}.${name} is not empty`);
+    let total = 0;
+    for (const [i, name] of names.entries()) {
+      const path = join(source, basename(files[i] as string, '.bson'));
+      total += await restoreCollection(db, name, path, onProgress);
+    }
+    return total;
+  });
+}
+
+async function findDump(dir: string): Promise<string> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  if (entries.some((entry) => entry.name.endsWith('.bson'))) return dir;
+  const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.endsWith('.unfinished'));
+  const [only] = folders;
+  if (!only || folders.length > 1)
+    throw new Error(`${dir} must hold the dump of one database, not of ${folders.length}`);
+  return join(dir, only.name);
+}
+
+async function restoreCollection(
+  db: Db,
+  name: string,
+  path: string,
+  onProgress: OnProgress,
+): Promise<number> {
+  const metadata = await readMetadata(path);
+  await db.createCollection(name);
+  let count = 0;
+  let batch: Document[] = [];
+  let bytes = 0;
+  const flush = async () => {
+    if (batch.length > 0) await db.collection(name).insertMany(batch, { ordered: false });
+    onProgress(name, batch.length);
+    batch = [];
+    bytes = 0;
+  };
+  for await (const document of documentsIn(`${path}.bson`)) {
+    batch.push(decode(document));
+    bytes += document.length;
+    count++;
+    if (batch.length >= BATCH || bytes >= BATCH_BYTES) await flush();
+  }
+  await flush();
+  const indexes = (metadata?.indexes ?? []).filter((index) => index.name !== '_id_');
+  if (indexes.length > 0)
+    await db
+      .collection(name)
+      .createIndexes(indexes.map(({ v: _v, ns: _ns, ...index }) => index as IndexDescription));
+  return count;
+}
+
+async function readMetadata(path: string): Promise<Metadata | undefined> {
+  try {
+    return EJSON.parse(await readFile(`${path}.metadata.json`, 'utf8'), { relaxed: true }) as Metadata;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The documents of a .bson file. Throws with the place where a length makes no sense or the file ends too early. */
+async function* documentsIn(path: string): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  let offset = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = 0;
+    while (rest.length - at >= 4) {
+      const length = rest.readInt32LE(at);
+      if (length < 5 || length > MAX_DOCUMENT_BYTES + 1024)
+        throw new Error(`${path} is damaged at byte ${offset + at}: a document of ${length} bytes`);
+      if (rest.length - at < length) break;
+      yield rest.subarray(at, at + length);
+      at += length;
+    }
+    rest = rest.subarray(at);
+    offset += at;
+  }
+  if (rest.length > 0) throw new Error(`${path} ends in the middle of a document, at byte ${offset}`);
+}
+
+/** The documents of a dump, for a progress bar; reads only their lengths. */
+export async function countDump(dir: string): Promise<number> {
+  const source = await findDump(dir);
+  let total = 0;
+  for (const file of (await readdir(source)).filter((name) => name.endsWith('.bson'))) {
+    const handle = await open(join(source, file));
+    try {
+      const size = Buffer.alloc(4);
+      for (let at = 0; (await handle.read(size, 0, 4, at)).bytesRead === 4; total++) {
+        const length = size.readInt32LE(0);
+        if (length < 5) break;
+        at += length;
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+  return total;
+}

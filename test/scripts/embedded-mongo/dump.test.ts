@@ -1,0 +1,115 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Decimal128, Double, Long, ObjectId } from 'bson';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { countAll, countDump, dump, restore } from '../../../scripts/embedded-mongo/dump.js';
+import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+
+describe('embedded database: dump and restore', () => {
+  const servers: EmbeddedMongo[] = [];
+  const clients: MongoClient[] = [];
+  let folder: string;
+
+  const start = async () => {
+    const server = await startEmbeddedMongo({ storage: 'memory' });
+    const client = await new MongoClient(server.uri, { promoteValues: false }).connect();
+    servers.push(server);
+    clients.push(client);
+    return { uri: server.uri, db: client.db() };
+  };
+
+  const fill = async () => {
+    const { uri, db } = await start();
+    await db.collection('typed').insertOne({
+      _id: new ObjectId('650000000000000000000001'),
+      long: Long.fromNumber(5),
+      double: new Double(5),
+      decimal: Decimal128.fromString('1.10'),
+      date: new Date(1),
+      bytes: Buffer.from([1, 2]),
+      nested: { list: [null, /a/i, true] },
+    });
+    await db
+      .collection<{ _id: number }>('many')
+      .insertMany(Array.from({ length: 2500 }, (_, i) => ({ _id: i, room: i % 7, seq: i })));
+    await db.collection('many').createIndexes([
+      { key: { room: 1, seq: -1 }, unique: true, name: 'room_seq' },
+      { key: { seq: 1 }, partialFilterExpression: { room: { $gt: 2 } }, name: 'partial' },
+    ]);
+    await db.createCollection('empty');
+    return { uri, db };
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'embedded-dump-'));
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close();
+    for (const server of servers.splice(0)) await server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('carries documents, number types and indexes to another server', async () => {
+    const from = await fill();
+    const seen = { dumped: 0, restored: 0 };
+    const count = await dump(from.uri, folder, (_name, n) => {
+      seen.dumped += n;
+    });
+    expect([count, seen.dumped, await countAll(from.uri), await countDump(folder)]).to.deep.equal([
+      2501, 2501, 2501, 2501,
+    ]);
+    expect((await readdir(join(folder, 'adoption'))).sort()).to.deep.equal([
+      'empty.bson',
+      'empty.metadata.json',
+      'many.bson',
+      'many.metadata.json',
+      'typed.bson',
+      'typed.metadata.json',
+    ]);
+    const to = await start();
+    await restore(to.uri, folder, (_name, n) => {
+      seen.restored += n;
+    });
+    expect(seen.restored).to.equal(2501);
+    for (const name of ['typed', 'many', 'empty']) {
+      expect(await to.db.collection(name).find().toArray()).to.deep.equal(
+        await from.db.collection(name).find().toArray(),
+      );
+      expect(await to.db.collection(name).indexes()).to.deep.equal(await from.db.collection(name).indexes());
+    }
+  });
+
+  it('writes what mongodump writes: BSON documents one after the other, metadata in extended JSON', async () => {
+    const { uri } = await fill();
+    await dump(uri, folder);
+    const bytes = await readFile(join(folder, 'adoption', 'typed.bson'));
+    expect(bytes.readInt32LE(0)).to.equal(bytes.length);
+    const metadata = JSON.parse(await readFile(join(folder, 'adoption', 'many.metadata.json'), 'utf8'));
+    expect(metadata).to.deep.include({ collectionName: 'many', type: 'collection', options: {} });
+    expect(metadata.indexes[1]).to.deep.include({
+      name: 'room_seq',
+      unique: true,
+      key: { room: { $numberInt: '1' }, seq: { $numberInt: '-1' } },
+    });
+  });
+
+  it('refuses a folder that is there, collections that are not empty, and damaged files', async () => {
+    const { uri } = await fill();
+    await dump(uri, folder);
+    const message = async (call: Promise<unknown>) =>
+      call.then(
+        () => 'no error',
+        (error: Error) => error.message,
+      );
+    expect(await message(dump(uri, folder))).to.contain('exists already');
+    expect(await message(restore(uri, folder))).to.contain('is not empty');
+    const file = join(folder, 'adoption', 'many.bson');
+    await truncate(file, (await readFile(file)).length - 3);
+    expect(await message(restore((await start()).uri, folder))).to.contain('in the middle of a document');
+    await appendFile(join(folder, 'adoption', 'empty.bson'), Buffer.from([1, 0, 0, 0]));
+    expect(await message(restore((await start()).uri, folder))).to.contain('damaged at byte 0');
+    expect(await message(restore(uri, join(folder, '..', 'no-such-folder')))).to.contain('ENOENT');
+  });
+});
