@@ -68,7 +68,7 @@ export function socketPushes(closeReasons: readonly CloseReasonNote[]): Record<s
     },
     drain: {
       summary: 'The server process is going',
-      description: 'Reconnect at a random moment of the time given. The connection closes right after.',
+      description: 'The connection closes within the time given: come back at a random moment of it.',
       payload: record<{ retryAfterMs: number }>('when to come back', {
         retryAfterMs: number('milliseconds over which to spread the return', 5_000),
       }),
