@@ -98,7 +98,7 @@ function itemsOf(schema: JsonSchema): JsonSchema | undefined {
 }
 
 /** Every field of an object schema, nested ones too, with its dotted path; once for each alternative. */
-export function fieldsOf(schema: JsonSchema, prefix = ''): [path: string, field: JsonSchema][] {
+function fieldsOf(schema: JsonSchema, prefix = ''): [path: string, field: JsonSchema][] {
   return objectsOf(schema).flatMap((object) =>
     Object.entries(object.properties as Record<string, JsonSchema>).flatMap(([name, field]) => {
       const path = prefix + name;

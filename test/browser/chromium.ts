@@ -17,7 +17,7 @@ const ARGUMENTS = [
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** Path of an installed browser, or undefined. */
-export function findChromium(path = process.env.PATH ?? ''): string | undefined {
+function findChromium(path = process.env.PATH ?? ''): string | undefined {
   return [...path.split(delimiter), '/usr/bin']
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
     .find((candidate) => existsSync(candidate));

@@ -91,7 +91,7 @@ function rows(object: JsonSchema, prefix: string): Html[] {
 }
 
 /** A table of all fields of an object, nested ones by their dotted path. */
-export function fieldTable(object: JsonSchema, caption: string): Html {
+function fieldTable(object: JsonSchema, caption: string): Html {
   if (!object.properties) return html``;
   return html`<div class="table" role="region" aria-label="${caption}" tabindex="0"><table>
     <caption class="unseen">${caption}</caption>
