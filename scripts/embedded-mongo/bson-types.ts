@@ -23,7 +23,7 @@ export type Document = Record<string, unknown>;
 
 /** mongod's limits: one document, nesting levels. */
 export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
-export const MAX_NESTING = 180;
+const MAX_NESTING = 180;
 
 /** Canonical order of BSON types, as mongod's `canonicalizeBSONType` (src/mongo/bson/bsontypes.h). */
 export const TypeOrder = {
@@ -152,11 +152,6 @@ export function numericValue(value: unknown): number | bigint | undefined {
     return big >= -9007199254740991n && big <= 9007199254740991n ? Number(big) : big;
   }
   return undefined;
-}
-
-/** Reads an own property; inherited ones do not exist for documents. */
-export function getOwn(document: Document, key: string): unknown {
-  return Object.hasOwn(document, key) ? document[key] : undefined;
 }
 
 /** Sets an own property. `__proto__` would reach the prototype by plain assignment, so it is defined instead. */

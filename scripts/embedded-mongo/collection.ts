@@ -1,4 +1,4 @@
-import { type Document, encode, MAX_DOCUMENT_BYTES } from './bson-types.js';
+import { type Document, MAX_DOCUMENT_BYTES } from './bson-types.js';
 import { CommandError } from './errors.js';
 import { valueAt } from './field-path.js';
 import { indexKeys } from './index-keys.js';
@@ -30,7 +30,7 @@ export function identRange(ident: number): KeyRange {
 }
 
 /** The key of a record. */
-export function recordKey(ident: number, recordId: number): Buffer {
+function recordKey(ident: number, recordId: number): Buffer {
   const key = Buffer.allocUnsafe(IDENT_BYTES + RECORD_ID_BYTES);
   key.writeUInt32BE(ident, 0);
   key.writeUIntBE(recordId, IDENT_BYTES, RECORD_ID_BYTES);
@@ -199,18 +199,4 @@ function checkSize(bytes: Uint8Array): void {
       10334,
       `BSONObj size: ${bytes.length} is invalid. Size must be between 0 and ${MAX_DOCUMENT_BYTES}`,
     );
-}
-
-/** The document with _id as its first field, as mongod stores it. */
-export function withIdFirst(document: Document): Document {
-  if (Object.keys(document)[0] === '_id') return document;
-  const { _id, ...rest } = document;
-  return { _id, ...rest };
-}
-
-/** Encodes a document for storage. Throws BSONObjectTooLarge (10334) above 16 MiB. */
-export function encodeForStorage(document: Document): Buffer {
-  const bytes = encode(document);
-  checkSize(bytes);
-  return bytes;
 }

@@ -5,7 +5,7 @@ import { badValue } from './errors.js';
 export type FieldPath = readonly string[];
 
 /** Stands for "there is no such field", which is not the same as a null there. */
-export const MISSING = undefined;
+const MISSING = undefined;
 
 /** Splits a dotted path. Refuses what mongod refuses: empty components. */
 export function parsePath(path: string): FieldPath {

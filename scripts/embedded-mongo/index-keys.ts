@@ -5,7 +5,7 @@ import type { IndexSpec } from './index-spec.js';
 import { encodeFields } from './key-encoding.js';
 
 /** LMDB's limit for a key with the default page size; an index entry adds its record id to it. */
-export const MAX_KEY_BYTES = 1978;
+const MAX_KEY_BYTES = 1978;
 const OVERHEAD = 16;
 
 /** The index keys of a document, and whether an array made them several. */

@@ -9,7 +9,7 @@ import { decimalRemainder } from './decimal-key.js';
  * byte written as 00 FF and closed by 00 01 (a bare 00 end would order "a" + suffix wrongly against "a\0").
  * Every encoding is self-delimiting, so fields can be concatenated; a descending field has all its bits inverted.
  */
-export class KeyWriter {
+class KeyWriter {
   private buffer = Buffer.allocUnsafe(512);
   private length = 0;
 

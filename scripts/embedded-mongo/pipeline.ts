@@ -1,21 +1,21 @@
 import { Aggregator } from 'mingo';
-import {
-  type Document,
-  decodePlain,
-  encode,
-  isDocument,
-  MAX_DOCUMENT_BYTES,
-  numericValue,
-  setOwn,
-} from './bson-types.js';
+import { type Document, decodePlain, encode, isDocument, MAX_DOCUMENT_BYTES, setOwn } from './bson-types.js';
 import type { Collection } from './collection.js';
-import { badValue, CommandError, failedToParse, notServed } from './errors.js';
-import { expressionError, refuseScripts, toPlain } from './expressions.js';
+import { badValue, CommandError, failedToParse } from './errors.js';
+import { expressionError, toPlain } from './expressions.js';
 import { type FieldPath, parsePath, someAtPath } from './field-path.js';
-import { type FilterNode, parseFilter } from './filter.js';
+import { parseFilter } from './filter.js';
 import { compileMatcher } from './matcher.js';
+import {
+  countsOnly,
+  parseCount,
+  parsePipeline,
+  parseSortStage,
+  type Stage,
+  splitPipeline,
+} from './pipeline-stages.js';
 import { countRecords, findRecords, type QuerySpec } from './plan-executor.js';
-import { parseSort, sortKey, TopSorter } from './sort.js';
+import { sortKey, TopSorter } from './sort.js';
 import type { Reader } from './storage.js';
 
 /** Where a pipeline reads. */
@@ -25,83 +25,6 @@ export interface PipelineContext {
   collection(name: string): Collection | undefined;
   /** Variables of an enclosing $lookup. */
   variables: Document;
-}
-
-/** The stages handed to the aggregation library, where it agrees with MongoDB. */
-const LIBRARY_STAGES = new Set([
-  '$addFields',
-  '$set',
-  '$unset',
-  '$project',
-  '$group',
-  '$unwind',
-  '$replaceRoot',
-  '$replaceWith',
-  '$sortByCount',
-  '$bucket',
-  '$bucketAuto',
-  '$sample',
-  '$redact',
-]);
-
-const REFUSED_STAGES = new Set([
-  '$out',
-  '$merge',
-  '$geoNear',
-  '$graphLookup',
-  '$setWindowFields',
-  '$densify',
-  '$fill',
-  '$documents',
-  '$search',
-  '$searchMeta',
-  '$vectorSearch',
-  '$collStats',
-  '$indexStats',
-  '$planCacheStats',
-  '$currentOp',
-  '$listSessions',
-  '$listLocalSessions',
-]);
-
-interface Stage {
-  name: string;
-  spec: unknown;
-}
-
-/** Parses a pipeline. Throws 40323/40324 for malformed and unknown stages; what is not served is refused by name. */
-export function parsePipeline(pipeline: unknown): Stage[] {
-  if (!Array.isArray(pipeline)) throw new CommandError(14, "'pipeline' option must be specified as an array");
-  refuseScripts(pipeline);
-  return pipeline.map((stage) => {
-    const keys = isDocument(stage) ? Object.keys(stage) : [];
-    const [name] = keys;
-    if (name === undefined || keys.length > 1)
-      throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.');
-    if (name === '$changeStream')
-      throw new CommandError(40573, 'The $changeStream stage is only supported on replica sets');
-    if (REFUSED_STAGES.has(name)) throw notServed(`the stage ${name}`);
-    if (!LIBRARY_STAGES.has(name) && !OWN_STAGES.has(name))
-      throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`);
-    return { name, spec: stage[name] };
-  });
-}
-
-/** What of a pipeline's beginning a query on the collection does: $match, then $sort, $skip and $limit. */
-export function splitPipeline(
-  stages: readonly Stage[],
-  variables: Document = {},
-): { query: QuerySpec; rest: Stage[] } {
-  const filters: FilterNode[] = [];
-  let at = 0;
-  for (; stages[at]?.name === '$match'; at++) filters.push(parseFilter(stages[at]?.spec, variables));
-  const [only] = filters;
-  const filter: FilterNode = filters.length === 1 && only ? only : { kind: 'and', children: filters };
-  const query: QuerySpec = { filter, sort: [], skip: 0, limit: 0 };
-  if (stages[at]?.name === '$sort') query.sort = parseSortStage(stages[at++]?.spec);
-  if (stages[at]?.name === '$skip') query.skip = parseCount(stages[at++] as Stage);
-  if (stages[at]?.name === '$limit') query.limit = parseCount(stages[at++] as Stage);
-  return { query, rest: stages.slice(at) };
 }
 
 /** Runs a pipeline on a collection and yields its results, decoded to plain values. */
@@ -131,21 +54,6 @@ function* plainRecords(
   for (const { bytes } of findRecords(context.reader, collection, query)) yield decodePlain(bytes);
 }
 
-/** `$count`, and the `$group` of countDocuments, need no documents. */
-function countsOnly(rest: readonly Stage[]): ((n: number) => Document) | undefined {
-  const [stage] = rest;
-  if (rest.length !== 1 || !stage) return undefined;
-  if (stage.name === '$count' && typeof stage.spec === 'string')
-    return (n) => ({ [stage.spec as string]: n });
-  if (stage.name !== '$group' || !isDocument(stage.spec)) return undefined;
-  const { _id, n, ...others } = stage.spec;
-  const constant = _id === null || numericValue(_id) !== undefined;
-  const sumsOne = isDocument(n) && Object.keys(n).length === 1 && Number(numericValue(n.$sum)) === 1;
-  return constant && sumsOne && Object.keys(others).length === 0
-    ? (count) => ({ _id: toPlain(_id), n: count })
-    : undefined;
-}
-
 function* runStages(
   input: Iterable<Document>,
   stages: readonly Stage[],
@@ -153,7 +61,7 @@ function* runStages(
 ): Generator<Document> {
   let documents: Iterable<Document> = input;
   for (const stage of stages) {
-    const own = OWN_STAGES.get(stage.name);
+    const own = STAGE_RUNNERS.get(stage.name);
     documents = own ? own(documents, stage, context) : runLibraryStage(documents, stage, context);
   }
   yield* documents;
@@ -177,7 +85,7 @@ function* runLibraryStage(
 
 type StageRunner = (input: Iterable<Document>, stage: Stage, context: PipelineContext) => Iterable<Document>;
 
-const OWN_STAGES = new Map<string, StageRunner>([
+const STAGE_RUNNERS = new Map<string, StageRunner>([
   ['$match', match],
   ['$sort', sort],
   ['$skip', (input, stage) => slice(input, parseCount(stage), Number.POSITIVE_INFINITY)],
@@ -193,28 +101,11 @@ function* match(input: Iterable<Document>, stage: Stage, context: PipelineContex
   for (const document of input) if (matches(document)) yield document;
 }
 
-function parseSortStage(spec: unknown) {
-  const fields = parseSort(spec);
-  if (fields.length === 0) throw new CommandError(15976, '$sort stage must have at least one sort key');
-  return fields;
-}
-
 function* sort(input: Iterable<Document>, stage: Stage): Generator<Document> {
   const fields = parseSortStage(stage.spec);
   const sorter = new TopSorter<Document>(0);
   for (const document of input) sorter.add(sortKey(fields, document), document, 0);
   yield* sorter.finish();
-}
-
-function parseCount(stage: Stage): number {
-  const number = Number(numericValue(stage.spec));
-  const least = stage.name === '$limit' ? 1 : 0;
-  if (!Number.isInteger(number) || number < least)
-    throw new CommandError(
-      stage.name === '$limit' ? 15958 : 5107200,
-      `invalid argument to ${stage.name} stage: must be at least ${least}`,
-    );
-  return number;
 }
 
 function* slice(input: Iterable<Document>, skip: number, limit: number): Generator<Document> {

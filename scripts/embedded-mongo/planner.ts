@@ -1,10 +1,10 @@
 import { compareValues, equalValues } from './bson-order.js';
-import { isDocument, numericValue, typeInfo } from './bson-types.js';
+import { isDocument } from './bson-types.js';
 import { type Collection, type Index, identPrefix, identRange } from './collection.js';
 import { badValue } from './errors.js';
 import type { FilterNode } from './filter.js';
-import { isNullish, sameBracket } from './filter.js';
 import { above, boundsOf, type FieldBounds, intersect, storedPoints, storedRange } from './index-bounds.js';
+import { conjunctsOf, serves } from './index-implication.js';
 import type { SortField } from './sort.js';
 import type { KeyRange } from './storage.js';
 
@@ -46,11 +46,6 @@ export type Plan = CollectionScan | IndexScan | OrScan;
 
 /** More ranges than this are not worth planning; $in lists multiply. */
 const MAX_RANGES = 4000;
-
-/** The top-level conjuncts of a filter. */
-export function conjunctsOf(node: FilterNode): FilterNode[] {
-  return node.kind === 'and' ? node.children.flatMap(conjunctsOf) : [node];
-}
 
 /** What an $elemMatch says about the fields of its elements; enough for bounds, never for an exact plan. */
 function insideElements(node: FilterNode): FilterNode[] {
@@ -112,90 +107,6 @@ function hintedIndex(collection: Collection, hint: unknown): Index | undefined {
   );
   if (!index) throw badValue('error processing query: planner returned error: bad hint');
   return index;
-}
-
-/** Whether an index holds every document that can match. */
-function serves(index: Index, conjuncts: readonly FilterNode[]): boolean {
-  const { partial, sparse, fields } = index.spec;
-  if (partial && !conjunctsOf(partial.filter).every((needed) => implies(conjuncts, needed))) return false;
-  if (!sparse) return true;
-  return fields.some((field) =>
-    conjuncts.some((node) => 'path' in node && node.path.join('.') === field.name && demandsField(node)),
-  );
-}
-
-/** Whether a predicate is false for every document without the field. */
-function demandsField(node: FilterNode): boolean {
-  switch (node.kind) {
-    case 'compare':
-      return !isNullish(node.value);
-    case 'in':
-      return !node.values.some(isNullish);
-    case 'exists':
-    case 'regex':
-    case 'type':
-    case 'mod':
-    case 'size':
-    case 'elemMatch':
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** Whether documents that match all conjuncts certainly match `needed`. Says no when in doubt. */
-function implies(conjuncts: readonly FilterNode[], needed: FilterNode): boolean {
-  if (needed.kind === 'or') return needed.children.some((child) => implies(conjuncts, child));
-  if (needed.kind === 'and') return needed.children.every((child) => implies(conjuncts, child));
-  if (!('path' in needed)) return false;
-  const path = needed.path.join('.');
-  return conjuncts.some((node) => {
-    if (!('path' in node) || node.path.join('.') !== path) return false;
-    if (needed.kind === 'exists') return demandsField(node);
-    const values = node.kind === 'in' && node.patterns.length === 0 ? node.values : [];
-    if (node.kind === 'compare') values.push(node.value);
-    if (values.length === 0)
-      return node.kind === 'type' && needed.kind === 'type' && isSubset(node.types, needed.types);
-    if (node.kind === 'compare' && node.op !== 'eq') return rangeImplies(node, needed);
-    return values.every((value) => valueImplies(value, needed));
-  });
-}
-
-function isSubset(inner: ReadonlySet<number>, outer: ReadonlySet<number>): boolean {
-  return [...inner].every((item) => outer.has(item));
-}
-
-function valueImplies(value: unknown, needed: FilterNode): boolean {
-  if (Array.isArray(value)) return false;
-  if (needed.kind === 'in') return needed.values.some((other) => equalValues(value, other));
-  if (needed.kind === 'type') return typeInfo(value).alias !== 'null' && impliesType(value, needed.types);
-  if (needed.kind !== 'compare' || isNullish(needed.value)) return false;
-  if (needed.op === 'eq') return equalValues(value, needed.value);
-  if (!sameBracket(needed.value, value) || Number.isNaN(Number(numericValue(value) ?? 0))) return false;
-  const order = compareValues(value, needed.value);
-  if (needed.op === 'gt') return order > 0;
-  if (needed.op === 'gte') return order >= 0;
-  return needed.op === 'lt' ? order < 0 : order <= 0;
-}
-
-/** An equal number may be stored as any of the four numeric types. */
-function impliesType(value: unknown, types: ReadonlySet<number>): boolean {
-  const { number } = typeInfo(value);
-  return [1, 16, 18, 19].includes(number)
-    ? [1, 16, 18, 19].every((type) => types.has(type))
-    : types.has(number);
-}
-
-function rangeImplies(node: FilterNode & { kind: 'compare' }, needed: FilterNode): boolean {
-  if (isNullish(node.value)) return false;
-  if (needed.kind === 'type') return impliesType(node.value, needed.types);
-  if (needed.kind !== 'compare' || !sameBracket(needed.value, node.value)) return false;
-  const order = compareValues(node.value, needed.value);
-  const upwards = node.op === 'gt' || node.op === 'gte';
-  if (needed.op === 'gt') return upwards && (order > 0 || (order === 0 && node.op === 'gt'));
-  if (needed.op === 'gte') return upwards && order >= 0;
-  if (needed.op === 'lt') return !upwards && (order < 0 || (order === 0 && node.op === 'lt'));
-  return needed.op === 'lte' && !upwards && order <= 0;
 }
 
 /** Plans one index: equality prefix, then one range; what they do not say is left to the matcher. */

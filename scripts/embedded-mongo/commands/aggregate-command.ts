@@ -1,11 +1,12 @@
 import { isDocument } from '../bson-types.js';
 import { failedToParse, notServed } from '../errors.js';
-import { encodeResults, type PipelineContext, parsePipeline, runPipeline } from '../pipeline.js';
+import { encodeResults, type PipelineContext, runPipeline } from '../pipeline.js';
+import { parsePipeline } from '../pipeline-stages.js';
 import { type CommandCall, type CommandHandler, collectionName } from './command.js';
 import { cursorReply, hintOf } from './read-commands.js';
 
 /** The context of a pipeline run by a command. */
-export function pipelineContext(call: CommandCall): PipelineContext {
+function pipelineContext(call: CommandCall): PipelineContext {
   return {
     reader: call.engine.storage,
     collection: (name) => call.engine.catalog.find(call.database, name),

@@ -2,7 +2,7 @@ import { type Document, isDocument } from '../bson-types.js';
 import type { Collection } from '../collection.js';
 import { CommandError, failedToParse } from '../errors.js';
 import { integerOption, parseFilter } from '../filter.js';
-import { parsePipeline, splitPipeline } from '../pipeline.js';
+import { parsePipeline, splitPipeline } from '../pipeline-stages.js';
 import { findRecords, type QuerySpec, type ScanStatistics } from '../plan-executor.js';
 import { type IndexScan, type Plan, planQuery } from '../planner.js';
 import { parseSort } from '../sort.js';

@@ -66,7 +66,7 @@ export function compare(a: Value, b: Value): number {
 }
 
 /** What a path leads to; undefined stands for "no such field here". */
-export function lookUp(value: Value, path: string[]): Value[] {
+function lookUp(value: Value, path: string[]): Value[] {
   const [part, ...rest] = path;
   if (part === undefined) return [value];
   if (Array.isArray(value)) {
@@ -160,7 +160,7 @@ function sortLeaves(value: Value, path: string[]): Value[] {
 }
 
 /** The value a document is sorted by in one field: of an array the least, or the greatest when descending. */
-export function sortValue(document: Doc, path: string, descending: boolean): Value {
+function sortValue(document: Doc, path: string, descending: boolean): Value {
   const values = sortLeaves(document, path.split('.'));
   return values.reduce((best, value) =>
     (descending ? compare(value, best) > 0 : compare(value, best) < 0) ? value : best,

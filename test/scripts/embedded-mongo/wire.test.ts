@@ -241,15 +241,14 @@ describe('embedded database: the wire', () => {
 
   it('refuses nesting that would exhaust the stack, as an error', async () => {
     const client = await open();
-    let deep: Buffer = Buffer.from([5, 0, 0, 0, 0]);
-    for (let i = 0; i < 20_000; i++) {
-      const outer = Buffer.alloc(deep.length + 8);
-      outer.writeInt32LE(outer.length, 0);
-      outer[4] = 3;
-      outer.write('a', 5);
-      deep.copy(outer, 7);
-      deep = outer;
+    const depth = 20_000;
+    // LENGTH 03 'a' 00 at each level, the empty document inside, then an end byte for each level.
+    const deep = Buffer.alloc(depth * 8 + 5);
+    for (let level = 0; level < depth; level++) {
+      deep.writeInt32LE(deep.length - level * 8, level * 7);
+      deep.write('\x03a\0', level * 7 + 4, 'latin1');
     }
+    deep.writeInt32LE(5, depth * 7);
     const insert = (document: Buffer) => {
       const content = Buffer.concat([Buffer.from('documents\0'), document]);
       const size = Buffer.alloc(4);
