@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import type { Member } from '../support/api.js';
+import type { Client } from '../support/sockets.js';
+
+/** What the tests need of a member. */
+export type ChatMember = Pick<Member, 'no' | 'email' | 'nickname' | 'token' | 'get' | 'post'>;
+
+/** The service whose chat is tested: one process, or several behind either adapter. */
+export interface ChatWorld<M extends ChatMember> {
+  member(): Promise<M>;
+  openRoom(): Promise<{ author: M; asker: M; chatNo: number; saleNo: number }>;
+  /** Where there are several gateways, each time to another one. */
+  connect(who: M): Promise<Client>;
+  call(path: string): Promise<{ status: number }>;
+}
+
+/** The chat over sockets as it is wherever it runs. */
+export function itChatsOverSockets<M extends ChatMember>({
+  member,
+  openRoom,
+  connect,
+  call,
+}: ChatWorld<M>): void {
+  let author: M;
+  let asker: M;
+  let chatNo: number;
+  let saleNo: number;
+
+  beforeEach(async () => {
+    ({ author, asker, chatNo, saleNo } = await openRoom());
+  });
+
+  it('answers a send with the stored message and delivers it to the room with every field', async () => {
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    await mine.ask('room:join', { chatNo });
+    const joined = await theirs.ask('room:join', { chatNo });
+    expect(joined).to.deep.equal({
+      status: 200,
+      messages: [],
+      more: false,
+      seq: 0,
+      present: [author.no, asker.no].sort((a, b) => a - b),
+    });
+
+    const before = Date.now();
+    const sent = await mine.ask<{ message: { id: string; sendTime: number } }>('message:send', {
+      chatNo,
+      contentType: 'text',
+      content: 'Is Bori still looking for a home?',
+      clientId: 'c-1',
+    });
+    expect(sent.status).to.equal(200);
+    expect(sent.message.sendTime).to.be.within(before, Date.now());
+    const expected = {
+      id: sent.message.id,
+      chatNo,
+      contentType: 'text',
+      content: 'Is Bori still looking for a home?',
+      senderName: asker.nickname,
+      senderNo: asker.no,
+      saleNo,
+      sendTime: sent.message.sendTime,
+      readCount: 0,
+      senderEmail: asker.email,
+      seq: 1,
+    };
+    expect(sent).to.deep.equal({ status: 200, message: expected });
+    expect(await theirs.next('message')).to.deep.equal(expected);
+    expect(await mine.next('message')).to.deep.equal(expected);
+
+    const list = await author.get(`/chatroom/${chatNo}`);
+    expect(list.body).to.deep.equal({
+      email: author.email,
+      chatList: [
+        {
+          id: expected.id,
+          chatRoomNo: chatNo,
+          senderNo: asker.no,
+          senderName: asker.nickname,
+          contentType: 'text',
+          content: expected.content,
+          sendDate: expected.sendTime,
+          readCount: 0,
+          mine: false,
+        },
+      ],
+    });
+  });
+
+  it('answers the same clientId with the first message, also when both are on their way', async () => {
+    const client = await connect(asker);
+    const send = () =>
+      client.ask<{ message: { id: string } }>('message:send', {
+        chatNo,
+        contentType: 'text',
+        content: 'hello',
+        clientId: 'same',
+      });
+    const [first, second] = await Promise.all([send(), send()]);
+    const third = await send();
+    expect(second.message.id).to.equal(first.message.id);
+    expect(third.message.id).to.equal(first.message.id);
+    const list = await asker.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
+    expect(list.body.chatList).to.have.length(1);
+  });
+
+  it('numbers two members sending at once without a hole, and shows both one order', async () => {
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    await Promise.all([mine.ask('room:join', { chatNo }), theirs.ask('room:join', { chatNo })]);
+    const each = 50;
+    await Promise.all(
+      [mine, theirs].flatMap((client) =>
+        Array.from({ length: each }, (_, i) =>
+          client.ask('message:send', { chatNo, contentType: 'text', content: `${i}` }),
+        ),
+      ),
+    );
+    await Promise.all(
+      [mine, theirs].map((c) => c.next<{ seq: number }>('message', (m) => m.seq === 2 * each)),
+    );
+    const orders = [mine, theirs].map((c) => c.heard<{ seq: number; id: string }>('message'));
+    expect(orders[0]?.map(({ seq }) => seq)).to.deep.equal(Array.from({ length: 2 * each }, (_, i) => i + 1));
+    expect(orders[1]).to.deep.equal(orders[0]);
+  });
+
+  it('tells the reader’s position to the room and sets readCount to 0', async () => {
+    const mine = await connect(asker);
+    await mine.ask('room:join', { chatNo });
+    await mine.ask('message:send', { chatNo, contentType: 'text', content: 'one' });
+    await mine.ask('message:send', { chatNo, contentType: 'text', content: 'two' });
+    const unread = await author.get<{ unReadCount: number }[]>('/chatroom');
+    expect(unread.body[0]?.unReadCount).to.equal(2);
+
+    const theirs = await connect(author);
+    expect(await theirs.ask('message:read', { chatNo, seq: 1 })).to.deep.equal({ status: 200 });
+    expect(await mine.next('message:read')).to.deep.equal({ chatNo, memberNo: author.no, seq: 1 });
+    // Back, and past the end: never back, and no further than there is.
+    expect(await theirs.ask('message:read', { chatNo, seq: 0 })).to.deep.equal({ status: 200 });
+    const half = await author.get<{ unReadCount: number }[]>('/chatroom');
+    expect(half.body[0]?.unReadCount).to.equal(1);
+    expect(await theirs.ask('message:read', { chatNo, seq: 99 })).to.deep.equal({ status: 200 });
+    expect(await mine.next('message:read', (e: { seq: number }) => e.seq === 2)).to.deep.equal({
+      chatNo,
+      memberNo: author.no,
+      seq: 2,
+    });
+    const list = await asker.get<{ chatList: { readCount: number }[] }>(`/chatroom/${chatNo}`);
+    expect(list.body.chatList.map(({ readCount }) => readCount)).to.deep.equal([0, 0]);
+  });
+
+  it('catches a client up after the number it has', async () => {
+    const mine = await connect(asker);
+    for (const content of ['1', '2', '3', '4']) {
+      await mine.ask('message:send', { chatNo, contentType: 'text', content });
+    }
+    const theirs = await connect(author);
+    const joined = await theirs.ask<{ messages: { content: string; seq: number }[]; seq: number }>(
+      'room:join',
+      {
+        chatNo,
+        after: 2,
+      },
+    );
+    expect(joined.messages.map(({ seq, content }) => [seq, content])).to.deep.equal([
+      [3, '3'],
+      [4, '4'],
+    ]);
+    expect(joined.seq).to.equal(4);
+    const rooms = await author.get<{ unReadCount: number }[]>('/chatroom');
+    expect(rooms.body[0]?.unReadCount, 'joining marks read').to.equal(0);
+  });
+
+  it('ends presence with the last device', async () => {
+    const mine = await connect(asker);
+    await mine.ask('room:join', { chatNo });
+    const [phone, laptop] = await Promise.all([connect(author), connect(author)]);
+    await phone.ask('room:join', { chatNo });
+    await laptop.ask('room:join', { chatNo });
+    await mine.next('presence', (e: { present: boolean }) => e.present);
+    phone.socket.disconnect();
+    await laptop.ask('room:leave', { chatNo });
+    expect(await mine.next('presence', (e: { present: boolean }) => !e.present)).to.deep.equal({
+      chatNo,
+      memberNo: author.no,
+      present: false,
+    });
+    expect(mine.heard('presence')).to.have.length(3);
+  });
+
+  it('tells typing to the room, and drops it from outside', async () => {
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    await mine.ask('room:join', { chatNo });
+    theirs.socket.emit('typing', { chatNo, typing: true });
+    await theirs.ask('room:join', { chatNo });
+    theirs.socket.emit('typing', { chatNo, typing: false });
+    expect(await mine.next('typing')).to.deep.equal({ chatNo, memberNo: author.no, typing: false });
+  });
+
+  it('sends the room-list element to both, conflated, the latest always', async () => {
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        mine.ask('message:send', { chatNo, contentType: 'text', content: `m${i}` }),
+      ),
+    );
+    const last = await theirs.next<{ unReadCount: number }>('room', (view) => view.unReadCount === 20);
+    const list = await author.get<unknown[]>('/chatroom');
+    expect(last).to.deep.equal(list.body[0]);
+    expect(theirs.heard('room').length).to.be.lessThan(20);
+    const own = await mine.next<{ latestMessage?: { context: string } }>(
+      'room',
+      (view) => view.latestMessage?.context === (last as never as typeof view).latestMessage?.context,
+    );
+    expect(own).to.have.property('unReadCount', 0);
+  });
+
+  it('refuses strangers and bad input by name, and changes nothing', async () => {
+    const stranger = await connect(await member());
+    expect(await stranger.ask('room:join', { chatNo })).to.deep.include({
+      status: 403,
+      message: 'FORBIDDEN',
+    });
+    expect(await stranger.ask('message:send', { chatNo, contentType: 'text', content: 'x' })).to.deep.include(
+      {
+        status: 403,
+      },
+    );
+    const mine = await connect(asker);
+    const bad: [unknown, number, RegExp][] = [
+      [{ chatNo, contentType: 'text', content: '' }, 400, /content/],
+      [{ chatNo, contentType: 'video', content: 'x' }, 400, /contentType/],
+      [{ chatNo, contentType: 'coords', content: '91 0' }, 400, /content/],
+      [{ chatNo: `${chatNo}`, contentType: 'text', content: 'x' }, 400, /chatNo/],
+      [{ chatNo, contentType: 'text', content: { $ne: null } }, 400, /content/],
+      [{ chatNo, contentType: 'text', content: 'x'.repeat(5_001) }, 400, /content/],
+      [{ chatNo: 999_999_999, contentType: 'text', content: 'x' }, 404, /999999999/],
+      ['nonsense', 400, /message:send/],
+    ];
+    for (const [request, status, text] of bad) {
+      const answer = await mine.ask<{ errors: string[] }>('message:send', request);
+      expect(answer.status, JSON.stringify(request)).to.equal(status);
+      expect(answer.errors[0]).to.match(text);
+    }
+    expect(await mine.ask('message:sned', {})).to.deep.include({ status: 404, message: 'UNKNOWN_EVENT' });
+    const list = await asker.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
+    expect(list.body.chatList).to.deep.equal([]);
+  });
+
+  it('survives events without, or with something else for, an acknowledgement', async () => {
+    const mine = await connect(asker);
+    mine.socket.emit('message:send', { chatNo, contentType: 'text', content: 'no ack' });
+    mine.socket.emit('message:send');
+    mine.socket.emit('room:join', { chatNo }, 'not a function');
+    mine.socket.emit('message:send', Buffer.from('binary'));
+    mine.socket.emit('__proto__', { polluted: true });
+    await new Promise((resolve) => mine.socket.once('disconnect', resolve));
+    expect((await call('/healthz')).status).to.equal(200);
+    const again = await connect(asker);
+    const joined = await again.ask<{ messages: unknown[] }>('room:join', { chatNo });
+    expect(joined.messages).to.have.length(1);
+  });
+}
