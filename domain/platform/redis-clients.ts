@@ -126,7 +126,7 @@ const SUBSCRIPTIONS = [
   'sunsubscribe',
 ] as const;
 
-/** ioredis emits each message under both names of its kind; the payload is the last argument. */
+/** ioredis emits each message under both names of its kind. */
 const MESSAGES: ReadonlySet<unknown> = new Set(
   ['message', 'pmessage', 'smessage'].flatMap((name) => [name, `${name}Buffer`]),
 );
@@ -147,8 +147,9 @@ export function createSubscriber(target: RedisTarget, onFault: (fault: unknown) 
     onFault(error);
   }
 
-  function deliver(event: string | symbol, args: unknown[]): boolean {
-    const payload = args.at(-1) as string | Buffer;
+  function deliver(event: string, args: unknown[]): boolean {
+    // Not the last argument: of a cluster's messages that is an undefined one too many.
+    const payload = args[event.startsWith('p') ? 2 : 1] as string | Buffer;
     if (payload.length > MAX_MESSAGE) {
       // Once a message: it is emitted a second time as text where somebody listens for text.
       if (Buffer.isBuffer(payload)) drop(new Error(`a message of ${payload.length} bytes`));
@@ -168,7 +169,7 @@ export function createSubscriber(target: RedisTarget, onFault: (fault: unknown) 
 
   // Here and not around `on`, so that `off` goes on knowing the listeners it was given.
   client.emit = ((event: string | symbol, ...args: unknown[]) =>
-    MESSAGES.has(event) ? deliver(event, args) : emit(event, ...args)) as typeof client.emit;
+    MESSAGES.has(event) ? deliver(event as string, args) : emit(event, ...args)) as typeof client.emit;
 
   const methods = client as unknown as Record<(typeof SUBSCRIPTIONS)[number], Send>;
   for (const name of SUBSCRIPTIONS) {

@@ -37,13 +37,12 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function launch(port: number, folder: string, settings: string[]): Promise<ChildProcess> {
-  const where = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
-  const server = spawn('redis-server', [...where, '--save', '', '--appendonly', 'no', ...settings], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/** Starts redis-server with these arguments. @returns its process, which accepts connections */
+export async function launchRedis(settings: string[]): Promise<ChildProcess> {
+  const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: server.stdout })) {
-    if (/ready to accept connections/i.test(line)) {
+    // A sentinel accepts connections when it has named itself.
+    if (/ready to accept connections|sentinel id is/i.test(line)) {
       server.stdout.resume();
       return server;
     }
@@ -60,7 +59,9 @@ async function launch(port: number, folder: string, settings: string[]): Promise
 export async function startRedis(settings: string[] = [], chosenPort?: number): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-redis-'));
   const port = chosenPort ?? (await freePort());
-  let server = await launch(port, folder, settings);
+  const where = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
+  const all = [...where, '--save', '', '--appendonly', 'no', ...settings];
+  let server = await launchRedis(all);
 
   async function kill(): Promise<void> {
     if (server.exitCode !== null || server.signalCode !== null) return;
@@ -77,7 +78,7 @@ export async function startRedis(settings: string[] = [], chosenPort?: number): 
     kill,
     async restart() {
       await kill();
-      server = await launch(port, folder, settings);
+      server = await launchRedis(all);
     },
     async stop() {
       await kill();
