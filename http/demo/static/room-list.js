@@ -79,6 +79,9 @@ export function createRoomList(onOpen, onUnread) {
     mark(chatNo) {
       current = chatNo;
       show();
+      // Where the list is one row that scrolls, the open room is in view.
+      const button = list.querySelector('[aria-current]');
+      if (button) list.scrollLeft = button.parentElement.offsetLeft - list.firstElementChild.offsetLeft;
     },
     find: (chatNo) => rooms.get(chatNo),
     all: () => [...rooms.values()],

@@ -29,7 +29,7 @@ export function socketEvents(document: AsyncApiDocument): SocketEvent[] {
       );
       if (!message) throw new Error(`${key} has no message`);
       return {
-        id: `event-${key.replace('.', '-')}`,
+        id: `event-${key.replaceAll('.', '-')}`,
         direction: operation.action === 'receive' ? ('client' as const) : ('server' as const),
         operation,
         message,
