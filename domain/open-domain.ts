@@ -24,6 +24,8 @@ export interface OpenDomainOptions {
   /** Without it, this process is alone. */
   redis?: RedisConnection | undefined;
   shutdown: Shutdown;
+  /** Runs before the sweeps start and before anything is served: sample data. */
+  prepare?: ((domain: Domain) => Promise<void>) | undefined;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface OpenDomainOptions {
  * @throws Error naming what is missing; nothing is left open then
  */
 export async function openDomain(options: OpenDomainOptions): Promise<OpenDomain> {
-  const { config, logger, live, mongoUri, redis, shutdown } = options;
+  const { config, logger, live, mongoUri, redis, shutdown, prepare } = options;
 
   async function letGo(): Promise<void> {
     await redis?.close();
@@ -42,6 +44,7 @@ export async function openDomain(options: OpenDomainOptions): Promise<OpenDomain
     await connectMongo(mongoUri);
     await ensureIndexes();
     const domain = await createDomain({ config, logger, live, ...(redis ? { redis } : {}) });
+    await prepare?.(domain);
     await domain.startSweeps();
     return {
       domain,

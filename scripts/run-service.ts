@@ -20,14 +20,20 @@ export interface RunningService {
  * that it prepares takes nothing new in first, ends what is open, and lets go of the database last.
  *
  * @param mongoUri the database, which outlives the service
+ * @param prepare runs before anything is served
  * @throws Error naming a port that is taken, or a database that does not answer
  */
-export async function runService(config: Config, logger: Logger, mongoUri: string): Promise<RunningService> {
+export async function runService(
+  config: Config,
+  logger: Logger,
+  mongoUri: string,
+  prepare?: (domain: Domain) => Promise<void>,
+): Promise<RunningService> {
   const shutdown = createShutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const gateway = createGateway(config, logger);
   const http = createHttpServer(config, logger);
   const { domain, probe, close } = await openDomain({
-    ...{ config, logger, mongoUri, shutdown },
+    ...{ config, logger, mongoUri, shutdown, prepare },
     live: gateway.live,
   });
   shutdown.add('sockets', () => gateway.drain());

@@ -4,15 +4,10 @@ import { type Config, loadConfig } from '../domain/platform/config.js';
 import { createLogger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { stopOnSignals } from '../domain/platform/shutdown.js';
+import { address } from './address.js';
 import { openDatabase } from './database.js';
 import { runService } from './run-service.js';
 import { addSampleData, SAMPLE_MEMBER } from './sample-data.js';
-
-/** An address as a browser or curl takes it. */
-function address(host: string, port: number): string {
-  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `http://${shown}:${port}`;
-}
 
 /** What a person sees once everything answers: addresses, and two lines to paste. */
 function welcome(http: string, gateway: string, sampleToken: string | undefined): string {
@@ -50,10 +45,14 @@ export async function startEverything(): Promise<void> {
   }
   const database = await openDatabase(config);
   try {
-    const { domain, httpPort, gatewayPort, shutdown } = await runService(config, logger, database.uri);
+    const { httpPort, gatewayPort, shutdown } = await runService(
+      config,
+      logger,
+      database.uri,
+      config.DEMO ? (domain) => addSampleData(domain, logger) : undefined,
+    );
     shutdown.add('embedded database', () => database.close());
     stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
-    if (config.DEMO) await addSampleData(domain, logger);
     const text = welcome(
       address(config.HOST, httpPort),
       address(config.HOST, gatewayPort),
