@@ -44,6 +44,8 @@ export interface OrScan {
 
 export type Plan = CollectionScan | IndexScan | OrScan;
 
+const BAD_HINT = 'error processing query: planner returned error: bad hint';
+
 /** More ranges than this are not worth planning; $in lists multiply. */
 const MAX_RANGES = 4000;
 
@@ -65,6 +67,7 @@ export function planQuery(
   const conjuncts = conjunctsOf(filter);
   if (hint !== undefined) {
     const index = hintedIndex(collection, hint);
+    if (index?.spec.partial && !serves(index, conjuncts)) throw badValue(BAD_HINT);
     if (index) return planIndex(index, conjuncts, sort);
     return collectionScan(collection, conjuncts, sort, hint);
   }
@@ -105,7 +108,7 @@ function hintedIndex(collection: Collection, hint: unknown): Index | undefined {
   const index = collection.indexes.find(({ spec }) =>
     typeof hint === 'string' ? spec.name === hint : equalValues(spec.document.key, hint),
   );
-  if (!index) throw badValue('error processing query: planner returned error: bad hint');
+  if (!index) throw badValue(BAD_HINT);
   return index;
 }
 

@@ -1,7 +1,6 @@
 import { type Document, encode, isDocument, numericValue, typeInfo } from '../bson-types.js';
 import type { Engine } from '../engine.js';
-import { badValue, CommandError, failedToParse, notServed, typeMismatch } from '../errors.js';
-import { isSimpleCollation } from '../index-spec.js';
+import { badValue, CommandError, failedToParse, typeMismatch } from '../errors.js';
 import type { Reply } from '../wire.js';
 
 /** One command of one client. */
@@ -61,9 +60,6 @@ export function refuseUnserved(command: Document): void {
     command.txnNumber !== undefined
   )
     throw new CommandError(20, 'Transaction numbers are only allowed on a replica set member or mongos');
-  if (command.collation !== undefined && !isSimpleCollation(command.collation))
-    throw notServed('a collation');
-  if (isDocument(command.let) && Object.keys(command.let).length > 0) throw notServed("the 'let' option");
   if (isDocument(command.readConcern)) {
     const { level } = command.readConcern;
     if (level === 'snapshot') throw new CommandError(246, 'Read concern snapshot needs a replica set');

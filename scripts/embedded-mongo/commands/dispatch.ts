@@ -5,6 +5,7 @@ import { aggregateCommands } from './aggregate-command.js';
 import { catalogCommands } from './catalog-commands.js';
 import { type CommandHandler, refuseUnserved } from './command.js';
 import { explainCommands } from './explain-command.js';
+import { refuseUnknownFields } from './known-fields.js';
 import { readCommands } from './read-commands.js';
 import { sessionCommands } from './session-commands.js';
 import { writeCommands } from './write-commands.js';
@@ -29,6 +30,7 @@ export async function dispatch(engine: Engine, request: Request, connectionId: n
     const handler = name === undefined ? undefined : COMMANDS.get(name);
     if (!handler) throw new CommandError(59, `no such command: '${name ?? ''}'`);
     refuseUnserved(command);
+    refuseUnknownFields(name as string, command);
     return await handler({ engine, database, command, sequences, connectionId });
   } catch (error) {
     return errorReply(error);

@@ -22,6 +22,7 @@ import {
   documentsOf,
   statementsOf,
 } from './command.js';
+import { refuseUnknownFields } from './known-fields.js';
 import { hintOf } from './read-commands.js';
 
 interface WriteError {
@@ -111,6 +112,7 @@ const update: CommandHandler = (call) => {
     let modified = 0;
     const upserted: Document[] = [];
     const errors = runStatements(statements, ordered, (document, index) => {
+      refuseUnknownFields('update.updates', document);
       const statement = parseStatement(document);
       const collection = statement.upsert
         ? engine.catalog.ensure(writer, database, name)
@@ -136,6 +138,7 @@ const remove: CommandHandler = (call) => {
   return engine.storage.write((writer) => {
     let removed = 0;
     const errors = runStatements(statements, ordered, (statement) => {
+      refuseUnknownFields('delete.deletes', statement);
       const filter = parseFilter(statement.q);
       const limit = integerOption(statement.limit, 'limit', 0);
       if (limit !== 0 && limit !== 1)
