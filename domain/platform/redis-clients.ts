@@ -11,7 +11,7 @@ type Purpose = 'commands' | 'publisher' | 'subscriber';
 export const COMMAND_TIMEOUT_MS = 1_000;
 
 /** Time, in ms, after which a connection that owes an answer and is silent is given up, by purpose. */
-const SILENCE_MS: Record<Purpose, number> = { commands: 3_000, publisher: 1_000, subscriber: 5_000 };
+const SILENCE_MS: Record<Purpose, number> = { commands: 3_000, publisher: 2_000, subscriber: 5_000 };
 
 /** Longest pause, in ms, between two attempts to connect. */
 const MAX_RETRY_DELAY_MS = 2_000;

@@ -1,3 +1,6 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Presence } from '../../domain/chat/presence/presence.js';
 import { createMemoryPresence } from '../../domain/chat/presence/presence.memory.js';
@@ -133,6 +136,54 @@ describe('presence of several processes', () => {
     freezing.frozen = false;
     await eventually(() => expect(freezing.told).deep.equal([[room, 3, true]]));
     expect(await other.presence.list(room)).deep.equal([3, 4]);
+  });
+
+  describe('in processes that are', () => {
+    let child: ChildProcess;
+    let told: unknown[];
+    beforeEach(async () => {
+      told = [];
+      const program = fileURLToPath(new URL('../support/presence-process.js', import.meta.url));
+      child = fork(program, [server.url, JSON.stringify(TIMES)]);
+      await once(child, 'message');
+      child.on('message', (message: { told?: unknown }) => message.told && told.push(message.told));
+    });
+    afterEach(() => {
+      child.kill('SIGKILL');
+    });
+
+    /** The member enters in the child. */
+    async function enter(memberNo: number): Promise<void> {
+      child.send([room, memberNo, 'phone']);
+      const [answer] = await once(child, 'message');
+      expect(answer).deep.equal({ arrived: true });
+    }
+
+    it('killed: it ends', async () => {
+      const other = await start();
+      await other.presence.enter(room, 4, 'phone');
+      await enter(3);
+      expect(await other.presence.list(room)).deep.equal([3, 4]);
+      child.kill('SIGKILL');
+      await eventually(() => expect(other.told).deep.equal([[room, 3, false]]));
+      expect(await other.presence.list(room)).deep.equal([4]);
+    });
+
+    it('stopped: it ends, nobody waits, and it comes back with the process', async () => {
+      const other = await start();
+      await other.presence.enter(room, 4, 'phone');
+      await enter(3);
+      child.kill('SIGSTOP');
+      const before = performance.now();
+      await other.presence.enter(room, 5, 'phone');
+      expect(await other.presence.clear(room, 5)).equal(true);
+      expect(await other.presence.list(room)).deep.equal([3, 4]);
+      expect(performance.now() - before).below(100);
+      await eventually(() => expect(other.told).deep.equal([[room, 3, false]]));
+      child.kill('SIGCONT');
+      await eventually(() => expect(told).deep.equal([[room, 3, true]]));
+      expect(await other.presence.list(room)).deep.equal([3, 4]);
+    });
   });
 
   it('takes a member out on every process', async () => {
