@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
+import { startServiceProcess } from '../support/service-process.js';
+import { openStream } from '../support/streams.js';
+import { openScratch, runScript, type Scratch, SECRET } from './script-runs.js';
+
+describe('Commands beside a running service', () => {
+  let scratch: Scratch;
+  before(async () => {
+    scratch = await openScratch();
+  });
+  after(() => scratch.close());
+
+  it('what is imported and announced reaches its clients', async () => {
+    const service = await startServiceProcess({ MONGODB_URI: scratch.uri, JWT_SECRET: SECRET });
+    try {
+      const authorToken = await service.token('author@example.org');
+      const stream = await openStream({ token: authorToken }, { base: service.http });
+      const row = {
+        record: 'adoption',
+        title: 'Imported',
+        author: 'author@example.org',
+        name: 'Mochi',
+        age: '6 months',
+        kind: 'rabbit',
+        latitude: 37.5,
+        longitude: 127,
+        thumbnail: '/mochi.svg',
+      };
+      const path = scratch.file('one.json', JSON.stringify([row]));
+      const [imported, announced] = await Promise.all([
+        runScript('scripts/import.js', [path], scratch.settings),
+        runScript('scripts/announce.js', ['공지입니다', '--url', 'board/1'], scratch.settings),
+      ]);
+      expect(imported).to.include({ status: 0, stderr: '' });
+      expect(announced).to.include({ status: 0, stdout: '1 members notified\n' });
+      await eventually(async () => {
+        const { body } = await service.call<{ name: string }[]>('GET', '/adopt/render');
+        expect(body.map(({ name }) => name)).to.include('Mochi');
+      });
+      const event = await stream.next(({ data }) => data.includes('공지입니다'));
+      expect(JSON.parse(event.data)).to.include({ type: 'announcement', url: 'board/1', checked: false });
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('an announcement is made again by a second run, and only finished by --resume', async () => {
+    const key = async (stderr: Promise<{ stderr: string }>) =>
+      /^key ([\w-]{12}) /.exec((await stderr).stderr)?.[1];
+    const announce = (...args: string[]) => runScript('scripts/announce.js', args, scratch.settings);
+    const first = await key(announce('Twice'));
+    const again = await announce('Twice');
+    expect(again.stdout).to.equal('1 members notified\n');
+    const resumed = await announce('Twice', '--resume', first ?? '');
+    expect(resumed.stdout).to.equal('0 members notified, 1 had been notified before\n');
+    expect(await scratch.collection('notifications').countDocuments({ content: 'Twice' })).to.equal(2);
+    const refused = await announce('Elsewhere', '--url', '//evil.example.org');
+    expect(refused).to.deep.equal({
+      status: 2,
+      stdout: '',
+      stderr: '--url: must be a path inside the app\n',
+    });
+  });
+});

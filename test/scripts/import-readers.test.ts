@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { readCsv } from '../../scripts/import/read-csv.js';
+import { readJsonArray } from '../../scripts/import/read-json.js';
+import { readNdjson } from '../../scripts/import/read-ndjson.js';
+import type { Row } from '../../scripts/import/source.js';
+
+type Reader = (pieces: AsyncIterable<string>) => AsyncGenerator<Row>;
+
+async function* inPieces(text: string, size: number): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}
+
+/** What a reader makes of a text: `line: value`, or `line! fault`; the same however the text is cut. */
+async function read(reader: Reader, text: string): Promise<string[]> {
+  const outcomes: string[][] = [];
+  for (const size of [1, 7, 65_536]) {
+    const rows: string[] = [];
+    for await (const row of reader(inPieces(text, size))) {
+      rows.push('fault' in row ? `${row.line}! ${row.fault}` : `${row.line}: ${JSON.stringify(row.value)}`);
+    }
+    outcomes.push(rows);
+  }
+  const [first, ...others] = outcomes;
+  for (const other of others) expect(other).to.deep.equal(first);
+  return first as string[];
+}
+
+async function refusal(reader: Reader, text: string): Promise<string> {
+  try {
+    await read(reader, text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('the text was read');
+}
+
+const BAD_JSON = 'is not well-formed JSON';
+
+describe('The import readers', () => {
+  describe('JSON', () => {
+    it('knows each element by the line it starts on', async () => {
+      const text = '[{"a":1}\n,{"b":"x,]}\\""},\n\n {"c":[1,\n{"d":2}]}, 5]\n';
+      expect(await read(readJsonArray, text)).to.deep.equal([
+        '1: {"a":1}',
+        '2: {"b":"x,]}\\""}',
+        '4: {"c":[1,{"d":2}]}',
+        '5: 5',
+      ]);
+      expect(await read(readJsonArray, ' [ ] ')).to.deep.equal([]);
+    });
+
+    it('reads whatever JSON.stringify writes, indented or not', async () => {
+      const arrays = fc.array(fc.jsonValue());
+      await fc.assert(
+        fc.asyncProperty(arrays, fc.constantFrom(0, 2), async (array, indent) => {
+          const rows = await read(readJsonArray, JSON.stringify(array, null, indent));
+          expect(rows.map((row) => row.replace(/^\d+: /, ''))).to.deep.equal(
+            array.map((value) => JSON.stringify(value)),
+          );
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it('gives up a damaged element and goes on with the next', async () => {
+      expect(await read(readJsonArray, '[\n {"a":"open},\n {"b":2},\n {"c":3}\n]')).to.deep.equal([
+        `2! ${BAD_JSON}`,
+        '3: {"b":2}',
+        '4: {"c":3}',
+      ]);
+      expect(await read(readJsonArray, '[{"a":1},\n{"b":{"x":2},\n{"c":3}\n]')).to.deep.equal([
+        '1: {"a":1}',
+        `2! ${BAD_JSON}`,
+        '3: {"c":3}',
+      ]);
+      const pretty = '[\n  {\n    "a": "x\n  },\n  {\n    "b": 2\n  }\n]';
+      expect(await read(readJsonArray, pretty)).to.deep.equal([`2! ${BAD_JSON}`, '5: {"b":2}']);
+    });
+
+    it('tells of commas too many, and of a file that was cut off', async () => {
+      const comma = 'is empty: there is a comma too many';
+      expect(await read(readJsonArray, '[1,,2,]')).to.deep.equal([
+        '1: 1',
+        `1! ${comma}`,
+        '1: 2',
+        `1! ${comma}`,
+      ]);
+      expect(await read(readJsonArray, '[1,\n{"a":')).to.deep.equal([
+        '1: 1',
+        `2! ${BAD_JSON}`,
+        '2! the array is not closed: the file may have been cut off',
+      ]);
+      expect(await read(readJsonArray, '[1]\n[2]')).to.deep.equal([
+        '1: 1',
+        '2! stands behind the end of the array',
+      ]);
+    });
+
+    it('refuses what is no array', async () => {
+      expect(await refusal(readJsonArray, '\n{"a":1}')).to.match(/^line 2: a JSON file holds an array/);
+      expect(await refusal(readJsonArray, '')).to.match(/^the file is empty/);
+    });
+
+    it('passes over an element too long to be held', async () => {
+      const text = `[\n${JSON.stringify({ a: 'x'.repeat(1_100_000) })},\n{"b":1}]`;
+      const rows: Row[] = [];
+      for await (const row of readJsonArray(inPieces(text, 65_536))) rows.push(row);
+      expect(rows).to.deep.equal([
+        { line: 2, fault: 'is longer than 1048576 characters' },
+        { line: 3, value: { b: 1 } },
+      ]);
+    });
+  });
+
+  it('NDJSON: one row a line, blank ones passed over, U+2028 no end of a line', async () => {
+    const text = '{"a":"x\u2028y"}\r\n\n  \n{"b":\n[2]';
+    expect(await read(readNdjson, text)).to.deep.equal(['1: {"a":"x\u2028y"}', `4! ${BAD_JSON}`, '5: [2]']);
+  });
+
+  describe('CSV', () => {
+    const QUOTE = 'has a quote (") that is not closed, or stands inside a value without being doubled';
+
+    it('reads quoted values, over several lines too, and takes an empty cell for none', async () => {
+      const text = 'record, name ,age\r\nmember,"a, ""b""\nc",\n\nmember, d ,2\n';
+      expect(await read(readCsv, text)).to.deep.equal([
+        '2: {"record":"member","name":"a, \\"b\\"\\nc"}',
+        '5: {"record":"member","name":"d","age":"2"}',
+      ]);
+    });
+
+    it('gives up only the line of a stray quote', async () => {
+      const text = 'record,name\nmember,"open\nmember,"b, c"\nmember,5" tall\nmember,"x"y\nmember,e';
+      expect(await read(readCsv, text)).to.deep.equal([
+        `2! ${QUOTE}`,
+        '3: {"record":"member","name":"b, c"}',
+        `4! ${QUOTE}`,
+        `5! ${QUOTE}`,
+        '6: {"record":"member","name":"e"}',
+      ]);
+    });
+
+    it('tells of values too many or too few, and refuses a header without record', async () => {
+      expect(await read(readCsv, 'record,name\nmember\nmember,a,b')).to.deep.equal([
+        '2! has 1 values, but the header names 2',
+        '3! has 3 values, but the header names 2',
+      ]);
+      expect(await refusal(readCsv, 'email;record\n')).to.match(/^line 1: the first row of a CSV file/);
+    });
+  });
+});

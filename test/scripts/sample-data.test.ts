@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { issueToken } from '../../domain/members/index.js';
+import { loadConfig } from '../../domain/platform/config.js';
+import { SAMPLE_MEMBER } from '../../scripts/sample-data.js';
+import { eventually } from '../support/eventually.js';
+import { openScratch, runScript, type Scratch, spawnScript } from './script-runs.js';
+
+/** Starts everything as `npm start` does; resolves to the address that it prints. */
+async function start(scratch: Scratch) {
+  const settings = { ...scratch.settings, DEMO: 'on', HTTP_PORT: '0', GATEWAY_PORT: '0' };
+  const child = spawnScript('scripts/start.js', [], settings);
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    printed += text;
+  });
+  const address = await eventually(() => {
+    const found = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
+    if (!found) throw new Error(`no address in: ${printed}`);
+    return found;
+  });
+  return { child, address };
+}
+
+async function records(scratch: Scratch): Promise<Record<string, number>> {
+  const names = [
+    'members',
+    'articles',
+    'comments',
+    'hearts',
+    'adoptionPosts',
+    'rooms',
+    'messages',
+    'notifications',
+  ];
+  const counts = await Promise.all(names.map((name) => scratch.collection(name).countDocuments({})));
+  return Object.fromEntries(names.map((name, i) => [name, counts[i] as number]));
+}
+
+describe('The sample data', () => {
+  let scratch: Scratch;
+  beforeEach(async () => {
+    scratch = await openScratch();
+  });
+  afterEach(() => scratch.close());
+
+  it('fills an empty database at the start, with something of everything', async () => {
+    const { child, address } = await start(scratch);
+    try {
+      const config = loadConfig(scratch.settings, scratch.folder);
+      const token = await issueToken(config, { ...SAMPLE_MEMBER, ttl: '1h' });
+      const get = async <T>(path: string) => {
+        const answer = await fetch(address + path, { headers: { Authorization: token } });
+        return (await answer.json()) as T;
+      };
+      type Article = { id: number; like: number; comment: number; publishedAt: string };
+      const board = await get<{ hot: Article; weekly: Article; list: Article[] }>(
+        '/community/list/recent?size=50',
+      );
+      expect(board.list).to.have.length(40);
+      expect(board.list.map(({ publishedAt }) => publishedAt)).to.deep.equal(
+        board.list
+          .map(({ publishedAt }) => publishedAt)
+          .sort()
+          .reverse(),
+      );
+      expect(board.hot.id).not.to.equal(board.weekly.id);
+      expect(board.list.every(({ like, comment }) => like > 0 && comment > 0)).to.equal(true);
+
+      const animals = await get<{ latitude: number; longitude: number }[]>('/adopt/render');
+      expect(animals).to.have.length(30);
+      for (const { latitude, longitude } of animals) {
+        expect(latitude).to.be.within(37.4, 37.7);
+        expect(longitude).to.be.within(126.7, 127.2);
+      }
+      const rooms = await get<{ unReadCount: number }[]>('/chatroom');
+      expect(rooms).to.have.length.at.least(3);
+      expect(rooms.some(({ unReadCount }) => unReadCount > 0)).to.equal(true);
+      const notifications = await get<{ id: number; type: string; checked: boolean }[]>('/notification/all');
+      expect(notifications.map(({ type }) => type)).to.include.members([
+        'announcement',
+        'chat',
+        'comment',
+        'recomment',
+      ]);
+      expect((await records(scratch)).members).to.be.at.least(12);
+      expect(await runScript('scripts/verify.js', [], scratch.settings)).to.include({
+        status: 0,
+        stderr: '',
+      });
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+  });
+
+  it('is finished by the next start when the first was killed, without doubles', async () => {
+    const settings = { ...scratch.settings };
+    const child = spawnScript('test/scripts/seed.js', [], settings);
+    const gone = once(child, 'close');
+    await eventually(async () => {
+      expect(await scratch.collection('notifications').countDocuments({})).to.be.above(20);
+    });
+    child.kill('SIGKILL');
+    await gone;
+    const half = await records(scratch);
+    expect(await runScript('test/scripts/seed.js', [], settings)).to.include({ status: 0, stderr: '' });
+    const whole = await records(scratch);
+    const { messages, notifications, ...others } = whole;
+    expect(half.notifications).to.be.below(notifications as number);
+    expect(others).to.include({ members: 14, articles: 40, adoptionPosts: 30, rooms: 6 });
+    expect(messages).to.equal(27);
+
+    expect(await runScript('test/scripts/seed.js', [], settings)).to.include({ status: 0, stderr: '' });
+    expect(await records(scratch)).to.deep.equal(whole);
+    expect(await runScript('scripts/verify.js', [], settings)).to.include({ status: 0, stderr: '' });
+  });
+
+  it('stays away from a database that somebody uses', async () => {
+    const row = { record: 'member', email: 'first@example.org', nickname: 'First' };
+    const path = scratch.file('first.json', JSON.stringify([row]));
+    await runScript('scripts/import.js', [path], scratch.settings);
+    await runScript('test/scripts/seed.js', [], scratch.settings);
+    expect(await records(scratch)).to.include({ members: 1, articles: 0, adoptionPosts: 0 });
+  });
+});

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import mongoose, { type Collection } from 'mongoose';
+import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
+
+/** A script that has ended. */
+export interface ScriptRun {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const DIST = new URL('../../', import.meta.url);
+
+/** The path of a built file, from the root of the build. */
+function built(path: string): string {
+  return fileURLToPath(new URL(path, DIST));
+}
+
+/** Starts a script in a process of its own, with these settings and no others. */
+export function spawnScript(path: string, args: string[], settings: Record<string, string>) {
+  return spawn(process.execPath, [built(path), ...args], {
+    cwd: settings.DATA_DIR,
+    env: { PATH: process.env.PATH, NODE_ENV: 'test', LOG_LEVEL: 'error', ...settings },
+  });
+}
+
+/** Runs a script to its end. @param path below the build's root, for example `scripts/token.js` */
+export async function runScript(
+  path: string,
+  args: string[],
+  settings: Record<string, string>,
+): Promise<ScriptRun> {
+  const child = spawnScript(path, args, settings);
+  const run: ScriptRun = { status: null, stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    run.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    run.stderr += text;
+  });
+  [run.status] = await once(child, 'close');
+  return run;
+}
+
+/** A database and a folder of a test's own. */
+export interface Scratch {
+  uri: string;
+  /** For DATA_DIR and files. */
+  folder: string;
+  /** What a script is told to work here. */
+  settings: Record<string, string>;
+  /** Past the domain: to look, and to plant what should not be. */
+  collection(name: string): Collection;
+  /** Writes a file. @returns its path */
+  file(name: string, content: string | Buffer): string;
+  close(): Promise<void>;
+}
+
+/** The settings of scripts whose tokens the tests sign. */
+export const SECRET = 'a secret of the script tests, long enough for HS256';
+
+/** A database of its own on MONGODB_URI where that is set, else embedded and in memory. */
+async function ownDatabase(): Promise<{ uri: string; close(): Promise<void> }> {
+  const given = process.env.MONGODB_URI;
+  if (!given) return startEmbeddedMongo({ storage: 'memory' });
+  const uri = new URL(given);
+  uri.pathname = `/adoption_scripts_${process.pid}_${Date.now()}`;
+  return { uri: uri.href, close: async () => {} };
+}
+
+export async function openScratch(): Promise<Scratch> {
+  const folder = mkdtempSync(join(tmpdir(), 'adoption-scripts-'));
+  const database = await ownDatabase();
+  const connection = await mongoose.createConnection(database.uri).asPromise();
+  return {
+    uri: database.uri,
+    folder,
+    settings: { DATA_DIR: folder, MONGODB_URI: database.uri, JWT_SECRET: SECRET },
+    collection: (name) => connection.collection(name),
+    file(name, content) {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      return path;
+    },
+    async close() {
+      if (process.env.MONGODB_URI) await connection.dropDatabase();
+      await connection.close();
+      await database.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { createDomain } from '../../domain/domain.js';
+import { noLive } from '../../domain/kernel/live.js';
+import { loadConfig } from '../../domain/platform/config.js';
+import { createLogger } from '../../domain/platform/logger.js';
+import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo.js';
+import { addSampleData } from '../../scripts/sample-data.js';
+
+/** Fills the database of MONGODB_URI with the sample data, in a process of its own. */
+const config = loadConfig();
+const logger = createLogger(config.LOG_LEVEL, 'seed');
+await connectMongo(config.MONGODB_URI ?? '');
+await ensureIndexes();
+const domain = await createDomain({ config, logger, live: noLive });
+await addSampleData(domain, logger);
+await domain.close();
+await disconnectMongo();

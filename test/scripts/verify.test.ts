@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { openScratch, runScript, type Scratch } from './script-runs.js';
+
+/** What a wreck may look like: a line that verify has to find for each. */
+async function plant(scratch: Scratch): Promise<RegExp[]> {
+  const table = (name: string) => scratch.collection(name);
+  await table('articles').updateOne({ _id: 3 as never }, { $set: { hearts: 99 } });
+  await table('articles').updateOne({ _id: 4 as never }, { $inc: { comments: -1 } });
+  await table('comments').updateOne({ _id: 1 as never }, { $set: { hearts: 50 } });
+  // A message is lost: a hole, and every count behind it is one too many.
+  await table('messages').deleteOne({ chatNo: 1, seq: 3 });
+  // Somebody has read what is not there yet.
+  await table('rooms').updateOne({ _id: 2 as never }, { $set: { 'read.joiner': { seq: 90, others: 80 } } });
+  await table('notifications').deleteOne({ memberNo: 1, n: 3 });
+  await table('sequences').updateOne({ _id: 'adoption' as never }, { $set: { value: 3 } });
+  return [
+    /^article 3 hearts: 99, but its records say \d+$/m,
+    /^article 4 comments: \d+, but its records say \d+$/m,
+    /^comment 1 hearts: 50, but its records say \d+$/m,
+    /^room 1: message number 4 follows 2$/m,
+    /^room 1: message 4 has the (creator|joiner) sending \d+ messages so far, but there are \d+/m,
+    /^room 2: the room has the joiner reading up to 90, but 5 is the newest$/m,
+    /^room 2: the joiner's unread count is -\d+, but 0 messages are unread$/m,
+    /^notifications of member 1: number 4 follows 2$/m,
+    /^sequence adoption: stands at 3, but number 30 is in use$/m,
+  ];
+}
+
+describe('npm run verify', () => {
+  let scratch: Scratch;
+  const verify = (...args: string[]) => runScript('scripts/verify.js', args, scratch.settings);
+  before(async () => {
+    scratch = await openScratch();
+    expect(await runScript('test/scripts/seed.js', [], scratch.settings)).to.include({
+      status: 0,
+      stderr: '',
+    });
+  });
+  after(() => scratch.close());
+
+  it('finds nothing in what the domain has written', async () => {
+    const { status, stdout, stderr } = await verify();
+    expect(stdout).to.match(/^everything agrees \(\d+ records\)\n$/);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+  });
+
+  it('lists planted disagreements, and --repair mends them without losing what is unread', async () => {
+    const lines = await plant(scratch);
+    const found = await verify();
+    expect(found.status).to.equal(1);
+    for (const line of lines) expect(found.stdout).to.match(line);
+    expect(found.stdout).to.match(/\d+ things disagree \(\d+ records\)\n$/);
+
+    const repaired = await verify('--repair');
+    expect(repaired).to.include({ status: 0, stderr: '' });
+    expect(repaired.stdout).to.match(/everything agrees, \d+ mended \(\d+ records\)\n$/);
+    const messages = await scratch.collection('messages').find({ chatNo: 1 }).sort({ seq: 1 }).toArray();
+    expect(messages.map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4, 5, 6]);
+    // The last two were unread before, and are.
+    const head = messages.at(-1);
+    expect(head?.sent.creator - head?.read.joiner.others).to.equal(2);
+    const sequence = await scratch.collection('sequences').findOne({ _id: 'adoption' as never });
+    expect(sequence?.value).to.equal(30);
+  });
+
+  it('leaves to a person what it cannot decide', async () => {
+    const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 0, others: 0 } };
+    const sent = { creator: 1, joiner: 0 };
+    const orphan = { _id: 'orphan' as never, chatNo: 777, seq: 1, senderNo: 1, sent, read };
+    await scratch.collection('messages').insertOne(orphan);
+    const { status, stdout } = await verify('--repair');
+    expect(status).to.equal(1);
+    expect(stdout).to.match(
+      /^room 777: does not exist, but has 1 messages\n1 thing disagrees \(\d+ records\)\n$/,
+    );
+  });
+});
