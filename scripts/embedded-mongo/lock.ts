@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -26,14 +26,17 @@ function lockFile(folder: string): string {
   return join(folder, 'lock.json');
 }
 
-/** When a process began, in the system's own ticks; empty where /proc does not exist or the process is gone. */
-function startOf(pid: number): string {
+/** What /proc/PID/stat tells: when the process began, in the system's own ticks, and whether it has ended already. */
+function processState(pid: number): { started: string; ended: boolean } {
   try {
-    // Field 22 of /proc/PID/stat (proc(5)); the command name before it may hold spaces and brackets.
+    // Fields 3 (state) and 22 (starttime) of proc(5); the command name before them may hold spaces and brackets.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // Where nothing reaps orphans (a container without init), the killed stay as zombies.
+    return { started: fields[19] ?? '', ended: fields[0] === 'Z' || fields[0] === 'X' };
   } catch {
-    return '';
+    // No /proc on this system, or no such process: the signal has the say.
+    return { started: '', ended: false };
   }
 }
 
@@ -43,15 +46,28 @@ function isAlive(owner: LockOwner): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
-  const started = startOf(owner.pid);
-  return owner.started === '' || started === '' || started === owner.started;
+  const { started, ended } = processState(owner.pid);
+  return !ended && (owner.started === '' || started === '' || started === owner.started);
 }
 
 /** The live process that serves a folder, if any. */
 export function readOwner(folder: string): LockOwner | undefined {
+  const owner = parseOwner(readLock(lockFile(folder)));
+  return owner && isAlive(owner) ? owner : undefined;
+}
+
+function readLock(file: string): string | undefined {
   try {
-    const owner = JSON.parse(readFileSync(lockFile(folder), 'utf8')) as LockOwner;
-    return Number.isInteger(owner.pid) && isAlive(owner) ? owner : undefined;
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function parseOwner(text: string | undefined): LockOwner | undefined {
+  try {
+    const owner = JSON.parse(text ?? 'null') as LockOwner | null;
+    return Number.isInteger(owner?.pid) ? (owner ?? undefined) : undefined;
   } catch {
     return undefined;
   }
@@ -63,26 +79,28 @@ export function readOwner(folder: string): LockOwner | undefined {
  */
 export async function acquireLock(folder: string, waitMs = WAIT_MS): Promise<Lock> {
   const file = lockFile(folder);
-  const mine: LockOwner = { pid: process.pid, started: startOf(process.pid), port: 0 };
+  const mine: LockOwner = { pid: process.pid, started: processState(process.pid).started, port: 0 };
+  const isMine = () => {
+    const owner = parseOwner(readLock(file));
+    return owner?.pid === mine.pid && owner.started === mine.started;
+  };
   const deadline = Date.now() + waitMs;
-  for (;;) {
-    if (tryTake(file, mine)) break;
-    const owner = readOwner(folder);
-    if (!owner) {
-      removeStale(file);
-      continue;
-    }
-    if (Date.now() > deadline)
+  while (!tryTake(file, mine)) {
+    const found = readLock(file);
+    const owner = parseOwner(found);
+    if (found !== undefined && !(owner && isAlive(owner))) removeStale(file, found);
+    else if (owner && Date.now() > deadline)
       throw new Error(`${folder} is in use by process ${owner.pid}; stop it or choose another DATA_DIR`);
-    await sleep(POLL_MS);
+    else await sleep(POLL_MS);
   }
   return {
     publish(port) {
+      if (!isMine()) throw new Error(`${folder} was taken by another process at the same moment`);
       writeFileSync(`${file}.${process.pid}`, JSON.stringify({ ...mine, port }));
       renameSync(`${file}.${process.pid}`, file);
     },
     release() {
-      rmSync(file, { force: true });
+      if (isMine()) rmSync(file, { force: true });
     },
   };
 }
@@ -102,14 +120,14 @@ function tryTake(file: string, owner: LockOwner): boolean {
   }
 }
 
-/** Moves a dead process's lock aside. Of two processes that try, the rename lets only one go on with that file. */
-function removeStale(file: string): void {
+/** Moves a dead process's lock aside. If another process has replaced it meanwhile, its lock is put back. */
+function removeStale(file: string, stale: string): void {
   const aside = `${file}.${randomUUID()}`;
   try {
-    statSync(file);
     renameSync(file, aside);
-    rmSync(aside, { force: true });
+    if (readLock(aside) !== stale) linkSync(aside, file);
   } catch {
     // Another process was first, or the owner has just released it.
   }
+  rmSync(aside, { force: true });
 }
