@@ -1,15 +1,26 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** The connections of a server, on the way to its stop. */
+export interface KeptAlive {
+  /**
+   * From now on every answer whose headers are not out says `Connection: close`, and ends its connection.
+   * Those without a request stay: the next one may be on its way, and would be lost with them.
+   */
+  letGo(): void;
+  /** Closes the connections that carry no request. */
+  closeIdle(): void;
+}
+
 /**
- * Knows which connections of a server carry no request, so that a stop need not wait for clients to
- * let go of them. Node's own closeIdleConnections leaves those open that never carried one, as HTTP
- * clients open them in advance.
- *
- * @returns a function that closes the idle ones now, and every other one once its answer is out
+ * Knows which connections of a server carry no request. Node's own closeIdleConnections, which
+ * `server.close()` calls, leaves those open that never carried one, as HTTP clients open them in advance.
  */
-export function trackKeptAlive(server: Server): () => void {
+export function trackKeptAlive(server: Server): KeptAlive {
   const idle = new Set<Socket>();
+  const answers = new Set<ServerResponse>();
+  /** Answers that were complete before their client could be told that the connection ends. */
+  const untold = new WeakSet<ServerResponse>();
   let closing = false;
 
   server.on('connection', (socket) => {
@@ -19,15 +30,26 @@ export function trackKeptAlive(server: Server): () => void {
   server.on('request', (req, res) => {
     const { socket } = req;
     idle.delete(socket);
+    answers.add(res);
     if (closing) res.setHeader('Connection', 'close');
     res.once('close', () => {
-      if (closing) socket.end();
+      answers.delete(res);
+      // An event stream that ends: its client begins anew, and shall not do so here.
+      if (closing && !untold.has(res)) socket.end();
       else if (!socket.destroyed) idle.add(socket);
     });
   });
 
-  return () => {
-    closing = true;
-    for (const socket of idle) socket.end();
+  return {
+    letGo() {
+      closing = true;
+      for (const res of answers) {
+        if (!res.headersSent) res.setHeader('Connection', 'close');
+        else if (res.writableEnded) untold.add(res);
+      }
+    },
+    closeIdle() {
+      for (const socket of idle) socket.end();
+    },
   };
 }

@@ -1,19 +1,22 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Domain } from '../domain/domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { createApp } from './app.js';
 import type { SocketDescription } from './docs/asyncapi.js';
-import { trackKeptAlive } from './kept-alive.js';
+import { type KeptAlive, trackKeptAlive } from './kept-alive.js';
 import { createStreamHub, type StreamHub } from './sse/stream-hub.js';
 
 /** Time, in ms, a client may take to send its headers, and its whole request: slow ones hold nothing up. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Time, in ms, running requests have to finish in a stop. */
-const FINISH_MS = 5_000;
+/** How long, in ms, a connection without a request is kept; node tells clients in `Keep-Alive: timeout=5`. */
+const KEEP_ALIVE_MS = 5_000;
+
+/** Time, in ms, running requests have to finish in a stop once no connection waits for one any more. */
+const FINISH_MS = 3_000;
 
 export interface HttpServer {
   /**
@@ -32,17 +35,21 @@ export interface HttpServer {
 export function createHttpServer(config: Config, logger: Logger): HttpServer {
   let server: Server | undefined;
   let streams: StreamHub | undefined;
-  let closeKeptAlive = () => {};
+  let connections: KeptAlive | undefined;
 
   return {
     async listen(domain, probe, sockets) {
       const hub = createStreamHub(domain.notifications, logger);
       const app = createApp(domain, hub, config, logger, probe, sockets);
       const created = createServer(
-        { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+        {
+          headersTimeout: HEADERS_TIMEOUT_MS,
+          requestTimeout: REQUEST_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_MS,
+        },
         app.callback(),
       );
-      closeKeptAlive = trackKeptAlive(created);
+      connections = trackKeptAlive(created);
       streams = hub;
       server = created;
       return new Promise<number>((resolve, reject) => {
@@ -61,14 +68,22 @@ export function createHttpServer(config: Config, logger: Logger): HttpServer {
 
     async drain() {
       if (!server) return;
-      const ended = new Promise<void>((resolve) => {
-        server?.close(() => resolve());
+      const several = config.REDIS_URL !== undefined;
+      const closed = new Promise<void>((resolve) => {
+        // Not http's own `close`: it resets idle connections, and with them the request on its way.
+        NetServer.prototype.close.call(server, () => resolve());
       });
-      closeKeptAlive();
-      await streams?.close(config.REDIS_URL ? config.DRAIN_WINDOW_MS : 0);
-      const late = setTimeout(() => server?.closeAllConnections(), FINISH_MS);
-      await ended;
-      clearTimeout(late);
+      connections?.letGo();
+      await streams?.close(several ? config.DRAIN_WINDOW_MS : 0);
+      // Where another process takes over, a client uses its connection once more and is told to leave it,
+      // or lets go of it in the time it was promised. Alone, there is nobody else to come to.
+      const idleMs = several ? Math.min(KEEP_ALIVE_MS, config.SHUTDOWN_TIMEOUT_MS / 2) : 0;
+      const timers = [
+        setTimeout(() => connections?.closeIdle(), idleMs),
+        setTimeout(() => server?.closeAllConnections(), idleMs + FINISH_MS),
+      ];
+      await closed;
+      timers.forEach(clearTimeout);
     },
   };
 }

@@ -21,6 +21,11 @@ const port = z
   .transform(Number)
   .refine((number) => number <= 65_535, 'must be a port number from 0 to 65535');
 
+const instances = z
+  .string()
+  .regex(/^[1-9]\d{0,2}$/, 'must be a number of processes from 1 to 999')
+  .transform(Number);
+
 const onOff = z.enum(['on', 'off'], 'must be on or off');
 
 const mongoUri = z
@@ -86,6 +91,9 @@ const schema = z.object({
   REDIS_ADAPTER: z.enum(['classic', 'sharded'], 'must be classic or sharded').default('classic'),
   /** Whether a proxy sends all requests of a client to one gateway: then long-polling works with several. */
   GATEWAY_STICKY: onOff.default('off'),
+  /** Processes of each kind that `npm run cluster` starts. */
+  HTTP_INSTANCES: instances.default(2),
+  GATEWAY_INSTANCES: instances.default(3),
   /** HS256 secret, 32 bytes or more (RFC 7518, section 3.2). */
   JWT_SECRET: z
     .string()

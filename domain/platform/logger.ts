@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 
@@ -22,5 +23,7 @@ export function createLogger(level: string, name: string): Logger {
       pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' }),
     );
   }
+  // The descriptors of a worker are its manager's own; what the manager keeps of it goes through the stream.
+  if (cluster.isWorker) return pino(options, process.stderr);
   return pino(options, pino.destination({ fd: 2, sync: true }));
 }
