@@ -1,0 +1,36 @@
+import { readArguments } from './arguments.js';
+import { runCommand, UsageError } from './command.js';
+import { requireNode } from './require-node.js';
+
+requireNode();
+
+const usage = `Usage: npm run cluster
+       npm run cluster -- status | reload | stop
+
+Runs the service as several processes on this machine, under the project's own pm2: GATEWAY_INSTANCES (3)
+gateways, HTTP_INSTANCES (2) http processes and, where MONGODB_URI is not set, the embedded database.
+Needs REDIS_URL. Configuration comes from the environment and .env; docs/operations.md tells the rest.
+
+  (nothing)  starts it; returns when every process is ready
+  status     a table of its processes
+  reload     replaces one process after the other, each ready before the next: no request fails
+  stop       lets every process finish what it is doing, the database last, then ends pm2`;
+
+await runCommand(usage, async (args) => {
+  const { positionals } = readArguments({ args, allowPositionals: true, options: {} });
+  const [action = 'start'] = positionals;
+  if (positionals.length > 1) throw new UsageError('one action at a time');
+  // Each only now: what one needs of pm2 and the domain, another does not.
+  switch (action) {
+    case 'start':
+      return (await import('./cluster/start.js')).startCluster();
+    case 'status':
+      return (await import('./cluster/status.js')).showStatus();
+    case 'reload':
+      return (await import('./cluster/reload.js')).reloadCluster();
+    case 'stop':
+      return (await import('./cluster/stop.js')).stopCluster();
+    default:
+      throw new UsageError(`there is no action ${action}`);
+  }
+});
