@@ -4,7 +4,7 @@ import { issueToken } from '../../domain/members/index.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { SAMPLE_MEMBER } from '../../scripts/sample-data.js';
 import { eventually } from '../support/eventually.js';
-import { openScratch, runScript, type Scratch, spawnScript } from './script-runs.js';
+import { openScratch, runScript, type Scratch, SEED, spawnScript } from './script-runs.js';
 
 /** Starts everything as `npm start` does; resolves to the address that it prints. */
 async function start(scratch: Scratch) {
@@ -96,7 +96,7 @@ describe('The sample data', () => {
 
   it('is finished by the next start when the first was killed, without doubles', async () => {
     const settings = { ...scratch.settings };
-    const child = spawnScript('test/scripts/seed.js', [], settings);
+    const child = spawnScript(SEED, [], settings);
     const gone = once(child, 'close');
     await eventually(async () => {
       expect(await scratch.collection('notifications').countDocuments({})).to.be.above(20);
@@ -104,14 +104,14 @@ describe('The sample data', () => {
     child.kill('SIGKILL');
     await gone;
     const half = await records(scratch);
-    expect(await runScript('test/scripts/seed.js', [], settings)).to.include({ status: 0, stderr: '' });
+    expect(await runScript(SEED, [], settings)).to.include({ status: 0, stderr: '' });
     const whole = await records(scratch);
     const { messages, notifications, ...others } = whole;
     expect(half.notifications).to.be.below(notifications as number);
     expect(others).to.include({ members: 14, articles: 40, adoptionPosts: 30, rooms: 6 });
     expect(messages).to.equal(27);
 
-    expect(await runScript('test/scripts/seed.js', [], settings)).to.include({ status: 0, stderr: '' });
+    expect(await runScript(SEED, [], settings)).to.include({ status: 0, stderr: '' });
     expect(await records(scratch)).to.deep.equal(whole);
     expect(await runScript('scripts/verify.js', [], settings)).to.include({ status: 0, stderr: '' });
   });
@@ -120,7 +120,7 @@ describe('The sample data', () => {
     const row = { record: 'member', email: 'first@example.org', nickname: 'First' };
     const path = scratch.file('first.json', JSON.stringify([row]));
     await runScript('scripts/import.js', [path], scratch.settings);
-    await runScript('test/scripts/seed.js', [], scratch.settings);
+    await runScript(SEED, [], scratch.settings);
     expect(await records(scratch)).to.include({ members: 1, articles: 0, adoptionPosts: 0 });
   });
 });

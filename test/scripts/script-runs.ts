@@ -16,6 +16,9 @@ export interface ScriptRun {
 
 const DIST = new URL('../../', import.meta.url);
 
+/** Fills the database of MONGODB_URI with the sample data (seed.ts). */
+export const SEED = fileURLToPath(new URL('./seed.js', import.meta.url));
+
 /** The path of a built file, from the root of the build. */
 function built(path: string): string {
   return fileURLToPath(new URL(path, DIST));

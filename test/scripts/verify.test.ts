@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openScratch, runScript, type Scratch } from './script-runs.js';
+import { openScratch, runScript, type Scratch, SEED } from './script-runs.js';
 
 /** What a wreck may look like: a line that verify has to find for each. */
 async function plant(scratch: Scratch): Promise<RegExp[]> {
@@ -31,7 +31,7 @@ describe('npm run verify', () => {
   const verify = (...args: string[]) => runScript('scripts/verify.js', args, scratch.settings);
   before(async () => {
     scratch = await openScratch();
-    expect(await runScript('test/scripts/seed.js', [], scratch.settings)).to.include({
+    expect(await runScript(SEED, [], scratch.settings)).to.include({
       status: 0,
       stderr: '',
     });
