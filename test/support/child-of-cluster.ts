@@ -7,7 +7,7 @@ process.on('disconnect', () => process.exit(1));
 const shift = Number(process.env.CLOCK_SHIFT_MS ?? 0);
 if (shift !== 0) {
   const RightDate = Date;
-  globalThis.Date = class extends RightDate {
+  class ShiftedDate extends RightDate {
     constructor(...args: []) {
       if (args.length === 0) super(RightDate.now() + shift);
       else super(...args);
@@ -15,5 +15,8 @@ if (shift !== 0) {
     static override now(): number {
       return RightDate.now() + shift;
     }
-  } as DateConstructor;
+  }
+  // By the same name: mongoose knows the type of a field by it.
+  Object.defineProperty(ShiftedDate, 'name', { value: 'Date' });
+  globalThis.Date = ShiftedDate as DateConstructor;
 }

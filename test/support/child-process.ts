@@ -60,7 +60,9 @@ export function createTestProcess(
       started.on('message', (message) => {
         if (isReady(message)) resolve(message);
       });
-      void gone.then((status) => reject(new Error(`${name} ended with status ${status}:\n${log}`)));
+      void gone.then((status) =>
+        reject(new Error(`${name} ended with status ${status}:\n${log.slice(-1_000)}`)),
+      );
     });
   }
 

@@ -13,7 +13,7 @@ import { freePort, startRedis, type TestRedis } from './redis.js';
 const SECRET = 'a secret of the clusters, long enough for HS256';
 
 /** Members that are imported at the start, and adoption posts by each of them. */
-const MEMBERS = 60;
+const MEMBERS = 200;
 const POSTS_EACH = 3;
 
 export interface ClusterOptions {
@@ -25,7 +25,7 @@ export interface ClusterOptions {
   /** Settings of all processes, beside those a cluster needs. */
   env?: Record<string, string>;
   /** Settings of one process: told its name (`gateway-0`), and what it would use. */
-  envOf?: (name: string, env: Record<string, string>) => Record<string, string>;
+  envOf?: (name: string, env: Record<string, string>) => Promise<Record<string, string>>;
   /** Where the processes look for Redis; its own port unless a test puts something in between. */
   redisPort?: (own: number) => Promise<number> | number;
 }
@@ -154,7 +154,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         const name = `${kind}-${i}`;
         const port = kind === 'gateway' && shared ? shared : await freePort();
         const own = { ...env, [kind === 'http' ? 'HTTP_PORT' : 'GATEWAY_PORT']: String(port) };
-        const settings = options.envOf?.(name, own) ?? own;
+        const settings = (await options.envOf?.(name, own)) ?? own;
         processes.push(
           createTestProcess(name, `${kind}/main.js`, [], folder, settings, (m) => m === 'ready'),
         );
