@@ -3,41 +3,33 @@ import type { Entry, KeyRange, Storage, Writer } from './storage.js';
 /** Entries per chunk before it is split in two. */
 const CHUNK = 256;
 
-/** The memory twin of the LMDB storage, for tests: sorted chunks of entries, nothing durable. */
+/** The memory twin of the LMDB storage, for tests: sorted chunks of entries, a map for single keys, nothing durable. */
 export class MemoryStorage implements Storage, Writer {
   onRollback = () => {};
   private chunks: Entry[][] = [[]];
+  private byKey = new Map<string, Entry>();
 
   get(key: Buffer): Buffer | undefined {
-    const { chunk, index, found } = this.locate(key);
-    return found ? chunk[index]?.value : undefined;
+    return this.byKey.get(key.toString('latin1'))?.value;
   }
 
-  entries(range: KeyRange, limit: number): Entry[] {
+  entries({ start, end, reverse }: KeyRange, limit: number): Entry[] {
     const found: Entry[] = [];
-    if (Buffer.compare(range.start, range.end) >= 0) return found;
-    let { chunkIndex, index } = this.locate(range.reverse ? range.end : range.start);
-    if (range.reverse) index--;
-    while (found.length < limit) {
-      const entry = this.chunks[chunkIndex]?.[index];
-      if (entry) {
-        if (
-          range.reverse
-            ? Buffer.compare(entry.key, range.start) < 0
-            : Buffer.compare(entry.key, range.end) >= 0
-        )
-          break;
-        found.push(entry);
-        index += range.reverse ? -1 : 1;
-      } else if (range.reverse) {
-        if (--chunkIndex < 0) break;
-        index = (this.chunks[chunkIndex]?.length ?? 0) - 1;
-      } else {
-        if (++chunkIndex >= this.chunks.length) break;
-        index = 0;
-      }
+    if (Buffer.compare(start, end) >= 0) return found;
+    const low = this.locate(start);
+    const high = this.locate(end);
+    // Chunk by chunk from the one end to the other; within a chunk no key need be looked at.
+    const last = reverse ? low.chunkIndex : high.chunkIndex;
+    const step = reverse ? -1 : 1;
+    for (let at = reverse ? high.chunkIndex : low.chunkIndex; ; at += step) {
+      const chunk = this.chunks[at] as Entry[];
+      const from = at === low.chunkIndex ? low.index : 0;
+      const to = at === high.chunkIndex ? high.index : chunk.length;
+      const room = limit - found.length;
+      if (reverse) for (let i = to - 1; i >= Math.max(from, to - room); i--) found.push(chunk[i] as Entry);
+      else for (let i = from; i < Math.min(to, from + room); i++) found.push(chunk[i] as Entry);
+      if (at === last || found.length >= limit) return found;
     }
-    return found;
   }
 
   count(start: Buffer, end: Buffer): number {
@@ -54,6 +46,7 @@ export class MemoryStorage implements Storage, Writer {
     // Copied: a caller's value may be a view of a whole network message.
     const entry = { key, value: Buffer.from(value) };
     chunk.splice(index, found ? 1 : 0, entry);
+    this.byKey.set(key.toString('latin1'), entry);
     if (chunk.length > CHUNK) this.chunks.splice(chunkIndex + 1, 0, chunk.splice(CHUNK / 2));
   }
 
@@ -61,6 +54,7 @@ export class MemoryStorage implements Storage, Writer {
     const { chunk, chunkIndex, index, found } = this.locate(key);
     if (!found) return;
     chunk.splice(index, 1);
+    this.byKey.delete(key.toString('latin1'));
     if (chunk.length === 0 && this.chunks.length > 1) this.chunks.splice(chunkIndex, 1);
   }
 
@@ -70,6 +64,7 @@ export class MemoryStorage implements Storage, Writer {
 
   async close(): Promise<void> {
     this.chunks = [[]];
+    this.byKey = new Map();
   }
 
   /** Where a key is, or would be inserted. */

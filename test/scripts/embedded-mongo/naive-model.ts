@@ -124,7 +124,10 @@ function matchesOperator(operator: string, operand: Value, found: Value[]): bool
       );
     case '$elemMatch':
       return found.some(
-        (value) => Array.isArray(value) && value.some((item) => isDoc(item) && matches(item, operand as Doc)),
+        (value) =>
+          Array.isArray(value) &&
+          // An array in the array counts as a document whose fields are its positions.
+          value.some((item) => (isDoc(item) || Array.isArray(item)) && matches({ ...item }, operand as Doc)),
       );
     case '$not':
       return !Object.entries(operand as Doc).every(([inner, value]) => matchesOperator(inner, value, found));
