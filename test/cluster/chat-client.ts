@@ -114,7 +114,7 @@ export function createChatClient(
     const socket = await connectOnce();
     const lost = new Promise<void>((resolve) => {
       socket.once('disconnect', (reason) => {
-        losses.push({ at: Date.now(), reason });
+        if (!closed) losses.push({ at: Date.now(), reason });
         resolve();
       });
     });

@@ -39,6 +39,7 @@ import { type Load, startLoad } from './load.js';
   afterEach(() => {
     database.release();
     load?.close();
+    load = undefined;
     for (const client of clients) client.close();
     clients = [];
   });
