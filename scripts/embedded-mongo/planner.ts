@@ -158,7 +158,9 @@ function planIndex(index: Index, conjuncts: readonly FilterNode[], sort: readonl
     (bounds.length > equalities ? 10 : 0) +
     (sort.length > 0 && order.provided ? 15 : 0) +
     (index.spec.unique && equalities === fields.length ? 1000 : 0) +
-    (exact && bounds.length > 0 ? 2 : 0);
+    (exact && bounds.length > 0 ? 2 : 0) +
+    // Without bounds such an index still holds fewer documents than the collection.
+    (index.spec.partial || index.spec.sparse ? 1 : 0);
   return plan;
 }
 

@@ -153,6 +153,11 @@ const cases: Case[] = [
     { index: 'deleted', keys: 6, returned: 6 },
   ],
   [
+    'a sparse index is read whole where only the field is demanded',
+    { filter: { deletedAt: { $exists: true } } },
+    { index: 'deleted', keys: 10, returned: 10 },
+  ],
+  [
     'a sparse index does not serve its absence',
     { filter: { deletedAt: null } },
     { stages: ['COLLSCAN'], docs: 1000 },
