@@ -89,6 +89,8 @@ async function listen(
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  // A connection that cannot be accepted (no file descriptor left) is that client's trouble alone.
+  server.on('error', () => {});
   const expiry = setInterval(() => {
     // A failing removal (a full disk) is tried again at the next turn.
     removeExpired(engine, Date.now()).catch(() => {});

@@ -31,6 +31,9 @@ interface WriteError {
   errmsg: string;
 }
 
+/** Beyond this much error text a reply only has codes, so that it fits a message; mongod does the same. */
+const MAX_ERROR_TEXT = 1024 * 1024;
+
 /** Runs statements one after another; with `ordered` the first error ends it. Every error carries its index. */
 function runStatements<T>(
   statements: readonly T[],
@@ -38,13 +41,21 @@ function runStatements<T>(
   run: (statement: T, index: number) => void,
 ): WriteError[] {
   const errors: WriteError[] = [];
+  let textBytes = 0;
   for (const [index, statement] of statements.entries()) {
     try {
       run(statement, index);
     } catch (error) {
       if (!isStatementError(error)) throw error;
       const known = asCommandError(error);
-      errors.push({ index, code: known.code, errmsg: known.message, ...known.details });
+      textBytes += known.message.length;
+      const told = textBytes < MAX_ERROR_TEXT;
+      errors.push({
+        index,
+        code: known.code,
+        errmsg: told ? known.message : '',
+        ...(told ? known.details : {}),
+      });
       if (ordered) break;
     }
   }

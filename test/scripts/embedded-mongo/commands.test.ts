@@ -64,6 +64,15 @@ describe('embedded database: commands, through the driver', () => {
       expect([unordered.writeErrors].flat().map((one) => one.index)).to.deep.equal([1, 3]);
     });
 
+    it('a hundred thousand errors still fit a reply', async () => {
+      await rows().insertOne({ _id: 'x'.repeat(100) as never });
+      const documents = Array.from({ length: 100_000 }, () => ({ _id: 'x'.repeat(100) }));
+      const reply = await db.command({ insert: 'rows', documents, ordered: false });
+      expect(reply.writeErrors).to.have.lengthOf(100_000);
+      expect(reply.writeErrors[0].errmsg).to.contain('E11000');
+      expect(reply.writeErrors[99_999]).to.deep.include({ index: 99_999, code: 11000 });
+    });
+
     it('a mixed bulkWrite counts each kind', async () => {
       const result = await rows().bulkWrite([
         { insertOne: { document: { _id: 1 as never, a: 1 } } },
