@@ -68,12 +68,17 @@ type Outcome = { kind: 'ready'; uri: string } | { kind: 'failed'; error: Error }
 function startChild(dataDir: string): { process: ChildProcess; ready: Promise<Outcome> } {
   const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    // Not the parent's: those may be an inspector's port or `--eval`.
+    execArgv: ['--enable-source-maps'],
     // In a group of its own: Ctrl-C reaches the parent alone, which first finishes what it is doing.
     detached: true,
   });
+  // What it says before it is ready becomes the error of the start; anything later is for the operator to read.
   let complaint = '';
+  let starting = true;
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaint += text;
+    if (starting) complaint += text;
+    else process.stderr.write(text);
   });
   const ready = new Promise<Outcome>((resolve) => {
     const fail = (message: string) => resolve({ kind: 'failed', error: new Error(message) });
@@ -88,6 +93,7 @@ function startChild(dataDir: string): { process: ChildProcess; ready: Promise<Ou
   });
   // Once it serves, neither the child nor its channel keeps a script alive that has nothing else to do.
   void ready.then(() => {
+    starting = false;
     child.unref();
     child.channel?.unref();
     (child.stderr as Socket | null)?.unref();

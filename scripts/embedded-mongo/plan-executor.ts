@@ -150,14 +150,16 @@ function* matchRecords(
   plan: Plan,
   wanted: number,
 ): Generator<Found> {
-  const matches = plan.exact ? undefined : compileMatcher(query.filter);
+  const began = reader.generation;
+  const matches = compileMatcher(query.filter);
   const first = plan.exact && wanted > 0 ? Math.min(wanted, MAX_STEP) : 128;
   for (const entry of scan(reader, plan, first, statistics)) {
-    const bytes = plan.kind === 'COLLSCAN' ? entry.value : collection.read(reader, entry.id);
-    // Removed between two steps of the scan.
+    // Between two batches of a cursor others may have written: what was read ahead is then looked at again.
+    const fresh = reader.generation === began;
+    const bytes = plan.kind === 'COLLSCAN' && fresh ? entry.value : collection.read(reader, entry.id);
     if (!bytes) continue;
     statistics.docsExamined++;
-    if (!matches) {
+    if (plan.exact && fresh) {
       yield { recordId: entry.id, bytes };
       continue;
     }

@@ -20,6 +20,7 @@ const FULL = new Set<unknown>([28, 27, 122, -30792, 5]);
 export class LmdbStorage implements Storage, Writer {
   private readonly db: RootDatabase<Buffer, Buffer>;
   onRollback = () => {};
+  generation = 0;
   private waiting: Waiting[] = [];
   private committing: Promise<void> | undefined;
   private lastFailed = false;
@@ -126,6 +127,7 @@ export class LmdbStorage implements Storage, Writer {
     if (failure) failure = await explain(failure);
     // The read snapshot of this turn may be older than the commit.
     this.db.resetReadTxn();
+    this.generation++;
     this.lastFailed = failure !== undefined;
     if (failure) this.onRollback();
     for (const waiting of batch) failure ? waiting.reject(failure) : waiting.resolve();
@@ -144,6 +146,7 @@ async function explain(failure: unknown): Promise<StorageFailure> {
 /** Notes the first failure of the store, to tell it from a job's own errors. */
 class FailureTracking implements Writer {
   failure: unknown;
+  readonly generation = 0;
   private readonly store: LmdbStorage;
 
   constructor(store: LmdbStorage) {

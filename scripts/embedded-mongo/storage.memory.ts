@@ -6,6 +6,7 @@ const CHUNK = 256;
 /** The memory twin of the LMDB storage, for tests: sorted chunks of entries, a map for single keys, nothing durable. */
 export class MemoryStorage implements Storage, Writer {
   onRollback = () => {};
+  generation = 0;
   private chunks: Entry[][] = [[]];
   private byKey = new Map<string, Entry>();
 
@@ -59,6 +60,7 @@ export class MemoryStorage implements Storage, Writer {
   }
 
   async write<T>(job: (writer: Writer) => T): Promise<T> {
+    this.generation++;
     return job(this);
   }
 

@@ -13,6 +13,8 @@ export interface KeyRange {
 
 /** What an engine reads with. Keys are ordered byte by byte. */
 export interface Reader {
+  /** Rises with every commit: what was read under another number may have changed. */
+  readonly generation: number;
   get(key: Buffer): Buffer | undefined;
   /** Up to `limit` entries; nothing stays open afterwards, so a scan goes on from the last key it saw. */
   entries(range: KeyRange, limit: number): Entry[];

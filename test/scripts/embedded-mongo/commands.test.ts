@@ -226,6 +226,20 @@ describe('embedded database: commands, through the driver', () => {
       expect(seen.length).to.be.within(200, 250);
     });
 
+    it('a later batch holds nothing that no longer matches or is gone', async () => {
+      await rows().updateMany({}, { $set: { open: true } });
+      await rows().createIndex({ open: 1 });
+      for (const hint of ['open_1', { $natural: 1 as const }]) {
+        await rows().updateMany({}, { $set: { open: true } });
+        const cursor = rows().find({ open: true }, { batchSize: 10, hint });
+        await cursor.next();
+        await rows().updateMany({ _id: { $gt: 100 as never } }, { $set: { open: false } });
+        await rows().deleteOne({ _id: 50 as never });
+        const later = (await cursor.toArray()).slice(9).map((row) => row._id as unknown as number);
+        expect(later.filter((id) => id > 100 || id === 50)).to.deep.equal([]);
+      }
+    });
+
     it('cuts batches at 16 MiB', async () => {
       await rows().deleteMany({});
       for (let i = 0; i < 3; i++)
