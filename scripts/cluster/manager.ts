@@ -25,7 +25,8 @@ export interface Managed {
 export interface ManagerEvents {
   /** The process has said that it is ready. */
   ready(id: number): void;
-  exit(id: number): void;
+  /** The process has ended with another status than 0. */
+  failure(id: number): void;
 }
 
 /** pm2 of one home, with promises. */
@@ -96,7 +97,7 @@ interface Bus {
 interface BusPacket {
   raw?: unknown;
   event?: string;
-  process: { pm_id: number | string };
+  process: { pm_id: number | string; exit_code?: number };
 }
 
 /**
@@ -115,9 +116,9 @@ export async function connectManager(places: Places, events?: ManagerEvents): Pr
     bus.on('process:msg', ({ raw, process: { pm_id } }) => {
       if (raw === 'ready') events.ready(Number(pm_id));
     });
-    bus.on('process:event', ({ event, process: { pm_id } }) => {
-      // A process that is being replaced has another kind of id by then.
-      if (event === 'exit' && typeof pm_id === 'number') events.exit(pm_id);
+    bus.on('process:event', ({ event, process: { pm_id, exit_code } }) => {
+      // One that was asked to go exits with 0; one that is being replaced has a text for an id by then.
+      if (event === 'exit' && exit_code && typeof pm_id === 'number') events.failure(pm_id);
     });
   }
 
@@ -130,7 +131,8 @@ export async function connectManager(places: Places, events?: ManagerEvents): Pr
   return {
     async list() {
       const found = await promised<ProcessDescription[]>((done) => pm2.list(done));
-      return found.map(managed);
+      // A process that is being replaced has a text for an id, and no command takes it.
+      return found.map(managed).filter(({ id }) => !Number.isNaN(id));
     },
     async start(file, app) {
       // `only` is missing in the types of this form.
@@ -142,7 +144,12 @@ export async function connectManager(places: Places, events?: ManagerEvents): Pr
       await promised((done) => start.call(pm2, file, { only: app }, done));
     },
     async reload(id) {
-      await promised((done) => pm2.reload(id, { updateEnv: true }, done));
+      try {
+        await promised((done) => pm2.reload(id, { updateEnv: true }, done));
+      } catch (error) {
+        if (!/^Reload (already )?in progress/.test((error as Error).message)) throw error;
+        throw new Error('Another reload is under way, or one that failed is not over: try again in a minute');
+      }
     },
     async remove(id) {
       await promised((done) => pm2.delete(id, done));

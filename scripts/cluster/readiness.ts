@@ -3,25 +3,26 @@ import type { ManagerEvents } from './manager.js';
 
 const POLL_MS = 100;
 
-/** Keeps what pm2 tells of its processes: which have said that they are ready, and which have ended. */
+/** Keeps what pm2 tells of its processes: which have said that they are ready, and which have failed. */
 export interface Readiness extends ManagerEvents {
   /** Whether the process has said so since the last `forget`. */
   isReady(id: number): boolean;
-  hasEnded(id: number): boolean;
+  /** Whether it has ended with a failure since then. */
+  hasFailed(id: number): boolean;
   forget(id: number): void;
 }
 
 export function createReadiness(): Readiness {
   const readyOnes = new Set<number>();
-  const endedOnes = new Set<number>();
+  const failedOnes = new Set<number>();
   return {
     ready: (id) => readyOnes.add(id),
-    exit: (id) => endedOnes.add(id),
+    failure: (id) => failedOnes.add(id),
     isReady: (id) => readyOnes.has(id),
-    hasEnded: (id) => endedOnes.has(id),
+    hasFailed: (id) => failedOnes.has(id),
     forget(id) {
       readyOnes.delete(id);
-      endedOnes.delete(id);
+      failedOnes.delete(id);
     },
   };
 }

@@ -4,7 +4,7 @@ import { address } from '../address.js';
 import { markLogs } from './logs.js';
 import { connectManager, isRunning, type Managed, type Manager } from './manager.js';
 import { type Places, placesOf } from './places.js';
-import { createReadiness, type Readiness, whenReady } from './readiness.js';
+import { createReadiness, type Readiness, whenReady, within } from './readiness.js';
 
 /** How long, in ms, what has said that it is ready may take until /readyz says so too. */
 const READYZ_MS = 30_000;
@@ -39,8 +39,18 @@ function checkedConfig(running: Managed): Config {
  */
 async function replace(manager: Manager, readiness: Readiness, one: Managed): Promise<void> {
   readiness.forget(one.id);
-  await manager.reload(one.id);
+  let over = false;
+  const reloaded = manager.reload(one.id).finally(() => {
+    over = true;
+  });
+  // One that fails before it is ready is not waited for, though pm2 goes on trying.
+  const gone = within(
+    Number.POSITIVE_INFINITY,
+    () => over || (readiness.hasFailed(one.id) && !readiness.isReady(one.id)),
+  );
+  await Promise.race([reloaded, gone]);
   if (!readiness.isReady(one.id)) throw new Error(`${one.name} ${one.id} does not get ready`);
+  await reloaded;
 }
 
 async function reloadAll(manager: Manager, readiness: Readiness, places: Places): Promise<void> {
@@ -62,8 +72,8 @@ async function reloadAll(manager: Manager, readiness: Readiness, places: Places)
     } catch (error) {
       const left = serving.length - i - 1;
       const kept = left > 0 ? ` ${left} of ${serving.length} processes were not touched.` : '';
-      const lines = readLog(one.name, 3).join('\n');
-      throw new Error(`${(error as Error).message}: the reload ends here.${kept} ${lines}`.trim());
+      const said = readLog(one.name, 1).join('');
+      throw new Error(`${(error as Error).message}: the reload ends here.${kept} ${said}`.trim());
     }
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);
     process.stdout.write(`  ${pc.green('ready')}  ${one.name} ${one.id}  ${pc.dim(`${seconds} s`)}\n`);

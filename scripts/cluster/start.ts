@@ -89,7 +89,7 @@ async function startKind({ manager, readiness, file, places }: Start, name: stri
   const readLog = markLogs(places, [name]);
   await manager.start(file, name);
   const mine = (await manager.list()).filter((one) => one.name === name);
-  const failed = mine.filter(({ id }) => readiness.hasEnded(id) || !readiness.isReady(id));
+  const failed = mine.filter(({ id }) => readiness.hasFailed(id) || !readiness.isReady(id));
   if (mine.length > 0 && failed.length === 0) return;
   throw new Error([`${name} does not get ready.`, ...readLog(name, LOG_LINES)].join(' '));
 }
@@ -101,7 +101,7 @@ async function startDatabase(
 ): Promise<void> {
   const readLog = markLogs(places, ['database']);
   await manager.start(file, 'database');
-  const ended = async () => (await manager.list()).some(({ id }) => readiness.hasEnded(id));
+  const ended = async () => (await manager.list()).some(({ id }) => readiness.hasFailed(id));
   const up = await within(DATABASE_MS, async () => (await accepts(port)) || (await ended()));
   if (!up || (await ended()))
     throw new Error(['The embedded database does not start.', ...readLog('database', LOG_LINES)].join(' '));

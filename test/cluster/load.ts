@@ -1,5 +1,4 @@
-import type { Cluster } from '../support/cluster.js';
-import type { ClusterRoom } from '../support/cluster-members.js';
+import type { ClusterMembers, ClusterRoom } from '../support/cluster-members.js';
 import { type ChatClient, createChatClient } from './chat-client.js';
 import type { Checker } from './checker.js';
 
@@ -19,7 +18,7 @@ export interface Load {
  * @param address the gateway of a client, told its number; asked at each attempt to connect
  */
 export async function startLoad(
-  cluster: Cluster,
+  cluster: Pick<ClusterMembers, 'openRoom'>,
   checker: Checker,
   rooms: number,
   address: (client: number) => string,

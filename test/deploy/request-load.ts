@@ -1,0 +1,87 @@
+import { Agent, request } from 'node:http';
+
+/** One request of the load. */
+export interface Shot {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  json?: unknown;
+}
+
+export interface RequestLoad {
+  /** Requests answered as they should be. */
+  readonly answered: number;
+  /** What went wrong, a line each: no answer, or another status than 200. */
+  readonly failures: string[];
+  /** Requests over a connection that had carried one before. */
+  readonly reused: number;
+  stop(): Promise<void>;
+}
+
+/** Time, in ms, each worker rests between two requests: several hundred requests a second from all. */
+const REST_MS = 5;
+
+function shoot(base: string, agent: Agent, shot: Shot): Promise<{ status: number; reused: boolean }> {
+  return new Promise((resolve, reject) => {
+    const body = shot.json === undefined ? undefined : JSON.stringify(shot.json);
+    const headers = {
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...shot.headers,
+    };
+    const sent = request(base + shot.path, { method: shot.method ?? 'GET', agent, headers }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, reused: sent.reusedSocket }));
+      answer.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/**
+ * Requests over connections that are kept alive, and never tried again: what a client that gives up at
+ * once would see. (contract, promise 6)
+ *
+ * @param workers each has one request under way at a time
+ * @param next the request of a worker, asked each time
+ */
+export function startRequests(base: string, workers: number, next: (turn: number) => Shot): RequestLoad {
+  const agent = new Agent({ keepAlive: true, maxSockets: workers });
+  const failures: string[] = [];
+  let answered = 0;
+  let reused = 0;
+  let turn = 0;
+  let running = true;
+
+  async function work(): Promise<void> {
+    while (running) {
+      turn += 1;
+      const shot = next(turn);
+      try {
+        const answer = await shoot(base, agent, shot);
+        if (answer.status === 200) answered += 1;
+        else failures.push(`${shot.method ?? 'GET'} ${shot.path}: ${answer.status}`);
+        if (answer.reused) reused += 1;
+      } catch (error) {
+        failures.push(`${shot.method ?? 'GET'} ${shot.path}: ${(error as Error).message}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, REST_MS));
+    }
+  }
+  const all = Promise.all(Array.from({ length: workers }, work));
+
+  return {
+    failures,
+    get answered() {
+      return answered;
+    },
+    get reused() {
+      return reused;
+    },
+    async stop() {
+      running = false;
+      await all;
+      agent.destroy();
+    },
+  };
+}
