@@ -171,10 +171,36 @@ export function createSubscriber(target: RedisTarget, onFault: (fault: unknown) 
   client.emit = ((event: string | symbol, ...args: unknown[]) =>
     MESSAGES.has(event) ? deliver(event as string, args) : emit(event, ...args)) as typeof client.emit;
 
+  /** What is subscribed to, by the command that does it. */
+  const wanted = {
+    subscribe: new Set<string>(),
+    psubscribe: new Set<string>(),
+    ssubscribe: new Set<string>(),
+  };
+
+  /** Keeps in mind what a call wants; its channels come one by one or as lists, and none means all. */
+  function remember(name: (typeof SUBSCRIPTIONS)[number], args: unknown[]): void {
+    const channels = args.flat().map(String);
+    const set = wanted[name.replace('un', '') as keyof typeof wanted];
+    if (!name.includes('un')) for (const channel of channels) set.add(channel);
+    else if (channels.length === 0) set.clear();
+    else for (const channel of channels) set.delete(channel);
+  }
+
   const methods = client as unknown as Record<(typeof SUBSCRIPTIONS)[number], Send>;
+  // ioredis subscribes again by itself, but only to what stood when the connection was lost: what a
+  // server refused once (an ACL, a cut in the middle of it) would be forgotten for good.
+  client.on('ready', () => {
+    for (const name of ['subscribe', 'psubscribe'] as const) {
+      if (wanted[name].size > 0) void methods[name](...wanted[name]);
+    }
+    // One by one: in a cluster they are of many slots.
+    for (const channel of wanted.ssubscribe) void methods.ssubscribe(channel);
+  });
   for (const name of SUBSCRIPTIONS) {
     const send = methods[name].bind(client);
     methods[name] = (...args) => {
+      remember(name, args);
       const sent = send(...args);
       // ioredis and the adapter let these go unawaited; who does await them still learns of it.
       sent.catch(onFault);

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { eventually } from '../support/eventually.js';
+import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../support/redis.js';
+
+/** Three echoes missed, one every two seconds, and the subscriber connects anew. */
+const RETURN_WITHIN_MS = 15_000;
+
+describe('subscriptions that Redis refuses for a while', () => {
+  const connections = openConnections();
+  let server: TestRedis;
+
+  before(function () {
+    if (!hasRedisServer) this.skip();
+  });
+  beforeEach(async () => {
+    server = await startRedis();
+  });
+  afterEach(async () => {
+    await connections.close();
+    await server.stop();
+  });
+
+  it('are made again when it allows them', async function () {
+    // ioredis subscribes again after a lost connection, once: what was refused then was forgotten, and the
+    // process stayed deaf, /readyz 503, until it was started anew.
+    this.timeout(30_000);
+    const redis = await connections.connect(server.url);
+    const heard = new Set<string>();
+    const own = ['plain', 'plain-too', 'pattern*', 'sharded', 'left'];
+    const subscriber = redis.subscriber();
+    subscriber.on('messageBuffer', (channel: Buffer) => heard.add(channel.toString()));
+    subscriber.on('pmessageBuffer', (pattern: string) => heard.add(pattern));
+    subscriber.on('smessageBuffer', (channel: Buffer) => heard.add(channel.toString()));
+    await subscriber.subscribe('plain', 'plain-too');
+    await subscriber.psubscribe('pattern*');
+    await subscriber.ssubscribe('sharded');
+    await subscriber.subscribe('left');
+    await subscriber.unsubscribe('left');
+    const admin = new Redis(server.url);
+    const away = reaches(redis, 'away');
+    // Ends the connections of subscribers, which may not subscribe again.
+    await admin.acl('SETUSER', 'default', 'resetchannels');
+    await away;
+    const back = reaches(redis, 'back');
+    await eventually(async () => expect(await admin.acl('LOG')).to.not.be.empty);
+    await admin.acl('SETUSER', 'default', 'allchannels');
+    await back;
+    await eventually(async () => {
+      for (const channel of ['plain', 'plain-too', 'pattern-1', 'left']) await admin.publish(channel, 'x');
+      await admin.spublish('sharded', 'x');
+      expect(own.filter((channel) => heard.has(channel))).to.deep.equal(own.slice(0, -1));
+    }, RETURN_WITHIN_MS);
+    admin.disconnect();
+  });
+});
