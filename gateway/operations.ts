@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { AppError } from '../domain/kernel/errors.js';
 import type { Config } from '../domain/platform/config.js';
+import { toAppError } from '../domain/platform/failures.js';
 import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
 
 const JSON_TYPE = 'application/json;charset=UTF-8';
@@ -25,8 +26,7 @@ function answer(res: HttpResponse, work: Promise<{ status: number; type: string;
   });
   work
     .catch((thrown) => {
-      const error =
-        thrown instanceof AppError ? thrown : new AppError('SERVICE_UNAVAILABLE', String(thrown.message));
+      const error = toAppError(thrown);
       return { status: error.status, type: JSON_TYPE, body: JSON.stringify(error.body) };
     })
     .then(({ status, type, body }) => {

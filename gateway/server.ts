@@ -8,6 +8,7 @@ import {
 } from 'uWebSockets.js';
 import { Server } from 'socket.io';
 import type { Domain } from '../domain/domain.js';
+import { AppError } from '../domain/kernel/errors.js';
 import type { Live } from '../domain/kernel/live.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
 import { chatNoOf, chatRoom } from '../domain/kernel/socket-rooms.js';
@@ -207,7 +208,7 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
         if (chatNo !== undefined) sequencer.leave(chatNo);
       });
       serveOperations(app, config, async () => {
-        if (draining) throw new Error('draining');
+        if (draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
         await probe();
       });
       io.attachApp(app);

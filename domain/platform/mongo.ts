@@ -1,5 +1,6 @@
 import mongoose, { type Model } from 'mongoose';
 import { AppError } from '../kernel/errors.js';
+import { failWritesToClosedConnections } from './mongo-driver.js';
 
 /** What E11000 tells about the index that refused a write. */
 export interface DuplicateKey {
@@ -15,6 +16,7 @@ mongoose.set('strictQuery', 'throw');
 // Indexes are made and verified by ensureIndexes, once, before the ports open.
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
+failWritesToClosedConnections();
 
 /**
  * Connects the process to its database.
@@ -121,6 +123,7 @@ const UNAVAILABLE = new Set([
   'MongoNotConnectedError',
   'MongoTopologyClosedError',
   'MongoPoolClearedError',
+  'PoolClearedOnNetworkError',
   'MongoPoolClosedError',
   'MongoConnectionPoolClosedError',
   'MongoWaitQueueTimeoutError',
@@ -135,11 +138,34 @@ const UNAVAILABLE_CODES = new Set([
   6, 7, 64, 89, 91, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436, 14_031,
 ]);
 
+/** The system's codes: the driver passes some on as they are, a write to an ended connection for one. */
+const UNREACHABLE = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/**
+ * A bulk write that failed as a whole. The driver puts its own error's text into a new error of this
+ * name and drops the rest: no code and no refused record says that no server has judged it.
+ */
+function isUnjudgedBulkWrite(error: Error): boolean {
+  if (error.name !== 'MongoBulkWriteError') return false;
+  const { code, writeErrors } = error as { code?: unknown; writeErrors?: unknown };
+  return typeof code !== 'number' && (!Array.isArray(writeErrors) || writeErrors.length === 0);
+}
+
 /** @returns whether the error says that the database cannot be reached or cannot write right now */
 export function isMongoAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (UNAVAILABLE.has(error.name)) return true;
+  if (UNAVAILABLE.has(error.name) || isUnjudgedBulkWrite(error)) return true;
   const { code } = error as { code?: unknown };
   if (typeof code === 'number' && UNAVAILABLE_CODES.has(code)) return true;
+  if (typeof code === 'string' && UNREACHABLE.has(code)) return true;
   return error.name === 'MongooseError' && /before initial connection|not connected/i.test(error.message);
 }

@@ -26,6 +26,12 @@ export interface Appended {
 const MAX_ATTEMPTS = 200;
 
 /**
+ * Longest time, in ms, a send waits for its turn. Sends of a room go one after another, so while the
+ * database is away each would wait for every one before it to time out.
+ */
+const MAX_WAIT_MS = 3_000;
+
+/**
  * The append-only ledger of messages. Within this process the writes of one room go one after
  * another; between processes the unique index (room, seq) decides who was first and the other one
  * tries the next number.
@@ -36,7 +42,8 @@ export interface Ledger {
    * delivered leaves this process in `seq` order and is stored already (contract, promise 2).
    *
    * @param recipientPresent asked just before the write; a present recipient has read it at once
-   * @throws AppError CHAT_ROOM_NOT_FOUND; the driver's error when the outcome is unknown
+   * @throws AppError CHAT_ROOM_NOT_FOUND; SERVICE_UNAVAILABLE when its turn comes too late; the driver's
+   *   error when the outcome is unknown
    */
   append(
     chatNo: number,
@@ -133,7 +140,11 @@ export function createLedger(clock: Clock, states: RoomStates): Ledger {
 
   return {
     append(chatNo, draft, recipientPresent, deliver) {
+      const turnBy = performance.now() + MAX_WAIT_MS;
       return exclusively(chatNo, async () => {
+        if (performance.now() > turnBy) {
+          throw new AppError('SERVICE_UNAVAILABLE', 'the messages of this room are not being stored in time');
+        }
         const appended = await store(chatNo, draft, recipientPresent);
         if (!appended.repeated) deliver(appended);
         return appended;
