@@ -1,0 +1,38 @@
+import { type Member, member } from './api.js';
+import { service } from './service.js';
+
+export interface OpenedRoom {
+  /** Author of the adoption post, and so the creating member. */
+  author: Member;
+  /** Who asked about it, and so the joining member. */
+  asker: Member;
+  saleNo: number;
+  saleTitle: string;
+  chatNo: number;
+}
+
+/** An adoption post by a new member, or the given one. */
+export async function adoptionPost(author: Member, title = 'Bori, a gentle Jindo mix'): Promise<number> {
+  const { domain } = await service();
+  return domain.adoption.createPost({
+    title,
+    authorNo: author.no,
+    name: 'Bori',
+    age: '2살',
+    kind: 'dog',
+    latitude: 37.5665,
+    longitude: 126.978,
+    thumbnail: '',
+  });
+}
+
+/** A chat room of two new members about a new adoption post, opened over REST. */
+export async function openRoom(): Promise<OpenedRoom> {
+  const [author, asker] = [await member(), await member()];
+  const saleTitle = `A post by ${author.nickname}`;
+  const saleNo = await adoptionPost(author, saleTitle);
+  const opened = await asker.post('/chatroom', { saleNo, createMember: author.no });
+  if (opened.status !== 200) throw new Error(`no room: ${opened.text}`);
+  const { body } = await asker.get<{ chatNo: number }[]>('/chatroom');
+  return { author, asker, saleNo, saleTitle, chatNo: body[0]?.chatNo as number };
+}
