@@ -1,0 +1,120 @@
+import { MongoClient } from 'mongodb';
+import { createDomain } from '../../domain/domain.js';
+import { noLive } from '../../domain/kernel/live.js';
+import { issueToken } from '../../domain/members/index.js';
+import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { createLogger } from '../../domain/platform/logger.js';
+import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo.js';
+import { SECRET } from './installation.js';
+
+/** Members written together. */
+const BATCH = 1_000;
+
+/** A chat room and the tokens of its two members. */
+export interface LoadRoom {
+  no: number;
+  tokens: [string, string];
+}
+
+/** Whom a load test acts as. */
+export interface ChatWorld {
+  /** Numbers of the members, in the order of their tokens. */
+  members: number[];
+  tokens: string[];
+  rooms: LoadRoom[];
+}
+
+/** Configuration for signing tokens alone. */
+export function signingConfig(secret: string): Config {
+  return loadConfig({ JWT_SECRET: secret, NODE_ENV: 'test' }, '/nonexistent');
+}
+
+export function emailOf(i: number): string {
+  return `load-${i}@load.example.org`;
+}
+
+/** Access tokens of the first members, valid for longer than any load test takes. */
+export function tokensOf(config: Config, count: number): Promise<string[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, i) =>
+      issueToken(config, { email: emailOf(i + 1), nickname: `member ${i + 1}`, ttl: '24h' }),
+    ),
+  );
+}
+
+/**
+ * Fills an empty database: members, an adoption post, and rooms of two members each. Rooms are written
+ * past the domain, which opens them one by one.
+ *
+ * @param rooms how many; room i is of members 2i-1 and 2i
+ * @param extra further members, who are in no room
+ */
+export async function seedChat(uri: string, rooms: number, extra = 0): Promise<ChatWorld> {
+  const config = signingConfig(SECRET);
+  const count = rooms * 2 + extra;
+  await connectMongo(uri);
+  try {
+    await ensureIndexes();
+    const domain = await createDomain({ config, logger: createLogger('silent', 'load'), live: noLive });
+    const members: number[] = [];
+    for (let from = 0; from < count; from += BATCH) {
+      const facts = Array.from({ length: Math.min(BATCH, count - from) }, (_, i) => ({
+        email: emailOf(from + i + 1),
+        nickname: `member ${from + i + 1}`,
+        issuedAt: Math.floor(Date.now() / 1_000),
+      }));
+      for (const { actor } of await domain.members.saveAll(facts)) members.push(actor.no);
+    }
+    const saleNo = await domain.adoption.createPost({
+      title: 'A calm cat looks for a sunny window',
+      authorNo: members[0] ?? 1,
+      name: 'Mimi',
+      age: '2',
+      kind: 'cat',
+      latitude: 37.55,
+      longitude: 126.98,
+      thumbnail: '/mimi.jpg',
+    });
+    await domain.close();
+    await writeRooms(uri, saleNo, members, rooms);
+    const tokens = await tokensOf(config, count);
+    return {
+      members,
+      tokens,
+      rooms: Array.from({ length: rooms }, (_, i) => ({
+        no: i + 1,
+        tokens: [tokens[i * 2], tokens[i * 2 + 1]] as [string, string],
+      })),
+    };
+  } finally {
+    await disconnectMongo();
+  }
+}
+
+async function writeRooms(uri: string, saleNo: number, members: number[], rooms: number): Promise<void> {
+  if (rooms === 0) return;
+  const client = new MongoClient(uri);
+  try {
+    const nobody = { seq: 0, others: 0 };
+    const records = Array.from({ length: rooms }, (_, i) => ({
+      _id: (i + 1) as never,
+      saleNo,
+      creator: members[i * 2],
+      joiner: members[i * 2 + 1],
+      createdAt: new Date(),
+      read: { creator: nobody, joiner: nobody },
+    }));
+    for (let from = 0; from < records.length; from += BATCH) {
+      await client
+        .db()
+        .collection('rooms')
+        .insertMany(records.slice(from, from + BATCH));
+    }
+    await client
+      .db()
+      .collection('sequences')
+      .updateOne({ _id: 'room' as never }, { $max: { value: rooms } }, { upsert: true });
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,32 @@
+/** Everything a run may measure. What a contender cannot tell it leaves out. */
+export const metrics = {
+  cpu: { label: 'CPU µs', title: 'server CPU (user + system) per delivery or request, µs', digits: 2 },
+  databaseCpu: {
+    label: 'db CPU µs',
+    title: 'CPU of the database process per delivery or request, µs',
+    digits: 1,
+  },
+  bystanderCpu: {
+    label: 'bystander µs',
+    title: 'CPU of a gateway without members of the room, µs per message',
+    digits: 2,
+  },
+  delivered: { label: 'delivered', title: 'deliveries or answers that arrived', digits: 0 },
+  lost: { label: 'lost', title: 'deliveries or answers that were due and did not arrive', digits: 0 },
+  perSecond: { label: 'per s', title: 'deliveries or answers per second', digits: 0 },
+  p50: { label: 'p50 ms', title: 'latency, ms', digits: 2 },
+  p99: { label: 'p99 ms', title: 'latency, ms', digits: 2 },
+  p999: { label: 'p99.9 ms', title: 'latency, ms', digits: 2 },
+  memory: { label: 'KiB each', title: 'private memory of the server per connection, KiB', digits: 1 },
+  memoryTotal: { label: 'MiB', title: 'private memory of the process, MiB', digits: 0 },
+  duration: { label: 'took s', title: 'seconds until the last one was done', digits: 2 },
+  clients: { label: 'clients %', title: 'CPU of the busiest client process, % of a core', digits: 0 },
+} as const;
+
+export type Metric = keyof typeof metrics;
+
+/** What one run of one contender has measured. */
+export type Figures = Partial<Record<Metric, number>>;
+
+/** Past this share of a core (%) the clients, not the server, set the pace: latency and rate say little then. */
+export const CLIENTS_TOO_BUSY = 90;

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+const whole = (least: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((n) => n >= least, `must be at least ${least}`);
+
+const url = z.url({ protocol: /^https?$/, error: 'must be an http:// address' });
+
+/** Options of `npm run load`, by their names on the command line. */
+export const optionSchema = z
+  .object({
+    members: whole(2).optional(),
+    rooms: whole(1).optional(),
+    streams: whole(1).optional(),
+    seconds: whole(1).default(8),
+    rate: whole(1).optional(),
+    runs: whole(1).default(3),
+    clients: whole(1).default(2),
+    only: z.string().optional(),
+    http: url.optional(),
+    gateway: url.optional(),
+    secret: z.string().min(32, 'must be at least 32 bytes').optional(),
+    profile: z.string().optional(),
+    json: z.string().optional(),
+    html: z.string().optional(),
+  })
+  .superRefine((options, check) => {
+    const given = [options.http, options.gateway, options.secret].filter((value) => value !== undefined);
+    if (given.length !== 0 && given.length !== 3) {
+      check.addIssue({
+        code: 'custom',
+        message: 'an existing installation needs --http, --gateway and --secret',
+      });
+    }
+  });
+
+export type LoadOptions = z.output<typeof optionSchema>;
+
+/** An installation that runs already, and the secret its tokens are signed with. */
+export interface Elsewhere {
+  http: string;
+  gateway: string;
+  secret: string;
+}
+
+/** The installation to be loaded, where it is not one of our own. */
+export function elsewhere({ http, gateway, secret }: LoadOptions): Elsewhere | undefined {
+  return http && gateway && secret ? { http, gateway, secret } : undefined;
+}
