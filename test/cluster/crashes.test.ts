@@ -30,8 +30,10 @@ import { type Load, startLoad } from './load.js';
     });
   });
   after(async () => {
+    const faults = cluster?.faults();
     await cluster?.stop();
     await database?.close();
+    expect(faults).to.deep.equal([]);
   });
   beforeEach(() => {
     checker = createChecker();

@@ -187,6 +187,45 @@ const EACH = 1_000;
       expect(second.chatNo).to.not.equal(first.chatNo);
     });
 
+    it('12: closes a client that stops reading, keeps its memory, and gives it everything when it is back', async () => {
+      const room = await cluster.openRoom();
+      const { chatNo } = room;
+      const reader = client('author', room.author, 1);
+      await reader.enter(chatNo);
+      const sender = client('asker', room.asker, 0);
+      const memory = async () => {
+        const text = await (await fetch(`${gateway(1)}/metrics`)).text();
+        return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]) / 2 ** 20;
+      };
+      const before = await memory();
+      const { engine } = (await reader.socket()).io;
+      const line = (engine.transport as unknown as { ws: { _socket: { pause(): void; resume(): void } } }).ws
+        ._socket;
+      line.pause();
+      // The system's buffers hold some megabytes before the service notices.
+      const text = '가'.repeat(4_900);
+      let sent = 0;
+      const closed = async () => {
+        const metrics = await (await fetch(`${gateway(1)}/metrics`)).text();
+        return !/^sockets(?:_open|_connected)?(?:\{[^}]*\})? [1-9]/m.test(metrics);
+      };
+      while (!(await closed()) && sent < 1_500) {
+        await Promise.all(
+          Array.from({ length: 50 }, () => {
+            sent += 1;
+            return sender.send(chatNo, `${sent} ${text}`);
+          }),
+        );
+      }
+      process.stdout.write(
+        `      closed after ${sent} messages of 15 kB, ${Math.round((await memory()) - before)} MB more\n`,
+      );
+      expect(await closed()).to.equal(true);
+      line.resume();
+      await checker.verify(room, gateway(0));
+      expect(reader.losses).to.have.length(1);
+    });
+
     it('takes a member out of a room on every gateway by one call over http', async () => {
       const { author, asker, chatNo } = await cluster.openRoom();
       const watcher = await connect(asker, {}, gateway(0));

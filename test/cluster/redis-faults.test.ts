@@ -4,6 +4,7 @@ import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import { type Cluster, isReady, startCluster } from '../support/cluster.js';
 import { eventually } from '../support/eventually.js';
 import { hasRedisServer } from '../support/redis.js';
+import { connect } from '../support/sockets.js';
 import { type ChatClient, createChatClient } from './chat-client.js';
 import { type Checker, createChecker } from './checker.js';
 import { type Load, startLoad } from './load.js';
@@ -23,7 +24,9 @@ const OUTAGE_S = Number(process.env.REDIS_OUTAGE_S ?? 4);
     cluster = await startCluster({ http: 2, gateways: 2 });
   });
   after(async () => {
+    const faults = cluster?.faults();
     await cluster?.stop();
+    expect(faults).to.deep.equal([]);
   });
   beforeEach(() => {
     checker = createChecker();
@@ -39,7 +42,21 @@ const OUTAGE_S = Number(process.env.REDIS_OUTAGE_S ?? 4);
     admin.disconnect();
     for (const { name, running } of cluster.processes) expect(running, `${name} lives`).to.equal(true);
     await cluster.ready();
+    await expectPromptDelivery();
   });
+
+  /** That pushes arrive by themselves again, and not by the comparison alone. */
+  async function expectPromptDelivery(): Promise<void> {
+    const { author, asker, chatNo } = await cluster.openRoom();
+    const [one, two] = await Promise.all([connect(author, {}, gateway(0)), connect(asker, {}, gateway(1))]);
+    await Promise.all([one.ask('room:join', { chatNo }), two.ask('room:join', { chatNo })]);
+    const start = performance.now();
+    for (const content of ['1', '2', '3', '4']) {
+      await one.ask('message:send', { chatNo, contentType: 'text', content });
+      await two.next<{ content: string }>('message', (message) => message.content === content);
+    }
+    expect(performance.now() - start, 'four messages, in less than a comparison').to.be.below(4_000);
+  }
 
   const gateway = (i: number) => cluster.gateways[i] as string;
 

@@ -50,6 +50,8 @@ export interface Cluster extends ClusterMembers {
   ready(): Promise<void>;
   /** Log lines of level error and above, of all processes. */
   errors(): string[];
+  /** Those that are faults of the program, whatever is done to its surroundings. */
+  faults(): string[];
   /** Ends everything and removes its folder. */
   stop(): Promise<void>;
 }
@@ -196,6 +198,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     },
     ready,
     errors: () => processes.flatMap((one) => one.errors()),
+    faults: () =>
+      processes
+        .flatMap((one) => one.errors())
+        .filter((line) => /unhandled rejection|uncaught exception|INTERNAL|without a record/.test(line)),
     stop,
   };
 }

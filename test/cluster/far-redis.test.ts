@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { type Cluster, startCluster } from '../support/cluster.js';
+import { hasRedisServer } from '../support/redis.js';
+import { createChatClient } from './chat-client.js';
+import { createChecker } from './checker.js';
+import { type Line, startLine } from './line.js';
+
+/** Time, in ms, to Redis, and as long back. */
+const DISTANCE_MS = 100;
+
+/** Joins with a message right behind each. */
+const ROUNDS = 12;
+
+(hasRedisServer ? describe : describe.skip)('a Redis far away, sharded adapter', function () {
+  this.timeout(60_000);
+  let cluster: Cluster;
+  let redis: Line;
+
+  before(async () => {
+    cluster = await startCluster({
+      http: 1,
+      gateways: 2,
+      adapter: 'sharded',
+      async redisPort(own) {
+        redis = await startLine(own);
+        return redis.port;
+      },
+    });
+    redis.delay = DISTANCE_MS;
+  });
+  after(async () => {
+    const faults = cluster?.faults();
+    await cluster?.stop();
+    await redis?.close();
+    expect(faults).to.deep.equal([]);
+  });
+
+  it(`30: loses nothing that is sent right after a join, ${DISTANCE_MS} ms from Redis`, async () => {
+    // A subscription stands only 100 ms after it is asked for: of what was sent in between, all was lost.
+    const checker = createChecker();
+    const rooms = await Promise.all(Array.from({ length: ROUNDS }, () => cluster.openRoom()));
+    const clients = rooms.map(({ author, asker }, i) => ({
+      author: createChatClient(`author ${i}`, author, () => cluster.gateways[0] as string, checker),
+      asker: createChatClient(`asker ${i}`, asker, () => cluster.gateways[1] as string, checker),
+    }));
+    const all = clients.flatMap(({ author, asker }) => [author, asker]);
+    await Promise.all(all.map((one) => one.socket()));
+    await Promise.all(
+      clients.map(async ({ author, asker }, i) => {
+        const { chatNo } = rooms[i] as (typeof rooms)[0];
+        await asker.enter(chatNo);
+        const entered = author.enter(chatNo);
+        await asker.send(chatNo);
+        await entered;
+        await asker.send(chatNo);
+      }),
+    );
+    for (const room of rooms) await checker.verify(room, cluster.gateways[0] as string);
+    for (const one of all) one.close();
+  });
+});
