@@ -7,7 +7,6 @@ import { type AdoptionPostDraft, savePost } from './save-post.js';
 
 export type { RenderRecord } from './adoption.presenter.js';
 export type { ImportedPost, ImportOutcome } from './import-posts.js';
-export type { PostFacts } from './post-directory.js';
 export type { AdoptionPostDraft } from './save-post.js';
 export { checkAdoption } from './verify-adoption.js';
 

@@ -29,7 +29,7 @@ import { createSweep } from './sweep.js';
 export type { ArticleDetail, ArticleSummary } from './articles/article.presenter.js';
 export type { ArticleDraft } from './articles/create-article.js';
 export type { ArticleChanges } from './articles/edit-article.js';
-export type { ArticleList, ArticleQuery, ListOrder } from './articles/list-articles.js';
+export type { ArticleList, ArticleQuery } from './articles/list-articles.js';
 export type { CommentView, ReplyView } from './comments/comment.presenter.js';
 export type { CommentDraft } from './comments/create-comment.js';
 export type { HeartTarget } from './hearts/heart.model.js';

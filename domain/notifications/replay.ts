@@ -14,7 +14,7 @@ const FIRST_EPOCH_MS = 1_000_000_000_000;
 const LAST_EPOCH_MS = 8_640_000_000_000_000;
 
 /** The member's last number; 0 without any. */
-export async function lastNumber(memberNo: number): Promise<number> {
+async function lastNumber(memberNo: number): Promise<number> {
   const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
   return last?.n ?? 0;
 }

@@ -8,7 +8,7 @@ import { keepSession } from '../session-cookie.js';
  * The session of the Authorization header, if one is sent.
  * @throws AppError UNAUTHORIZED or TOKEN_EXPIRED for a token that is sent and bad, everywhere
  */
-export async function sessionOf(ctx: AppContext): Promise<Session | undefined> {
+async function sessionOf(ctx: AppContext): Promise<Session | undefined> {
   const header = ctx.get('Authorization');
   if (!header) return undefined;
   const token = tokenOf(header);

@@ -3,7 +3,7 @@ import { text } from '../../kernel/input.js';
 import { contentTypes } from './message.model.js';
 
 /** Longest message text, in UTF-16 code units. */
-export const MAX_TEXT = 5_000;
+const MAX_TEXT = 5_000;
 
 /** Longest address of an image, in characters. */
 const MAX_ADDRESS = 2_048;
