@@ -3,7 +3,6 @@ import type { LineSpec } from '../clients/line.js';
 import { percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
 import { elsewhere, type LoadOptions } from '../options.js';
-import { cpuOfAll, privateBytes } from '../process-figures.js';
 import { atLeast, atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
 import {
   bareUws,
@@ -14,6 +13,7 @@ import {
   type SocketServer,
   socketIoOnWs,
 } from '../socket-servers.js';
+import { memoryOf, openWindow, usedPer } from '../window.js';
 
 const SIZES = [100, 1_000, 10_000];
 
@@ -47,15 +47,12 @@ async function measure(server: SocketServer, size: number, run: Run): Promise<Fi
   const { stage, options } = run;
   const served = await server.start(run, 1);
   const crew = await startCrew(stage, options.clients);
-  const memory = () => served.pids.reduce((sum, pid) => sum + privateBytes(pid), 0);
-  const before = memory();
+  const before = memoryOf(served);
   const room = served.world?.rooms[0];
-  const opened = await crew.open(
-    served.target,
-    linesOf(size, room?.tokens, room?.no ?? 1, served.senderListens),
-  );
+  const lines = linesOf(size, room?.tokens, room?.no ?? 1, served.senderListens);
+  const opened = await crew.open(served.target, lines);
   if (opened.failed > 0) throw new Error(`${opened.failed} connections failed: ${opened.reason}`);
-  const after = memory();
+  const memory = memoryOf(served) - before;
   const rate = options.rate ?? DELIVERIES_PER_SECOND / size;
 
   async function flow(seconds: number): Promise<void> {
@@ -64,27 +61,17 @@ async function measure(server: SocketServer, size: number, run: Run): Promise<Fi
   }
   await flow(Math.min(WARM_UP_SECONDS, options.seconds));
   await crew.forget();
-  crew.busy();
-  const cpu = cpuOfAll(served.pids);
-  const databaseCpu = served.databasePid ? cpuOfAll([served.databasePid]) : 0;
-  const start = performance.now();
+  const close = openWindow(served, crew);
   await flow(options.seconds);
-  const seconds = (performance.now() - start) / 1_000;
-  const used = cpuOfAll(served.pids) - cpu;
-  const clients = crew.busy();
+  const used = close();
   const tally = await crew.read();
   return {
-    ...(served.pids.length > 0
-      ? { cpu: used / tally.delivered, memory: (after - before) / size / 1_024 }
-      : {}),
-    ...(served.databasePid
-      ? { databaseCpu: (cpuOfAll([served.databasePid]) - databaseCpu) / tally.delivered }
-      : {}),
+    ...usedPer(used, tally.delivered),
+    ...(served.pids.length > 0 ? { memory: memory / size / 1_024 } : {}),
     delivered: tally.delivered,
     lost: tally.sent * size - tally.delivered,
-    perSecond: tally.delivered / Math.max(seconds, options.seconds),
+    perSecond: tally.delivered / used.seconds,
     ...percentiles(latenciesOf(tally).deliveries),
-    clients,
   };
 }
 

@@ -1,7 +1,11 @@
 import type { Scenario } from '../scenario.js';
+import { announce } from './announce.js';
+import { chat } from './chat.js';
 import { fanout } from './fanout.js';
+import { idle } from './idle.js';
+import { storm } from './storm.js';
 
-const all: Scenario[] = [fanout];
+const all: Scenario[] = [fanout, chat, announce, idle, storm];
 
 /** What an installation that runs already can be loaded with, from outside. */
 const OUTSIDE = new Set(['fanout', 'chat', 'storm']);
