@@ -223,8 +223,9 @@ describe('sockets of hostile and broken clients', () => {
     let sent = 0;
     await eventually(async () => {
       const content = '\u0001'.repeat(4_998).concat('xx');
+      // Few at once: the sender reads in this very process, and must not lag behind as well.
       const answers = await Promise.all(
-        Array.from({ length: 50 }, () =>
+        Array.from({ length: 10 }, () =>
           sender.ask('message:send', { chatNo, contentType: 'text', content }),
         ),
       );
