@@ -70,7 +70,7 @@ export function serveOperations(app: TemplatedApp, config: Config, probe: () => 
   });
 
   app.any('/*', (res, req) => {
-    const path = req.getUrl();
+    const path = req.getUrl().slice(0, 200);
     answer(
       res,
       Promise.reject(new AppError('NOT_FOUND', `no such path: ${path}; sockets connect to /socket.io/`)),

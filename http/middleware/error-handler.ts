@@ -5,14 +5,18 @@ import { metrics } from '../../domain/platform/metrics.js';
 import type { AppState } from '../context.js';
 import { respondError } from '../respond.js';
 
+/** A path as an answer repeats it: kilobytes of it help nobody. */
+const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path);
+
 /** The one place that turns what was thrown, or left unanswered, into the documented error body. */
 export const errorHandler: Middleware<AppState> = async (ctx, next) => {
   try {
     await next();
     // What the router leaves: no such path, or (with Allow set) not by this method.
-    if (ctx.status === 404 && ctx.body == null) throw new AppError('NOT_FOUND', `no such path: ${ctx.path}`);
+    if (ctx.status === 404 && ctx.body == null)
+      throw new AppError('NOT_FOUND', `no such path: ${shown(ctx.path)}`);
     if ((ctx.status === 405 || ctx.status === 501) && ctx.body == null) {
-      throw new AppError('METHOD_NOT_ALLOWED', `${ctx.path} takes ${ctx.response.get('Allow')}`);
+      throw new AppError('METHOD_NOT_ALLOWED', `${shown(ctx.path)} takes ${ctx.response.get('Allow')}`);
     }
   } catch (thrown) {
     const error = toAppError(thrown);

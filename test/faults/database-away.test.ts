@@ -115,14 +115,12 @@ describe('a database that is away', function () {
       await away();
       // Sends of one room wait for each other: each one's time-out was added to the next one's.
       const sends = Array.from({ length: 5 }, () =>
-        client.socket
-          .timeout(IN_TIME_MS)
-          .emitWithAck('message:send', {
-            chatNo,
-            contentType: 'text',
-            content: `during ${name}`,
-            clientId: name,
-          }),
+        client.socket.timeout(IN_TIME_MS).emitWithAck('message:send', {
+          chatNo,
+          contentType: 'text',
+          content: `during ${name}`,
+          clientId: name,
+        }),
       );
       await expectUnavailable();
       for (const answer of (await Promise.all(sends)) as { status: number; retryAfterMs?: number }[]) {
