@@ -9,6 +9,8 @@ export interface SequencerPorts {
   heads(chatNos: number[]): Promise<Map<number, number>>;
   /** Sends a stored message to this process's sockets in its room, but for one of them. */
   emit(payload: MessagePayload, exceptSocket?: string): void;
+  /** Whether a socket of this process is in the room. */
+  isOccupied(chatNo: number): boolean;
   /** Called with every number this process delivers that another one wrote. */
   heard(payload: MessagePayload): void;
   /** Counts a message that had to be read from the database because its push did not come. */
@@ -100,8 +102,9 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
   }
 
   function letGo(room: Room, chatNo: number, failed: boolean): void {
-    if (room.last < 0) {
-      // Nobody came in after all, or everybody has left meanwhile.
+    // Nobody came in after all, or everybody has left meanwhile; the last may have gone in the middle of
+    // a task, which then has set a number again.
+    if (room.last < 0 || !ports.isOccupied(chatNo)) {
       if (rooms.get(chatNo) === room) rooms.delete(chatNo);
       return;
     }
@@ -119,6 +122,8 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
   async function readOn(room: Room, chatNo: number, upTo: number, exceptSocket?: string): Promise<void> {
     while (room.last < upTo) {
       const payloads = await ports.read(chatNo, room.last);
+      // Left meanwhile: there is nobody to pass it on to.
+      if (room.last < 0) return;
       for (const payload of payloads) {
         if (payload.seq <= room.last || payload.seq > upTo) continue;
         room.last = payload.seq;
@@ -184,6 +189,8 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
       const room = rooms.get(chatNo);
       if (!room) return;
       room.last = -1;
+      // Who comes in next reads what these told of.
+      room.waiting.clear();
       if (room.holders === 0) rooms.delete(chatNo);
     },
 

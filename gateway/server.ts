@@ -192,6 +192,7 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
         {
           read: domain.chat.readAfter,
           heads: domain.chat.heads,
+          isOccupied: (chatNo) => io.of('/').adapter.rooms.has(chatRoom(chatNo)),
           heard: domain.chat.heard,
           filled: () => metrics.gapsFilled.inc(),
           emit(payload, exceptSocket) {
