@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { Adapter } from 'socket.io-adapter';
 import type { Domain } from '../domain/domain.js';
-import type { MessagePayload, NotificationView } from '../domain/kernel/live.js';
+import type { MessagePayload, NotificationView, RoomView } from '../domain/kernel/live.js';
 import { metrics } from '../domain/platform/metrics.js';
 import type { Sequencer } from './sequencer.js';
 
@@ -14,6 +15,23 @@ function isMessage(value: unknown): value is MessagePayload {
   return Number.isSafeInteger(chatNo) && Number.isSafeInteger(seq) && typeof id === 'string';
 }
 
+/** Most room states remembered by their version; one takes some 100 bytes. */
+const MAX_VERSIONS = 50_000;
+
+/**
+ * Keeps older states of a room from arriving behind newer ones: each process tells what it has read,
+ * and one that reads or sends late would have the last word until something else changes.
+ */
+function createNewest(): (room: string, version: unknown) => boolean {
+  const versions = new LRUCache<string, number>({ max: MAX_VERSIONS });
+  return (room, version) => {
+    if (typeof version !== 'number') return true;
+    if (version < (versions.get(room) ?? 0)) return false;
+    versions.set(room, version);
+    return true;
+  };
+}
+
 /**
  * Puts the sequencer in front of everything that is delivered to this process's sockets.
  *
@@ -25,10 +43,11 @@ function isMessage(value: unknown): value is MessagePayload {
  */
 export function interceptDeliveries({ chat, notifications }: Domain, sequencer: Sequencer): void {
   const deliver = Adapter.prototype.broadcast;
+  const isNewest = createNewest();
 
   Adapter.prototype.broadcast = function (this: Adapter, packet: Packet, opts: Options): void {
     const pass = () => deliver.call(this, packet, opts);
-    const [event, payload] = (packet.data ?? []) as [string?, unknown?];
+    const [event, payload, version] = (packet.data ?? []) as [string?, unknown?, unknown?];
     if (opts.flags?.local) {
       pass();
     } else if (event === 'message') {
@@ -44,6 +63,12 @@ export function interceptDeliveries({ chat, notifications }: Domain, sequencer: 
       const { chatNo, memberNo, seq } = payload as { chatNo: number; memberNo: number; seq: number };
       chat.heardRead(chatNo, memberNo, seq);
       pass();
+    } else if (event === 'room') {
+      const { chatNo } = payload as RoomView;
+      // The version is for us; the client gets the documented element alone.
+      if (isNewest(`${[...opts.rooms]} ${chatNo}`, version)) {
+        deliver.call(this, { ...packet, data: [event, payload] }, opts);
+      }
     } else if (event === 'notification') {
       if (notifications.heard((payload as NotificationView).id)) pass();
     } else {

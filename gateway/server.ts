@@ -173,7 +173,8 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
   });
   let stopComparing = () => {};
   const live = createSocketLive({
-    send: (room, event, payload) => io.to(room).emit(event, ...([payload] as never)),
+    send: (room, event, payload, version) =>
+      io.to(room).emit(event, ...((version === undefined ? [payload] : [payload, version]) as never)),
     sendHere: (room, event, payload) => io.local.to(room).emit(event, ...([payload] as never)),
     leave: (inRoom, room) => io.in(inRoom).socketsLeave(room),
   });

@@ -58,8 +58,11 @@ export interface Live {
   presence(chatNo: number, memberNo: number, present: boolean): void;
   /** A participant is typing, or has stopped. May be lost. */
   typing(chatNo: number, memberNo: number, typing: boolean): void;
-  /** A room's state as one participant sees it, to all of that member's sockets. */
-  room(memberNo: number, view: RoomView): void;
+  /**
+   * A room's state as one participant sees it, to all of that member's sockets.
+   * @param version rises with every change of the room: one that arrives behind a newer one is dropped
+   */
+  room(memberNo: number, view: RoomView, version: number): void;
   /** A notification, to all of a member's sockets. */
   notification(memberNo: number, view: NotificationView): void;
   /** A notification that another process wrote and did not get across: to this process's sockets alone. */

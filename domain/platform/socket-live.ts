@@ -14,7 +14,8 @@ export interface Pushes {
 
 /** How a process reaches sockets: its own and, through the cluster's bus, everybody's. */
 export interface SocketPort {
-  send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K]): void;
+  /** @param version of a state, for the gateways alone: they pass on none that is older than the last */
+  send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K], version?: number): void;
   /** To this process's own sockets alone. */
   sendHere<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K]): void;
   /** Makes all sockets that are in one room leave another. */
@@ -28,9 +29,9 @@ export interface SocketPort {
  * Socket.IO hook, so pushes are counted here.
  */
 export function createSocketLive(port: SocketPort): Live {
-  function send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K]): void {
+  function send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K], version?: number): void {
     metrics.broadcasts.inc({ event });
-    port.send(room, event, payload);
+    port.send(room, event, payload, version);
   }
 
   return {
@@ -39,7 +40,7 @@ export function createSocketLive(port: SocketPort): Live {
     presence: (chatNo, memberNo, present) =>
       send(chatRoom(chatNo), 'presence', { chatNo, memberNo, present }),
     typing: (chatNo, memberNo, typing) => send(chatRoom(chatNo), 'typing', { chatNo, memberNo, typing }),
-    room: (memberNo, view) => send(memberRoom(memberNo), 'room', view),
+    room: (memberNo, view, version) => send(memberRoom(memberNo), 'room', view, version),
     notification: (memberNo, view) => send(memberRoom(memberNo), 'notification', view),
     notificationHere: (memberNo, view) => port.sendHere(memberRoom(memberNo), 'notification', view),
     leaveRoom: (chatNo, memberNo) => port.leave(memberRoom(memberNo), chatRoom(chatNo)),

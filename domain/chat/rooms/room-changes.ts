@@ -4,7 +4,7 @@ import type { MemberDirectory } from '../../members/index.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Side } from './room.model.js';
 import { presentRoom } from './room.presenter.js';
-import { other, type RoomStates } from './room-states.js';
+import { other, type RoomStates, versionOf } from './room-states.js';
 
 /** At most one `room` event per room and member in this many ms. (contract, section 5) */
 const QUIET_MS = 250;
@@ -33,7 +33,8 @@ export function createRoomChanges(
     const state = await (shared ? states.load(chatNo) : states.get(chatNo));
     const otherNo = state[other(side)];
     const [people, sale] = await Promise.all([directory.lookUp([otherNo]), adoption.findPost(state.saleNo)]);
-    live.room(state[side], presentRoom(state, side, people.get(otherNo), sale?.title ?? ''));
+    const view = presentRoom(state, side, people.get(otherNo), sale?.title ?? '');
+    live.room(state[side], view, versionOf(state));
   }
 
   function emit(chatNo: number, side: Side, key: string): void {

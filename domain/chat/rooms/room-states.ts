@@ -46,6 +46,11 @@ export function stateOf(room: RoomRecord, head: MessageRecord | undefined): Room
   };
 }
 
+/** Rises with every message and every read: the later one of two states has the higher one. */
+export function versionOf({ seq, read }: RoomState): number {
+  return seq + read.creator.seq + read.joiner.seq;
+}
+
 /** Messages of the other party that this side has not read. */
 export function unreadOf(state: RoomState, side: Side): number {
   return state.sent[other(side)] - state.read[side].others;
