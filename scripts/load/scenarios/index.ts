@@ -1,11 +1,13 @@
 import type { Scenario } from '../scenario.js';
 import { announce } from './announce.js';
 import { chat } from './chat.js';
+import { database } from './database.js';
 import { fanout } from './fanout.js';
+import { http } from './http.js';
 import { idle } from './idle.js';
 import { storm } from './storm.js';
 
-const all: Scenario[] = [fanout, chat, announce, idle, storm];
+const all: Scenario[] = [fanout, chat, announce, idle, http, storm, database];
 
 /** What an installation that runs already can be loaded with, from outside. */
 const OUTSIDE = new Set(['fanout', 'chat', 'storm']);

@@ -1,0 +1,105 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { MongoClient } from 'mongodb';
+
+/**
+ * The limit of reading over HTTP: bare Koa routes with the queries that the service makes, by the driver.
+ * They answer with the records as they come: no token, no check, no limit, no names, no documented form.
+ * `koa-routes.js URI MEMBER`.
+ */
+const [uri = '', member] = process.argv.slice(2);
+const client = new MongoClient(uri, { maxPoolSize: 20 });
+await client.connect();
+const db = client.db();
+const me = Number(member);
+
+/** Fields that a list shows of an article. */
+const SUMMARY = {
+  authorNo: 1,
+  title: 1,
+  context: 1,
+  views: 1,
+  comments: 1,
+  hearts: 1,
+  publishedAt: 1,
+  thumbnail: 1,
+};
+const RENDERED = { name: 1, age: 1, kind: 1, latitude: 1, longitude: 1, thumbnail: 1, modal: 1 };
+const LIKED = { hearts: -1, views: -1, _id: -1 } as const;
+
+interface Numbered {
+  _id: number;
+}
+const articles = db.collection<Numbered>('articles');
+const messages = db.collection('messages');
+
+function roomsOf(match: object) {
+  const newest = [{ $sort: { seq: -1 } }, { $limit: 1 }];
+  const head = { from: 'messages', localField: '_id', foreignField: 'chatNo', pipeline: newest, as: 'head' };
+  return db
+    .collection('rooms')
+    .aggregate([{ $match: match }, { $lookup: head }])
+    .toArray();
+}
+
+const router = new Router();
+router.get('/community/list/recent', async (ctx) => {
+  const [list, best] = await Promise.all([
+    articles.find({ state: 'live' }, { projection: SUMMARY }).sort({ _id: -1 }).limit(10).toArray(),
+    articles.find({ state: 'live' }, { projection: SUMMARY }).sort(LIKED).limit(1).toArray(),
+  ]);
+  ctx.body = { hot: best[0], weekly: best[0], list };
+});
+router.get('/community/article/:id', async (ctx) => {
+  ctx.body = await articles.findOneAndUpdate(
+    { _id: Number(ctx.params.id), state: 'live' },
+    { $inc: { views: 1 } },
+    { returnDocument: 'after' },
+  );
+});
+router.get('/community/comment/:id', async (ctx) => {
+  const articleId = Number(ctx.params.id);
+  await articles.findOne({ _id: articleId, state: 'live' }, { projection: { _id: 1 } });
+  ctx.body = await db
+    .collection('comments')
+    .find({ articleId, state: { $in: ['live', 'flagged'] } })
+    .toArray();
+});
+router.get('/chatroom', async (ctx) => {
+  ctx.body = (await Promise.all([roomsOf({ creator: me }), roomsOf({ joiner: me })])).flat();
+});
+router.get('/chatroom/:no', async (ctx) => {
+  const chatNo = Number(ctx.params.no);
+  await Promise.all([
+    db.collection<Numbered>('rooms').findOne({ _id: chatNo }),
+    messages.find({ chatNo }).sort({ seq: -1 }).limit(1).toArray(),
+  ]);
+  ctx.body = await messages.find({ chatNo }).sort({ seq: -1 }).limit(1_000).toArray();
+});
+router.get('/adopt/render', async (ctx) => {
+  ctx.body = await db
+    .collection('adoptionPosts')
+    .find({}, { projection: RENDERED })
+    .sort({ _id: -1 })
+    .limit(50_000)
+    .toArray();
+});
+router.get('/notification/all', async (ctx) => {
+  ctx.body = await db
+    .collection('notifications')
+    .find({ memberNo: me, deleted: false })
+    .sort({ n: -1 })
+    .limit(10_000)
+    .toArray();
+});
+
+const app = new Koa();
+app.use(router.routes());
+const server = createServer(app.callback());
+process.on('disconnect', () => process.exit(0));
+process.on('SIGTERM', () => process.exit(0));
+server.listen({ port: 0, host: '127.0.0.1' }, () =>
+  process.send?.({ port: (server.address() as AddressInfo).port }),
+);
