@@ -4,7 +4,7 @@ import { call, type Member, member } from '../support/api.js';
 import { openRoom } from '../support/chat.js';
 import { eventually } from '../support/eventually.js';
 import { rawRequest } from '../support/raw-http.js';
-import { handshakeRequest, rawSocket } from '../support/raw-socket.js';
+import { handshakeRequest, type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { service } from '../support/service.js';
 import { connect, refusal } from '../support/sockets.js';
 
@@ -16,6 +16,13 @@ async function openSockets(): Promise<number> {
 
 describe('sockets of hostile and broken clients', () => {
   let me: Member;
+  let silent: RawSocket;
+  let silentSince: number;
+  before(async () => {
+    // Left alone until the last of these tests.
+    silent = await rawSocket((await service()).gateway);
+    silentSince = Date.now();
+  });
   beforeEach(async () => {
     me = await member();
   });
@@ -246,5 +253,10 @@ describe('sockets of hostile and broken clients', () => {
     }
     expect(seqs).to.deep.equal(Array.from({ length: sent }, (_, i) => i + 1));
     expect(sender.socket.connected).to.equal(true);
+  });
+
+  it('that never authenticate are closed within ten seconds', async () => {
+    await silent.closed;
+    expect(Date.now() - silentSince).to.be.below(12_000);
   });
 });

@@ -67,6 +67,9 @@ describe('configuration', () => {
     REDIS_URL: ['localhost:6379', 'http://localhost'],
     REDIS_ADAPTER: ['streams'],
     GATEWAY_STICKY: ['yes'],
+    HTTP_INSTANCES: ['0', 'max', '-1'],
+    GATEWAY_INSTANCES: ['0', '1.5'],
+    DRAIN_WINDOW_MS: ['soon', '-1'],
     SHUTDOWN_TIMEOUT_MS: ['soon', '0', '-5', '99999999'],
   };
   for (const [name, values] of Object.entries(bad)) {
