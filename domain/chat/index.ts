@@ -10,13 +10,14 @@ import { markRead, markStateRead } from './messages/mark-read.js';
 import { echoMessage, type PushAnswer, type PushInput, pushMessage } from './messages/push-message.js';
 import { readAfter, readHeads } from './messages/read-on.js';
 import { type SendInput, sendMessage } from './messages/send-message.js';
+import { createShownMessages } from './messages/shown-messages.js';
 import { createUnseenMessages } from './messages/unseen-messages.js';
 import { type Entered, enterRoom } from './presence/enter-room.js';
 import { connectionClosed, disconnectFromRoom, leaveRoom } from './presence/leave-room.js';
 import { createRoom } from './rooms/create-room.js';
 import { listRooms } from './rooms/list-rooms.js';
 import { createRoomChanges } from './rooms/room-changes.js';
-import { createRoomStates } from './rooms/room-states.js';
+import { createRoomStates, type RoomState } from './rooms/room-states.js';
 import { type ChatState, createChatState } from './shared-state.js';
 
 export type { Caller } from './messages/identify-sender.js';
@@ -64,14 +65,17 @@ export function createChat(given: Given): Chat {
   const states = createRoomStates();
   const ledger = createLedger(clock, states);
   const changes = createRoomChanges(states, directory, adoption, live, logger, shared);
+  const mark = (state: RoomState, memberNo: number, seq: number) =>
+    markStateRead({ ledger, live, changes }, state, memberNo, seq);
   const unseen = createUnseenMessages(
     events,
     states,
     presence,
-    async (chatNo, memberNo, seq) =>
-      markStateRead({ ledger, live, changes }, await states.get(chatNo), memberNo, seq),
+    async (chatNo, memberNo, seq) => mark(await states.get(chatNo), memberNo, seq),
     logger,
   );
+  // A process that is alone knows for certain who is present.
+  const shown = shared ? createShownMessages(states, presence, mark, logger) : undefined;
   presence.watch((chatNo, memberNo, present) => live.presence(chatNo, memberNo, present));
   const deps: ChatDeps = { ...given, presence, bindings, states, ledger, changes, unseen };
 
@@ -94,7 +98,10 @@ export function createChat(given: Given): Chat {
     },
     readAfter: (chatNo, after) => readAfter(deps, chatNo, after),
     heads: (chatNos) => readHeads(chatNos),
-    heard: (payload) => states.advance(payload),
+    heard(payload) {
+      states.advance(payload);
+      shown?.add(payload);
+    },
     heardRead: (chatNo, memberNo, seq) => states.advanceRead(chatNo, memberNo, seq),
     sweep: () => unseen.sweep(),
     async close() {

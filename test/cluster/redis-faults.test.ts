@@ -117,6 +117,14 @@ const OUTAGE_S = Number(process.env.REDIS_OUTAGE_S ?? 4);
     await eventually(() => expect(views[2]?.last).to.be.at.least(sent), 10_000);
     process.stdout.write(`      caught up ${Date.now() - back} ms after Redis was back\n`);
     await checker.verify(room, gateway(1));
+    await load.finish();
+    // They had the room before them all the time, though the other gateway could not know.
+    for (const one of load.clients) {
+      await eventually(async () => {
+        const { body } = await one.who.get<{ unReadCount: number }[]>('/chatroom');
+        expect(body[0]?.unReadCount, 'unread in a room that is open').to.equal(0);
+      });
+    }
     await expectNobodyLost();
     expect(stale, 'who was typing during the outage').to.deep.equal([]);
   });

@@ -9,6 +9,7 @@ export function createMemoryPresence(): Presence {
     leave: async (chatNo, memberNo, connection) => local.leave(chatNo, memberNo, connection),
     clear: async (chatNo, memberNo) => local.clear(chatNo, memberNo),
     isPresent: async (chatNo, memberNo) => local.has(chatNo, memberNo),
+    isHere: local.has,
     list: async (chatNo) => local.members(chatNo).sort((a, b) => a - b),
     watch() {},
     async close() {},

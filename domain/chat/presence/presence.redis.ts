@@ -196,6 +196,8 @@ export function createRedisPresence(redis: RedisConnection, times: PresenceTimes
       return local.has(chatNo, memberNo) || (await present(chatNo)).includes(memberNo);
     },
 
+    isHere: local.has,
+
     async list(chatNo) {
       const members = new Set([...(await present(chatNo)), ...local.members(chatNo)]);
       return [...members].sort((a, b) => a - b);

@@ -17,6 +17,8 @@ export interface Presence {
   /** Forgets all connections of a member in a room, on every process. @returns whether there was one */
   clear(chatNo: number, memberNo: number): Promise<boolean>;
   isPresent(chatNo: number, memberNo: number): Promise<boolean>;
+  /** Whether it is from a connection of this process that the member is present; known at once. */
+  isHere(chatNo: number, memberNo: number): boolean;
   /** Numbers of the members present, lowest first. */
   list(chatNo: number): Promise<number[]>;
   /**
