@@ -36,7 +36,7 @@ export const socketRequests: Record<string, SocketRequest> = {
     },
     example: { chatNo: 7, after: 40 },
     ack: {
-      messages: listOf(ref('SocketMessage'), 'at most 500, oldest first'),
+      messages: listOf(ref('SocketMessage'), 'at most 500, and 256 KiB of text; oldest first'),
       more: flag('whether there is more than `messages` holds: join again with its last `seq` as `after`'),
       seq: number('number of the newest message of the room', 41),
       present: listOf({ type: 'integer' }, 'numbers of the members who are in the room now'),

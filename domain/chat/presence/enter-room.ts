@@ -9,6 +9,22 @@ import { presentPayload } from '../messages/message.presenter.js';
 /** Most messages one join catches up. (contract, section 5) */
 const MAX_CAUGHT_UP = 500;
 
+/**
+ * Most bytes of text in one join: a quarter of what a reader may lag before it is closed (gateway/server).
+ * More at once would close a client on a slow line each time it came back.
+ */
+const MAX_CAUGHT_UP_BYTES = 256 * 1024;
+
+/** As many of the first ones as fit, and always one. */
+function fitting(records: MessageRecord[]): MessageRecord[] {
+  let bytes = 0;
+  const end = records.findIndex(({ content }) => {
+    bytes += Buffer.byteLength(JSON.stringify(content));
+    return bytes > MAX_CAUGHT_UP_BYTES;
+  });
+  return end < 0 ? records : records.slice(0, Math.max(1, end));
+}
+
 export interface Entered {
   /** Oldest first. */
   messages: MessagePayload[];
@@ -69,8 +85,11 @@ export async function enterRoom(
   ]);
   await markStateRead(deps, state, actor.no, seq);
   if (arrived) live.presence(chatNo, actor.no, true);
-  const more = records.length > MAX_CAUGHT_UP;
-  const shown = after === undefined ? records.slice(-MAX_CAUGHT_UP) : records.slice(0, MAX_CAUGHT_UP);
+  const shown =
+    after === undefined
+      ? fitting(records.slice(-MAX_CAUGHT_UP).reverse()).reverse()
+      : fitting(records.slice(0, MAX_CAUGHT_UP));
+  const more = shown.length < records.length;
   return {
     messages: shown.map((record) => presentPayload(record, state, people.get(record.senderNo))),
     more,
