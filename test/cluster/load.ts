@@ -16,12 +16,14 @@ export interface Load {
 /**
  * @param rooms how many rooms; two members write to each
  * @param address the gateway of a client, told its number; asked at each attempt to connect
+ * @param pauseMs rest of a writer between two messages, in ms
  */
 export async function startLoad(
   cluster: Pick<ClusterMembers, 'openRoom'>,
   checker: Checker,
   rooms: number,
   address: (client: number) => string,
+  pauseMs = 20,
 ): Promise<Load> {
   const load: Load['rooms'] = [];
   const clients: ChatClient[] = [];
@@ -39,7 +41,7 @@ export async function startLoad(
     while (writing) {
       await client.send(load[i >> 1]?.chatNo as number);
       // As fast a writer as there is, but one who lets the machine do other things.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   });
   // Who awaits `finish` learns of a failure; until then it must not end the tests.
