@@ -7,7 +7,7 @@ import { placesOf } from './places.js';
 const COLUMNS = ['name', 'id', 'pid', 'state', 'restarts', 'memory', 'uptime'] as const;
 
 /** The two largest units of a span: `3d 4h`, `12m 5s`. */
-export function formatSpan(ms: number): string {
+function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const units: [string, number][] = [
     ['d', Math.floor(seconds / 86_400)],
@@ -27,7 +27,7 @@ function row(one: Managed, now: number): string[] {
 }
 
 /** The processes as a table, a line each. */
-export function formatTable(all: Managed[], now: number): string {
+function formatTable(all: Managed[], now: number): string {
   const rows = all.map((one) => row(one, now));
   const widths = COLUMNS.map((name, i) =>
     Math.max(name.length, ...rows.map((cells) => cells[i]?.length ?? 0)),

@@ -15,6 +15,12 @@ import { followStream } from './stream-client.js';
 /** Rooms in which two members each write while everything is replaced. */
 const ROOMS = 12;
 
+/** Rest of each writer between two messages, in ms: the machine is to do other things, too. */
+const REST_MS = 250;
+
+/** Members who follow their event stream meanwhile, each of a message pushed over REST every now and then. */
+const STREAMS = 12;
+
 /** Requests under way at a time. */
 const WORKERS = 24;
 
@@ -114,16 +120,17 @@ describe('npm run cluster', function () {
 
   it('replaces every process while members write, and nobody notices', async () => {
     const checker = createChecker();
-    const load = await startLoad(cluster, checker, ROOMS, () => cluster.gateway);
+    const load = await startLoad(cluster, checker, ROOMS, () => cluster.gateway, REST_MS);
     const readers = await Promise.all(
-      Array.from({ length: 4 }, async () => {
+      Array.from({ length: STREAMS }, async () => {
         const room = await cluster.openRoom();
         return { room, stream: await followStream(room.author, cluster.http) };
       }),
     );
     const pushed = new Map<number, number>();
     const requests = startRequests(cluster.http, WORKERS, (turn) => {
-      const { room } = readers[turn % readers.length] as (typeof readers)[number];
+      // Each tenth is a push, to the next room: two at once to one room would be another test.
+      const { room } = readers[Math.floor(turn / 10) % STREAMS] as (typeof readers)[number];
       const headers = { Authorization: room.asker.token };
       if (turn % 10 === 0) {
         pushed.set(room.chatNo, (pushed.get(room.chatNo) ?? 0) + 1);

@@ -21,7 +21,13 @@ export interface RequestLoad {
 /** Time, in ms, each worker rests between two requests: several hundred requests a second from all. */
 const REST_MS = 5;
 
-function shoot(base: string, agent: Agent, shot: Shot): Promise<{ status: number; reused: boolean }> {
+interface Answer {
+  status: number;
+  reused: boolean;
+  text: string;
+}
+
+function shoot(base: string, agent: Agent, shot: Shot): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const body = shot.json === undefined ? undefined : JSON.stringify(shot.json);
     const headers = {
@@ -29,8 +35,11 @@ function shoot(base: string, agent: Agent, shot: Shot): Promise<{ status: number
       ...shot.headers,
     };
     const sent = request(base + shot.path, { method: shot.method ?? 'GET', agent, headers }, (answer) => {
-      answer.resume();
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, reused: sent.reusedSocket }));
+      let text = '';
+      answer.on('data', (chunk) => {
+        text += chunk;
+      });
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, reused: sent.reusedSocket, text }));
       answer.on('error', reject);
     });
     sent.on('error', reject);
@@ -60,7 +69,7 @@ export function startRequests(base: string, workers: number, next: (turn: number
       try {
         const answer = await shoot(base, agent, shot);
         if (answer.status === 200) answered += 1;
-        else failures.push(`${shot.method ?? 'GET'} ${shot.path}: ${answer.status}`);
+        else failures.push(`${shot.method ?? 'GET'} ${shot.path}: ${answer.text.slice(0, 200)}`);
         if (answer.reused) reused += 1;
       } catch (error) {
         failures.push(`${shot.method ?? 'GET'} ${shot.path}: ${(error as Error).message}`);
