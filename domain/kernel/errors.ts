@@ -13,7 +13,6 @@ const catalogue = {
   FORBIDDEN: { status: 403, retryable: false, text: 'this belongs to somebody else' },
   ORIGIN_NOT_ALLOWED: { status: 403, retryable: false, text: 'this origin may not connect' },
   NOT_FOUND: { status: 404, retryable: false, text: 'there is nothing at this path' },
-  MEMBER_NOT_FOUND: { status: 404, retryable: false, text: 'there is no such member' },
   ARTICLE_NOT_FOUND: { status: 404, retryable: false, text: 'there is no such article' },
   COMMENT_NOT_FOUND: { status: 404, retryable: false, text: 'there is no such comment' },
   HEART_NOT_FOUND: { status: 404, retryable: false, text: 'there is no such heart' },

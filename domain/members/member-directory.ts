@@ -25,6 +25,8 @@ export interface MemberDirectory {
   findByNickname(keyword: string, limit: number): Promise<number[]>;
   /** Takes in what this process has just learnt of a member. */
   remember(member: Actor): void;
+  /** What this process has last learnt of a member: a connection's own copy may be as old as itself. */
+  latest(member: Actor): Actor;
   /** Every member's number, in batches, lowest first. */
   allNumbers(batch: number): AsyncIterable<number[]>;
 }
@@ -75,6 +77,10 @@ export function createMemberDirectory(max = 50_000): MemberDirectory {
         .limit(limit)
         .lean();
       return records.map(({ _id }) => _id);
+    },
+
+    latest(member) {
+      return cache.peek(member.no, { allowStale: true }) ?? member;
     },
 
     remember(member) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkContent, messageFields } from '../../domain/chat/index.js';
-import { id } from '../../domain/kernel/input.js';
+import { id, text } from '../../domain/kernel/input.js';
 import { defineEvent } from '../handle.js';
 
 /** Sends a message; the same `clientId` again answers with the first one. (contract, section 5) */
@@ -11,7 +11,7 @@ export const messageSend = defineEvent({
     .object({
       chatNo: id,
       ...messageFields,
-      clientId: z.string().min(1, 'must not be empty').max(64, 'must have at most 64 characters').optional(),
+      clientId: text(64).optional(),
     })
     .superRefine(checkContent),
   async handle({ domain }, actor, { clientId, ...message }) {

@@ -18,6 +18,14 @@ export interface TokenClaims {
   ttl?: string;
 }
 
+/** A query that looked at every record of a collection. */
+export interface CollectionScan {
+  namespace: string;
+  /** Its fields and operators, without values. */
+  query: string;
+  count: number;
+}
+
 export interface TestService {
   /** Base address of REST and event streams. */
   http: string;
@@ -26,6 +34,8 @@ export interface TestService {
   domain: Domain;
   config: Config;
   token(email: string, claims?: TokenClaims): Promise<string>;
+  /** Queries of this run that no index served, as the embedded database has counted them. */
+  collectionScans(): Promise<CollectionScan[]>;
   stop(): Promise<void>;
 }
 
@@ -74,6 +84,11 @@ async function start(): Promise<TestService> {
     domain,
     config,
     token: (email, { ttl = '1h', ...claims } = {}) => issueToken(config, { email, ...claims, ttl }),
+    async collectionScans() {
+      const status = await mongoose.connection.db?.command({ serverStatus: 1 });
+      // A real MongoDB counts scans, but does not say of what.
+      return (status?.embedded as { collectionScans: CollectionScan[] } | undefined)?.collectionScans ?? [];
+    },
     async stop() {
       await shutdown.begin('the tests are done');
       await database.close();
@@ -88,9 +103,14 @@ export function service(): Promise<TestService> {
   return started;
 }
 
-/** Stops it, if it was started. */
-export async function stopService(): Promise<void> {
-  const running = started;
+/**
+ * Stops it, if it was started.
+ * @returns the queries of the run that no index served
+ */
+export async function stopService(): Promise<CollectionScan[]> {
+  const running = await started;
   started = undefined;
-  await (await running)?.stop();
+  const scans = (await running?.collectionScans()) ?? [];
+  await running?.stop();
+  return scans;
 }

@@ -3,6 +3,9 @@ import { closeSockets } from './sockets.js';
 import { closeStreams } from './streams.js';
 import { takeErrors } from './unexpected-errors.js';
 
+/** Collection scans that may be, each with its reason. */
+const JUSTIFIED_SCANS = new Set<string>([]);
+
 /** What holds for every test: it closes what it opened, and the service logged no error it did not expect. */
 export const mochaHooks = {
   async afterEach() {
@@ -13,6 +16,10 @@ export const mochaHooks = {
       throw new Error(`the service logged errors nobody expected:\n${errors.join('\n')}`);
   },
   async afterAll() {
-    await stopService();
+    const scans = await stopService();
+    const unjustified = scans.filter(({ namespace, query }) => !JUSTIFIED_SCANS.has(`${namespace} ${query}`));
+    if (unjustified.length > 0) {
+      throw new Error(`queries that no index serves: ${JSON.stringify(unjustified, null, 2)}`);
+    }
   },
 };

@@ -25,11 +25,13 @@ export interface SendInput {
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
  */
 export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput): Promise<MessagePayload> {
-  const { states, ledger, presence, live, changes, unseen } = deps;
+  const { states, ledger, presence, live, changes, unseen, directory } = deps;
   const { chatNo, ...draft } = input;
   const room = await states.get(chatNo);
   const side = requireParticipant(room, actor.no);
   const recipientNo = room[other(side)];
+  // Called by the name that a list would show, whatever it was when the connection was made.
+  const sender = directory.latest(actor);
   let payload: MessagePayload | undefined;
 
   const { record, state, repeated } = await ledger.append(
@@ -37,17 +39,17 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
     { side, ...draft },
     () => presence.isPresent(chatNo, recipientNo),
     (appended: Appended) => {
-      payload = presentPayload(appended.record, appended.state, actor);
+      payload = presentPayload(appended.record, appended.state, sender);
       live.message(payload);
     },
   );
   if (repeated) {
     metrics.messagesRepeated.inc({ kind: 'key' });
-    return presentPayload(record, state, actor);
+    return presentPayload(record, state, sender);
   }
   metrics.messagesStored.inc();
   changes.touch(chatNo, 'creator');
   changes.touch(chatNo, 'joiner');
   if (record.unannounced) await unseen.announce(record);
-  return payload ?? presentPayload(record, state, actor);
+  return payload ?? presentPayload(record, state, sender);
 }
