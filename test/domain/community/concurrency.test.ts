@@ -46,7 +46,7 @@ describe('at the same moment', () => {
       givers.slice(0, 60).map((giver, i) => boardOf(i).community.takeHeart(giver, 'article', no)),
     );
     expect((await Article.findById(no).lean())?.hearts).to.equal(40);
-    expect(await Heart.countDocuments({ id: no })).to.equal(40);
+    expect(await Heart.countDocuments({ target: 'article', id: no })).to.equal(40);
   });
 
   it('one member’s twenty equal hearts make one, and nineteen are told so', async () => {
