@@ -72,7 +72,7 @@ await runCommand(usage, async (args) => {
     process.stdout.write(`${[table(scenario, results), ...verdictLines(verdicts)].join('\n')}\n\n`);
     const { json, html } = options;
     if (json) writeFileSync(json, `${JSON.stringify(name === 'all' ? reports : reports[0], null, 2)}\n`);
-    if (html) writeFileSync(html, htmlReport(reports));
+    if (html) writeFileSync(html, htmlReport(reports, scenarios));
   }
   await endAllStages();
   return interrupted

@@ -17,18 +17,15 @@ async function call<T>(base: string, path: string, token: string, json?: object)
 
 /** A member's number, as the first event of their stream tells it. */
 async function numberOf(base: string, token: string): Promise<number> {
-  const stop = new AbortController();
   const answer = await fetch(`${base}/notification/connect`, {
     headers: { Authorization: token, Accept: 'text/event-stream' },
-    signal: stop.signal,
   });
   let text = '';
   for await (const chunk of answer.body ?? []) {
     text += Buffer.from(chunk as Uint8Array).toString();
     const found = /\[userId=(\d+)\]/.exec(text)?.[1];
-    if (found === undefined) continue;
-    stop.abort();
-    return Number(found);
+    // Leaving the loop ends the stream.
+    if (found !== undefined) return Number(found);
   }
   throw new Error('the event stream did not tell who is connected');
 }

@@ -28,11 +28,13 @@ export function cpuOfAll(pids: number[]): number {
   return pids.reduce((sum, pid) => sum + cpuMicros(pid), 0);
 }
 
-/** Memory that a process alone holds, in bytes: what would be free if it ended. (proc(5), smaps_rollup) */
+/**
+ * Memory that a process alone holds, in bytes: its own pages, without those that mirror files, which the
+ * kernel takes back when it needs them. (proc(5), smaps_rollup, Private_Dirty)
+ */
 export function privateBytes(pid: number): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
-  return (kilobytes('Private_Clean') + kilobytes('Private_Dirty')) * 1024;
+  return Number(/^Private_Dirty:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
 /** Every process below one, itself included: nginx, for one, serves from a child. */

@@ -1,13 +1,14 @@
 import type { Scenario } from '../scenario.js';
 import { announce } from './announce.js';
 import { chat } from './chat.js';
+import { cluster } from './cluster.js';
 import { database } from './database.js';
 import { fanout } from './fanout.js';
 import { http } from './http.js';
 import { idle } from './idle.js';
 import { storm } from './storm.js';
 
-const all: Scenario[] = [fanout, chat, announce, idle, http, storm, database];
+const all: Scenario[] = [fanout, chat, announce, idle, http, cluster, storm, database];
 
 /** What an installation that runs already can be loaded with, from outside. */
 const OUTSIDE = new Set(['fanout', 'chat', 'storm']);

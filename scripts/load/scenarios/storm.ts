@@ -12,6 +12,9 @@ const MEMBERS = 5_000;
 /** How long, in ms, the service accepts a token again unchecked, and a little more: nobody is known any more. */
 const FORGOTTEN_MS = 11_000;
 
+/** Time, in ms, a server has to notice that all are gone. */
+const GONE_MS = 2_000;
+
 /** What a client of Socket.IO waits for its connection. */
 const PATIENCE_MS = 20_000;
 
@@ -27,7 +30,7 @@ async function measure(server: SocketServer, run: Run): Promise<Figures> {
   const first = await crew.open(served.target, lines);
   if (first.failed > 0) throw new Error(`${first.failed} connections failed: ${first.reason}`);
   await crew.cut();
-  await sleep(FORGOTTEN_MS);
+  await sleep(server.role === 'ours' ? FORGOTTEN_MS : GONE_MS);
   const close = openWindow(served, crew);
   const { opened, failed } = await crew.open(served.target, lines, {
     atOnce: members,
