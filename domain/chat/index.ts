@@ -105,6 +105,7 @@ export function createChat(given: Given): Chat {
     heardRead: (chatNo, memberNo, seq) => states.advanceRead(chatNo, memberNo, seq),
     sweep: () => unseen.sweep(),
     async close() {
+      await ledger.idle();
       changes.close();
       bindings.close();
       await presence.close();

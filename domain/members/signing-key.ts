@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, importSPKI, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../kernel/clock.js';
@@ -17,16 +17,21 @@ const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /**
  * The secret that development generates under DATA_DIR and `npm run token` shares. Two processes
- * that start together agree on one: the file is created exclusively, and the loser reads it.
+ * that start together agree on one: it is written aside and linked into place, so the file is there
+ * whole or not at all, and the one that comes second reads the first one's.
  */
 function developmentSecret(dataDir: string): string {
   const path = join(dataDir, 'jwt-secret');
   if (!existsSync(path)) {
     mkdirSync(dataDir, { recursive: true });
+    const aside = `${path}.${process.pid}`;
+    writeFileSync(aside, randomBytes(48).toString('base64url'), { mode: 0o600 });
     try {
-      writeFileSync(path, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
+      linkSync(aside, path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      unlinkSync(aside);
     }
   }
   return readFileSync(path, 'utf8').trim();

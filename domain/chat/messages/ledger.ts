@@ -56,6 +56,8 @@ export interface Ledger {
    * @returns the new position, or undefined when it was there already
    */
   markRead(state: RoomState, side: Side, seq: number): Promise<number | undefined>;
+  /** Resolves when no send is under way any more. */
+  idle(): Promise<void>;
 }
 
 export function createLedger(clock: Clock, states: RoomStates): Ledger {
@@ -149,6 +151,10 @@ export function createLedger(clock: Clock, states: RoomStates): Ledger {
         if (!appended.repeated) deliver(appended);
         return appended;
       });
+    },
+
+    async idle() {
+      while (tails.size > 0) await Promise.allSettled(tails.values());
     },
 
     async markRead(state, side, wanted) {

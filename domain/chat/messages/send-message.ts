@@ -45,7 +45,10 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
   );
   if (repeated) {
     metrics.messagesRepeated.inc({ kind: 'key' });
-    return presentPayload(record, state, sender);
+    const first = presentPayload(record, state, sender);
+    // Its first send may have ended between storing and delivering; who has it drops it by its number.
+    live.message(first);
+    return first;
   }
   metrics.messagesStored.inc();
   changes.touch(chatNo, 'creator');
