@@ -62,7 +62,7 @@ export async function startLoad(
     close,
     async verify(gateway) {
       await finish();
-      for (const room of load) await checker.verify(room, gateway);
+      await Promise.all(load.map((room) => checker.verify(room, gateway)));
       close();
     },
   };
