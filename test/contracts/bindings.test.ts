@@ -2,12 +2,10 @@ import { expect } from 'chai';
 import { createMemoryBindings } from '../../domain/chat/bindings/bindings.memory.js';
 import { createRedisBindings } from '../../domain/chat/bindings/bindings.redis.js';
 import { systemClock } from '../../domain/kernel/clock.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
 import { eventually } from '../support/eventually.js';
 import {
-  hasAnyRedis,
+  describeOnRedis,
   hasRedisServer,
-  openAnyRedis,
   openConnections,
   reaches,
   startRedis,
@@ -26,23 +24,9 @@ bindingsContract('memory', () => {
   };
 });
 
-describe('bindings on Redis', () => {
-  const connections = openConnections();
-  let redis: Awaited<ReturnType<typeof openAnyRedis>>;
-  let connection: RedisConnection;
-
-  before(async function () {
-    if (!hasAnyRedis) this.skip();
-    redis = await openAnyRedis();
-    connection = await connections.connect(redis.url);
-  });
-  after(async () => {
-    await connections.close();
-    await redis?.stop();
-  });
-
+describeOnRedis('bindings on Redis', (connection) => {
   bindingsContract('Redis', () => ({
-    bindings: createRedisBindings(connection, systemClock, 400, 20),
+    bindings: createRedisBindings(connection(), systemClock, 400, 20),
     boundFor: 400,
     pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   }));

@@ -9,9 +9,8 @@ import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import type { RedisConnection } from '../../domain/platform/redis.js';
 import { eventually } from '../support/eventually.js';
 import {
-  hasAnyRedis,
+  describeOnRedis,
   hasRedisServer,
-  openAnyRedis,
   openConnections,
   reaches,
   startRedis,
@@ -24,22 +23,8 @@ const TIMES = { lifetime: 300, refreshEvery: 60, grace: 50 };
 
 presenceContract('memory', createMemoryPresence);
 
-describe('presence on Redis', () => {
-  const connections = openConnections();
-  let redis: Awaited<ReturnType<typeof openAnyRedis>>;
-  let connection: RedisConnection;
-
-  before(async function () {
-    if (!hasAnyRedis) this.skip();
-    redis = await openAnyRedis();
-    connection = await connections.connect(redis.url);
-  });
-  after(async () => {
-    await connections.close();
-    await redis?.stop();
-  });
-
-  presenceContract('Redis', () => createRedisPresence(connection, TIMES));
+describeOnRedis('presence on Redis', (connection) => {
+  presenceContract('Redis', () => createRedisPresence(connection(), TIMES));
 });
 
 /** One process of several: its port, what it was told, and ways to do it harm. */

@@ -4,9 +4,8 @@ import { createMemoryRateLimits } from '../../domain/platform/rate-limits/rate-l
 import { createRedisRateLimits } from '../../domain/platform/rate-limits/rate-limits.redis.js';
 import type { RedisConnection } from '../../domain/platform/redis.js';
 import {
-  hasAnyRedis,
+  describeOnRedis,
   hasRedisServer,
-  openAnyRedis,
   openConnections,
   reaches,
   startRedis,
@@ -22,22 +21,8 @@ describe('rate limits that are off', () => {
   });
 });
 
-describe('rate limits on Redis', () => {
-  const connections = openConnections();
-  let redis: Awaited<ReturnType<typeof openAnyRedis>>;
-  let connection: RedisConnection;
-
-  before(async function () {
-    if (!hasAnyRedis) this.skip();
-    redis = await openAnyRedis();
-    connection = await connections.connect(redis.url);
-  });
-  after(async () => {
-    await connections.close();
-    await redis?.stop();
-  });
-
-  rateLimitsContract('Redis', () => createRedisRateLimits(connection, shortBudgets));
+describeOnRedis('rate limits on Redis', (connection) => {
+  rateLimitsContract('Redis', () => createRedisRateLimits(connection(), shortBudgets));
 });
 
 describe('rate limits of several processes', () => {

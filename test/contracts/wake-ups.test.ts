@@ -7,9 +7,8 @@ import { metrics } from '../../domain/platform/metrics.js';
 import type { RedisConnection } from '../../domain/platform/redis.js';
 import { eventually } from '../support/eventually.js';
 import {
-  hasAnyRedis,
+  describeOnRedis,
   hasRedisServer,
-  openAnyRedis,
   openConnections,
   reaches,
   startRedis,
@@ -19,22 +18,8 @@ import { delivery, wakeUpsContract } from './wake-ups.contract.js';
 
 wakeUpsContract('memory', createMemoryWakeUps);
 
-describe('wake-ups on Redis', () => {
-  const connections = openConnections();
-  let redis: Awaited<ReturnType<typeof openAnyRedis>>;
-  let connection: RedisConnection;
-
-  before(async function () {
-    if (!hasAnyRedis) this.skip();
-    redis = await openAnyRedis();
-    connection = await connections.connect(redis.url);
-  });
-  after(async () => {
-    await connections.close();
-    await redis?.stop();
-  });
-
-  wakeUpsContract('Redis', () => createRedisWakeUps(connection));
+describeOnRedis('wake-ups on Redis', (connection) => {
+  wakeUpsContract('Redis', () => createRedisWakeUps(connection()));
 });
 
 describe('wake-ups of several processes', () => {

@@ -88,9 +88,9 @@ export async function startRedis(settings: string[] = [], chosenPort?: number): 
 }
 
 /** The Redis on which the contracts of the ports are tested: one of our own, else that of REDIS_URL. */
-export const hasAnyRedis = hasRedisServer || Boolean(process.env.REDIS_URL);
+const hasAnyRedis = hasRedisServer || Boolean(process.env.REDIS_URL);
 
-export async function openAnyRedis(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
+async function openAnyRedis(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
   if (hasRedisServer) return startRedis();
   return { url: process.env.REDIS_URL as string, stop: async () => {} };
 }
@@ -119,5 +119,29 @@ export function reaches(redis: RedisConnection, event: 'away' | 'back'): Promise
       off();
       resolve();
     });
+  });
+}
+
+/**
+ * A suite with one connection to whatever Redis there is; pending where there is none.
+ * @param suite gets a function that gives the connection once the tests run
+ */
+export function describeOnRedis(title: string, suite: (connection: () => RedisConnection) => void): void {
+  describe(title, () => {
+    const connections = openConnections();
+    let redis: Awaited<ReturnType<typeof openAnyRedis>> | undefined;
+    let connection: RedisConnection;
+
+    before(async function () {
+      if (!hasAnyRedis) this.skip();
+      redis = await openAnyRedis();
+      connection = await connections.connect(redis.url);
+    });
+    after(async () => {
+      await connections.close();
+      await redis?.stop();
+    });
+
+    suite(() => connection);
   });
 }
