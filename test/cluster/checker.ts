@@ -48,7 +48,7 @@ export interface Checker {
 }
 
 /** All messages of a room as a fresh client sees them; joining marks them read. */
-export async function readRoom(who: ClusterMember, chatNo: number, gateway: string): Promise<Message[]> {
+async function readRoom(who: ClusterMember, chatNo: number, gateway: string): Promise<Message[]> {
   const client = await connect(who, {}, gateway);
   const messages: Message[] = [];
   for (;;) {
