@@ -33,6 +33,30 @@ function createNewest(): (room: string, version: unknown) => boolean {
 }
 
 /**
+ * What a broadcast is delivered with. Socket.IO's native publish reaches every WebSocket of a room by
+ * itself, and then looks through all of the room's sockets for long-polling ones, at a third of what its
+ * work in JavaScript costs (docs/performance.md): where nobody polls, that look is left out.
+ */
+function createDelivery(polling: () => number): (adapter: Adapter, packet: Packet, opts: Options) => void {
+  const deliver = Adapter.prototype.broadcast;
+  const direct = new WeakMap<Adapter, Adapter>();
+
+  /** The adapter as it is, but for that look. */
+  function withoutLook(adapter: Adapter): Adapter {
+    const known = direct.get(adapter);
+    if (known) return known;
+    const made = Object.create(adapter, { apply: { value: () => {} } }) as Adapter;
+    direct.set(adapter, made);
+    return made;
+  }
+
+  return (adapter, packet, opts) => {
+    const native = opts.rooms.size <= 1 && (opts.except?.size ?? 0) === 0;
+    deliver.call(native && polling() === 0 ? withoutLook(adapter) : adapter, packet, opts);
+  };
+}
+
+/**
  * Puts the sequencer in front of everything that is delivered to this process's sockets.
  *
  * Whatever adapter is in use, what it delivers here, its own or another process's, goes through the
@@ -40,13 +64,19 @@ function createNewest(): (room: string, version: unknown) => boolean {
  * addressed to this process alone (`local`) is in its right place already and passes.
  *
  * To be called after `io.attachApp`, once per process; `io.close` undoes it.
+ *
+ * @param polling how many connections of this process are long-polling ones
  */
-export function interceptDeliveries({ chat, notifications }: Domain, sequencer: Sequencer): void {
-  const deliver = Adapter.prototype.broadcast;
+export function interceptDeliveries(
+  { chat, notifications }: Domain,
+  sequencer: Sequencer,
+  polling: () => number,
+): void {
+  const deliver = createDelivery(polling);
   const isNewest = createNewest();
 
   Adapter.prototype.broadcast = function (this: Adapter, packet: Packet, opts: Options): void {
-    const pass = () => deliver.call(this, packet, opts);
+    const pass = () => deliver(this, packet, opts);
     const [event, payload, version] = (packet.data ?? []) as [string?, unknown?, unknown?];
     if (opts.flags?.local) {
       pass();
@@ -67,7 +97,7 @@ export function interceptDeliveries({ chat, notifications }: Domain, sequencer: 
       const { chatNo } = payload as RoomView;
       // The version is for us; the client gets the documented element alone.
       if (isNewest(`${[...opts.rooms]} ${chatNo}`, version)) {
-        deliver.call(this, { ...packet, data: [event, payload] }, opts);
+        deliver(this, { ...packet, data: [event, payload] }, opts);
       }
     } else if (event === 'notification') {
       if (notifications.heard((payload as NotificationView).id)) pass();

@@ -22,6 +22,7 @@ import { createAuthentication } from './authenticate.js';
 import { createConnectionHandler } from './connection.js';
 import { interceptDeliveries } from './deliveries.js';
 import { serveOperations } from './operations.js';
+import { countPolling } from './polling.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
 import type { GatewayServer } from './socket.js';
 
@@ -214,7 +215,7 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
         await probe();
       });
       io.attachApp(app);
-      interceptDeliveries(domain, sequencer);
+      interceptDeliveries(domain, sequencer, countPolling(io));
       const { HOST, GATEWAY_PORT } = config;
       return new Promise<number>((resolve, reject) => {
         // Alone, exclusively: uWebSockets.js would share the port with another process without a word.

@@ -20,9 +20,12 @@ export const errorHandler: Middleware<AppState> = async (ctx, next) => {
     }
   } catch (thrown) {
     const error = toAppError(thrown);
-    if (error.status >= 500) {
-      if (error.status === 500) metrics.unexpectedErrors.inc();
+    if (error.status === 500) {
+      metrics.unexpectedErrors.inc();
       ctx.state.log.error({ err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
+    } else if (error.status === 503) {
+      // A backend that is away is no fault of this process, and every probe would say so again.
+      ctx.state.log.warn({ err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
     }
     respondError(ctx, error);
   }

@@ -26,8 +26,9 @@ export interface Appended {
 const MAX_ATTEMPTS = 200;
 
 /**
- * Longest time, in ms, a send waits for its turn. Sends of a room go one after another, so while the
- * database is away each would wait for every one before it to time out.
+ * Longest time, in ms, a send waits for its turn while nothing is being stored. Sends of a room go one
+ * after another, so while the database is away each would wait for every one before it to time out;
+ * behind a long queue that moves it waits as long as it takes.
  */
 const MAX_WAIT_MS = 3_000;
 
@@ -64,6 +65,8 @@ export function createLedger(clock: Clock, states: RoomStates): Ledger {
   const insert = createGroupedInserts();
   /** The last task of each busy room; a room without one is idle. */
   const tails = new Map<number, Promise<unknown>>();
+  /** When a message of any room was last acknowledged by the database. */
+  let lastStoredAt = Number.NEGATIVE_INFINITY;
 
   function exclusively<T>(chatNo: number, task: () => Promise<T>): Promise<T> {
     const before = tails.get(chatNo) ?? Promise.resolve();
@@ -116,6 +119,7 @@ export function createLedger(clock: Clock, states: RoomStates): Ledger {
         throw error;
       }
       if (outcome === 'stored') {
+        lastStoredAt = performance.now();
         state.seq = record.seq;
         state.sent = record.sent;
         const recipient = other(draft.side);
@@ -144,7 +148,7 @@ export function createLedger(clock: Clock, states: RoomStates): Ledger {
     append(chatNo, draft, recipientPresent, deliver) {
       const turnBy = performance.now() + MAX_WAIT_MS;
       return exclusively(chatNo, async () => {
-        if (performance.now() > turnBy) {
+        if (performance.now() > turnBy && performance.now() - lastStoredAt > MAX_WAIT_MS) {
           throw new AppError('SERVICE_UNAVAILABLE', 'the messages of this room are not being stored in time');
         }
         const appended = await store(chatNo, draft, recipientPresent);
