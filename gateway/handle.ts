@@ -34,22 +34,6 @@ export function defineEvent<S extends z.ZodType>(definition: EventDefinition<S>)
   return definition as unknown as EventDefinition;
 }
 
-/** A WebSocket of uWebSockets.js, which engine.io does not show. */
-interface Corkable {
-  cork?(task: () => void): void;
-}
-
-/**
- * Sends what the task sends together with what was published to the same connection and has not left
- * yet: one write to the kernel instead of two.
- */
-function corked(socket: GatewaySocket, task: () => void): void {
-  const { readyState, transport } = socket.conn;
-  const webSocket = (transport as unknown as { socket?: Corkable }).socket;
-  if (readyState === 'open' && webSocket?.cork) webSocket.cork(task);
-  else task();
-}
-
 /**
  * Registers a listener; the only way to do so. Whatever the handler throws becomes the answer, and a
  * client that sends no acknowledgement function, or something else in its place, gets none: either
@@ -88,7 +72,7 @@ export function register(context: HandlerContext, definition: EventDefinition): 
       .catch(refuse)
       .then((answer) => {
         metrics.socketRequests.inc({ event, status: (answer as { status: number }).status });
-        if (ack) corked(socket, () => ack(answer));
+        ack?.(answer);
       })
       .catch((error) => logger.error({ err: error, event }, 'an answer could not be sent'));
   });

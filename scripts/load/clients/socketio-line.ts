@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { LineEvents, OpenLine } from './line.js';
 import { WebSocketClient } from './web-socket.js';
 
@@ -11,13 +12,16 @@ const QUOTE = 0x22;
 /** Id of the acknowledgement that a join waits for; those of messages count up from there. */
 const JOIN_ACK = 0;
 
+/** What makes client ids differ from those of every other process, now and before. */
+const RUN = `${randomBytes(6).toString('base64url')}-`;
+
 /** A room:join, and what is sent to a room, as text of Socket.IO's protocol. */
 function join(room: number): string {
   return `42${JOIN_ACK}["room:join",{"chatNo":${room}}]`;
 }
 
 function send(id: number, room: number, content: string, count: number): string {
-  return `42${id}["message:send",{"chatNo":${room},"contentType":"text","content":"${content}","clientId":"k${count}"}]`;
+  return `42${id}["message:send",{"chatNo":${room},"contentType":"text","content":"${content}","clientId":"${RUN}${count}"}]`;
 }
 
 /**
