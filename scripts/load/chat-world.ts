@@ -29,7 +29,7 @@ export function signingConfig(secret: string): Config {
   return loadConfig({ JWT_SECRET: secret, NODE_ENV: 'test' }, '/nonexistent');
 }
 
-export function emailOf(i: number): string {
+function emailOf(i: number): string {
   return `load-${i}@load.example.org`;
 }
 
