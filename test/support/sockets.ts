@@ -29,7 +29,7 @@ export async function socketOf(
   return socket;
 }
 
-export function watch(socket: Socket): Client {
+function watch(socket: Socket): Client {
   const log: { event: string; value: unknown }[] = [];
   const waiting = new Set<() => void>();
   socket.onAny((event: string, value: unknown) => {
