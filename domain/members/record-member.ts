@@ -1,6 +1,7 @@
 import type { Actor, Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
+import { createGroupedReads } from '../platform/grouped-reads.js';
 import { duplicateKey } from '../platform/mongo.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Member, type MemberRecord } from './member.model.js';
@@ -35,6 +36,11 @@ export function changesOf(member: MemberRecord, facts: MemberFacts): Partial<Mem
   return changes;
 }
 
+const findMember = createGroupedReads(async (emails: string[]) => {
+  const records = await Member.find({ email: { $in: emails } }).lean();
+  return new Map(records.map((record) => [record.email, record]));
+});
+
 /**
  * Finds the member of an e-mail address, creating it at first sight and updating what has changed
  * since. Two first requests at the same instant make one member.
@@ -42,7 +48,7 @@ export function changesOf(member: MemberRecord, facts: MemberFacts): Partial<Mem
  * @throws AppError UNAUTHORIZED when the member has left
  */
 export async function recordMember(clock: Clock, facts: MemberFacts): Promise<Actor> {
-  const found = await Member.findOne({ email: facts.email }).lean();
+  const found = await findMember(facts.email);
   if (!found) return createMember(clock, facts);
   if (found.leftAt) throw new AppError('UNAUTHORIZED', 'this member has left');
   const changes = changesOf(found, facts);

@@ -41,6 +41,7 @@ export interface Entered {
  * first. One more than shown.
  */
 async function missed(chatNo: number, after: number | undefined, upTo: number): Promise<MessageRecord[]> {
+  if ((after ?? 0) >= upTo) return [];
   if (after !== undefined) {
     return Message.find({ chatNo, seq: { $gt: after, $lte: upTo } })
       .sort({ seq: 1 })

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../kernel/errors.js';
 import type { MessagePayload } from '../../kernel/live.js';
+import { createGroupedReads } from '../../platform/grouped-reads.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
 import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
 
@@ -74,17 +75,46 @@ export interface RoomStates {
   forget(chatNo: number): void;
 }
 
+interface RoomAndHead {
+  room: RoomRecord;
+  head: MessageRecord | undefined;
+}
+
+/** Rooms with their newest messages, by two index look-ups a room. */
+async function readStates(chatNos: number[]): Promise<Map<number, RoomAndHead>> {
+  const [only] = chatNos;
+  if (only !== undefined && chatNos.length === 1) {
+    const [room, head] = await Promise.all([
+      Room.findById(only).lean(),
+      Message.findOne({ chatNo: only }).sort({ seq: -1 }).lean(),
+    ]);
+    return new Map(room ? [[only, { room, head: head ?? undefined }]] : []);
+  }
+  const rooms = await Room.aggregate<RoomRecord & { head: MessageRecord[] }>([
+    { $match: { _id: { $in: chatNos } } },
+    {
+      $lookup: {
+        from: Message.collection.name,
+        localField: '_id',
+        foreignField: 'chatNo',
+        pipeline: [{ $sort: { seq: -1 } }, { $limit: 1 }],
+        as: 'head',
+      },
+    },
+  ]);
+  return new Map(rooms.map(({ head, ...room }) => [room._id, { room, head: head[0] }]));
+}
+
 /** @param max rooms held in memory; one takes some 600 bytes */
 export function createRoomStates(max = 50_000): RoomStates {
   const states = new LRUCache<number, RoomState>({ max });
 
+  const readState = createGroupedReads(readStates);
+
   async function load(chatNo: number): Promise<RoomState> {
-    const [room, head] = await Promise.all([
-      Room.findById(chatNo).lean(),
-      Message.findOne({ chatNo }).sort({ seq: -1 }).lean(),
-    ]);
-    if (!room) throw new AppError('CHAT_ROOM_NOT_FOUND', `chat room ${chatNo} does not exist`);
-    return keepNewer(stateOf(room, head ?? undefined));
+    const found = await readState(chatNo);
+    if (!found) throw new AppError('CHAT_ROOM_NOT_FOUND', `chat room ${chatNo} does not exist`);
+    return keepNewer(stateOf(found.room, found.head));
   }
 
   /** What was read may be older by now than what a send has put in memory meanwhile. */
