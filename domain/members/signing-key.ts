@@ -72,5 +72,9 @@ export async function loadSigningKey(config: Config, clock: Clock): Promise<Sign
   if (config.JWKS_URL) {
     return { key: createRemoteKeys(new URL(config.JWKS_URL), clock), algorithms: ASYMMETRIC };
   }
-  return { key: hmacSecret(config) as Uint8Array, algorithms: ['HS256'] };
+  // Imported once: bytes would be imported anew for every token.
+  const secret = hmacSecret(config) as Uint8Array<ArrayBuffer>;
+  const hmac = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await globalThis.crypto.subtle.importKey('raw', secret, hmac, false, ['verify']);
+  return { key, algorithms: ['HS256'] };
 }
