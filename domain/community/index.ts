@@ -101,7 +101,10 @@ export function createCommunity(deps: CommunityDeps): Community {
     deleteComment: (actor, commentId) => deleteComment(parts, actor, commentId),
     giveHeart: (actor, target, id) => giveHeart(parts, actor, target, id),
     takeHeart: (actor, target, id) => takeHeart(parts, actor, target, id),
-    restoreArticles,
+    async restoreArticles(articles) {
+      await restoreArticles(articles);
+      for (const { id } of articles) parts.leaders.heartsChanged(id);
+    },
     sweep: createSweep(parts),
   };
 }
