@@ -23,7 +23,7 @@ SCENARIO: ${scenarioNames.join(', ')} or all
   --rate N        messages per second, where they are paced
   --runs N        turns (default 3)
   --clients N     processes of clients (default 2)
-  --only TEXT     contenders whose names contain one of these texts, separated by commas
+  --only TEXT     contenders whose names contain one of these texts, separated by |
   --json FILE     the results as JSON
   --html FILE     a report with plots
   --profile DIR   CPU profiles of the measured processes

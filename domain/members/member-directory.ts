@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Actor } from '../kernel/actor.js';
 import { literalPattern } from '../kernel/literal-pattern.js';
+import { createGroupedReads } from '../platform/grouped-reads.js';
 import { Member } from './member.model.js';
 import { toActor } from './record-member.js';
 
@@ -34,6 +35,10 @@ export interface MemberDirectory {
 /** @param max members held in memory */
 export function createMemberDirectory(max = 50_000): MemberDirectory {
   const cache = new LRUCache<number, Actor>({ max, ttl: FRESH_MS });
+  const read = createGroupedReads(async (numbers: number[]) => {
+    const records = await Member.find({ _id: { $in: numbers } }).lean();
+    return new Map(records.map((record) => [record._id, toActor(record)]));
+  });
 
   return {
     async lookUp(numbers) {
@@ -44,12 +49,11 @@ export function createMemberDirectory(max = 50_000): MemberDirectory {
         if (member) found.set(no, member);
         else missing.push(no);
       }
-      if (missing.length > 0) {
-        for (const record of await Member.find({ _id: { $in: missing } }).lean()) {
-          const member = toActor(record);
-          cache.set(member.no, member);
-          found.set(member.no, member);
-        }
+      if (missing.length === 0) return found;
+      for (const member of await Promise.all(missing.map(read))) {
+        if (!member) continue;
+        cache.set(member.no, member);
+        found.set(member.no, member);
       }
       return found;
     },

@@ -36,7 +36,7 @@ function summary(contender: Contender, runs: Figures[], failure: string | undefi
 /** What a filter of names, `--only`, leaves of the contenders. */
 function chosen(contenders: Contender[], only: string | undefined): Contender[] {
   if (only === undefined) return contenders;
-  const wanted = only.toLowerCase().split(',');
+  const wanted = only.toLowerCase().split('|');
   return contenders.filter((contender) =>
     wanted.some((text) => label(contender).toLowerCase().includes(text)),
   );

@@ -91,13 +91,13 @@ describe('npm run load', function () {
   });
 
   it('idle: memory of sockets and of streams', async () => {
-    const report = await load('idle', '--members', '20', '--streams', '10', '--only', 'this service,uWS');
+    const report = await load('idle', '--members', '20', '--streams', '10', '--only', 'this service|uWS');
     const names = ['this service', 'bare Socket.IO on uWS'];
     expectFigures(report, names, ['memory', 'cpu', 'delivered']);
   });
 
   it('http: reads of the service and of a bare route', async () => {
-    const report = await load('http', '--only', 'comment/:id,notification/all');
+    const report = await load('http', '--only', 'comment/:id|notification/all');
     expect(report.results).to.have.length(4);
     expectFigures(report, ['this service', 'bare Koa route'], ['cpu', 'databaseCpu', 'perSecond', 'p99']);
   });
@@ -112,13 +112,13 @@ describe('npm run load', function () {
       '--rate',
       '20',
       '--only',
-      '2 gateways,two-party',
+      '2 gateways|two-party',
     );
     expectFigures(report, ['2 gateways, classic', '2 gateways, sharded', 'sharded'], ['cpu', 'delivered']);
   });
 
   it('storm: everybody is back', async () => {
-    const report = await load('storm', '--members', '20', '--only', 'this service,uWS');
+    const report = await load('storm', '--members', '20', '--only', 'this service|uWS');
     expectFigures(report, ['this service', 'bare Socket.IO on uWS'], ['cpu', 'duration']);
   });
 
