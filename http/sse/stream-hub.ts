@@ -21,16 +21,6 @@ export interface StreamHub {
   close(windowMs: number): Promise<void>;
 }
 
-/**
- * Lets go of what Koa keeps for the end of a response, to report that it failed (on-finished's queue): it
- * would hold the request's whole context, some 2 KiB, for as long as the stream is open. A stream looks
- * after its own end.
- */
-function letGoOfRequest(res: ServerResponse): void {
-  const { __onFinished: finished } = res as { __onFinished?: { queue?: unknown[] | null } };
-  if (finished?.queue) finished.queue.length = 0;
-}
-
 export function createStreamHub(notifications: Notifications, logger: Logger): StreamHub {
   const streams = new Set<Stream>();
   const byMember = new Map<number, Set<Stream>>();
@@ -68,7 +58,6 @@ export function createStreamHub(notifications: Notifications, logger: Logger): S
     open(req, res, memberNo, expiresAt, cursor) {
       // Gone while its cursor was looked up: its `close` has been and will not come again.
       if (res.destroyed || req.socket.destroyed) return;
-      letGoOfRequest(res);
       const stream = openStream(req, res, notifications, memberNo, expiresAt, cursor, logger, (reason) => {
         metrics.streams.dec();
         metrics.streamsClosed.inc({ reason });
