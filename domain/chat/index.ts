@@ -63,7 +63,7 @@ export function createChat(given: Given): Chat {
   const { clock, events, live, logger, directory, adoption } = given;
   const { presence, bindings, shared } = { ...createChatState(clock), ...given };
   const states = createRoomStates();
-  const ledger = createLedger(clock, states);
+  const ledger = createLedger(clock, states, presence);
   const changes = createRoomChanges(states, directory, adoption, live, logger, shared);
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);

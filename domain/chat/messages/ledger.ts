@@ -1,9 +1,10 @@
 import type { Clock } from '../../kernel/clock.js';
 import { AppError } from '../../kernel/errors.js';
 import { newMessageId } from '../../kernel/ids.js';
+import type { Presence } from '../presence/presence.js';
 import { Room, type Side } from '../rooms/room.model.js';
 import { other, type RoomState, type RoomStates } from '../rooms/room-states.js';
-import { createGroupedInserts } from './grouped-inserts.js';
+import { createGroupedInserts, insertInOrder } from './grouped-inserts.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 
 export interface Draft {
@@ -22,15 +23,23 @@ export interface Appended {
   repeated: boolean;
 }
 
-/** How often a send tries again after other processes were first: each round one of them wins. */
+/** How often sends try again after other processes were first: each round one of them wins. */
 const MAX_ATTEMPTS = 200;
 
 /**
  * Longest time, in ms, a send waits for its turn while nothing is being stored. Sends of a room go one
- * after another, so while the database is away each would wait for every one before it to time out;
- * behind a long queue that moves it waits as long as it takes.
+ * after another, so while the database is away each would wait for those before it to time out; behind
+ * a long queue that moves it waits as long as it takes.
  */
 const MAX_WAIT_MS = 3_000;
+
+/**
+ * From how many waiting sends of one room on they are stored by an insert of their own, and how many at
+ * most. Fewer go one at a time, but share their insert with other rooms: with thousands of rooms that
+ * is cheaper than an insert for each.
+ */
+const MIN_RUN = 8;
+const MAX_RUN = 100;
 
 /**
  * The append-only ledger of messages. Within this process the writes of one room go one after
@@ -42,16 +51,10 @@ export interface Ledger {
    * Stores a message and then, still before the room's next one, calls `deliver`, so that what is
    * delivered leaves this process in `seq` order and is stored already (contract, promise 2).
    *
-   * @param recipientPresent asked just before the write; a present recipient has read it at once
    * @throws AppError CHAT_ROOM_NOT_FOUND; SERVICE_UNAVAILABLE when its turn comes too late; the driver's
    *   error when the outcome is unknown
    */
-  append(
-    chatNo: number,
-    draft: Draft,
-    recipientPresent: () => Promise<boolean>,
-    deliver: (appended: Appended) => void,
-  ): Promise<Appended>;
+  append(chatNo: number, draft: Draft, deliver: (appended: Appended) => void): Promise<Appended>;
   /**
    * Moves a side's read position forward to `seq`, never back and never past the newest message.
    * @returns the new position, or undefined when it was there already
@@ -61,29 +64,47 @@ export interface Ledger {
   idle(): Promise<void>;
 }
 
-export function createLedger(clock: Clock, states: RoomStates): Ledger {
-  const insert = createGroupedInserts();
-  /** The last task of each busy room; a room without one is idle. */
-  const tails = new Map<number, Promise<unknown>>();
+/** A send on its way. */
+interface Send {
+  draft: Draft;
+  /** When, by performance.now(), its turn is late. */
+  turnBy: number;
+  deliver(appended: Appended): void;
+  resolve(appended: Appended): void;
+  reject(error: unknown): void;
+}
+
+/** A room with sends on their way. */
+interface Busy {
+  waiting: Send[];
+  /** Resolves when there are none any more. */
+  done: Promise<void>;
+}
+
+/** Counts and positions that the next message follows from. */
+type Tally = Pick<RoomState, 'seq' | 'sent' | 'read'>;
+
+/** @param presence asked just before the write: a recipient who is present has read the message at once */
+export function createLedger(
+  clock: Clock,
+  states: RoomStates,
+  presence: Pick<Presence, 'isPresent'>,
+): Ledger {
+  const insertGrouped = createGroupedInserts();
+  const busy = new Map<number, Busy>();
   /** When a message of any room was last acknowledged by the database. */
   let lastStoredAt = Number.NEGATIVE_INFINITY;
 
-  function exclusively<T>(chatNo: number, task: () => Promise<T>): Promise<T> {
-    const before = tails.get(chatNo) ?? Promise.resolve();
-    const mine = before.then(task, task);
-    tails.set(chatNo, mine);
-    const done = () => {
-      if (tails.get(chatNo) === mine) tails.delete(chatNo);
-    };
-    mine.then(done, done);
-    return mine;
-  }
-
-  function nextRecord(state: RoomState, draft: Draft, recipientPresent: boolean): MessageRecord {
+  function nextRecord(
+    state: RoomState,
+    tally: Tally,
+    draft: Draft,
+    recipientPresent: boolean,
+  ): MessageRecord {
     const { side, contentType, content, clientKey } = draft;
     const recipient = other(side);
-    const seq = state.seq + 1;
-    const sent = { ...state.sent, [side]: state.sent[side] + 1 };
+    const seq = tally.seq + 1;
+    const sent = { ...tally.sent, [side]: tally.sent[side] + 1 };
     return {
       _id: newMessageId(),
       chatNo: state.chatNo,
@@ -94,7 +115,7 @@ export function createLedger(clock: Clock, states: RoomStates): Ledger {
       sentAt: new Date(clock.now()),
       sent,
       read: {
-        ...state.read,
+        ...tally.read,
         ...(recipientPresent ? { [recipient]: { seq, others: sent[side] } } : {}),
       },
       ...(clientKey === undefined ? {} : { clientKey }),
@@ -102,63 +123,138 @@ export function createLedger(clock: Clock, states: RoomStates): Ledger {
     };
   }
 
-  async function store(
-    chatNo: number,
-    draft: Draft,
-    recipientPresent: () => Promise<boolean>,
-  ): Promise<Appended> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+  /** The records that sends become, each following from the one before. */
+  async function nextRecords(state: RoomState, sends: Send[]): Promise<MessageRecord[]> {
+    const sides = new Set(sends.map(({ draft }) => draft.side));
+    const present = { creator: false, joiner: false };
+    for (const side of sides) {
+      present[other(side)] = await presence.isPresent(state.chatNo, state[other(side)]);
+    }
+    let tally: Tally = state;
+    return sends.map(({ draft }) => {
+      const record = nextRecord(state, tally, draft, present[other(draft.side)]);
+      tally = record;
+      return record;
+    });
+  }
+
+  /** A record has been stored: it becomes the newest one, is delivered, and its sender learns of it. */
+  function stored(state: RoomState, record: MessageRecord, send: Send): void {
+    const recipient = other(send.draft.side);
+    state.seq = record.seq;
+    state.sent = record.sent;
+    if (record.read[recipient].seq > state.read[recipient].seq)
+      state.read[recipient] = record.read[recipient];
+    state.latest = { content: record.content, contentType: record.contentType, sentAt: record.sentAt };
+    const appended = { record, state, repeated: false };
+    try {
+      send.deliver(appended);
+      send.resolve(appended);
+    } catch (error) {
+      send.reject(error);
+    }
+  }
+
+  /** The message that was stored with this draft's key, if one was. */
+  async function repeatedOf(state: RoomState, { side, clientKey }: Draft): Promise<MessageRecord | null> {
+    if (clientKey === undefined) return null;
+    return Message.findOne({ chatNo: state.chatNo, senderNo: state[side], clientKey }).lean();
+  }
+
+  /**
+   * Stores sends of one room, in order; taken out of `sends` as soon as they are settled.
+   * @throws what the remaining ones failed with
+   */
+  async function store(chatNo: number, sends: Send[]): Promise<void> {
+    for (let failures = 0; failures < MAX_ATTEMPTS && sends.length > 0; ) {
       const state = await states.get(chatNo);
-      const record = nextRecord(state, draft, await recipientPresent());
-      let outcome: Awaited<ReturnType<typeof insert>>;
+      const records = await nextRecords(state, sends);
+      let count: number;
       try {
-        outcome = await insert(record);
+        const [only] = records;
+        if (only && records.length === 1) count = (await insertGrouped(only)) ? 1 : 0;
+        else count = await insertInOrder(records);
       } catch (error) {
         // It may have been applied all the same (a time-out after the write): do not trust memory.
         states.forget(chatNo);
         throw error;
       }
-      if (outcome === 'stored') {
-        lastStoredAt = performance.now();
-        state.seq = record.seq;
-        state.sent = record.sent;
-        const recipient = other(draft.side);
-        if (record.read[recipient].seq > state.read[recipient].seq)
-          state.read[recipient] = record.read[recipient];
-        state.latest = { content: record.content, contentType: record.contentType, sentAt: record.sentAt };
-        return { record, state, repeated: false };
-      }
-      // One of two unique indexes refused: the client key is this very message again, the number
+      if (count > 0) lastStoredAt = performance.now();
+      for (const record of records.slice(0, count)) stored(state, record, sends.shift() as Send);
+      const [refused] = sends;
+      if (!refused) return;
+      // One of two unique indexes refused it: the client key is this very message again, the number
       // means another process was first.
-      const first =
-        draft.clientKey === undefined
-          ? null
-          : await Message.findOne({
-              chatNo,
-              senderNo: state[draft.side],
-              clientKey: draft.clientKey,
-            }).lean();
-      if (first) return { record: first, state, repeated: true };
-      states.forget(chatNo);
+      const first = await repeatedOf(state, refused.draft);
+      if (first) {
+        sends.shift();
+        refused.resolve({ record: first, state, repeated: true });
+      } else {
+        states.forget(chatNo);
+        failures = count > 0 ? 1 : failures + 1;
+      }
     }
-    throw new AppError('SERVICE_UNAVAILABLE', 'too many messages are being sent to this room');
+    if (sends.length > 0)
+      throw new AppError('SERVICE_UNAVAILABLE', 'too many messages are being sent to this room');
+  }
+
+  /** Takes those whose turn has come. */
+  function take(waiting: Send[]): Send[] {
+    const now = performance.now();
+    const count = waiting.length < MIN_RUN ? 1 : MAX_RUN;
+    return waiting.splice(0, count).filter((send) => {
+      const late = now > send.turnBy && now - lastStoredAt > MAX_WAIT_MS;
+      if (late) {
+        send.reject(
+          new AppError('SERVICE_UNAVAILABLE', 'the messages of this room are not being stored in time'),
+        );
+      }
+      return !late;
+    });
+  }
+
+  /** Sends that arrive in one turn of the event loop go together. */
+  let endOfTurn: Promise<void> | undefined;
+
+  function turnEnds(): Promise<void> {
+    endOfTurn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        endOfTurn = undefined;
+        resolve();
+      });
+    });
+    return endOfTurn;
+  }
+
+  async function work(chatNo: number, waiting: Send[]): Promise<void> {
+    await turnEnds();
+    while (waiting.length > 0) {
+      const sends = take(waiting);
+      try {
+        await store(chatNo, sends);
+      } catch (error) {
+        for (const { reject } of sends) reject(error);
+      }
+    }
+    busy.delete(chatNo);
   }
 
   return {
-    append(chatNo, draft, recipientPresent, deliver) {
-      const turnBy = performance.now() + MAX_WAIT_MS;
-      return exclusively(chatNo, async () => {
-        if (performance.now() > turnBy && performance.now() - lastStoredAt > MAX_WAIT_MS) {
-          throw new AppError('SERVICE_UNAVAILABLE', 'the messages of this room are not being stored in time');
+    append(chatNo, draft, deliver) {
+      return new Promise((resolve, reject) => {
+        const send = { draft, turnBy: performance.now() + MAX_WAIT_MS, deliver, resolve, reject };
+        const room = busy.get(chatNo);
+        if (room) {
+          room.waiting.push(send);
+        } else {
+          const waiting = [send];
+          busy.set(chatNo, { waiting, done: work(chatNo, waiting) });
         }
-        const appended = await store(chatNo, draft, recipientPresent);
-        if (!appended.repeated) deliver(appended);
-        return appended;
       });
     },
 
     async idle() {
-      while (tails.size > 0) await Promise.allSettled(tails.values());
+      while (busy.size > 0) await Promise.all([...busy.values()].map(({ done }) => done));
     },
 
     async markRead(state, side, wanted) {
