@@ -17,7 +17,7 @@ export async function markStateRead(
   const moved = await ledger.markRead(state, side, seq);
   if (moved === undefined) return;
   live.messageRead(state.chatNo, memberNo, moved);
-  changes.touch(state.chatNo, side);
+  changes.touch(state.chatNo, [side]);
 }
 
 /**

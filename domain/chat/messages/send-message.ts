@@ -3,7 +3,7 @@ import type { MessagePayload } from '../../kernel/live.js';
 import { metrics } from '../../platform/metrics.js';
 import { requireParticipant } from '../chat.policy.js';
 import type { ChatDeps } from '../chat-deps.js';
-import { other } from '../rooms/room-states.js';
+import { BOTH } from '../rooms/room-changes.js';
 import type { Appended } from './ledger.js';
 import type { ContentType } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
@@ -25,11 +25,10 @@ export interface SendInput {
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
  */
 export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput): Promise<MessagePayload> {
-  const { states, ledger, presence, live, changes, unseen, directory } = deps;
+  const { states, ledger, live, changes, unseen, directory } = deps;
   const { chatNo, ...draft } = input;
   const room = await states.get(chatNo);
   const side = requireParticipant(room, actor.no);
-  const recipientNo = room[other(side)];
   // Called by the name that a list would show, whatever it was when the connection was made.
   const sender = directory.latest(actor);
   let payload: MessagePayload | undefined;
@@ -37,7 +36,6 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
   const { record, state, repeated } = await ledger.append(
     chatNo,
     { side, ...draft },
-    () => presence.isPresent(chatNo, recipientNo),
     (appended: Appended) => {
       payload = presentPayload(appended.record, appended.state, sender);
       live.message(payload);
@@ -51,8 +49,7 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
     return first;
   }
   metrics.messagesStored.inc();
-  changes.touch(chatNo, 'creator');
-  changes.touch(chatNo, 'joiner');
+  changes.touch(chatNo, BOTH);
   if (record.unannounced) await unseen.announce(record);
   return payload ?? presentPayload(record, state, sender);
 }

@@ -4,6 +4,7 @@ import { duplicateKey } from '../../platform/mongo.js';
 import { nextNumbers } from '../../platform/sequence.model.js';
 import type { ChatDeps } from '../chat-deps.js';
 import { Room } from './room.model.js';
+import { BOTH } from './room-changes.js';
 
 /**
  * Opens the room of a pair about an adoption post, or finds the one they have: the author of the
@@ -43,7 +44,6 @@ export async function createRoom(
     if (!first) throw error;
     return first._id;
   }
-  changes.touch(chatNo, 'creator');
-  changes.touch(chatNo, 'joiner');
+  changes.touch(chatNo, BOTH);
   return chatNo;
 }
