@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { projectRoot } from '../../domain/platform/project-root.js';
 import { type Actor, freePort, messageOf, type Stage, until } from './stage.js';
 
 /** What signs the tokens of installations that a load test starts. */
@@ -53,6 +55,14 @@ export function settings(stage: Stage, databaseUri: string): Record<string, stri
   };
 }
 
+/** What `npm start` gives node before the name of its program. */
+const START_FLAGS = (() => {
+  const { scripts } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
+  return scripts.start.split(' ').filter((part) => part.startsWith('--'));
+})();
+
 /** What node is started with where a CPU profile is wanted. */
 export function profiling({ profile }: Stage, name: string): string[] {
   return profile
@@ -76,7 +86,7 @@ export async function startService(
   const [httpPort, gatewayPort] = [await freePort(), await freePort()];
   const actor = stage.fork('the service', 'start.js', {
     env: { ...settings(stage, databaseUri), HTTP_PORT: String(httpPort), GATEWAY_PORT: String(gatewayPort) },
-    execArgv: [...profiling(stage, 'service'), ...execArgv],
+    execArgv: [...START_FLAGS, ...profiling(stage, 'service'), ...execArgv],
   });
   await until('the service', async () => (await answers(httpPort)) && (await answers(gatewayPort)), actor);
   return { actor, httpPort, gatewayPort };
@@ -98,7 +108,7 @@ export async function startGateway(
       REDIS_ADAPTER: adapter,
       GATEWAY_PORT: String(port),
     },
-    execArgv: profiling(stage, name),
+    execArgv: [...START_FLAGS, ...profiling(stage, name)],
   });
   await until(name, () => answers(port), actor);
   return { actor, port };

@@ -26,7 +26,10 @@ export interface Crew {
     lines: LineSpec[],
     options?: Partial<Pick<OpenCommand, 'atOnce' | 'patienceMs'>>,
   ): Promise<Opened>;
-  /** Lets the senders send; resolves when they have, and have their answers. `rate` is that of all together. */
+  /**
+   * Lets the senders send; resolves when they have, and have their answers. `rate` and `burst` are those
+   * of all together.
+   */
   flow(command: FlowCommand): Promise<void>;
   /** Resolves when that many deliveries have come, or no more do. */
   settle(expected: number): Promise<void>;
@@ -120,7 +123,7 @@ export async function startCrew(stage: Stage, count: number): Promise<Crew> {
         ...(reason === undefined ? {} : { reason }),
       };
     },
-    async flow({ rate, ...command }) {
+    async flow({ rate, burst = 1, ...command }) {
       const senders = workers.reduce((sum, { sends }) => sum + sends, 0);
       await Promise.all(
         workers
@@ -130,6 +133,7 @@ export async function startCrew(stage: Stage, count: number): Promise<Crew> {
               do: 'flow',
               ...command,
               ...(rate === undefined ? {} : { rate: (rate * worker.sends) / senders }),
+              burst: Math.max(1, Math.round((burst * worker.sends) / senders)),
             }),
           ),
       );

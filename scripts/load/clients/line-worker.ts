@@ -22,6 +22,8 @@ export interface FlowCommand {
   seconds: number;
   /** Messages per second of this process; without it, each sender sends when its last one is acknowledged. */
   rate?: number;
+  /** How many of them are sent at the same moment; 1 unless told. */
+  burst?: number;
   /** Length of a message's text. */
   length: number;
 }
@@ -121,12 +123,13 @@ function send(client: Client, length: number): void {
 }
 
 /** As many messages a second, from the senders in turn, whatever becomes of them. */
-async function paced(rate: number, seconds: number, length: number): Promise<void> {
+async function paced(rate: number, seconds: number, burst: number, length: number): Promise<void> {
   const start = performance.now();
   const total = Math.round(rate * seconds);
   let done = 0;
   while (done < total) {
-    const due = Math.min(total, Math.floor(((performance.now() - start) / 1_000) * rate) + 1);
+    const bursts = Math.floor(((performance.now() - start) / 1_000) * (rate / burst)) + 1;
+    const due = Math.min(total, bursts * burst);
     for (; done < due; done += 1) send(senders[done % senders.length] as Client, length);
     const nextAt = start + (done / rate) * 1_000;
     await sleep(Math.max(0, nextAt - performance.now()));
@@ -146,10 +149,10 @@ async function asAcksAllow(seconds: number, length: number): Promise<void> {
   running = false;
 }
 
-async function flow({ seconds, rate, length }: FlowCommand): Promise<void> {
+async function flow({ seconds, rate, burst = 1, length }: FlowCommand): Promise<void> {
   if (senders.length === 0) return;
   if (rate === undefined) await asAcksAllow(seconds, length);
-  else await paced(rate, seconds, length);
+  else await paced(rate, seconds, burst, length);
   const deadline = performance.now() + LAST_ACKS_MS;
   const answers = counter.acked + counter.refused > 0;
   while (answers && counter.acked + counter.refused < counter.sent && performance.now() < deadline)

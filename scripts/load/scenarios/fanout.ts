@@ -26,40 +26,44 @@ const DELIVERIES_PER_SECOND = 100_000;
 /** Most messages per second: those of one room are stored one after another. */
 const MAX_RATE = 400;
 
+/** How many messages come at the same moment where they come in bursts, each from a sender of its own. */
+const BURST = 20;
+
 /** Length of a message's text. */
 const LENGTH = 100;
 const WARM_UP_SECONDS = 2;
 
-/** Connections of the two members of one room, one of which sends. */
+/** Connections of the two members of one room, some of which send. */
 function linesOf(
   size: number,
   tokens: [string, string] | undefined,
   room: number,
   listens: boolean,
+  senders: number,
 ): LineSpec[] {
   const lines: LineSpec[] = Array.from({ length: size }, (_, i) => ({
     room,
     ...(tokens ? { token: tokens[i % 2] as string } : {}),
   }));
-  if (listens) (lines[0] as LineSpec).sender = true;
-  else lines.push({ room, sender: true });
+  if (listens) for (const line of lines.slice(0, senders)) line.sender = true;
+  else for (let i = 0; i < senders; i += 1) lines.push({ room, sender: true });
   return lines;
 }
 
-async function measure(server: SocketServer, size: number, run: Run): Promise<Figures> {
+async function measure(server: SocketServer, size: number, burst: number, run: Run): Promise<Figures> {
   const { stage, options } = run;
   const served = await server.start(run, 1);
   const crew = await startCrew(stage, options.clients);
   const before = memoryOf(served);
   const room = served.world?.rooms[0];
-  const lines = linesOf(size, room?.tokens, room?.no ?? 1, served.senderListens);
+  const lines = linesOf(size, room?.tokens, room?.no ?? 1, served.senderListens, burst);
   const opened = await crew.open(served.target, lines);
   if (opened.failed > 0) throw new Error(`${opened.failed} connections failed: ${opened.reason}`);
   const memory = memoryOf(served) - before;
   const rate = options.rate ?? Math.min(MAX_RATE, DELIVERIES_PER_SECOND / size);
 
   async function flow(seconds: number): Promise<void> {
-    await crew.flow({ seconds, rate, length: LENGTH });
+    await crew.flow({ seconds, rate, burst, length: LENGTH });
     await crew.settle(Math.round(rate * seconds) * size);
   }
   await flow(Math.min(WARM_UP_SECONDS, options.seconds));
@@ -78,11 +82,25 @@ async function measure(server: SocketServer, size: number, run: Run): Promise<Fi
   };
 }
 
-const partOf = (size: number) => `${size.toLocaleString('en')} sockets`;
+/** One by one, or in bursts. */
+type Shape = 1 | typeof BURST;
 
-function contender(server: SocketServer, size: number): Contender {
+const partOf = (size: number, shape: Shape = 1) =>
+  `${size.toLocaleString('en')} sockets${shape === 1 ? '' : `, bursts of ${shape}`}`;
+
+function contender(server: SocketServer, size: number, shape: Shape = 1): Contender {
   const { name, role, missing } = server;
-  return { name, role, part: partOf(size), missing, measure: (run) => measure(server, size, run) };
+  return {
+    ...{ name, role, missing },
+    part: partOf(size, shape),
+    measure: (run) => measure(server, size, shape, run),
+  };
+}
+
+/** All that can do the work, beside each other. */
+function comparison(size: number, shape: Shape = 1): Contender[] {
+  const all = [ours(), bareUws(), plainWs(), socketIoOnWs(), nchan(), mosquitto()];
+  return all.map((server) => contender(server, size, shape));
 }
 
 export const fanout: Scenario = {
@@ -105,24 +123,30 @@ export const fanout: Scenario = {
     const sizes = options.members ? [options.members] : SIZES;
     const compared = options.members ?? COMPARED;
     if (elsewhere(options)) return sizes.map((size) => contender(ours(), size));
-    return sizes.flatMap((size) => [
-      contender(ours(), size),
-      contender(bareUws(), size),
-      ...(size === compared
-        ? [plainWs(), socketIoOnWs(), nchan(), mosquitto()].map((peer) => contender(peer, size))
-        : []),
-    ]);
+    return [
+      ...sizes.flatMap((size) =>
+        size === compared ? comparison(size) : [ours(), bareUws()].map((server) => contender(server, size)),
+      ),
+      ...comparison(compared, BURST),
+    ];
   },
 
   verdicts(results, options) {
     const size = options.members ?? COMPARED;
-    const cpu = (name: string, at = size) => medianOf(results, name, 'cpu', partOf(at));
-    const mine = cpu('this service');
-    const flat = SIZES.map((at) => cpu('this service', at)).filter((value) => value !== undefined);
+    const cpu = (name: string, part = partOf(size)) => medianOf(results, name, 'cpu', part);
+    const flat = SIZES.map((at) => cpu(ours().name, partOf(at))).filter((value) => value !== undefined);
     return [
-      atMost('CPU per delivery, against bare uWebSockets.js', ratio(mine, cpu('bare uWebSockets.js')), 1.4),
-      atLeast('CPU per delivery of Socket.IO on ws, against ours', ratio(cpu('Socket.IO on ws'), mine), 4),
-      atLeast('CPU per delivery of nchan, against ours', ratio(cpu('nchan'), mine), 1),
+      ...([1, BURST] as const).flatMap((shape) => {
+        const part = partOf(size, shape);
+        const [mine, limit, textbook, other] = [ours(), bareUws(), socketIoOnWs(), nchan()].map(({ name }) =>
+          cpu(name, part),
+        );
+        return [
+          atMost(`${part}: CPU per delivery, against bare uWebSockets.js`, ratio(mine, limit), 1.4),
+          atLeast(`${part}: CPU per delivery of Socket.IO on ws, against ours`, ratio(textbook, mine), 4),
+          atLeast(`${part}: CPU per delivery of nchan, against ours`, ratio(other, mine), 1),
+        ];
+      }),
       ...(options.members
         ? []
         : [
