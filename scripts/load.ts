@@ -19,6 +19,7 @@ SCENARIO: ${scenarioNames.join(', ')} or all
   --members N     sockets of a room (fanout, cluster), members (idle, storm, announce)
   --rooms N       two-party rooms (chat, cluster)
   --streams N     event streams (idle, announce)
+  --documents N   documents in the database (database), five times as many for its restart
   --seconds N     length of a measurement (default 8)
   --rate N        messages per second, where they are paced
   --runs N        turns (default 3)

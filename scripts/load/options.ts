@@ -15,6 +15,7 @@ export const optionSchema = z
     members: whole(2).optional(),
     rooms: whole(1).optional(),
     streams: whole(1).optional(),
+    documents: whole(1_000).optional(),
     seconds: whole(1).default(8),
     rate: whole(1).optional(),
     runs: whole(1).default(3),

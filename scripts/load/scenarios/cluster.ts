@@ -162,7 +162,7 @@ async function bystander(adapter: Adapter, run: Run): Promise<Figures> {
   const read = () => ({ at: performance.now(), hearing: cpuMicros(hearing), deaf: cpuMicros(deaf) });
   await flow(Math.min(WARM_UP_SECONDS, options.seconds));
   const quiet = read();
-  await sleep(QUIET_MS);
+  await sleep(Math.min(QUIET_MS, options.seconds * 1_000));
   const begin = read();
   await crew.forget();
   const close = openWindow({ pids, databasePid }, crew);

@@ -3,6 +3,7 @@ import { MongoClient } from 'mongodb';
 import { startDatabase } from '../installation.js';
 import { merge, percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
+import type { LoadOptions } from '../options.js';
 import { cpuMicros, privateBytes } from '../process-figures.js';
 import { atMost, type Contender, medianOf, type Role, type Run, ratio, type Scenario } from '../scenario.js';
 import { storedMessage } from '../servers/grouped-store.js';
@@ -11,19 +12,25 @@ import { type Actor, createStage, messageOf, type Stage } from '../stage.js';
 
 const DOCUMENTS = 100_000;
 const ROOMS = 1_000;
-const MANY = 500_000;
+
+/** How many times as many are in the one that is ended and started again. */
+const MANY = 5;
 
 /** Documents written together while a database is filled. */
 const BATCH = 5_000;
 const WARM_UP_SECONDS = 2;
 
-const FIND = 'find of 50 by (room, seq) among 100,000';
+const FIND = 'find of 50 by (room, seq)';
 const INSERT = 'insertOne, 64 in flight';
-const FULL = '500,000 documents';
+const FULL = 'started again';
 
 const OURS = 'embedded database on lmdb';
 const TWIN = 'its memory twin';
 const LOOP = 'bare lmdb loop';
+
+function documentsOf({ documents = DOCUMENTS }: LoadOptions): number {
+  return documents;
+}
 
 async function fill(uri: string, documents: number): Promise<void> {
   const client = new MongoClient(uri);
@@ -103,8 +110,9 @@ function throughDriver({ name, role, start }: Server, part: string, work: Work):
     part,
     async measure({ stage, options }) {
       const { uri, pid } = await start(stage);
-      await fill(uri, DOCUMENTS);
-      const args = [uri, String(DOCUMENTS), String(ROOMS)];
+      const documents = documentsOf(options);
+      await fill(uri, documents);
+      const args = [uri, String(documents), String(ROOMS)];
       const worker = stage.fork('clients', 'load/clients/database-worker.js', { args });
       await messageOf(worker, (m) => m === 'ready');
       return timed(worker, pid, work, options.seconds);
@@ -118,7 +126,7 @@ function loop(part: string, work: Work): Contender {
     role: 'limit',
     part,
     async measure({ stage, options }) {
-      const args = [join(stage.folder, 'loop'), String(DOCUMENTS), String(ROOMS)];
+      const args = [join(stage.folder, 'loop'), String(documentsOf(options)), String(ROOMS)];
       const { actor } = await startLocal(stage, 'lmdb-loop', args);
       return timed(actor, actor.pid, work, options.seconds);
     },
@@ -126,11 +134,12 @@ function loop(part: string, work: Work): Contender {
 }
 
 /** Fills it, ends it, starts it again on the same folder, and reads one room. */
-async function restart({ stage }: Run): Promise<Figures> {
+async function restart({ stage, options }: Run): Promise<Figures> {
+  const documents = documentsOf(options) * MANY;
   const folder = join(stage.folder, 'kept');
   const filling = createStage();
   try {
-    await fill((await startDatabase(filling, folder)).uri, MANY);
+    await fill((await startDatabase(filling, folder)).uri, documents);
   } finally {
     await filling.end();
   }
@@ -153,7 +162,7 @@ async function restart({ stage }: Run): Promise<Figures> {
       duration,
       memoryTotal: privateBytes(database.pid) / 2 ** 20,
       delivered: all,
-      lost: MANY - all + (50 - first.length),
+      lost: documents - all + (Math.min(50, documents / ROOMS) - first.length),
     };
   } finally {
     await client.close();
@@ -162,7 +171,8 @@ async function restart({ stage }: Run): Promise<Figures> {
 
 export const database: Scenario = {
   name: 'database',
-  title: 'The embedded database: CPU of its process per operation, beside its memory twin and lmdb alone',
+  title:
+    'The embedded database of 100,000 documents: CPU of its process per operation, beside its memory twin and lmdb alone; of 500,000: memory and restart',
   columns: ['cpu', 'delivered', 'lost', 'perSecond', 'p50', 'p99', 'p999', 'duration', 'memoryTotal'],
 
   contenders() {
@@ -184,9 +194,13 @@ export const database: Scenario = {
     return [
       atMost('find, CPU against the memory twin', ratio(cpu(OURS, FIND), cpu(TWIN, FIND)), 2.5),
       atMost('insertOne, CPU against the memory twin', ratio(cpu(OURS, INSERT), cpu(TWIN, INSERT)), 2),
-      atMost('500,000 documents: private memory, MiB', medianOf(results, OURS, 'memoryTotal', FULL), 120),
       atMost(
-        '500,000 documents: restart until the first answer, s',
+        'started again with 500,000 documents: private memory, MiB',
+        medianOf(results, OURS, 'memoryTotal', FULL),
+        120,
+      ),
+      atMost(
+        'started again with 500,000 documents: until the first answer, s',
         medianOf(results, OURS, 'duration', FULL),
         2,
       ),

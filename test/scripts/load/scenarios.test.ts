@@ -54,7 +54,7 @@ describe('npm run load', function () {
   }
 
   it('fanout: ours, the limit and all peers', async () => {
-    const report = await load('fanout', '--members', '10', '--rate', '50');
+    const report = await load('fanout', '--members', '10', '--rate', '50', '--only', 'bursts');
     expect(report).to.include({ scenario: 'fanout' });
     expect(report.machine.cores).to.be.greaterThan(0);
     const names = [
@@ -70,11 +70,19 @@ describe('npm run load', function () {
       if (!missing) expect(figures.delivered?.median).to.equal(500);
     }
     expect(report.results.map(({ role }) => role)).to.include.members(['ours', 'limit', 'peer']);
-    expect(report.verdicts.map(({ bound }) => bound)).to.deep.equal([1.4, 4, 1]);
+    expect(report.verdicts.map(({ bound }) => bound)).to.deep.equal([1.4, 4, 1, 1.4, 4, 1]);
   });
 
   it('chat: ours, the floor, the textbook server and the bare driver', async () => {
-    const report = await load('chat', '--rooms', '4', '--rate', '50');
+    const report = await load(
+      'chat',
+      '--rooms',
+      '4',
+      '--rate',
+      '50',
+      '--only',
+      'acks allow|this service|driver',
+    );
     const names = [
       'this service',
       'floor: bare uWS + grouped inserts',
@@ -86,35 +94,32 @@ describe('npm run load', function () {
   });
 
   it('announce: sockets and event streams, beside bare publish and bare res.write', async () => {
-    const report = await load('announce', '--members', '6', '--streams', '4');
+    const report = await load(
+      'announce',
+      ...['--members', '6', '--streams', '4', '--only', 'to sockets|res.write'],
+    );
     expectFigures(report, ['this service', 'bare uWebSockets.js', 'bare res.write'], ['cpu', 'delivered']);
   });
 
   it('idle: memory of sockets and of streams', async () => {
-    const report = await load('idle', '--members', '20', '--streams', '10', '--only', 'this service|uWS');
+    const report = await load('idle', '--members', '20', '--streams', '10', '--only', 'uWS|service, event');
     const names = ['this service', 'bare Socket.IO on uWS'];
     expectFigures(report, names, ['memory', 'cpu', 'delivered']);
   });
 
   it('http: reads of the service and of a bare route', async () => {
-    const report = await load('http', '--only', 'comment/:id|notification/all');
-    expect(report.results).to.have.length(4);
+    const report = await load('http', '--only', 'notification/all');
+    expect(report.results).to.have.length(2);
     expectFigures(report, ['this service', 'bare Koa route'], ['cpu', 'databaseCpu', 'perSecond', 'p99']);
   });
 
   it('cluster: gateways over Redis, and one without members of the room', async () => {
     const report = await load(
       'cluster',
-      '--members',
-      '8',
-      '--rooms',
-      '3',
-      '--rate',
-      '20',
-      '--only',
-      '2 gateways|two-party',
+      ...['--members', '8', '--rooms', '3', '--rate', '20'],
+      ...['--only', '2 gateways, sharded|classic, two-party'],
     );
-    expectFigures(report, ['2 gateways, classic', '2 gateways, sharded', 'sharded'], ['cpu', 'delivered']);
+    expectFigures(report, ['2 gateways, sharded', 'classic'], ['cpu', 'delivered']);
   });
 
   it('storm: everybody is back', async () => {
@@ -123,12 +128,9 @@ describe('npm run load', function () {
   });
 
   it('database: lmdb beside its memory twin and lmdb alone', async () => {
-    const report = await load('database', '--only', 'find of');
-    expectFigures(
-      report,
-      ['embedded database on lmdb', 'its memory twin', 'bare lmdb loop'],
-      ['cpu', 'perSecond'],
-    );
+    const report = await load('database', '--documents', '2000');
+    expectFigures(report, ['embedded database on lmdb', 'its memory twin', 'bare lmdb loop'], ['delivered']);
+    expect(report.verdicts.every(({ value }) => value !== undefined)).to.equal(true);
   });
 
   it('loads an installation that runs already', async () => {
