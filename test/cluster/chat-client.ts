@@ -18,14 +18,21 @@ interface RoomElement {
   chatNo: number;
 }
 
+/** A connection that the other side closed; times in ms. */
+interface Loss {
+  at: number;
+  reason: string;
+  back?: number;
+}
+
 /**
  * A client as a good application is one: it comes back by itself, elsewhere if need be, catches up by
  * its last number, and sends again what was not acknowledged, under the same key.
  */
 export interface ChatClient {
   readonly who: ClusterMember;
-  /** How often its connection was closed by the other side, when, and why. */
-  readonly losses: { at: number; reason: string }[];
+  /** How often its connection was closed by the other side, when, and why, and when it was back. */
+  readonly losses: Loss[];
   /** Addresses it has been connected to, in order. */
   readonly visited: string[];
   /** The room list as REST told it at the last connect and `room` events since. */
@@ -49,7 +56,7 @@ export function createChatClient(
   checker: Checker,
 ): ChatClient {
   const views = new Map<number, { view: View; liveOn?: Socket }>();
-  const losses: { at: number; reason: string }[] = [];
+  const losses: Loss[] = [];
   const visited: string[] = [];
   const list = new Map<number, RoomElement>();
   let waiting: ((socket: Socket) => void)[] = [];
@@ -121,6 +128,8 @@ export function createChatClient(
     try {
       for (const chatNo of views.keys()) await catchUp(socket, chatNo);
       current = socket;
+      const loss = losses.at(-1);
+      if (loss) loss.back ??= Date.now();
       for (const resolve of waiting.splice(0)) resolve(socket);
       await lost;
     } finally {
