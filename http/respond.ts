@@ -18,8 +18,9 @@ export function respond(ctx: Answerable, body: unknown): void {
 /** Answers 200 with JSON that is serialised already: a large answer that many callers share. */
 export function respondSerialised(ctx: Answerable, json: string | Buffer): void {
   ctx.status = 200;
-  ctx.body = json;
+  // Before the body: Koa would look for a type in it, and look that type up.
   ctx.set('Content-Type', JSON_TYPE);
+  ctx.body = json;
 }
 
 /** Answers with an error of the catalogue. `Retry-After` is whole seconds (RFC 9110, 10.2.3). */

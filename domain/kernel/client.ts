@@ -7,17 +7,29 @@ export interface Client {
   readonly userAgent: string;
 }
 
+/** An IPv4 address that came in through an IPv6 socket, as Node writes it. */
+const MAPPED = /^::ffff:(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
 /**
  * An address in its one spelling: an IPv4 address that came in through an IPv6 socket as plain IPv4, an
  * IPv6 address shortened (RFC 5952). uWebSockets.js writes all eight groups out and Node does not.
  */
 function plainAddress(address: string): string {
+  // Nearly every address is one of these two, and both are read at every request.
+  if (!address.includes(':')) return address;
+  if (MAPPED.test(address)) return address.slice('::ffff:'.length);
   if (!isIPv6(address) || address.includes('%')) return address;
   const short = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
   if (!mapped) return short;
   const [high, low] = [Number.parseInt(mapped[1] as string, 16), Number.parseInt(mapped[2] as string, 16)];
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+/** The address that the outermost of our own proxies saw. */
+function forwardedAddress(remote: string, forwardedFor: string, hops: number): string {
+  const chain = [...forwardedFor.split(',').map((part) => part.trim()), remote].filter(Boolean);
+  return chain[Math.max(0, chain.length - 1 - hops)] ?? remote;
 }
 
 /**
@@ -33,7 +45,6 @@ export function identifyClient(
   userAgent: string | undefined,
   hops: number,
 ): Client {
-  const chain = [...(forwardedFor ?? '').split(',').map((part) => part.trim()), remote].filter(Boolean);
-  const address = hops === 0 ? remote : (chain[Math.max(0, chain.length - 1 - hops)] ?? remote);
+  const address = hops === 0 ? remote : forwardedAddress(remote, forwardedFor ?? '', hops);
   return { address: plainAddress(address).slice(0, 64), userAgent: (userAgent ?? '').slice(0, 512) };
 }

@@ -20,12 +20,13 @@ export const errorHandler: Middleware<AppState> = async (ctx, next) => {
     }
   } catch (thrown) {
     const error = toAppError(thrown);
+    const { log, requestId } = ctx.state;
     if (error.status === 500) {
       metrics.unexpectedErrors.inc();
-      ctx.state.log.error({ err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
+      log.error({ requestId, err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
     } else if (error.status === 503) {
       // A backend that is away is no fault of this process, and every probe would say so again.
-      ctx.state.log.warn({ err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
+      log.warn({ requestId, err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
     }
     respondError(ctx, error);
   }

@@ -19,7 +19,7 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
     const startedAt = process.hrtime.bigint();
     const given = ctx.get('X-Request-Id');
     ctx.state.requestId = validate(given) ? given : v4();
-    ctx.state.log = logger.child({ requestId: ctx.state.requestId });
+    ctx.state.log = logger;
     ctx.state.domain = domain;
     ctx.state.knownPage = knownPage;
     ctx.state.client = identifyClient(
@@ -35,8 +35,10 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
     const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
     const route = ctx.state.route ?? 'none';
     metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
-    ctx.state.log.debug(
+    if (!logger.isLevelEnabled('debug')) return;
+    logger.debug(
       {
+        requestId: ctx.state.requestId,
         method: ctx.method,
         path: ctx.path,
         status: ctx.status,

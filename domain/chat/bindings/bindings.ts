@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Client } from '../../kernel/client.js';
 
 /** How long, in ms, a client stays bound to a member who was seen authenticated from it. */
@@ -26,5 +26,5 @@ export interface Bindings {
 
 /** What makes two calls come from the same client. Hashed: nobody's address lies about in Redis. */
 export function clientKey({ address, userAgent }: Client): string {
-  return createHash('sha256').update(`${address}\n${userAgent}`).digest('base64url').slice(0, 27);
+  return hash('sha256', `${address}\n${userAgent}`, 'base64url').slice(0, 27);
 }

@@ -187,7 +187,7 @@ describe('POST /chatroom/notification', () => {
 
     const signedIn = await asker.get('/chatroom', { 'User-Agent': 'phone-1' });
     const cookie = signedIn.headers.get('set-cookie') ?? '';
-    expect(cookie).to.match(/httponly/i);
+    expect(cookie).to.match(/^session=[\w.-]+; path=\/chatroom; expires=[^;]+ GMT; samesite=lax; httponly$/);
     const byCookie = await anonymous({ 'User-Agent': 'other', Cookie: cookie.split(';')[0] ?? '' });
     expect(byCookie.body.senderNo).to.equal(asker.no);
     const byForeignPage = await anonymous({
