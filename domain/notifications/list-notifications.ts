@@ -2,6 +2,7 @@ import type { Actor } from '../kernel/actor.js';
 import type { NotificationView } from '../kernel/live.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { MemberDirectory } from '../members/index.js';
+import { readRecords } from '../platform/mongo.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
 import { presentNotification } from './notification.presenter.js';
 
@@ -28,10 +29,11 @@ export async function listNotifications(
   localTime: LocalDateTime,
   actor: Actor,
 ): Promise<NotificationView[]> {
-  const records = await Notification.find({ memberNo: actor.no, deleted: false })
-    .sort({ n: -1 })
-    .limit(MAX_READ)
-    .lean();
+  const records = await readRecords<NotificationRecord>(
+    Notification,
+    { memberNo: actor.no, deleted: false },
+    { sort: { n: -1 }, limit: MAX_READ },
+  );
   const shown = latestPerRoom(records).slice(0, MAX_LISTED);
   const origins = await directory.lookUp(shown.map(({ originNo }) => originNo).filter((no) => no > 0));
   return shown.map((record) => presentNotification(record, origins.get(record.originNo), localTime));

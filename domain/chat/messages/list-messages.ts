@@ -1,9 +1,10 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
+import { readRecords } from '../../platform/mongo.js';
 import { requireParticipant } from '../chat.policy.js';
 import type { ChatDeps } from '../chat-deps.js';
 import { markStateRead } from './mark-read.js';
-import { Message } from './message.model.js';
+import { Message, type MessageRecord } from './message.model.js';
 import { type MessageView, presentMessage } from './message.presenter.js';
 
 /** Most messages one list holds. (contract, section 4) */
@@ -38,10 +39,11 @@ export async function listMessages(
   }
   await markStateRead(deps, state, actor.no, state.seq);
   const [records, people] = await Promise.all([
-    Message.find({ chatNo, ...range })
-      .sort({ seq: -1 })
-      .limit(page.limit ?? MAX_LISTED)
-      .lean(),
+    readRecords<MessageRecord>(
+      Message,
+      { chatNo, ...range },
+      { sort: { seq: -1 }, limit: page.limit ?? MAX_LISTED },
+    ),
     deps.directory.lookUp([state.creator, state.joiner]),
   ]);
   return {

@@ -1,5 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import type { RoomView } from '../../kernel/live.js';
+import { aggregateRecords } from '../../platform/mongo.js';
 import { requireParticipant } from '../chat.policy.js';
 import type { ChatDeps } from '../chat-deps.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
@@ -11,7 +12,7 @@ type RoomWithHead = RoomRecord & { head: MessageRecord[] };
 
 /** Rooms on one side of a member, each with its newest message, by two index look-ups a room. */
 function roomsOf(match: Record<string, number>): Promise<RoomWithHead[]> {
-  return Room.aggregate<RoomWithHead>([
+  return aggregateRecords<RoomWithHead>(Room, [
     { $match: match },
     {
       $lookup: {

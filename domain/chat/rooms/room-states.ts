@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../../kernel/errors.js';
 import type { MessagePayload } from '../../kernel/live.js';
 import { createGroupedReads } from '../../platform/grouped-reads.js';
+import { aggregateRecords, readRecords } from '../../platform/mongo.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
 import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
 
@@ -84,13 +85,13 @@ interface RoomAndHead {
 async function readStates(chatNos: number[]): Promise<Map<number, RoomAndHead>> {
   const [only] = chatNos;
   if (only !== undefined && chatNos.length === 1) {
-    const [room, head] = await Promise.all([
-      Room.findById(only).lean(),
-      Message.findOne({ chatNo: only }).sort({ seq: -1 }).lean(),
+    const [[room], [head]] = await Promise.all([
+      readRecords<RoomRecord>(Room, { _id: only }, { limit: 1 }),
+      readRecords<MessageRecord>(Message, { chatNo: only }, { sort: { seq: -1 }, limit: 1 }),
     ]);
-    return new Map(room ? [[only, { room, head: head ?? undefined }]] : []);
+    return new Map(room ? [[only, { room, head }]] : []);
   }
-  const rooms = await Room.aggregate<RoomRecord & { head: MessageRecord[] }>([
+  const rooms = await aggregateRecords<RoomRecord & { head: MessageRecord[] }>(Room, [
     { $match: { _id: { $in: chatNos } } },
     {
       $lookup: {

@@ -1,6 +1,8 @@
 import { literalPattern } from '../../kernel/literal-pattern.js';
+import { createGroupedReads } from '../../platform/grouped-reads.js';
+import { readRecords } from '../../platform/mongo.js';
 import type { CommunityParts } from '../parts.js';
-import { Article } from './article.model.js';
+import { Article, type ArticleRecord } from './article.model.js';
 import { type ArticleSummary, presentArticleSummary, type SummarisedArticle } from './article.presenter.js';
 
 /** The order of a list: newest first, or most hearts (then views, then newest) first. */
@@ -65,7 +67,8 @@ async function findPage({ directory }: ListParts, query: ArticleQuery): Promise<
     authors = await directory.findByNickname(keyword, MAX_AUTHORS);
     if (authors.length === 0) return [];
   }
-  return Article.find(
+  return readRecords<ArticleRecord>(
+    Article,
     {
       state: 'live',
       ...(categoryId !== undefined && { categoryId }),
@@ -73,15 +76,31 @@ async function findPage({ directory }: ListParts, query: ArticleQuery): Promise<
       ...(pattern && option === 'context' && { context: pattern }),
       ...(authors && { authorNo: { $in: authors } }),
     },
-    SUMMARY_FIELDS,
-  )
-    .sort(ORDERS[order])
-    .skip((page - 1) * size)
-    .limit(size)
-    .lean();
+    { projection: SUMMARY_FIELDS, sort: ORDERS[order], skip: (page - 1) * size, limit: size },
+  );
 }
 
 type Leading = Record<'hot' | 'weekly', SummarisedArticle | undefined>;
+
+/** Summaries of live articles by number, as many callers want the same ones at the same moment. */
+const readSummaries = createGroupedReads(async (numbers: number[]) => {
+  const articles = await readRecords<ArticleRecord>(
+    Article,
+    { _id: { $in: numbers }, state: 'live' },
+    { projection: SUMMARY_FIELDS },
+  );
+  return new Map<number, SummarisedArticle>(articles.map((article) => [article._id, article]));
+});
+
+/** The live article that leads the list by likes. */
+const readBest = createGroupedReads(async (_: 'best'[]) => {
+  const [best] = await readRecords<ArticleRecord>(
+    Article,
+    { state: 'live' },
+    { projection: SUMMARY_FIELDS, sort: ORDERS.like, limit: 1 },
+  );
+  return new Map<'best', SummarisedArticle>(best ? [['best', best]] : []);
+});
 
 /**
  * The leaders as they are now; where a window is empty, the best live article of all time.
@@ -91,17 +110,13 @@ async function findLeading({ leaders }: ListParts): Promise<Leading> {
     const standing = await leaders.standing();
     const numbers = [standing.hot, standing.weekly].flatMap((leader) => (leader ? [leader.articleId] : []));
     const [articles, best] = await Promise.all([
-      numbers.length > 0
-        ? Article.find({ _id: { $in: numbers }, state: 'live' }, SUMMARY_FIELDS).lean()
-        : Promise.resolve([]),
-      standing.hot && standing.weekly
-        ? Promise.resolve(null)
-        : Article.findOne({ state: 'live' }, SUMMARY_FIELDS).sort(ORDERS.like).lean(),
+      Promise.all(numbers.map(readSummaries)),
+      standing.hot && standing.weekly ? undefined : readBest('best'),
     ]);
-    const byNumber = new Map(articles.map((article) => [article._id, article]));
+    const byNumber = new Map(articles.flatMap((article) => (article ? [[article._id, article]] : [])));
     if (numbers.every((no) => byNumber.has(no))) {
       const pick = (leader: { articleId: number } | undefined) =>
-        (leader ? byNumber.get(leader.articleId) : best) ?? undefined;
+        leader ? byNumber.get(leader.articleId) : best;
       return { hot: pick(standing.hot), weekly: pick(standing.weekly) };
     }
     // Another process has deleted a leader this one still remembers.

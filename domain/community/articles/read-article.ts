@@ -1,7 +1,8 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
+import { changeRecord } from '../../platform/mongo.js';
 import type { CommunityParts } from '../parts.js';
-import { Article } from './article.model.js';
+import { Article, type ArticleRecord } from './article.model.js';
 import { type ArticleDetail, presentArticle } from './article.presenter.js';
 
 /**
@@ -15,11 +16,11 @@ export async function readArticle(
   reader: Actor | undefined,
   articleId: number,
 ): Promise<ArticleDetail> {
-  const article = await Article.findOneAndUpdate(
+  const article = await changeRecord<ArticleRecord>(
+    Article,
     { _id: articleId, state: 'live' },
     { $inc: { views: 1 } },
-    { returnDocument: 'after' },
-  ).lean();
+  );
   if (!article) throw new AppError('ARTICLE_NOT_FOUND');
   leaders.viewed(articleId);
   const authors = await directory.lookUp([article.authorNo]);

@@ -1,7 +1,8 @@
 import type { Actor } from '../../kernel/actor.js';
+import { readRecords } from '../../platform/mongo.js';
 import { requireArticle } from '../articles/require-article.js';
 import type { CommunityParts } from '../parts.js';
-import { Comment } from './comment.model.js';
+import { Comment, type CommentRecord } from './comment.model.js';
 import { type CommentView, presentComments } from './comment.presenter.js';
 
 /**
@@ -16,7 +17,10 @@ export async function listComments(
   articleId: number,
 ): Promise<CommentView[]> {
   await requireArticle(articleId);
-  const comments = await Comment.find({ articleId, state: { $in: ['live', 'flagged'] } }).lean();
+  const comments = await readRecords<CommentRecord>(Comment, {
+    articleId,
+    state: { $in: ['live', 'flagged'] },
+  });
   const authors = await directory.lookUp(comments.map(({ authorNo }) => authorNo));
   return presentComments(comments, { authors, reader, localTime });
 }
