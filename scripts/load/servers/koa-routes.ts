@@ -10,7 +10,10 @@ import { MongoClient } from 'mongodb';
  * `koa-routes.js URI MEMBER`.
  */
 const [uri = '', member] = process.argv.slice(2);
-const client = new MongoClient(uri, { maxPoolSize: 20 });
+const client = new MongoClient(uri, {
+  maxPoolSize: 20,
+  writeConcern: { w: 'majority', journal: true },
+});
 await client.connect();
 const db = client.db();
 const me = Number(member);
