@@ -176,7 +176,10 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
   const live = createSocketLive({
     send: (room, event, payload, version) =>
       io.to(room).emit(event, ...((version === undefined ? [payload] : [payload, version]) as never)),
-    sendHere: (room, event, payload) => io.local.to(room).emit(event, ...([payload] as never)),
+    sendHere(room, event, payload) {
+      // What goes to all members at once goes to many who have no socket here: nothing is encoded for them.
+      if (io.of('/').adapter.rooms.has(room)) io.local.to(room).emit(event, ...([payload] as never));
+    },
     leave: (inRoom, room) => io.in(inRoom).socketsLeave(room),
   });
 

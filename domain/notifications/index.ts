@@ -15,7 +15,7 @@ import type { NotificationRecord } from './notification.model.js';
 import { presentNotification } from './notification.presenter.js';
 import { createNotifier, type Notice } from './notifier.js';
 import { replayAfter, resumeAfter } from './replay.js';
-import { createTail } from './tail.js';
+import { createTail, type Found, type SharedPart } from './tail.js';
 import type { Delivery, Subscription, WakeUps } from './wake-ups.js';
 
 export { createWakeUps } from './create-wake-ups.js';
@@ -61,11 +61,11 @@ export interface NotificationDeps {
 
 export function createNotifications(deps: NotificationDeps): Notifications {
   const { clock, events, directory, localTime, live, logger, wakeUps = createWakeUps() } = deps;
-  /** Numbers of what this process has delivered lately, so that the tail leaves them alone. */
-  const delivered = new LRUCache<number, true>({ max: 20_000 });
-
-  /** Those of them that the tail has found: the push that comes late must not show them twice. */
-  const tailed = new LRUCache<number, true>({ max: 20_000 });
+  /**
+   * Numbers of what this process has delivered lately, so that the tail leaves them alone; and whether the
+   * tail has found them: a push that comes late must not show those twice.
+   */
+  const delivered = new LRUCache<number, 'pushed' | 'tailed'>({ max: 20_000 });
 
   async function viewOf(record: NotificationRecord): Promise<NotificationView> {
     const origins = await directory.lookUp(record.originNo > 0 ? [record.originNo] : []);
@@ -74,7 +74,7 @@ export function createNotifications(deps: NotificationDeps): Notifications {
 
   /** A new one, to wherever its member is listening. */
   async function deliver(record: NotificationRecord): Promise<void> {
-    delivered.set(record._id, true);
+    delivered.set(record._id, 'pushed');
     try {
       const view = await viewOf(record);
       wakeUps.publish({ memberNo: record.memberNo, n: record.n, view });
@@ -90,14 +90,21 @@ export function createNotifications(deps: NotificationDeps): Notifications {
     metrics.notificationsStored.inc({ type: record.type });
     await deliver(record);
   });
-  /** One whose push has not come by: to those who listen in this process, as every process has its own tail. */
-  async function deliverHere(record: NotificationRecord): Promise<void> {
-    const view = await viewOf(record);
-    if (delivered.has(record._id)) return;
-    delivered.set(record._id, true);
-    tailed.set(record._id, true);
-    wakeUps.publishHere({ memberNo: record.memberNo, n: record.n, view });
-    live.notificationHere(record.memberNo, view);
+  /** Those whose push has not come by: to who listens in this process, as every process has its own tail. */
+  async function deliverHere(found: Found[]): Promise<void> {
+    const origins = await directory.lookUp(found.map(({ shared }) => shared.originNo).filter((no) => no > 0));
+    const views = new Map<SharedPart, NotificationView>();
+    for (const { _id, memberNo, n, shared } of found) {
+      if (delivered.has(_id)) continue;
+      delivered.set(_id, 'tailed');
+      const known = views.get(shared);
+      const view = known
+        ? { ...known, id: _id }
+        : presentNotification({ _id, ...shared }, origins.get(shared.originNo), localTime);
+      if (!known) views.set(shared, view);
+      wakeUps.publishHere({ memberNo, n, view });
+      live.notificationHere(memberNo, view);
+    }
   }
   const tail = createTail((id) => delivered.has(id), deliverHere, logger);
   listenToCauses(events, notifier);
@@ -111,11 +118,12 @@ export function createNotifications(deps: NotificationDeps): Notifications {
     replayAfter: (memberNo, after) => replayAfter(directory, localTime, memberNo, after),
     subscribe: (memberNo, listener) => wakeUps.subscribe(memberNo, listener),
     heard(notificationId) {
-      delivered.set(notificationId, true);
-      return !tailed.has(notificationId);
+      if (delivered.get(notificationId) === 'tailed') return false;
+      delivered.set(notificationId, 'pushed');
+      return true;
     },
     async startTail() {
-      for (const id of await tail.start()) delivered.set(id, true);
+      for (const id of await tail.start()) delivered.set(id, 'pushed');
     },
     async close() {
       await tail.stop();

@@ -8,7 +8,7 @@ const SERVICE_NAME = 'admin';
 
 /** The documented record, the same for the list, the stream and the socket event. */
 export function presentNotification(
-  record: NotificationRecord,
+  record: Omit<NotificationRecord, 'memberNo' | 'n' | 'cause' | 'chatNo'>,
   origin: Actor | undefined,
   localTime: LocalDateTime,
 ): NotificationView {

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../platform/logger.js';
+import { aggregateRecords } from '../platform/mongo.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
 
 /** How often, in ms, notifications written by other processes are looked for. */
@@ -13,16 +15,89 @@ const OVERLAP = 2_000;
 /** Most records one look takes on. */
 const PAGE = 5_000;
 
+/** Most records delivered in one turn of the event loop: others are served in between. */
+const PER_TURN = 1_000;
+
+/** What notifications have in common that tell several members the same, as those of an announcement do. */
+export type SharedPart = Pick<
+  NotificationRecord,
+  'type' | 'content' | 'url' | 'originNo' | 'publishedAt' | 'checked' | 'deleted'
+>;
+
+/** A notification that was written past this process. */
+export interface Found extends Pick<NotificationRecord, '_id' | 'memberNo' | 'n'> {
+  /** The same object for all that were read together and say the same. */
+  shared: SharedPart;
+}
+
+/** Numbers above one, lowest first, as one record: most looks find nothing to read but these. */
+async function numbersAfter(after: number): Promise<number[]> {
+  const [all] = await aggregateRecords<{ ids: number[] }>(Notification, [
+    { $match: { _id: { $gt: after } } },
+    { $sort: { _id: 1 } },
+    { $limit: PAGE },
+    { $group: { _id: null, ids: { $push: '$_id' } } },
+  ]);
+  return (all?.ids ?? []).sort((a, b) => a - b);
+}
+
+/** Whether most numbers from the first to the last are among these: then the range is the shorter question. */
+function isDense(ids: number[]): boolean {
+  const [first = 0, last = 0] = [ids[0], ids.at(-1)];
+  return ids.length > (last - first) / 2;
+}
+
+/**
+ * The notifications of these numbers, and perhaps some between them, lowest first. What they have in common comes once: an announcement
+ * has a record for every member, and reading each of them whole was most of what delivering it cost.
+ */
+async function readFound(ids: number[]): Promise<Found[]> {
+  const groups = await aggregateRecords<{
+    _id: SharedPart;
+    ids: number[];
+    members: number[];
+    numbers: number[];
+  }>(Notification, [
+    { $match: { _id: isDense(ids) ? { $gte: ids[0], $lte: ids.at(-1) } : { $in: ids } } },
+    {
+      $group: {
+        _id: {
+          type: '$type',
+          content: '$content',
+          url: '$url',
+          originNo: '$originNo',
+          publishedAt: '$publishedAt',
+          checked: '$checked',
+          deleted: '$deleted',
+        },
+        ids: { $push: '$_id' },
+        members: { $push: '$memberNo' },
+        numbers: { $push: '$n' },
+      },
+    },
+  ]);
+  return groups
+    .flatMap(({ _id: shared, ids, members, numbers }) =>
+      ids.map((id, i) => ({
+        _id: id,
+        memberNo: members[i] as number,
+        n: numbers[i] as number,
+        shared,
+      })),
+    )
+    .sort((a, b) => a._id - b._id);
+}
+
 /**
  * Finds notifications that were written past this process (by `npm run announce`, say), so that they
  * reach open streams and sockets within seconds without anybody telling us.
  *
  * @param wasDelivered whether this process has delivered a record already
- * @param deliver called for each one that it has not, in order of their numbers
+ * @param deliver called with those that it has not, in order of their numbers, and perhaps some that it has
  */
 export function createTail(
   wasDelivered: (id: number) => boolean,
-  deliver: (record: NotificationRecord) => Promise<void>,
+  deliver: (found: Found[]) => Promise<void>,
   logger: Logger,
 ) {
   let timer: NodeJS.Timeout | undefined;
@@ -30,19 +105,16 @@ export function createTail(
   let running = Promise.resolve();
 
   async function look(): Promise<void> {
-    // The numbers first, from the index alone: most looks find nothing else.
-    const numbers = await Notification.find({ _id: { $gt: since - OVERLAP } }, { _id: 1 })
-      .sort({ _id: 1 })
-      .limit(PAGE)
-      .lean();
-    const missed = numbers.map(({ _id }) => _id).filter((id) => !wasDelivered(id));
+    const numbers = await numbersAfter(since - OVERLAP);
+    const missed = numbers.filter((id) => !wasDelivered(id));
     if (missed.length > 0) {
-      const records = await Notification.find({ _id: { $in: missed } })
-        .sort({ _id: 1 })
-        .lean();
-      for (const record of records) await deliver(record);
+      const found = await readFound(missed);
+      for (let from = 0; from < found.length; from += PER_TURN) {
+        await deliver(found.slice(from, from + PER_TURN));
+        await nextTurn();
+      }
     }
-    since = Math.max(since, numbers.at(-1)?._id ?? 0);
+    since = Math.max(since, numbers.at(-1) ?? 0);
   }
 
   return {
@@ -50,7 +122,7 @@ export function createTail(
     async start(): Promise<number[]> {
       const last = await Notification.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
       since = last?._id ?? 0;
-      const known = await Notification.find({ _id: { $gt: since - OVERLAP } }, { _id: 1 }).lean();
+      const known = await numbersAfter(since - OVERLAP);
       timer = setInterval(() => {
         running = running
           .then(look)
@@ -59,7 +131,7 @@ export function createTail(
           );
       }, EVERY_MS);
       timer.unref();
-      return known.map(({ _id }) => _id);
+      return known;
     },
     async stop(): Promise<void> {
       clearInterval(timer);

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { Notification } from '../../../domain/notifications/notification.model.js';
+import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { type Member, member } from '../../support/api.js';
 import { openRoom } from '../../support/chat.js';
 import { service } from '../../support/service.js';
@@ -193,5 +195,50 @@ describe('GET /notification/connect', () => {
     const stream = await openStream({ token: await token(email, { ttl: '2s' }) });
     await stream.next();
     await stream.ended;
+  });
+
+  it('carries what another process has written, in order, each with its own number, and once', async () => {
+    const [one, two] = [await member(), await member()];
+    const [stream, socket, other] = [await openStream(one), await connect(one), await connect(two)];
+    const notices: [Member, number, string][] = [
+      [one, 1, 'to all'],
+      [two, 1, 'to all'],
+      [one, 2, 'to one'],
+      [one, 3, 'to all'],
+    ];
+    const firstId = await nextNumbers('notification', notices.length);
+    const publishedAt = new Date();
+    await Notification.insertMany(
+      notices.map(([{ no }, n, content], i) => ({
+        _id: firstId + i,
+        memberNo: no,
+        n,
+        type: 'announcement',
+        content,
+        url: 'board/1',
+        originNo: 0,
+        publishedAt,
+        checked: false,
+        deleted: false,
+        cause: `elsewhere:${firstId + i}`,
+      })),
+    );
+    await stream.next(({ id }) => id === `${one.no}_3`);
+    await socket.next<Record>('notification', ({ id }) => id === firstId + 3);
+    await other.next<Record>('notification', ({ id }) => id === firstId + 1);
+    const told = [
+      [firstId, 'to all'],
+      [firstId + 2, 'to one'],
+      [firstId + 3, 'to all'],
+    ];
+    const asHeard = ({ id, content }: Record) => [id, content];
+    expect(socket.heard<Record>('notification').map(asHeard)).to.deep.equal(told);
+    expect(
+      stream.events.filter(({ data }) => data.startsWith('{')).map(({ data }) => asHeard(JSON.parse(data))),
+    ).to.deep.equal(told);
+    expect(other.heard<Record>('notification').map(asHeard)).to.deep.equal([[firstId + 1, 'to all']]);
+    expect(socket.heard<Record>('notification')).to.deep.equal(
+      (await one.get<Record[]>('/notification/all')).body.reverse(),
+    );
   });
 });
