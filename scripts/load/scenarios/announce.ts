@@ -6,16 +6,29 @@ import type { LineSpec, Target } from '../clients/line.js';
 import { HOST, settings, startDatabase, startService } from '../installation.js';
 import { percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
+import { cpuOfAll } from '../process-figures.js';
 import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
 import { bareUws, startLocal } from '../socket-servers.js';
 import { stampedText } from '../stamp.js';
+import { median } from '../statistics.js';
 import { openWindow, usedPer } from '../window.js';
 
 const SOCKET_MEMBERS = 5_000;
 const STREAMS = 2_000;
 
 /** Most announcements in one measurement. */
-const ANNOUNCEMENTS = 3;
+const ANNOUNCEMENTS = 5;
+
+/**
+ * How often, in ms, deliveries and CPU are read together. The heartbeats of thousands of connections cost as much
+ * in the seconds between two announcements as an announcement: what counts is the CPU of the moments in which
+ * deliveries arrive, and of the announcements the median, as heartbeats may fall into one.
+ */
+const MOMENT_MS = 100;
+
+/** Moments before the first delivery, and after the last, that belong to it: reading, and what is left to write. */
+const BEFORE = 3;
+const AFTER = 1;
 
 const SOCKETS = 'to sockets';
 const EVENT_STREAMS = 'to event streams';
@@ -30,6 +43,23 @@ interface Audience {
   announce(content: string): Promise<void>;
 }
 
+interface Moment {
+  delivered: number;
+  /** CPU of the server so far, in µs. */
+  cpu: number;
+}
+
+/** @returns CPU per delivery of the moments around those in which deliveries arrived */
+function cpuPerDelivery(moments: Moment[]): number {
+  const moved = (i: number) => (moments[i]?.delivered ?? 0) > (moments[i - 1]?.delivered ?? 0);
+  let cpu = 0;
+  for (let i = 1; i < moments.length; i += 1) {
+    const near = Array.from({ length: BEFORE + AFTER + 1 }, (_, k) => Math.max(1, i - AFTER + k));
+    if (near.some(moved)) cpu += (moments[i]?.cpu ?? 0) - (moments[i - 1]?.cpu ?? 0);
+  }
+  return cpu / ((moments.at(-1)?.delivered ?? 0) - (moments[0]?.delivered ?? 0));
+}
+
 async function measure(run: Run, start: () => Promise<Audience>): Promise<Figures> {
   const { stage, options } = run;
   const audience = await start();
@@ -39,26 +69,39 @@ async function measure(run: Run, start: () => Promise<Audience>): Promise<Figure
   const { failed, reason } = await crew.open(target, lines);
   if (failed > 0) throw new Error(`${failed} connections failed: ${reason}`);
 
-  async function tellAll(count: number, first: number): Promise<void> {
-    const { delivered } = await crew.read();
-    for (let i = 0; i < count; i += 1) {
-      await announce(stampedText(first + i, 80));
-      await arrive(delivered + lines.length * (i + 1));
+  /** Announces, and waits: what another process has written is looked for every few seconds. */
+  async function tellAll(n: number): Promise<Moment[]> {
+    const moments: Moment[] = [];
+    const look = async () => {
+      const { delivered } = await crew.read();
+      moments.push({ delivered, cpu: cpuOfAll(audience.pids) });
+      return delivered - (moments[0]?.delivered ?? 0);
+    };
+    await look();
+    let deadline = Number.POSITIVE_INFINITY;
+    const told = announce(stampedText(n, 80)).finally(() => {
+      deadline = performance.now() + 20_000;
+    });
+    const arrived = async () => {
+      while ((await look()) < lines.length && performance.now() < deadline) await sleep(MOMENT_MS);
+    };
+    await Promise.all([told, arrived()]);
+    for (let i = 0; i <= AFTER; i += 1) {
+      await sleep(MOMENT_MS);
+      await look();
     }
+    return moments;
   }
-  /** What another process has written is looked for every few seconds: silence is no loss yet. */
-  async function arrive(due: number): Promise<void> {
-    const deadline = performance.now() + 20_000;
-    while ((await crew.read()).delivered < due && performance.now() < deadline) await sleep(100);
-  }
-  await tellAll(1, 1);
+  await tellAll(1);
   await crew.forget();
   const close = openWindow(audience, crew);
-  await tellAll(times, 2);
+  const costs: number[] = [];
+  for (let i = 0; i < times; i += 1) costs.push(cpuPerDelivery(await tellAll(2 + i)));
   const used = close();
   const tally = await crew.read();
   return {
     ...usedPer(used, tally.delivered),
+    cpu: median(costs),
     delivered: tally.delivered,
     lost: lines.length * times - tally.delivered,
     ...percentiles(latenciesOf(tally).deliveries),
@@ -141,7 +184,7 @@ const bareWrite: Contender = {
 export const announce: Scenario = {
   name: 'announce',
   title:
-    'One announcement to every member, each with a record of their own; latency from the command’s begin, which the service hears of within 5 s',
+    'One announcement to every member, each with a record of their own; CPU of the moments in which it arrives, without heartbeats; latency from the command’s begin, which the service hears of within 5 s',
   columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'databaseCpu', 'clients'],
 
   contenders: () => [
