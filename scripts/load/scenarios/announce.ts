@@ -41,7 +41,15 @@ interface Audience {
   databasePid?: number;
   lines: LineSpec[];
   announce(content: string): Promise<void>;
+  /** Time, in ms, before each announcement. */
+  pauseMs?: number;
 }
+
+/**
+ * How long, in ms, the limit has nothing to do before it tells everybody. The service hears of an announcement
+ * that long after the last one, while others use the machine: neither shall find its caches as it left them.
+ */
+const PAUSE_MS = 5_000;
 
 interface Moment {
   delivered: number;
@@ -49,7 +57,10 @@ interface Moment {
   cpu: number;
 }
 
-/** @returns CPU per delivery of the moments around those in which deliveries arrived */
+/**
+ * @returns CPU per delivery of the moments around those in which deliveries arrived
+ * @throws Error when there were none
+ */
 function cpuPerDelivery(moments: Moment[]): number {
   const moved = (i: number) => (moments[i]?.delivered ?? 0) > (moments[i - 1]?.delivered ?? 0);
   let cpu = 0;
@@ -57,13 +68,15 @@ function cpuPerDelivery(moments: Moment[]): number {
     const near = Array.from({ length: BEFORE + AFTER + 1 }, (_, k) => Math.max(1, i - AFTER + k));
     if (near.some(moved)) cpu += (moments[i]?.cpu ?? 0) - (moments[i - 1]?.cpu ?? 0);
   }
-  return cpu / ((moments.at(-1)?.delivered ?? 0) - (moments[0]?.delivered ?? 0));
+  const delivered = (moments.at(-1)?.delivered ?? 0) - (moments[0]?.delivered ?? 0);
+  if (delivered === 0) throw new Error('an announcement has reached nobody');
+  return cpu / delivered;
 }
 
 async function measure(run: Run, start: () => Promise<Audience>): Promise<Figures> {
   const { stage, options } = run;
   const audience = await start();
-  const { target, lines, announce } = audience;
+  const { target, lines, announce, pauseMs = 0 } = audience;
   const times = Math.min(ANNOUNCEMENTS, options.seconds);
   const crew = await startCrew(stage, options.clients);
   const { failed, reason } = await crew.open(target, lines);
@@ -77,6 +90,7 @@ async function measure(run: Run, start: () => Promise<Audience>): Promise<Figure
       moments.push({ delivered, cpu: cpuOfAll(audience.pids) });
       return delivered - (moments[0]?.delivered ?? 0);
     };
+    await sleep(pauseMs);
     await look();
     let deadline = Number.POSITIVE_INFINITY;
     const told = announce(stampedText(n, 80)).finally(() => {
@@ -158,6 +172,7 @@ const barePublish: Contender = {
         target: { ...target, event: 'notification' },
         pids,
         lines: Array.from({ length: socketMembers(run) }, (_, i): LineSpec => ({ room: i + 1 })),
+        pauseMs: PAUSE_MS,
         announce: async (content) => announce?.(1, content),
       };
     }),
@@ -174,6 +189,7 @@ const bareWrite: Contender = {
         target: { kind: 'stream', host: HOST, port },
         pids: [actor.pid],
         lines: Array.from({ length: streamMembers(run) }, (): LineSpec => ({})),
+        pauseMs: PAUSE_MS,
         announce: async (content) => {
           actor.child.send({ announce: 1, content });
         },
