@@ -41,14 +41,8 @@ async function numbersAfter(after: number): Promise<number[]> {
   return (all?.ids ?? []).sort((a, b) => a - b);
 }
 
-/** Whether most numbers from the first to the last are among these: then the range is the shorter question. */
-function isDense(ids: number[]): boolean {
-  const [first = 0, last = 0] = [ids[0], ids.at(-1)];
-  return ids.length > (last - first) / 2;
-}
-
 /**
- * The notifications of these numbers, and perhaps some between them, lowest first. What they have in common comes once: an announcement
+ * The notifications of these numbers, lowest first. What they have in common comes once: an announcement
  * has a record for every member, and reading each of them whole was most of what delivering it cost.
  */
 async function readFound(ids: number[]): Promise<Found[]> {
@@ -58,7 +52,7 @@ async function readFound(ids: number[]): Promise<Found[]> {
     members: number[];
     numbers: number[];
   }>(Notification, [
-    { $match: { _id: isDense(ids) ? { $gte: ids[0], $lte: ids.at(-1) } : { $in: ids } } },
+    { $match: { _id: { $in: ids } } },
     {
       $group: {
         _id: {
@@ -93,7 +87,7 @@ async function readFound(ids: number[]): Promise<Found[]> {
  * reach open streams and sockets within seconds without anybody telling us.
  *
  * @param wasDelivered whether this process has delivered a record already
- * @param deliver called with those that it has not, in order of their numbers, and perhaps some that it has
+ * @param deliver called with those that it has not, in order of their numbers
  */
 export function createTail(
   wasDelivered: (id: number) => boolean,
