@@ -12,15 +12,24 @@ const MEMBERS = 10_000;
 const STREAMS = 2_000;
 
 /** What makes a process collect its garbage when told to, so that memory is what is held. */
-const COLLECTS = ['--expose-gc', '--import', new URL('../collect-on-signal.js', import.meta.url).href];
+const COLLECTS = ['--import', new URL('../collect-on-signal.js', import.meta.url).href];
 
 /**
- * Longest time, in s, until memory is read, and between two collections of garbage meanwhile: V8 gives
- * pages back only after a while without work, and what a handshake needed is let go of by timers.
+ * Share of the connections that are opened and closed again before anything is read: what the first of
+ * them leave behind, compiled code above all, is no part of what each one takes.
  */
+const WARMING = 0.1;
+
+/** Longest time, in s, until memory is read, and between two collections of garbage meanwhile. */
 const SETTLING_SECONDS = 20;
 const COLLECT_EVERY_MS = 1_000;
-const IDLE_SECONDS = 5;
+
+/** Memory has settled when so many collections have found less than this share of it. */
+const SETTLED = 0.002;
+const SETTLED_TIMES = 2;
+
+/** Of the service's and the servers' pings, so that each connection is pinged once while CPU is counted. */
+const PING_SECONDS = 20;
 
 const SOCKETS = 'sockets, authenticated and joined';
 const EVENT_STREAMS = 'event streams';
@@ -31,27 +40,38 @@ interface Idle {
   lines: LineSpec[];
 }
 
+/** Memory of a server, in bytes, once its garbage is collected and no more comes up. */
+async function held(idle: Idle, seconds: number): Promise<number> {
+  let memory = memoryOf(idle);
+  let still = 0;
+  for (let left = seconds; left > 0 && still < SETTLED_TIMES; left -= 1) {
+    for (const pid of idle.pids) process.kill(pid, 'SIGUSR2');
+    await sleep(COLLECT_EVERY_MS);
+    const before = memory;
+    memory = memoryOf(idle);
+    still = Math.abs(before - memory) < before * SETTLED ? still + 1 : 0;
+  }
+  return memory;
+}
+
 /** Opens connections and reads what each takes: memory once garbage is collected, and CPU while nothing happens. */
 async function measure(run: Run, start: () => Promise<Idle>): Promise<Figures> {
   const { stage, options } = run;
   const idle = await start();
   const crew = await startCrew(stage, options.clients);
+  const settling = Math.min(SETTLING_SECONDS, options.seconds * 3);
 
-  async function held(): Promise<number> {
-    for (let left = Math.min(SETTLING_SECONDS, options.seconds * 3); left > 0; left -= 1) {
-      for (const pid of idle.pids) process.kill(pid, 'SIGUSR2');
-      await sleep(COLLECT_EVERY_MS);
-    }
-    return memoryOf(idle);
-  }
-  const before = await held();
+  await crew.open(idle.target, idle.lines.slice(0, Math.ceil(idle.lines.length * WARMING)));
+  await crew.cut();
+  const before = await held(idle, settling);
+  await crew.forget();
   const opening = performance.now();
   const { opened, failed, reason } = await crew.open(idle.target, idle.lines);
   if (opened === 0) throw new Error(`no connection was opened: ${reason}`);
   const duration = (performance.now() - opening) / 1_000;
-  const memory = ((await held()) - before) / opened / 1_024;
+  const memory = ((await held(idle, settling)) - before) / opened / 1_024;
   const close = openWindow(idle, crew);
-  await sleep(Math.min(IDLE_SECONDS, options.seconds) * 1_000);
+  await sleep(Math.min(PING_SECONDS, options.seconds * 3) * 1_000);
   const { cpu = 0, seconds } = close();
   const { closed } = await crew.read();
   // CPU per connection and second.

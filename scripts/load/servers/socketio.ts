@@ -48,8 +48,9 @@ const store = uri ? await textbookStore(uri) : memoryStore();
 const io = new Server({
   serveClient: false,
   transports: ['websocket'],
-  pingInterval: 250_000,
-  pingTimeout: 200_000,
+  // As the service has them (gateway/server.ts).
+  pingInterval: 20_000,
+  pingTimeout: 10_000,
 });
 
 type Ack = (answer: object) => void;
