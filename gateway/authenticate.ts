@@ -39,7 +39,7 @@ export function createAuthentication({ members, chat, rateLimits }: Domain, conf
     async function admit(): Promise<void> {
       await rateLimits.take('connect', client.address);
       const session = await members.authenticate(handshakeToken(socket));
-      socket.data = { session, client, timers: {} };
+      socket.data = { session, expiry: undefined, turn: undefined };
       chat.bindings.touch(client, session.actor.no);
     }
 

@@ -1,5 +1,4 @@
 import type { Domain } from '../domain/domain.js';
-import { AppError } from '../domain/kernel/errors.js';
 import type { Live } from '../domain/kernel/live.js';
 import { chatNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
 import type { Config } from '../domain/platform/config.js';
@@ -7,29 +6,32 @@ import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { closeReason } from './close-reasons.js';
 import { clientEvents } from './events/index.js';
-import { register } from './handle.js';
+import { createDispatcher } from './handle.js';
+import { letGoOfHandshake } from './handshake.js';
 import type { Sequencer } from './sequencer.js';
 import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
 import type { GatewaySocket } from './socket.js';
 
-const eventNames: ReadonlySet<string> = new Set(clientEvents.map(({ event }) => event));
-
 /** Most connections of one member, unless limits are off; the oldest gives way. */
 const MAX_CONNECTIONS = 50;
 
-/** An event we do not have is answered where an answer is wanted, and ignored where not. */
-function refuseUnknown([event, ...args]: unknown[], next: () => void): void {
-  if (typeof event === 'string' && eventNames.has(event)) {
-    next();
-    return;
-  }
-  metrics.socketRequests.inc({ event: 'unknown', status: 404 });
-  const ack = args.at(-1);
-  if (typeof ack === 'function')
-    ack(new AppError('UNKNOWN_EVENT', `no such event: ${String(event).slice(0, 64)}`).body);
+/** Makes room for a connection that has just entered its member's Socket.IO room, where the oldest is first. */
+function giveWay({ nsp }: GatewaySocket, memberNo: number): void {
+  const mine = nsp.adapter.rooms.get(memberRoom(memberNo));
+  if (!mine || mine.size <= MAX_CONNECTIONS) return;
+  const oldest = nsp.sockets.get(mine.values().next().value as string) as GatewaySocket | undefined;
+  if (!oldest) return;
+  // Now, not when it is closed: the next one that comes would find it there again.
+  void oldest.leave(memberRoom(memberNo));
+  closeSocket(oldest, closeReason('TOO_MANY_CONNECTIONS'));
 }
 
-/** @returns what is done with a connection that was let in */
+/**
+ * Each connection keeps its listeners for as long as it is open: all share these few functions, which
+ * Socket.IO calls with the connection as `this`.
+ *
+ * @returns what is done with a connection that was let in
+ */
 export function createConnectionHandler(
   domain: Domain,
   live: Live,
@@ -37,49 +39,37 @@ export function createConnectionHandler(
   config: Config,
   logger: Logger,
 ) {
-  const connections = new Map<number, Set<GatewaySocket>>();
+  const dispatch = createDispatcher({ domain, live, sequencer, logger }, clientEvents);
 
-  function remember(memberNo: number, socket: GatewaySocket): void {
-    const mine = connections.get(memberNo) ?? new Set();
-    connections.set(memberNo, mine.add(socket));
-    if (config.RATE_LIMIT === 'off' || mine.size <= MAX_CONNECTIONS) return;
-    const oldest = mine.values().next().value as GatewaySocket;
-    mine.delete(oldest);
-    closeSocket(oldest, closeReason('TOO_MANY_CONNECTIONS'));
+  /** The last moment at which its rooms are known. */
+  function onDisconnecting(this: GatewaySocket, reason: string): void {
+    const memberNo = this.data.session.actor.no;
+    metrics.sockets.dec();
+    metrics.socketsClosed.inc({ reason });
+    disarmExpiry(this);
+    const chatNos = [...this.rooms].map(chatNoOf).filter((chatNo) => chatNo !== undefined);
+    domain.chat
+      .connectionClosed(memberNo, chatNos, this.id)
+      .catch((error) =>
+        logger.error({ err: error, member: memberNo }, 'presence of a closed connection stays'),
+      );
   }
 
-  function forget(memberNo: number, socket: GatewaySocket): void {
-    const mine = connections.get(memberNo);
-    mine?.delete(socket);
-    if (mine?.size === 0) connections.delete(memberNo);
+  /** What a client sends under this name arrives here, too. */
+  function onError(this: GatewaySocket, error: unknown): void {
+    if (!(error instanceof Error)) return;
+    logger.warn({ err: error, member: this.data.session.actor.no }, 'socket error');
   }
 
   return (socket: GatewaySocket): void => {
     const memberNo = socket.data.session.actor.no;
     metrics.sockets.inc();
-    remember(memberNo, socket);
+    letGoOfHandshake(socket);
     void socket.join(memberRoom(memberNo));
+    if (config.RATE_LIMIT !== 'off') giveWay(socket, memberNo);
     armExpiry(socket);
-    socket.use(refuseUnknown);
-    for (const definition of clientEvents) register({ domain, live, sequencer, logger, socket }, definition);
-
-    socket.on('disconnecting', () => {
-      const chatNos = [...socket.rooms].map(chatNoOf).filter((chatNo) => chatNo !== undefined);
-      domain.chat
-        .connectionClosed(memberNo, chatNos, socket.id)
-        .catch((error) =>
-          logger.error({ err: error, member: memberNo }, 'presence of a closed connection stays'),
-        );
-    });
-    socket.on('disconnect', (reason) => {
-      metrics.sockets.dec();
-      metrics.socketsClosed.inc({ reason });
-      disarmExpiry(socket);
-      forget(memberNo, socket);
-    });
-    // Socket.IO throws an `error` event that nobody listens to.
-    socket.on('error' as never, (error: Error) => {
-      logger.warn({ err: error, member: memberNo }, 'socket error');
-    });
+    socket.onAny(dispatch);
+    socket.on('disconnecting', onDisconnecting);
+    socket.on('error' as never, onError as never);
   };
 }

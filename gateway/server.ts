@@ -21,9 +21,11 @@ import { createSocketLive } from '../domain/platform/socket-live.js';
 import { createAuthentication } from './authenticate.js';
 import { createConnectionHandler } from './connection.js';
 import { interceptDeliveries } from './deliveries.js';
+import { trimRequests } from './handshake.js';
 import { serveOperations } from './operations.js';
 import { countPolling } from './polling.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
+import { watchExpiries } from './session-expiry.js';
 import type { GatewayServer } from './socket.js';
 
 /** Largest frame taken, in bytes: the longest message, every character escaped, and room to spare. */
@@ -75,16 +77,21 @@ export interface Gateway {
 /**
  * The two things of uWebSockets.js that engine.io does not pass on. A reader that does not read is
  * closed instead of silently losing messages, and binary frames are refused: their bytes live in
- * memory that is taken back when the handler returns, and no event of ours has any.
+ * memory that is taken back when the handler returns, and no event of ours has any. And one that it
+ * keeps: the answer to the handshake, for middleware that waits for the connection's end, as CORS does not.
  */
 function guardWebSockets(app: TemplatedApp): void {
   const ws = app.ws.bind(app);
   app.ws = ((pattern: string, behavior: WebSocketBehavior<unknown>) => {
-    const { message } = behavior;
+    const { open, message } = behavior;
     return ws(pattern, {
       ...behavior,
       maxBackpressure: MAX_BACKPRESSURE,
       closeOnBackpressureLimit: true,
+      open(socket) {
+        (socket.getUserData() as { response?: object | undefined }).response = undefined;
+        open?.(socket);
+      },
       message(socket, data, isBinary) {
         if (isBinary) socket.end(1003, 'binary frames are not accepted');
         else message?.(socket, data, isBinary);
@@ -173,6 +180,7 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
     },
   });
   let stopComparing = () => {};
+  let stopWatching = () => {};
   const live = createSocketLive({
     send: (room, event, payload, version) =>
       io.to(room).emit(event, ...((version === undefined ? [payload] : [payload, version]) as never)),
@@ -208,6 +216,7 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
         logger,
       );
       if (redis) stopComparing = compareRegularly(sequencer, redis, logger);
+      stopWatching = watchExpiries(io.of('/').sockets);
       io.on('connection', createConnectionHandler(domain, live, sequencer, config, logger));
       io.of('/').adapter.on('delete-room', (room: string) => {
         const chatNo = chatNoOf(room);
@@ -218,6 +227,7 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
         await probe();
       });
       io.attachApp(app);
+      trimRequests(io);
       interceptDeliveries(domain, sequencer, countPolling(io));
       const { HOST, GATEWAY_PORT } = config;
       return new Promise<number>((resolve, reject) => {
@@ -238,6 +248,7 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
       draining = true;
       stopListening();
       stopComparing();
+      stopWatching();
       io.local.emit('drain', { retryAfterMs: config.DRAIN_WINDOW_MS });
       // The next turn of the loop: the event leaves before the connections close.
       await new Promise((resolve) => setImmediate(resolve));

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Notifications } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
-import { openStream, type Stream } from './stream.js';
+import { Stream, type StreamServices } from './stream.js';
 
 /** A heartbeat every so many ms; the usual polyfill gives up after 45 s of silence. (contract, section 6) */
 const HEARTBEAT_MS = 20_000;
@@ -54,15 +54,21 @@ export function createStreamHub(notifications: Notifications, logger: Logger): S
     if (mine?.size === 0) byMember.delete(stream.memberNo);
   }
 
+  const services: StreamServices = {
+    notifications,
+    logger,
+    onClose(stream, reason) {
+      metrics.streams.dec();
+      metrics.streamsClosed.inc({ reason });
+      forget(stream);
+    },
+  };
+
   return {
     open(req, res, memberNo, expiresAt, cursor) {
       // Gone while its cursor was looked up: its `close` has been and will not come again.
       if (res.destroyed || req.socket.destroyed) return;
-      const stream = openStream(req, res, notifications, memberNo, expiresAt, cursor, logger, (reason) => {
-        metrics.streams.dec();
-        metrics.streamsClosed.inc({ reason });
-        forget(stream);
-      });
+      const stream = new Stream(req, res, services, memberNo, expiresAt, cursor);
       metrics.streams.inc();
       streams.add(stream);
       const mine = byMember.get(memberNo) ?? new Set();

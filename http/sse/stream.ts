@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Delivery, Notifications } from '../../domain/notifications/index.js';
+import type { Delivery, Notifications, Subscription } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 
@@ -9,63 +9,104 @@ const MAX_LAG = 1024 * 1024;
 /** Why a stream ended, for metrics and logs. */
 export type CloseReason = 'client' | 'expired' | 'too-many' | 'slow' | 'drain' | 'error';
 
-/** One open event stream: everything after its cursor, in order, each once. */
-export interface Stream {
-  readonly memberNo: number;
-  /** Epoch ms at which its token ends, and so the stream. */
-  readonly expiresAt: number;
-  heartbeat(): void;
-  close(reason: CloseReason): void;
+/** What all streams share. */
+export interface StreamServices {
+  notifications: Notifications;
+  logger: Logger;
+  /** Called once for each stream, whoever ended it. */
+  onClose(stream: Stream, reason: CloseReason): void;
 }
 
 /**
- * Opens the stream: subscribes, then replays what was missed, then goes live. A delivery that arrives
- * during the replay is held back by the same rule that heals a lost one: only the number after the
- * cursor is written, a jump is read from the database.
+ * One open event stream: everything after its cursor, in order, each once.
  *
- * @param cursor number of the last notification the client has
- * @param onClose called once, whoever ended the stream
+ * It subscribes, then replays what was missed, then goes live. A delivery that arrives during the replay
+ * is held back by the same rule that heals a lost one: only the number after the cursor is written, a
+ * jump is read from the database.
+ *
+ * A class, because a stream is there for hours: functions of each stream's own would be memory.
  */
-export function openStream(
-  req: IncomingMessage,
-  res: ServerResponse,
-  notifications: Notifications,
-  memberNo: number,
-  expiresAt: number,
-  cursor: number,
-  logger: Logger,
-  onClose: (reason: CloseReason) => void,
-): Stream {
-  let last = cursor;
-  let reading = true;
+export class Stream {
+  readonly memberNo: number;
+  /** Epoch ms at which its token ends, and so the stream. */
+  readonly expiresAt: number;
+  private readonly res: ServerResponse;
+  private readonly services: StreamServices;
+  private readonly subscription: Subscription;
+  private last: number;
   /** The highest number seen that is not written yet. */
-  let wanted = cursor;
-  let closed = false;
+  private wanted: number;
+  private reading = true;
+  private closed = false;
 
-  function close(reason: CloseReason): void {
-    if (closed) return;
-    closed = true;
-    subscription.end();
-    onClose(reason);
+  /** @param cursor number of the last notification the client has */
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    services: StreamServices,
+    memberNo: number,
+    expiresAt: number,
+    cursor: number,
+  ) {
+    this.memberNo = memberNo;
+    this.expiresAt = expiresAt;
+    this.res = res;
+    this.services = services;
+    this.last = cursor;
+    this.wanted = cursor;
+    this.subscription = services.notifications.subscribe(memberNo, (delivery) => this.take(delivery));
+
+    req.socket.setTimeout(0);
+    req.socket.setNoDelay(true);
+    req.socket.setKeepAlive(true, 30_000);
+    const gone = () => this.close('client');
+    res.on('close', gone);
+    res.on('error', gone);
+    res.writeHead(200, STREAM_HEADERS);
+    this.write(
+      `retry: ${RETRY_MS}\n${formatEvent(`${memberNo}_${cursor}`, `EventStream Created. [userId=${memberNo}]`)}`,
+    );
+    void this.subscription.ready.then(() => {
+      if (!this.closed) this.startCatchUp();
+    });
+  }
+
+  heartbeat(): void {
+    this.write(HEARTBEAT);
+  }
+
+  close(reason: CloseReason): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.subscription.end();
+    this.services.onClose(this, reason);
     // A reader that does not read would hold an orderly end back for ever.
-    if (reason === 'slow' || reason === 'client') res.destroy();
-    else res.end();
+    if (reason === 'slow' || reason === 'client') this.res.destroy();
+    else this.res.end();
   }
 
-  function write(text: string): void {
-    if (closed) return;
-    res.write(text);
-    if (res.writableLength > MAX_LAG) close('slow');
+  private take(delivery: Delivery): void {
+    this.wanted = Math.max(this.wanted, delivery.n);
+    if (this.reading || delivery.n <= this.last) return;
+    if (delivery.n === this.last + 1) this.writeDelivery(delivery);
+    else this.startCatchUp();
   }
 
-  function writeDelivery({ n, view }: Delivery): void {
-    last = n;
-    write(formatEvent(`${memberNo}_${n}`, JSON.stringify(view)));
+  private write(text: string): void {
+    if (this.closed) return;
+    this.res.write(text);
+    if (this.res.writableLength > MAX_LAG) this.close('slow');
+  }
+
+  private writeDelivery({ n, view }: Delivery): void {
+    this.last = n;
+    this.write(formatEvent(`${this.memberNo}_${n}`, JSON.stringify(view)));
   }
 
   /** Resolves when the reader has taken what was written, or is gone. */
-  function drained(): Promise<void> {
-    if (closed || !res.writableNeedDrain) return Promise.resolve();
+  private drained(): Promise<void> {
+    const { res } = this;
+    if (this.closed || !res.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
         res.off('drain', done);
@@ -78,58 +119,34 @@ export function openStream(
   }
 
   /** Reads on until nothing that was announced is missing, no faster than the reader reads. */
-  async function catchUp(): Promise<void> {
-    reading = true;
+  private async catchUp(): Promise<void> {
+    this.reading = true;
     try {
       do {
-        const target = wanted;
-        for await (const page of notifications.replayAfter(memberNo, last)) {
+        const target = this.wanted;
+        for await (const page of this.services.notifications.replayAfter(this.memberNo, this.last)) {
           for (const delivery of page) {
-            writeDelivery(delivery);
+            this.writeDelivery(delivery);
             // After each: a whole page at once could be more than a reader may lag, for every reader.
-            if (res.writableNeedDrain) await drained();
-            if (closed) return;
+            if (this.res.writableNeedDrain) await this.drained();
+            if (this.closed) return;
           }
         }
         // Numbers up to here that did not come are those of deleted notifications.
-        last = Math.max(last, target);
-      } while (wanted > last);
+        this.last = Math.max(this.last, target);
+      } while (this.wanted > this.last);
     } finally {
-      reading = false;
+      this.reading = false;
     }
   }
 
-  function startCatchUp(): void {
-    catchUp().catch((error) => {
-      logger.warn({ err: error, member: memberNo }, 'a stream could not be caught up; its client comes back');
-      close('error');
+  private startCatchUp(): void {
+    this.catchUp().catch((error) => {
+      this.services.logger.warn(
+        { err: error, member: this.memberNo },
+        'a stream could not be caught up; its client comes back',
+      );
+      this.close('error');
     });
   }
-
-  const subscription = notifications.subscribe(memberNo, (delivery) => {
-    wanted = Math.max(wanted, delivery.n);
-    if (reading || delivery.n <= last) return;
-    if (delivery.n === last + 1) writeDelivery(delivery);
-    else startCatchUp();
-  });
-
-  req.socket.setTimeout(0);
-  req.socket.setNoDelay(true);
-  req.socket.setKeepAlive(true, 30_000);
-  res.on('close', () => close('client'));
-  res.on('error', () => close('client'));
-  res.writeHead(200, STREAM_HEADERS);
-  write(
-    `retry: ${RETRY_MS}\n${formatEvent(`${memberNo}_${cursor}`, `EventStream Created. [userId=${memberNo}]`)}`,
-  );
-  void subscription.ready.then(() => {
-    if (!closed) startCatchUp();
-  });
-
-  return {
-    memberNo,
-    expiresAt,
-    heartbeat: () => write(HEARTBEAT),
-    close,
-  };
 }
