@@ -1,22 +1,11 @@
 import type { Domain } from '../../domain/domain.js';
 import { parseInput } from '../../domain/kernel/input.js';
-import type { AppContext } from '../context.js';
 import { DONE } from '../respond.js';
 import { type Route, route } from '../route.js';
 import { STREAM_HEADERS } from '../sse/event-format.js';
+import { letGoOfRequest } from '../sse/let-go-of-request.js';
 import type { StreamHub } from '../sse/stream-hub.js';
 import { deleteBody, lastEventId, notificationParams } from './notifications.schema.js';
-
-/**
- * Lets go of what would be held as long as the stream is open. Koa waits for a response's end to report
- * what went wrong with it, with the whole context in its hands: some 5 KiB. `end` is what it waits for
- * (on-finished); a stream looks after its own end. And the request's headers have been read.
- */
-function letGoOfRequest({ req, res }: AppContext): void {
-  res.emit('end');
-  req.headers = {};
-  req.rawHeaders = [];
-}
 
 /** Interface, section "Notifications". */
 export function notificationRoutes({ notifications }: Domain, streams: StreamHub): Route[] {

@@ -183,6 +183,20 @@ describe('sockets of hostile and broken clients', () => {
     ).to.include({ seq: 2 });
   });
 
+  it('that leave the namespace and enter it again are still known by their headers', async () => {
+    const { gateway } = await service();
+    const { send, heard, socket } = await rawSocket(gateway, undefined, [`Authorization: ${me.token}`]);
+    const entered = () => heard.filter((text) => text.startsWith('40{"sid"')).length;
+    send('40');
+    await eventually(() => expect(entered()).to.equal(1));
+    send('41');
+    send('40');
+    await eventually(() => expect(entered()).to.equal(2));
+    send('421["error",{"message":"x"}]');
+    await eventually(() => expect(heard.at(-1)).to.include('UNKNOWN_EVENT'));
+    socket.destroy();
+  });
+
   it('are told that their token ends, prolonged by a new one, and closed without', async () => {
     const { token } = await service();
     const [prolonged, ended] = await Promise.all(

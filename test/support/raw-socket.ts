@@ -9,8 +9,11 @@ export interface RawSocket {
   closed: Promise<void>;
 }
 
-/** The bytes of a handshake request for the sockets' path. */
-export function handshakeRequest(query = 'EIO=4&transport=websocket'): string {
+/**
+ * The bytes of a handshake request for the sockets' path.
+ * @param headers further header lines
+ */
+export function handshakeRequest(query = 'EIO=4&transport=websocket', headers: string[] = []): string {
   return [
     `GET /socket.io/?${query} HTTP/1.1`,
     'Host: x',
@@ -18,6 +21,7 @@ export function handshakeRequest(query = 'EIO=4&transport=websocket'): string {
     'Connection: Upgrade',
     'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ...headers,
     '',
     '',
   ].join('\r\n');
@@ -53,14 +57,14 @@ function firstFrame(bytes: Buffer): { text: string; end: number } | undefined {
 }
 
 /** Opens one; resolves once the handshake is answered, whatever the answer is. */
-export async function rawSocket(base: string, query?: string): Promise<RawSocket> {
+export async function rawSocket(base: string, query?: string, headers?: string[]): Promise<RawSocket> {
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);
   const heard: string[] = [];
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
   // A server that refuses may reset the connection; `closed` tells.
   socket.on('error', () => {});
-  socket.write(handshakeRequest(query));
+  socket.write(handshakeRequest(query, headers));
   let bytes = Buffer.alloc(0);
   let isOpen = false;
   await new Promise<void>((resolve) => {

@@ -28,6 +28,9 @@ const COLLECT_EVERY_MS = 1_000;
 const SETTLED = 0.002;
 const SETTLED_TIMES = 2;
 
+/** Time, in s, in which V8 collects some more garbage of its own accord: part of the opening, not of being idle. */
+const QUIET_SECONDS = 8;
+
 /** Of the service's and the servers' pings, so that each connection is pinged once while CPU is counted. */
 const PING_SECONDS = 20;
 
@@ -70,6 +73,7 @@ async function measure(run: Run, start: () => Promise<Idle>): Promise<Figures> {
   if (opened === 0) throw new Error(`no connection was opened: ${reason}`);
   const duration = (performance.now() - opening) / 1_000;
   const memory = ((await held(idle, settling)) - before) / opened / 1_024;
+  await sleep(Math.min(QUIET_SECONDS, options.seconds) * 1_000);
   const close = openWindow(idle, crew);
   await sleep(Math.min(PING_SECONDS, options.seconds * 3) * 1_000);
   const { cpu = 0, seconds } = close();

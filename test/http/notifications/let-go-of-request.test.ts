@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { letGoOfRequest } from '../../../http/sse/let-go-of-request.js';
+import { eventually } from '../../support/eventually.js';
+
+describe('an answer that Koa has handed over', () => {
+  it('goes on without anything of its request in memory', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const app = new Koa();
+    let context: WeakRef<object> | undefined;
+    let write = (_: string) => {};
+    app.use(async (ctx) => {
+      context = new WeakRef(ctx);
+      ctx.respond = false;
+      letGoOfRequest(ctx);
+      const { res } = ctx;
+      res.writeHead(200);
+      write = (text) => res.write(text);
+      write('first ');
+    });
+    const server = createServer(app.callback()).listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const request = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      await eventually(() => expect(text).to.equal('first '));
+      await eventually(() => {
+        collectGarbage();
+        expect(context?.deref()).to.equal(undefined);
+      });
+      write('second');
+      await eventually(() => expect(text).to.equal('first second'));
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
