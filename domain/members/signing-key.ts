@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, importSPKI, type JWTVerifyGetKey } from 'jose';
@@ -6,11 +6,8 @@ import type { Clock } from '../kernel/clock.js';
 import type { Config } from '../platform/config.js';
 import { createRemoteKeys } from './remote-keys.js';
 
-/** How tokens are checked: the key (or where to find it) and the algorithms it is believed for. */
-export interface SigningKey {
-  key: Uint8Array | CryptoKey | JWTVerifyGetKey;
-  algorithms: string[];
-}
+/** How tokens are checked: a secret, for HS256 alone, or a public key (or where to find it) and the algorithms it is believed for. */
+export type SigningKey = { secret: KeyObject } | { key: CryptoKey | JWTVerifyGetKey; algorithms: string[] };
 
 /** Signature algorithms of public keys; `none` and HMAC are never taken with one (RFC 8725, 3.1). */
 const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'EdDSA'];
@@ -72,9 +69,5 @@ export async function loadSigningKey(config: Config, clock: Clock): Promise<Sign
   if (config.JWKS_URL) {
     return { key: createRemoteKeys(new URL(config.JWKS_URL), clock), algorithms: ASYMMETRIC };
   }
-  // Imported once: bytes would be imported anew for every token.
-  const secret = hmacSecret(config) as Uint8Array<ArrayBuffer>;
-  const hmac = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await globalThis.crypto.subtle.importKey('raw', secret, hmac, false, ['verify']);
-  return { key, algorithms: ['HS256'] };
+  return { secret: createSecretKey(hmacSecret(config) as Uint8Array) };
 }

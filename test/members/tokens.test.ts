@@ -13,12 +13,14 @@ interface Claims {
 }
 
 /** A token signed with the service's own key, good but for what a test changes. */
-async function signed(claims: Claims, alg = 'HS256', key?: Uint8Array): Promise<string> {
+async function signed(claims: Claims, alg = 'HS256', key?: Uint8Array, header = {}): Promise<string> {
   const { config } = await service();
   const own = config.JWT_SECRET ?? readFileSync(join(config.DATA_DIR, 'jwt-secret'), 'utf8').trim();
   const all: Claims = { sub: 'somebody@example.org', iat: now(), exp: now() + 60, ...claims };
   const said = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-  return new SignJWT(said).setProtectedHeader({ alg }).sign(key ?? new TextEncoder().encode(own));
+  return new SignJWT(said)
+    .setProtectedHeader({ alg, ...header })
+    .sign(key ?? new TextEncoder().encode(own), { crit: { 'urn:example:vital': false } });
 }
 
 const bad: Record<string, { token(): string | Promise<string>; code?: string }> = {
@@ -30,6 +32,25 @@ const bad: Record<string, { token(): string | Promise<string>; code?: string }> 
     token: () => new UnsecuredJWT({ sub: 'somebody@example.org', exp: now() + 60 }).encode(),
   },
   'the right key with HS512': { token: () => signed({}, 'HS512') },
+  'a header that demands what we do not know': {
+    token: () => signed({}, 'HS256', undefined, { crit: ['urn:example:vital'], 'urn:example:vital': true }),
+  },
+  'claims exchanged under a good signature': {
+    async token() {
+      const [mine, others] = [await signed({}), await signed({ sub: 'another@example.org' })];
+      const [header, , signature] = mine.split('.');
+      return [header, others.split('.')[1], signature].join('.');
+    },
+  },
+  'a signature in another spelling': {
+    async token() {
+      const jwt = await signed({});
+      // The last of 43 characters carries four bits, so four of them spell the same bytes.
+      const spelling = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+      return `${jwt.slice(0, -1)}${spelling[spelling.indexOf(jwt.at(-1) as string) + 1]}`;
+    },
+  },
+  'a part too many': { token: async () => `${await signed({})}.x` },
   'a token that expired a second ago': { token: () => signed({ exp: now() - 1 }), code: 'TOKEN_EXPIRED' },
   'a token that is not valid yet': { token: () => signed({ nbf: now() + 60 }) },
   'no exp': { token: () => signed({ exp: undefined }) },
