@@ -21,7 +21,7 @@ const MAX_IN_FLIGHT = 2;
 export function createGroupedReads<K, V>(
   read: (keys: K[]) => Promise<Map<K, V>>,
 ): (key: K) => Promise<V | undefined> {
-  let waiting = new Map<K, Waiting<V>[]>();
+  const waiting = new Map<K, Waiting<V>[]>();
   let inFlight = 0;
   let scheduled = false;
 
@@ -34,13 +34,22 @@ export function createGroupedReads<K, V>(
     }
   }
 
+  /** Those that have waited longest. */
+  function takeGroup(): [K, Waiting<V>[]][] {
+    const group: [K, Waiting<V>[]][] = [];
+    for (const entry of waiting) {
+      if (group.length === MAX_GROUP) break;
+      group.push(entry);
+      waiting.delete(entry[0]);
+    }
+    return group;
+  }
+
   function flush(): void {
     scheduled = false;
     while (waiting.size > 0 && inFlight < MAX_IN_FLIGHT) {
-      const all = [...waiting];
-      waiting = new Map(all.slice(MAX_GROUP));
       inFlight += 1;
-      void readGroup(all.slice(0, MAX_GROUP)).finally(() => {
+      void readGroup(takeGroup()).finally(() => {
         inFlight -= 1;
         schedule();
       });
