@@ -5,6 +5,7 @@ import type { ChatDeps } from '../chat-deps.js';
 import { markStateRead } from '../messages/mark-read.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
 import { presentPayload } from '../messages/message.presenter.js';
+import { unreadOf } from '../rooms/room-states.js';
 
 /** Most messages one join catches up. (contract, section 5) */
 const MAX_CAUGHT_UP = 500;
@@ -74,7 +75,7 @@ export async function enterRoom(
   connection: string,
 ): Promise<Entered> {
   const { states, presence, live, directory } = deps;
-  requireParticipant(await states.get(chatNo), actor.no);
+  const side = requireParticipant(await states.get(chatNo), actor.no);
   const arrived = await presence.enter(chatNo, actor.no, connection);
   // Read after they count as present: who sends from here on marks the message read by itself.
   const state = await states.load(chatNo);
@@ -84,7 +85,8 @@ export async function enterRoom(
     directory.lookUp([state.creator, state.joiner]),
     presence.list(chatNo),
   ]);
-  await markStateRead(deps, state, actor.no, seq);
+  // Behind one's own last messages there is nothing to read: who comes back to them costs no write.
+  if (unreadOf(state, side) > 0) await markStateRead(deps, state, actor.no, seq);
   if (arrived) live.presence(chatNo, actor.no, true);
   const shown =
     after === undefined
