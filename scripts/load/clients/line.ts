@@ -18,6 +18,8 @@ export interface LineSpec {
   token?: string;
   /** Number of the room it enters. */
   room?: number;
+  /** Number of the last message it has; without one it asks for the newest. */
+  after?: number;
   /** Sends messages when a flow runs. */
   sender?: boolean;
 }

@@ -16,8 +16,8 @@ const JOIN_ACK = 0;
 const RUN = `${randomBytes(6).toString('base64url')}-`;
 
 /** A room:join, and what is sent to a room, as text of Socket.IO's protocol. */
-function join(room: number): string {
-  return `42${JOIN_ACK}["room:join",{"chatNo":${room}}]`;
+function join(room: number, after?: number): string {
+  return `42${JOIN_ACK}["room:join",${JSON.stringify({ chatNo: room, after })}]`;
 }
 
 function send(id: number, room: number, content: string, count: number): string {
@@ -77,7 +77,7 @@ export const openSocketIo: OpenLine = (target, spec, events) =>
           } else if (kind === ACK) acknowledged(bytes, from, to);
           else if (kind === CONNECT) {
             if (spec.room === undefined) isReady();
-            else client.send(join(spec.room));
+            else client.send(join(spec.room, spec.after));
           } else if (kind === CONNECT_ERROR) fail(`refused: ${bytes.toString('utf8', from, to)}`);
         } else if (type === PING) client.send('3');
         else if (type === OPEN) client.send(`40${JSON.stringify(spec.token ? { token: spec.token } : {})}`);

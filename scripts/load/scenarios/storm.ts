@@ -15,6 +15,12 @@ const FORGOTTEN_MS = 11_000;
 /** Time, in ms, a server has to notice that all are gone. */
 const GONE_MS = 2_000;
 
+/** Past every message's number: who comes back has missed nothing. */
+const HAS_ALL = 1_000_000;
+
+/** Length of the one message that is in every room. */
+const LENGTH = 100;
+
 /** What a client of Socket.IO waits for its connection. */
 const PATIENCE_MS = 20_000;
 
@@ -25,14 +31,20 @@ async function measure(server: SocketServer, run: Run): Promise<Figures> {
   const crew = await startCrew(stage, options.clients);
   const lines = Array.from({ length: members }, (_, i): LineSpec => {
     const room = served.world?.rooms[i >> 1];
-    return { room: room?.no ?? (i >> 1) + 1, ...(room ? { token: room.tokens[i & 1] as string } : {}) };
+    return {
+      room: room?.no ?? (i >> 1) + 1,
+      ...(room ? { token: room.tokens[i & 1] as string } : {}),
+      sender: i % 2 === 0,
+    };
   });
   const first = await crew.open(served.target, lines);
   if (first.failed > 0) throw new Error(`${first.failed} connections failed: ${first.reason}`);
+  await crew.flow({ seconds: 1, rate: members / 2, length: LENGTH });
   await crew.cut();
   await sleep(server.role === 'ours' ? FORGOTTEN_MS : GONE_MS);
   const close = openWindow(served, crew);
-  const { opened, failed } = await crew.open(served.target, lines, {
+  const again = lines.map((line) => ({ ...line, after: HAS_ALL }));
+  const { opened, failed } = await crew.open(served.target, again, {
     atOnce: members,
     patienceMs: PATIENCE_MS,
   });
