@@ -1,7 +1,7 @@
 import type { Actor, Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import { createGroupedReads } from '../platform/grouped-reads.js';
+import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
 import { duplicateKey } from '../platform/mongo.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Member, type MemberRecord } from './member.model.js';
@@ -37,7 +37,7 @@ export function changesOf(member: MemberRecord, facts: MemberFacts): Partial<Mem
 }
 
 const findMember = createGroupedReads(async (emails: string[]) => {
-  const records = await Member.find({ email: { $in: emails } }).lean();
+  const records = await Member.find({ email: { $in: emails } }, null, WHOLE_GROUP).lean();
   return new Map(records.map((record) => [record.email, record]));
 });
 

@@ -6,6 +6,12 @@ interface Waiting<V> {
 /** Most keys of one read. */
 const MAX_GROUP = 500;
 
+/**
+ * Options of a read whose whole group comes in one answer: the driver asks for the first hundred alone,
+ * and for each further batch once more.
+ */
+export const WHOLE_GROUP = { batchSize: MAX_GROUP + 1 };
+
 /** Reads on their way at once: one would leave the database idle while we prepare the next. */
 const MAX_IN_FLIGHT = 2;
 

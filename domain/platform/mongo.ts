@@ -132,8 +132,9 @@ export function readRecords<T extends object>(
 export function aggregateRecords<T extends object>(
   model: { collection: unknown },
   stages: mongo.BSON.Document[],
+  options: mongo.AggregateOptions = {},
 ): Promise<T[]> {
-  return (model.collection as mongo.Collection).aggregate<T>(stages).toArray();
+  return (model.collection as mongo.Collection).aggregate<T>(stages, options).toArray();
 }
 
 /** Changes one record, past mongoose as well. @returns the record as it is then; null where there is none */

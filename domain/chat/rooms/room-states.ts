@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../kernel/errors.js';
 import type { MessagePayload } from '../../kernel/live.js';
-import { createGroupedReads } from '../../platform/grouped-reads.js';
+import { createGroupedReads, WHOLE_GROUP } from '../../platform/grouped-reads.js';
 import { aggregateRecords, readRecords } from '../../platform/mongo.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
 import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
@@ -91,7 +91,7 @@ async function readStates(chatNos: number[]): Promise<Map<number, RoomAndHead>> 
     ]);
     return new Map(room ? [[only, { room, head }]] : []);
   }
-  const rooms = await aggregateRecords<RoomRecord & { head: MessageRecord[] }>(Room, [
+  const stages = [
     { $match: { _id: { $in: chatNos } } },
     {
       $lookup: {
@@ -102,7 +102,8 @@ async function readStates(chatNos: number[]): Promise<Map<number, RoomAndHead>> 
         as: 'head',
       },
     },
-  ]);
+  ];
+  const rooms = await aggregateRecords<RoomRecord & { head: MessageRecord[] }>(Room, stages, WHOLE_GROUP);
   return new Map(rooms.map(({ head, ...room }) => [room._id, { room, head: head[0] }]));
 }
 
