@@ -4,6 +4,7 @@ import { chatNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
+import { publishAcknowledgements } from './acknowledgements.js';
 import { closeReason } from './close-reasons.js';
 import { clientEvents } from './events/index.js';
 import { createDispatcher } from './handle.js';
@@ -65,6 +66,7 @@ export function createConnectionHandler(
     const memberNo = socket.data.session.actor.no;
     metrics.sockets.inc();
     letGoOfHandshake(socket);
+    publishAcknowledgements(socket);
     void socket.join(memberRoom(memberNo));
     if (config.RATE_LIMIT !== 'off') giveWay(socket, memberNo);
     armExpiry(socket);

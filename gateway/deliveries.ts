@@ -94,9 +94,9 @@ export function interceptDeliveries(
       chat.heardRead(chatNo, memberNo, seq);
       pass();
     } else if (event === 'room') {
-      const { chatNo } = payload as RoomView;
+      if (version === undefined) pass();
       // The version is for us; the client gets the documented element alone.
-      if (isNewest(`${[...opts.rooms]} ${chatNo}`, version)) {
+      else if (isNewest(`${[...opts.rooms]} ${(payload as RoomView).chatNo}`, version)) {
         deliver(this, { ...packet, data: [event, payload] }, opts);
       }
     } else if (event === 'notification') {

@@ -182,8 +182,11 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
   let stopComparing = () => {};
   let stopWatching = () => {};
   const live = createSocketLive({
-    send: (room, event, payload, version) =>
-      io.to(room).emit(event, ...((version === undefined ? [payload] : [payload, version]) as never)),
+    send(room, event, payload, version) {
+      // A process that is alone tells each state in its turn: there is nothing older to tell apart.
+      const versioned = redis && version !== undefined;
+      io.to(room).emit(event, ...((versioned ? [payload, version] : [payload]) as never));
+    },
     sendHere(room, event, payload) {
       // What goes to all members at once goes to many who have no socket here: nothing is encoded for them.
       if (io.of('/').adapter.rooms.has(room)) io.local.to(room).emit(event, ...([payload] as never));
