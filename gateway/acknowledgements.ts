@@ -1,11 +1,8 @@
+import { broadcastHere } from './deliveries.js';
 import type { GatewaySocket } from './socket.js';
 
 /** The packet type of an acknowledgement. (Socket.IO protocol, 5) */
 const ACK = 3;
-
-/** Leaves nobody out, and stays in this process. */
-const EXCEPT: ReadonlySet<string> = new Set();
-const FLAGS = Object.freeze({ local: true });
 
 /** What Socket.IO calls for each event that wants an acknowledgement, to make the function that sends it. */
 function createAck(this: GatewaySocket, id: number): (answer: object) => void {
@@ -13,10 +10,7 @@ function createAck(this: GatewaySocket, id: number): (answer: object) => void {
   return (answer) => {
     if (sent || !this.connected) return;
     sent = true;
-    this.nsp.adapter.broadcast(
-      { type: ACK, id, data: [answer] },
-      { rooms: new Set([this.id]), except: EXCEPT as Set<string>, flags: FLAGS },
-    );
+    broadcastHere(this.nsp.adapter, this.id, { type: ACK, id, data: [answer] });
   };
 }
 

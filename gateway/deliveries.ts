@@ -56,6 +56,14 @@ function createDelivery(polling: () => number): (adapter: Adapter, packet: Packe
   };
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
+const LOCAL = Object.freeze({ local: true });
+
+/** Sends a packet to this process's sockets in one room, without the operators that Socket.IO makes for a call. */
+export function broadcastHere(adapter: Pick<Adapter, 'broadcast'>, room: string, packet: Packet): void {
+  adapter.broadcast(packet, { rooms: new Set([room]), except: NOBODY as Set<string>, flags: LOCAL });
+}
+
 /**
  * Puts the sequencer in front of everything that is delivered to this process's sockets.
  *

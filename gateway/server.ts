@@ -20,7 +20,7 @@ import { createSocketAdapter } from '../domain/platform/socket-adapter.js';
 import { createSocketLive } from '../domain/platform/socket-live.js';
 import { createAuthentication } from './authenticate.js';
 import { createConnectionHandler } from './connection.js';
-import { interceptDeliveries } from './deliveries.js';
+import { broadcastHere, interceptDeliveries } from './deliveries.js';
 import { trimRequests } from './handshake.js';
 import { serveOperations } from './operations.js';
 import { countPolling } from './polling.js';
@@ -40,6 +40,9 @@ const PING_TIMEOUT_MS = 10_000;
 
 /** Time, in ms, a connection has to authenticate. (contract, section 5) */
 const CONNECT_TIMEOUT_MS = 10_000;
+
+/** The packet type of an event. (Socket.IO protocol, 5) */
+const EVENT = 2;
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports without a type. */
 const EXCLUSIVE_PORT = 1;
@@ -189,7 +192,8 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
     },
     sendHere(room, event, payload) {
       // What goes to all members at once goes to many who have no socket here: nothing is encoded for them.
-      if (io.of('/').adapter.rooms.has(room)) io.local.to(room).emit(event, ...([payload] as never));
+      const { adapter } = io.of('/');
+      if (adapter.rooms.has(room)) broadcastHere(adapter, room, { type: EVENT, data: [event, payload] });
     },
     leave: (inRoom, room) => io.in(inRoom).socketsLeave(room),
   });

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../platform/logger.js';
 import { aggregateRecords } from '../platform/mongo.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
@@ -12,11 +11,11 @@ const EVERY_MS = 5_000;
  */
 const OVERLAP = 2_000;
 
-/** Most records one look takes on. */
+/** Most records read at a time. */
 const PAGE = 5_000;
 
-/** Most records delivered in one turn of the event loop: others are served in between. */
-const PER_TURN = 1_000;
+/** Most records read whole and delivered at a time: others are served in between. */
+const PART = 1_000;
 
 /** What notifications have in common that tell several members the same, as those of an announcement do. */
 export type SharedPart = Pick<
@@ -97,18 +96,19 @@ export function createTail(
   let timer: NodeJS.Timeout | undefined;
   let since = 0;
   let running = Promise.resolve();
+  let stopped = false;
 
   async function look(): Promise<void> {
-    const numbers = await numbersAfter(since - OVERLAP);
-    const missed = numbers.filter((id) => !wasDelivered(id));
-    if (missed.length > 0) {
-      const found = await readFound(missed);
-      for (let from = 0; from < found.length; from += PER_TURN) {
-        await deliver(found.slice(from, from + PER_TURN));
-        await nextTurn();
+    let numbers: number[];
+    do {
+      numbers = await numbersAfter(since - OVERLAP);
+      const missed = numbers.filter((id) => !wasDelivered(id));
+      for (let from = 0; from < missed.length; from += PART) {
+        await deliver(await readFound(missed.slice(from, from + PART)));
       }
-    }
-    since = Math.max(since, numbers.at(-1) ?? 0);
+      since = Math.max(since, numbers.at(-1) ?? 0);
+      // A full page has more behind it: an announcement to everybody.
+    } while (numbers.length === PAGE && !stopped);
   }
 
   return {
@@ -128,6 +128,7 @@ export function createTail(
       return known;
     },
     async stop(): Promise<void> {
+      stopped = true;
       clearInterval(timer);
       await running;
     },

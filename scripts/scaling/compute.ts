@@ -5,7 +5,6 @@ export const codeLimits = {
   /** domain/notifications/tail.ts: every so often each process reads this many old notifications again. */
   tailEveryMs: 5_000,
   tailOverlap: 2_000,
-  tailPage: 5_000,
   /** gateway/server.ts: every so often each gateway reads the head of each open room. */
   compareEveryMs: 5_000,
 };
@@ -47,11 +46,6 @@ const GIB = 1024 ** 3;
 /** The rate of messages from which the classic adapter costs each gateway this share of a core. */
 export function classicCeiling(inputs: Inputs, share = 0.2): number {
   return (share * MILLION) / inputs.foreignUs.value;
-}
-
-/** The rate of notifications past which the tail reads more slowly than they are written. */
-export function tailCeiling(): number {
-  return (codeLimits.tailPage - codeLimits.tailOverlap) / (codeLimits.tailEveryMs / 1_000);
 }
 
 /** What this many connected members take, each with one socket and one event stream. */

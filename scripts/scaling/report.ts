@@ -1,4 +1,4 @@
-import { classicCeiling, type Sizing, tailCeiling } from './compute.js';
+import { classicCeiling, type Sizing } from './compute.js';
 import type { Inputs } from './inputs.js';
 
 /** 1234567 as `1,234,567`; small ones with what matters of their decimals. */
@@ -54,7 +54,6 @@ export function formatReport(inputs: Inputs, all: Sizing[]): string {
     sizings(all),
     '',
     `Classic pub/sub costs each gateway 20 % of a core from ${number(classicCeiling(inputs))} messages a second on.`,
-    `The notification tail falls behind past ${number(tailCeiling())} notifications a second.`,
     '',
   ].join('\n');
 }

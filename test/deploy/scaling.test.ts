@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { projectRoot } from '../../domain/platform/project-root.js';
-import { classicCeiling, codeLimits, computeSizing, tailCeiling } from '../../scripts/scaling/compute.js';
+import { classicCeiling, codeLimits, computeSizing } from '../../scripts/scaling/compute.js';
 import { defaultInputs, readInputs } from '../../scripts/scaling/inputs.js';
 import { formatReport } from '../../scripts/scaling/report.js';
 
@@ -28,10 +28,8 @@ describe('npm run scaling', () => {
     expect(codeLimits).to.deep.equal({
       tailEveryMs: constant(tail, 'EVERY_MS'),
       tailOverlap: constant(tail, 'OVERLAP'),
-      tailPage: constant(tail, 'PAGE'),
       compareEveryMs: constant('gateway/server.ts', 'COMPARE_EVERY_MS'),
     });
-    expect(tailCeiling()).to.equal(600);
   });
 
   it('never wants less for more members, nor fewer than two of a kind', () => {

@@ -41,7 +41,7 @@ async function measure(server: SocketServer, run: Run): Promise<Figures> {
   if (first.failed > 0) throw new Error(`${first.failed} connections failed: ${first.reason}`);
   await crew.flow({ seconds: 1, rate: members / 2, length: LENGTH });
   await crew.cut();
-  await sleep(server.role === 'ours' ? FORGOTTEN_MS : GONE_MS);
+  await sleep(server.role === 'ours' ? Math.min(FORGOTTEN_MS, options.seconds * 2_000) : GONE_MS);
   const close = openWindow(served, crew);
   const again = lines.map((line) => ({ ...line, after: HAS_ALL }));
   const { opened, failed } = await crew.open(served.target, again, {

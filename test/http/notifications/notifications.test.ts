@@ -33,6 +33,26 @@ async function notify(who: Member, content: string): Promise<Record> {
   return body.find((record) => record.content === content) as Record;
 }
 
+/** Stores notifications as another process does. @returns the number of the first */
+async function writeElsewhere(notices: { memberNo: number; n: number; content: string }[]): Promise<number> {
+  const firstId = await nextNumbers('notification', notices.length);
+  const publishedAt = new Date();
+  await Notification.collection.insertMany(
+    notices.map((notice, i) => ({
+      _id: (firstId + i) as never,
+      ...notice,
+      type: 'announcement',
+      url: 'board/1',
+      originNo: 0,
+      publishedAt,
+      checked: false,
+      deleted: false,
+      cause: `elsewhere:${firstId + i}`,
+    })),
+  );
+  return firstId;
+}
+
 describe('notifications over REST', () => {
   it('list exactly the documented fields, newest first, of a chat only the latest', async () => {
     const { author, asker, chatNo, saleNo } = await openRoom();
@@ -206,22 +226,8 @@ describe('GET /notification/connect', () => {
       [one, 2, 'to one'],
       [one, 3, 'to all'],
     ];
-    const firstId = await nextNumbers('notification', notices.length);
-    const publishedAt = new Date();
-    await Notification.insertMany(
-      notices.map(([{ no }, n, content], i) => ({
-        _id: firstId + i,
-        memberNo: no,
-        n,
-        type: 'announcement',
-        content,
-        url: 'board/1',
-        originNo: 0,
-        publishedAt,
-        checked: false,
-        deleted: false,
-        cause: `elsewhere:${firstId + i}`,
-      })),
+    const firstId = await writeElsewhere(
+      notices.map(([{ no }, n, content]) => ({ memberNo: no, n, content })),
     );
     await stream.next(({ id }) => id === `${one.no}_3`);
     await socket.next<Record>('notification', ({ id }) => id === firstId + 3);
@@ -240,5 +246,21 @@ describe('GET /notification/connect', () => {
     expect(socket.heard<Record>('notification')).to.deep.equal(
       (await one.get<Record[]>('/notification/all')).body.reverse(),
     );
+  });
+
+  it('carries all that another process has written in one look, however much it is', async () => {
+    const [first, last] = [await member(), await member()];
+    const [early, late] = [await connect(first), await connect(last)];
+    // Of nobody who is here.
+    const between = Array.from({ length: 6_000 }, (_, i) => ({ memberNo: 1e9 + i, n: 1, content: 'to all' }));
+    await writeElsewhere([
+      { memberNo: first.no, n: 1, content: 'to all' },
+      ...between,
+      { memberNo: last.no, n: 1, content: 'to all' },
+    ]);
+    await early.next<Record>('notification', () => true);
+    const heard = late.next<Record>('notification', () => true);
+    const nextLook = new Promise((resolve) => setTimeout(resolve, 3_000, 'the next look'));
+    expect(await Promise.race([heard, nextLook])).to.include({ content: 'to all' });
   });
 });
