@@ -5,34 +5,39 @@ import { z } from 'zod';
 export interface Input {
   value: number;
   unit: string;
-  /**
-   * `measured` on a machine of ours; a `target` that the load tests hold the service to; or `assumed`,
-   * to be replaced by what an installation sees.
-   */
-  kind: 'measured' | 'target' | 'assumed';
+  /** `measured` on a machine of ours, or `assumed`, to be replaced by what an installation sees. */
+  kind: 'measured' | 'assumed';
   source: string;
 }
 
 const figure =
   (kind: Input['kind']) =>
   (value: number, unit: string, source: string): Input => ({ value, unit, kind, source });
-const [measured, target, assumed] = [figure('measured'), figure('target'), figure('assumed')];
+const [measured, assumed] = [figure('measured'), figure('assumed')];
 
 /** Every figure by name. Costs are CPU time of one core of a small virtual machine. */
 export const defaultInputs = {
-  socketKiB: target(20, 'KiB', 'at most, `npm run load -- idle`; bare Socket.IO on uWS: 16.5'),
-  streamKiB: target(22, 'KiB', 'at most, `npm run load -- idle`; bare node response: 18.5'),
+  socketKiB: measured(9, 'KiB', '`npm run load -- idle`; bare Socket.IO on uWS: 7.3'),
+  streamKiB: measured(13, 'KiB', '`npm run load -- idle`; bare node response: 8.2'),
   processMiB: measured(150, 'MiB', '`npm run cluster -- status` after a start: 140 to 147'),
-  deliveryUs: measured(2.8, 'µs', 'native publish to one socket (2.1 to 2.8), `npm run load -- fanout`'),
-  messageUs: measured(
-    56,
+  deliveryUs: measured(
+    6.5,
     'µs',
-    'a message stored, acked, delivered twice, in a prototype; `npm run load -- chat`',
+    'native publish to one socket, nearly all of it the system call; `npm run load -- fanout`',
   ),
-  streamEventUs: measured(15, 'µs', 'one event on one stream (12 to 15), `npm run load -- announce`'),
-  foreignUs: assumed(15, 'µs', 'a push decoded and dropped by a gateway without a member of its room'),
-  connectUs: assumed(600, 'µs', 'a token checked, a connection, a join; `npm run load -- storm`'),
-  readUs: assumed(500, 'µs', 'a REST read with its query; `npm run load -- http`'),
+  messageUs: measured(
+    370,
+    'µs',
+    'a message stored, acked, delivered twice, at 2,000 a second; `npm run load -- chat`',
+  ),
+  streamEventUs: measured(49, 'µs', 'one event on one stream, `npm run load -- announce`'),
+  foreignUs: measured(
+    160,
+    'µs',
+    'a push decoded and dropped by a gateway without a member of its room, at 300 a second; `npm run load -- cluster`',
+  ),
+  connectUs: measured(400, 'µs', 'a token checked, a connection, a join; `npm run load -- storm`'),
+  readUs: measured(1_000, 'µs', 'a REST read with its query (430 to 1,240), `npm run load -- http`'),
   messagesPerHour: assumed(12, '/h', 'messages a connected member sends in the busiest hour'),
   notificationsPerHour: assumed(6, '/h', 'notifications a connected member gets in the busiest hour'),
   readsPerHour: assumed(60, '/h', 'REST reads of a connected member in the busiest hour'),
