@@ -27,7 +27,6 @@ import { countPolling } from './polling.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
 import { watchExpiries } from './session-expiry.js';
 import type { GatewayServer } from './socket.js';
-import { textParser } from './text-parser.js';
 
 /** Largest frame taken, in bytes: the longest message, every character escaped, and room to spare. */
 const MAX_FRAME = 128 * 1024;
@@ -163,7 +162,6 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
   const io: GatewayServer = new Server({
     path: '/socket.io/',
     serveClient: false,
-    parser: textParser,
     // The requests of one long-polling client must all reach one process.
     transports: redis && config.GATEWAY_STICKY === 'off' ? ['websocket'] : ['websocket', 'polling'],
     ...(redis ? { adapter: createSocketAdapter(redis, config.REDIS_ADAPTER) as never } : {}),

@@ -49,7 +49,7 @@ export function createPostDirectory(max = 10_000): PostDirectory {
   return {
     findPosts,
     async findPost(no) {
-      return cache.get(no) ?? (await findPosts([no])).get(no);
+      return (await findPosts([no])).get(no);
     },
     forget(no) {
       generation += 1;
