@@ -39,7 +39,7 @@ const every = {
 
 const serving = {
   ...every,
-  // A larger young generation: under load most of what is made dies there, at a sixth less CPU (docs/performance.md).
+  // A larger young generation: under load most of what is made dies there, at some tenth less CPU (docs/performance.md).
   node_args: '--enable-source-maps --max-semi-space-size=64',
   // process.send('ready'), domain/run-process.ts. Past listen_timeout pm2 goes on as if it had been said.
   wait_ready: true,
