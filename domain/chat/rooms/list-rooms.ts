@@ -1,30 +1,9 @@
 import type { Actor } from '../../kernel/actor.js';
 import type { RoomView } from '../../kernel/live.js';
-import { aggregateRecords } from '../../platform/mongo.js';
 import { requireParticipant } from '../chat.policy.js';
 import type { ChatDeps } from '../chat-deps.js';
-import { Message, type MessageRecord } from '../messages/message.model.js';
-import { Room, type RoomRecord } from './room.model.js';
 import { presentRoom } from './room.presenter.js';
-import { other, stateOf } from './room-states.js';
-
-type RoomWithHead = RoomRecord & { head: MessageRecord[] };
-
-/** Rooms on one side of a member, each with its newest message, by two index look-ups a room. */
-function roomsOf(match: Record<string, number>): Promise<RoomWithHead[]> {
-  return aggregateRecords<RoomWithHead>(Room, [
-    { $match: match },
-    {
-      $lookup: {
-        from: Message.collection.name,
-        localField: '_id',
-        foreignField: 'chatNo',
-        pipeline: [{ $sort: { seq: -1 } }, { $limit: 1 }],
-        as: 'head',
-      },
-    },
-  ]);
-}
+import { other, readWithHeads, stateOf } from './room-states.js';
 
 /**
  * The caller's rooms, newest activity first: the time of the latest message, else of the opening.
@@ -34,7 +13,10 @@ function roomsOf(match: Record<string, number>): Promise<RoomWithHead[]> {
 export async function listRooms(deps: ChatDeps, actor: Actor, saleNo?: number): Promise<RoomView[]> {
   const sale: Record<string, number> = saleNo === undefined ? {} : { saleNo };
   const records = (
-    await Promise.all([roomsOf({ creator: actor.no, ...sale }), roomsOf({ joiner: actor.no, ...sale })])
+    await Promise.all([
+      readWithHeads({ creator: actor.no, ...sale }),
+      readWithHeads({ joiner: actor.no, ...sale }),
+    ])
   ).flat();
   const rooms = records.map((record) => {
     const state = stateOf(record, record.head[0]);

@@ -81,18 +81,16 @@ interface RoomAndHead {
   head: MessageRecord | undefined;
 }
 
-/** Rooms with their newest messages, by two index look-ups a room. */
-async function readStates(chatNos: number[]): Promise<Map<number, RoomAndHead>> {
-  const [only] = chatNos;
-  if (only !== undefined && chatNos.length === 1) {
-    const [[room], [head]] = await Promise.all([
-      readRecords<RoomRecord>(Room, { _id: only }, { limit: 1 }),
-      readRecords<MessageRecord>(Message, { chatNo: only }, { sort: { seq: -1 }, limit: 1 }),
-    ]);
-    return new Map(room ? [[only, { room, head }]] : []);
-  }
+/**
+ * The rooms that match, each with its newest message, if it has one: two index look-ups a room.
+ * @param options of the driver's aggregate
+ */
+export function readWithHeads(
+  match: object,
+  options?: { batchSize: number },
+): Promise<(RoomRecord & { head: MessageRecord[] })[]> {
   const stages = [
-    { $match: { _id: { $in: chatNos } } },
+    { $match: match },
     {
       $lookup: {
         from: Message.collection.name,
@@ -103,7 +101,19 @@ async function readStates(chatNos: number[]): Promise<Map<number, RoomAndHead>> 
       },
     },
   ];
-  const rooms = await aggregateRecords<RoomRecord & { head: MessageRecord[] }>(Room, stages, WHOLE_GROUP);
+  return aggregateRecords<RoomRecord & { head: MessageRecord[] }>(Room, stages, options);
+}
+
+async function readStates(chatNos: number[]): Promise<Map<number, RoomAndHead>> {
+  const [only] = chatNos;
+  if (only !== undefined && chatNos.length === 1) {
+    const [[room], [head]] = await Promise.all([
+      readRecords<RoomRecord>(Room, { _id: only }, { limit: 1 }),
+      readRecords<MessageRecord>(Message, { chatNo: only }, { sort: { seq: -1 }, limit: 1 }),
+    ]);
+    return new Map(room ? [[only, { room, head }]] : []);
+  }
+  const rooms = await readWithHeads({ _id: { $in: chatNos } }, WHOLE_GROUP);
   return new Map(rooms.map(({ head, ...room }) => [room._id, { room, head: head[0] }]));
 }
 
