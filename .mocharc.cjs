@@ -1,6 +1,9 @@
+/** Mocha adds its `spec` setting to the files it is called with: set only where none is named. */
+const filesNamed = process.argv.slice(2).some((argument) => /\.js$/.test(argument));
+
 /** Mocha's settings. With CI=true a test that did not run fails the run: nothing is skipped silently. */
 module.exports = {
-  spec: ['dist/test/**/*.test.js'],
+  ...(filesNamed ? {} : { spec: ['dist/test/**/*.test.js'] }),
   require: ['dist/test/support/setup.js'],
   'node-option': ['enable-source-maps'],
   timeout: 20_000,
