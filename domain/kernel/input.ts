@@ -1,8 +1,28 @@
 import { z } from 'zod';
 import { AppError } from './errors.js';
 
-/** A record's number in a body: a positive integer that JSON carries exactly. */
-export const id = z.int('must be a whole number').positive('must be a positive number');
+/** Digits alone: no sign, blank, point or exponent. */
+const DIGITS = /^\d{1,16}$/;
+
+/**
+ * A whole number in a body, exact in JSON. Text of digits counts as that number: the legacy app sends
+ * its numbers so. (contract, section 2)
+ *
+ * @param min smallest accepted, 0 or 1
+ * @param max largest accepted; up to 2^53 - 1 unless given
+ */
+export function wholeNumber(min: 0 | 1 = 0, max?: number) {
+  const number = z
+    .int('must be a whole number')
+    .min(min, min === 0 ? 'must not be negative' : 'must be a positive number');
+  return z.preprocess(
+    (value) => (typeof value === 'string' && DIGITS.test(value) ? Number(value) : value),
+    max === undefined ? number : number.max(max, `must be at most ${max}`),
+  );
+}
+
+/** A record's number in a body. */
+export const id = wholeNumber(1);
 
 /** The same as decimal text in a path or query: digits alone, no sign, no leading zero, no exponent. */
 export const pathId = z
@@ -32,6 +52,24 @@ export function text(max: number, min = 1) {
 /** How many faults one answer names: enough to mend a form, too few to be used as an amplifier. */
 const MAX_FAULTS = 10;
 
+/** What raw input holds at the path of a fault; undefined where nothing was sent. */
+function sentAt(raw: unknown, path: PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, part) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, part)
+        ? value[part as keyof typeof value]
+        : undefined,
+    raw,
+  );
+}
+
+/** What is wrong with a value. zod itself says of a missing one what it would say of a wrong one. */
+function faultOf(issue: z.core.$ZodIssue, value: unknown): string {
+  if (value === undefined) return 'is missing';
+  const isWhole = issue.path.length === 0 && issue.code === 'invalid_type' && issue.expected === 'object';
+  return isWhole ? 'must be an object' : issue.message;
+}
+
 /**
  * Checks raw input and returns the parsed value, the only form that goes further in.
  *
@@ -45,9 +83,7 @@ export function parseInput<T extends z.ZodType>(schema: T, raw: unknown, where: 
     const path = issue.path.map((part, i) =>
       typeof part === 'number' ? `[${part}]` : i ? `.${String(part)}` : part,
     );
-    const missing =
-      issue.code === 'invalid_type' && issue.input === undefined && /received undefined/.test(issue.message);
-    return `${path.join('') || where}: ${missing ? 'is missing' : issue.message}`;
+    return `${path.join('') || where}: ${faultOf(issue, sentAt(raw, issue.path))}`;
   });
   throw new AppError('INVALID_INPUT', faults);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id } from '../../domain/kernel/input.js';
+import { id, wholeNumber } from '../../domain/kernel/input.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
 import { inTurn } from '../turns.js';
@@ -13,7 +13,7 @@ export const roomJoin = defineEvent({
   limit: 'socketEvent',
   schema: z.object({
     chatNo: id,
-    after: z.int('must be a whole number').min(0, 'must not be negative').optional(),
+    after: wholeNumber().optional(),
   }),
   handle: ({ domain, sequencer, socket }, actor, { chatNo, after }) =>
     inTurn(socket, async () => {

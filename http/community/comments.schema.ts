@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, pathId, text } from '../../domain/kernel/input.js';
+import { id, pathId, text, wholeNumber } from '../../domain/kernel/input.js';
 
 /** Most characters a comment may have. */
 const MAX_CONTEXT = 2_000;
@@ -10,9 +10,7 @@ export const commentBody = z.object({
   /** The article. */
   boardId: id,
   /** null, 0 or absent: a comment on the article itself. (contract, section 3) */
-  parentId: z
-    .int('must be a whole number')
-    .min(0, 'must not be negative')
+  parentId: wholeNumber()
     .nullish()
     .transform((parentId) => parentId ?? 0),
   context: text(MAX_CONTEXT),

@@ -25,14 +25,14 @@ const TAGS: Record<Tag, string> = {
   Bookmarks: 'What a member keeps for later. Bookmarks are of articles.',
   Comments: 'On an article, with one level of replies.',
   Likes: 'Hearts for articles and comments.',
-  Chat: 'Rooms of two members about a sale (adoption) post. Live delivery is by sockets: see /asyncapi.json.',
+  Chat: 'Rooms of two members about a sale (adoption) post. Live delivery is by Socket.IO: see /asyncapi.json. STOMP over SockJS, as the legacy app’s live chat speaks it, is not served.',
   'Adoption listing': 'Animals offered for adoption, for a map.',
   Notifications: 'What a member is told of, as a list and as an event stream.',
 };
 
 const INTRODUCTION = `Backend of an animal-adoption community: articles, comments and likes, chat rooms, the adoption listing and notifications with an event stream. Sockets and the stream's events are in /asyncapi.json.
 
-Bodies are JSON with the content type \`${JSON_TYPE}\`. A mutation answers 200 with \`{"status":200}\`, a like with \`{"status":200,"data":COUNT}\`. Unknown fields of a body are ignored; \`_csrf\` is accepted and ignored wherever it is sent.
+Bodies are JSON with the content type \`${JSON_TYPE}\`; a request's JSON is read under any type but multipart. Where a body takes an integer, text of digits (\`"42"\`) counts as that number. A mutation answers 200 with \`{"status":200}\`, a like with \`{"status":200,"data":COUNT}\`. Unknown fields of a body are ignored; \`_csrf\` is accepted and ignored wherever it is sent.
 
 An error answers with its HTTP status and the body \`{"status":404,"message":"ARTICLE_NOT_FOUND","errors":["…"]}\`: \`message\` is a stable code, \`errors\` are texts that name the field. 429 and 503 carry \`Retry-After\`. An unknown path is 404 \`NOT_FOUND\`, a known path with another method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, text } from '../../domain/kernel/input.js';
+import { text, wholeNumber } from '../../domain/kernel/input.js';
 
 /**
  * Highest number an adoption post may bring along: the next posts are numbered behind it, and those
@@ -48,7 +48,7 @@ const memberRow = z.object({
 
 const adoptionRow = z.object({
   record: z.literal('adoption'),
-  id: optional(number(id.max(MAX_ID, `must be at most ${MAX_ID}`))),
+  id: optional(number(wholeNumber(1, MAX_ID))),
   title: trimmed(200),
   author: email,
   name: trimmed(100),

@@ -230,7 +230,7 @@ export function itChatsOverSockets<M extends ChatMember>({
       [{ chatNo, contentType: 'text', content: '' }, 400, /content/],
       [{ chatNo, contentType: 'video', content: 'x' }, 400, /contentType/],
       [{ chatNo, contentType: 'coords', content: '91 0' }, 400, /content/],
-      [{ chatNo: `${chatNo}`, contentType: 'text', content: 'x' }, 400, /chatNo/],
+      [{ chatNo: `room ${chatNo}`, contentType: 'text', content: 'x' }, 400, /chatNo/],
       [{ chatNo, contentType: 'text', content: { $ne: null } }, 400, /content/],
       [{ chatNo, contentType: 'text', content: 'x'.repeat(5_001) }, 400, /content/],
       [{ chatNo: 999_999_999, contentType: 'text', content: 'x' }, 404, /999999999/],

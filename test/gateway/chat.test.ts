@@ -15,4 +15,36 @@ describe('chat over sockets', () => {
     const sent = await client.ask<{ message: { senderName: string } }>('message:send', message);
     expect(sent.message.senderName).to.equal('renamed');
   });
+
+  it('takes its numbers as text of digits, and says what is missing', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const [mine, theirs] = [await connect(asker), await connect(author)];
+    const room = { chatNo: `${chatNo}` };
+    expect(await theirs.ask('room:join', room)).to.include({ status: 200, seq: 0 });
+    const message = { ...room, contentType: 'text', content: 'hello' };
+    expect(await mine.ask('message:send', message)).to.include({ status: 200 });
+    expect(await theirs.next('message')).to.include({ chatNo, seq: 1 });
+    expect(await mine.ask('room:join', { ...room, after: '0' })).to.include({ status: 200, seq: 1 });
+    expect(await mine.ask('message:read', { ...room, seq: '1' })).to.include({ status: 200 });
+    mine.socket.emit('typing', { ...room, typing: true });
+    expect(await theirs.next('typing')).to.deep.equal({ chatNo, memberNo: asker.no, typing: true });
+    expect(await mine.ask('room:leave', room)).to.include({ status: 200 });
+
+    const missing: [event: string, fields: string[]][] = [
+      ['room:join', ['chatNo']],
+      ['room:leave', ['chatNo']],
+      ['message:send', ['chatNo', 'contentType', 'content']],
+      ['message:read', ['chatNo', 'seq']],
+      ['typing', ['chatNo', 'typing']],
+      ['auth:refresh', ['token']],
+    ];
+    for (const [event, fields] of missing) {
+      const { errors } = await mine.ask<{ errors: string[] }>(event, {});
+      expect(errors, event).to.deep.equal(fields.map((field) => `${field}: is missing`));
+    }
+    const nothing = await mine.ask<{ errors: string[] }>('room:join');
+    expect(nothing.errors).to.deep.equal(['room:join: is missing']);
+    const wrong = await mine.ask<{ errors: string[] }>('message:read', { ...room, seq: '-1' });
+    expect(wrong.errors).to.deep.equal(['seq: must be a whole number']);
+  });
 });

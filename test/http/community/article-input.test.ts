@@ -20,7 +20,9 @@ describe('POST /community/article with bad input', () => {
     ['a text of 20,001 characters', { context: 'x'.repeat(20_001) }, 'context'],
     ['a lone surrogate', { context: 'a\ud800b' }, 'context'],
     ['a missing category', { categoryId: undefined }, 'categoryId'],
-    ['a category in text', { categoryId: '3' }, 'categoryId'],
+    ['a category in words', { categoryId: 'three' }, 'categoryId'],
+    ['half a category in text', { categoryId: '0.5' }, 'categoryId'],
+    ['a category past 2^31 in text', { categoryId: '2147483648' }, 'categoryId'],
     ['a negative category', { categoryId: -1 }, 'categoryId'],
     ['a category past 2^31', { categoryId: 2 ** 31 }, 'categoryId'],
     ['half a category', { categoryId: 0.5 }, 'categoryId'],
@@ -41,6 +43,17 @@ describe('POST /community/article with bad input', () => {
       expect(body.errors[0]).to.match(new RegExp(`^${field.replace(/[[\]]/g, '\\$&')}: `));
     });
   }
+
+  it('says what is missing', async () => {
+    const { body } = await author.post<{ errors: string[] }>('/community/article', { imageList: [{}] });
+    expect(body.errors).to.deep.equal([
+      'categoryId: is missing',
+      'title: is missing',
+      'context: is missing',
+      'imageList[0].id: is missing',
+      'imageList[0].url: is missing',
+    ]);
+  });
 
   for (const raw of [
     '[]',

@@ -101,6 +101,25 @@ describe('comments over REST', () => {
     expect((await shown()).map(({ type }) => type)).to.deep.equal([0, 0, 0]);
   });
 
+  it('take their numbers as text of digits, as the app sends them', async () => {
+    const written = await other.post('/community/comment', { boardId: String(boardId), context: 'First' });
+    expect(written.body).to.deep.equal(DONE);
+    const first = (await shown())[0]?.id as number;
+    await other.post('/community/comment', {
+      boardId: `${boardId}`,
+      parentId: `${first}`,
+      context: 'Reply',
+    });
+    await other.post('/community/comment', { boardId: `${boardId}`, parentId: '0', context: 'Second' });
+    await other.patch('/community/comment', { id: `${first}`, context: 'Edited' });
+    expect(
+      (await shown()).map(({ context, comments }) => [context, comments.map((reply) => reply.context)]),
+    ).to.deep.equal([
+      ['Edited', ['Reply']],
+      ['Second', []],
+    ]);
+  });
+
   it('refuse a parent that is a reply, of another article, or not there', async () => {
     const first = await comment('First');
     const reply = await comment('Reply', first);
@@ -131,7 +150,7 @@ describe('comments over REST', () => {
 
   const refused: [string, object, string][] = [
     ['no article', { boardId: undefined }, 'boardId'],
-    ['an article in text', { boardId: '1' }, 'boardId'],
+    ['an article in words', { boardId: 'one' }, 'boardId'],
     ['an operator for an article', { boardId: { $gt: 0 } }, 'boardId'],
     ['a negative parent', { parentId: -1 }, 'parentId'],
     ['no text', { context: undefined }, 'context'],

@@ -101,6 +101,16 @@ describe('hearts over REST', () => {
     expect(await likes('comment')).to.equal(0);
   });
 
+  it('take the number as text of digits, as the app sends it', async () => {
+    const given = await other.post<{ data: number }>('/community/heart', {
+      target: 'article',
+      id: String(targets.article),
+    });
+    expect(given.body).to.deep.equal({ status: 200, data: await likes('article') });
+    const again = await other.post('/community/heart', { target: 'article', id: targets.article });
+    expect(again.status).to.equal(409);
+  });
+
   it('of a deleted comment are 404', async () => {
     await other.post('/community/heart', { target: 'comment', id: targets.comment });
     await author.delete(`/community/comment/${targets.comment}`);
@@ -114,7 +124,7 @@ describe('hearts over REST', () => {
     ['another target', { target: 'member' }, 'target'],
     ['an operator', { target: { $in: ['article'] } }, 'target'],
     ['no number', { id: undefined }, 'id'],
-    ['a number in text', { id: '1' }, 'id'],
+    ['a number in words', { id: 'one' }, 'id'],
     ['zero', { id: 0 }, 'id'],
   ];
   for (const [what, over, field] of refused) {

@@ -1,7 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import type { z } from 'zod';
-import { listErrorCodes } from '../../../domain/kernel/errors.js';
+import { AppError, listErrorCodes } from '../../../domain/kernel/errors.js';
+import { parseInput } from '../../../domain/kernel/input.js';
 import { exampleOf } from '../../../http/docs/example.js';
 import type { JsonSchema } from '../../../http/docs/json-schema.js';
 import { buildOpenApi, callOf, operations } from '../../../http/docs/openapi.js';
@@ -117,6 +118,60 @@ describe('/openapi.json', () => {
         const schema = place === 'path' ? definition.params : definition.query;
         if (example === undefined || !schema || place === 'header') continue;
         expect(fieldOf(schema, name).safeParse(String(example)).success, `${name} of ${call}`).to.equal(true);
+      }
+    }
+  });
+
+  it('tells of integers in bodies that text of digits may stand for', () => {
+    const seen: string[] = [];
+    /** The value with every whole number in it as text. */
+    const spelt = (value: unknown, path: string): unknown => {
+      if (Array.isArray(value)) return value.map((one) => spelt(one, `${path}[]`));
+      if (typeof value === 'object' && value !== null) {
+        return Object.fromEntries(
+          Object.entries(value).map(([name, one]) => [name, spelt(one, path ? `${path}.${name}` : name)]),
+        );
+      }
+      if (!Number.isInteger(value)) return value;
+      seen.push(path);
+      return String(value);
+    };
+    for (const { definition } of routes) {
+      if (!definition.body) continue;
+      const call = callOf(definition);
+      const [content] = Object.values(operationOf(call).requestBody?.content ?? {});
+      const parsed = definition.body.safeParse(spelt(content?.example, ''));
+      expect(parsed, call).to.deep.equal(definition.body.safeParse(content?.example));
+      expect(parsed.success, call).to.equal(true);
+    }
+    expect(seen).to.include.members([
+      'categoryId',
+      'imageList[].id',
+      'boardId',
+      'parentId',
+      'id',
+      'saleNo',
+      'createMember',
+      'chatNo',
+      'sendTime',
+      'idList[]',
+    ]);
+    expect(openApi.info.description).to.match(/text of digits .* counts as that number/);
+  });
+
+  it('tells of required fields, and each is said to be missing where it is', () => {
+    for (const { definition } of routes) {
+      if (!definition.body) continue;
+      const call = callOf(definition);
+      const [content] = Object.values(operationOf(call).requestBody?.content ?? {});
+      const example = (content?.example ?? {}) as Record<string, unknown>;
+      const [form = {}] = (content?.schema.anyOf as JsonSchema[] | undefined) ?? [content?.schema];
+      for (const name of (form.required ?? []) as string[]) {
+        const { [name]: _, ...rest } = example;
+        expect(() => parseInput(definition.body as z.ZodType, rest, 'body'), `${name} of ${call}`)
+          .to.throw(AppError)
+          .with.property('errors')
+          .that.deep.equals([`${name}: is missing`]);
       }
     }
   });
