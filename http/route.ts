@@ -16,6 +16,8 @@ export interface Request<A extends Auth, P, Q, B> {
   params: Parsed<P>;
   query: Parsed<Q>;
   body: Parsed<B>;
+  /** A HEAD request: answered like the GET, and nothing may change. (RFC 9110, 9.2.1) */
+  peek: boolean;
   /** For what few routes need beyond the parsed input: cookies, the raw body, the response stream. */
   ctx: AppContext;
 }
@@ -67,6 +69,7 @@ export function route<
         params,
         query,
         body,
+        peek: ctx.method === 'HEAD',
         ctx,
       } as Request<A, P, Q, B>);
       if (answer !== undefined) respond(ctx, answer);

@@ -12,6 +12,12 @@ import { createStreamHub, type StreamHub } from './sse/stream-hub.js';
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/**
+ * Largest head of a request, in bytes; a larger one is answered 431. A token (8 kB) may be in it twice, in the
+ * Authorization header and in the cookie, and a `Last-Event-ID` of any form beside it: node's own 16 KiB are few.
+ */
+const MAX_HEAD = 32 * 1024;
+
 /** How long, in ms, a connection without a request is kept; node tells clients in `Keep-Alive: timeout=5`. */
 const KEEP_ALIVE_MS = 5_000;
 
@@ -43,6 +49,7 @@ export function createHttpServer(config: Config, logger: Logger): HttpServer {
       const app = createApp(domain, hub, config, logger, probe, sockets);
       const created = createServer(
         {
+          maxHeaderSize: MAX_HEAD,
           headersTimeout: HEADERS_TIMEOUT_MS,
           requestTimeout: REQUEST_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_MS,

@@ -5,7 +5,7 @@ import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { Caller } from './messages/identify-sender.js';
 import { createLedger } from './messages/ledger.js';
-import { listMessages, type MessageList } from './messages/list-messages.js';
+import { listMessages, type MessageList, type MessagePage } from './messages/list-messages.js';
 import { markRead, markStateRead } from './messages/mark-read.js';
 import { echoMessage, type PushAnswer, type PushInput, pushMessage } from './messages/push-message.js';
 import { readAfter, readHeads } from './messages/read-on.js';
@@ -31,7 +31,7 @@ export interface Chat {
   bindings: Bindings;
   createRoom(actor: Actor, input: { saleNo: number; createMember: number }): Promise<number>;
   listRooms(actor: Actor, saleNo?: number): Promise<RoomView[]>;
-  listMessages(actor: Actor, chatNo: number, page: { limit?: number; before?: string }): Promise<MessageList>;
+  listMessages(actor: Actor, chatNo: number, page: MessagePage): Promise<MessageList>;
   sendMessage(actor: Actor, input: SendInput): Promise<MessagePayload>;
   pushMessage(caller: Caller, input: PushInput): Promise<PushAnswer>;
   echoMessage(chatNo: number, messageId: string): Promise<PushAnswer>;

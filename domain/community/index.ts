@@ -52,7 +52,7 @@ export interface Community {
   /** @returns the article's number */
   createArticle(actor: Actor, draft: ArticleDraft): Promise<number>;
   /** Counts a view. @throws ARTICLE_NOT_FOUND */
-  readArticle(reader: Actor | undefined, articleId: number): Promise<ArticleDetail>;
+  readArticle(reader: Actor | undefined, articleId: number, peek?: boolean): Promise<ArticleDetail>;
   listArticles(query: ArticleQuery): Promise<ArticleList>;
   /** @throws ARTICLE_NOT_FOUND, FORBIDDEN */
   editArticle(actor: Actor, articleId: number, changes: ArticleChanges): Promise<void>;
@@ -89,7 +89,7 @@ export function createCommunity(deps: CommunityDeps): Community {
   };
   return {
     createArticle: (actor, draft) => createArticle(parts, actor, draft),
-    readArticle: (reader, articleId) => readArticle(parts, reader, articleId),
+    readArticle: (reader, articleId, peek) => readArticle(parts, reader, articleId, peek),
     listArticles: (query) => listArticles(parts, query),
     editArticle,
     deleteArticle: (actor, articleId) => deleteArticle(parts, actor, articleId),

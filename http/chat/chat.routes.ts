@@ -70,7 +70,7 @@ export function chatRoutes({ chat, rateLimits }: Domain): Route[] {
       limit: 'read',
       params: chatNoParams,
       query: listMessagesQuery,
-      handle: ({ actor, params, query }) => chat.listMessages(actor, params.chatNo, query),
+      handle: ({ actor, params, query, peek }) => chat.listMessages(actor, params.chatNo, { ...query, peek }),
     }),
   ];
 }

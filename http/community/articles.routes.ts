@@ -12,7 +12,7 @@ export function articleRoutes({ community }: Pick<Domain, 'community'>): Route[]
       auth: 'optional',
       limit: 'read',
       params: articlePath,
-      handle: ({ actor, params }) => community.readArticle(actor, params.articleId),
+      handle: ({ actor, params, peek }) => community.readArticle(actor, params.articleId, peek),
     }),
     route({
       method: 'get',

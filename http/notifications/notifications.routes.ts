@@ -1,11 +1,10 @@
 import type { Domain } from '../../domain/domain.js';
-import { parseInput } from '../../domain/kernel/input.js';
 import { DONE } from '../respond.js';
 import { type Route, route } from '../route.js';
 import { STREAM_HEADERS } from '../sse/event-format.js';
 import { letGoOfRequest } from '../sse/let-go-of-request.js';
 import type { StreamHub } from '../sse/stream-hub.js';
-import { deleteBody, lastEventId, notificationParams } from './notifications.schema.js';
+import { deleteBody, notificationParams } from './notifications.schema.js';
 
 /** Interface, section "Notifications". */
 export function notificationRoutes({ notifications }: Domain, streams: StreamHub): Route[] {
@@ -15,17 +14,17 @@ export function notificationRoutes({ notifications }: Domain, streams: StreamHub
       path: '/notification/connect',
       auth: 'required',
       limit: 'read',
-      async handle({ actor, ctx }) {
-        const sent = ctx.get('Last-Event-ID') || ctx.query.lastEventId || '';
-        const { 'Last-Event-ID': cursor } = parseInput(lastEventId, { 'Last-Event-ID': sent }, 'header');
+      async handle({ actor, peek, ctx }) {
         // The answer to HEAD has no body, so nothing would ever end it.
-        if (ctx.method === 'HEAD') {
+        if (peek) {
           ctx.set(STREAM_HEADERS);
           ctx.status = 200;
           return undefined;
         }
+        // The usual browser polyfill sends it in the query. Whatever it holds, there is a stream.
+        const sent = ctx.get('Last-Event-ID') || ctx.query.lastEventId;
         const expiresAt = ctx.state.session?.expiresAt ?? 0;
-        const after = await notifications.resumeAfter(actor.no, cursor);
+        const after = await notifications.resumeAfter(actor.no, String(sent ?? ''));
         // From here on the response is the hub's: it writes to it until one side ends it.
         ctx.respond = false;
         letGoOfRequest(ctx);

@@ -29,7 +29,8 @@ export async function call<T = unknown>(path: string, request: Call = {}): Promi
     ...(body === undefined ? {} : { body }),
   });
   const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+  // The answer to HEAD has a type and no body.
+  const isJson = text !== '' && answer.headers.get('content-type')?.startsWith('application/json');
   return {
     status: answer.status,
     headers: answer.headers,

@@ -16,18 +16,25 @@ export interface MessageList {
   chatList: MessageView[];
 }
 
+/** Which messages are listed. */
+export interface MessagePage {
+  /** At most this many, up to MAX_LISTED. */
+  limit?: number;
+  /** Only messages before the one with this id. */
+  before?: string;
+  /** Marks nothing read. */
+  peek?: boolean;
+}
+
 /**
  * Marks the other's messages read, then lists the room's latest messages, oldest first.
- *
- * @param page.limit at most this many, up to MAX_LISTED
- * @param page.before only messages before the one with this id
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, MESSAGE_NOT_FOUND for an unknown `before`
  */
 export async function listMessages(
   deps: ChatDeps,
   actor: Actor,
   chatNo: number,
-  page: { limit?: number; before?: string },
+  page: MessagePage,
 ): Promise<MessageList> {
   const state = await deps.states.load(chatNo);
   requireParticipant(state, actor.no);
@@ -37,7 +44,7 @@ export async function listMessages(
     if (!limit) throw new AppError('MESSAGE_NOT_FOUND', `before: chat room ${chatNo} holds no such message`);
     range = { seq: { $lt: limit.seq } };
   }
-  await markStateRead(deps, state, actor.no, state.seq);
+  if (!page.peek) await markStateRead(deps, state, actor.no, state.seq);
   const [records, people] = await Promise.all([
     readRecords<MessageRecord>(
       Message,

@@ -9,20 +9,21 @@ import { type ArticleDetail, presentArticle } from './article.presenter.js';
  * Shows an article and counts the view; the count shown includes it.
  *
  * @param reader who asks, if known
+ * @param peek counts no view
  * @throws AppError ARTICLE_NOT_FOUND
  */
 export async function readArticle(
   { directory, leaders, localTime }: Pick<CommunityParts, 'directory' | 'leaders' | 'localTime'>,
   reader: Actor | undefined,
   articleId: number,
+  peek = false,
 ): Promise<ArticleDetail> {
-  const article = await changeRecord<ArticleRecord>(
-    Article,
-    { _id: articleId, state: 'live' },
-    { $inc: { views: 1 } },
-  );
+  const live = { _id: articleId, state: 'live' } as const;
+  const article = peek
+    ? await Article.findOne(live).lean()
+    : await changeRecord<ArticleRecord>(Article, live, { $inc: { views: 1 } });
   if (!article) throw new AppError('ARTICLE_NOT_FOUND');
-  leaders.viewed(articleId);
+  if (!peek) leaders.viewed(articleId);
   const authors = await directory.lookUp([article.authorNo]);
   return presentArticle(article, authors.get(article.authorNo), reader, localTime);
 }
