@@ -12,12 +12,7 @@ export { SAMPLE_MEMBER } from './sample-data/members.js';
 
 async function isEmpty(domain: Domain): Promise<boolean> {
   for await (const _ of domain.members.directory.allNumbers(1)) return false;
-  const { list } = await domain.community.listArticles({
-    order: 'recent',
-    page: 1,
-    size: 1,
-    option: 'title',
-  });
+  const { list } = await domain.community.listArticles({ order: 'recent', page: 1, size: 1 });
   return list.length === 0;
 }
 

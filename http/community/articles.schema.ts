@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pathId, text } from '../../domain/kernel/input.js';
+import { pathId, text, wholeNumber } from '../../domain/kernel/input.js';
 
 /** Most characters a title, a text, an address and a search word may have, and images an article. */
 const MAX_TITLE = 200;
@@ -14,15 +14,12 @@ const MAX_PAGE = 10_000;
 const MAX_SIZE = 50;
 const DEFAULT_SIZE = 10;
 
-const categoryId = z
-  .int('must be a whole number')
-  .min(0, 'must not be negative')
-  .max(MAX_CATEGORY, `must be at most ${MAX_CATEGORY}`);
+const categoryId = wholeNumber(0, MAX_CATEGORY);
 
 const image = z.object(
   {
     // An image's number is its writer's own; 0 is as good as any.
-    id: z.int('must be a whole number').min(0, 'must not be negative'),
+    id: wholeNumber(),
     url: text(MAX_URL),
   },
   'must be an object with id and url',
@@ -73,6 +70,20 @@ function queryNumber(min: number, max: number) {
     .optional();
 }
 
+/** Where a keyword is looked for: the words, and the numbers that the legacy app sends. (contract, section 3) */
+const SEARCHED = {
+  title: 'title',
+  context: 'context',
+  author: 'author',
+  '1': 'title',
+  '2': 'context',
+  '3': 'either',
+  '0': undefined,
+  '': undefined,
+} as const;
+
+const options = Object.keys(SEARCHED) as [keyof typeof SEARCHED];
+
 export const listQuery = z.object({
   page: queryNumber(1, MAX_PAGE).transform((page) => page ?? 1),
   size: queryNumber(1, MAX_SIZE).transform((size) => size ?? DEFAULT_SIZE),
@@ -81,8 +92,9 @@ export const listQuery = z.object({
   keyword: text(MAX_KEYWORD, 0)
     .optional()
     .transform((keyword) => keyword?.trim() || undefined),
+  // 0 or none, as when the app turns pages: no filter, whatever the keyword.
   option: z
-    .enum(['title', 'context', 'author', ''], 'must be title, context or author')
+    .enum(options, 'must be title, context or author, or a number from 0 to 3')
     .optional()
-    .transform((option) => option || ('title' as const)),
+    .transform((option = '') => SEARCHED[option]),
 });

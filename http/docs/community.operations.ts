@@ -51,8 +51,14 @@ export const communityOperations: OperationTable = {
       page: { description: 'page, from 1', example: 1, minimum: 1, maximum: 10_000, default: 1 },
       size: { description: 'articles a page', example: 10, minimum: 1, maximum: 50, default: 10 },
       categoryId: { description: 'only articles of this category', maximum: 2 ** 31 - 1 },
-      keyword: { description: 'only articles that hold this text, literally and in any case' },
-      option: { description: 'where the keyword is looked for', default: 'title' },
+      keyword: {
+        description: 'only articles that hold this text, literally and in any case; ignored without `option`',
+      },
+      option: {
+        description:
+          'where the keyword is looked for: `title` or 1, `context` or 2, 3 for either of these, `author`; 0, empty or absent: nowhere, the list is not filtered',
+        example: 'title',
+      },
     },
     answer: { description: 'The page, and the two that lead.', schema: ref('ArticleList') },
     errors: {},
@@ -63,7 +69,10 @@ export const communityOperations: OperationTable = {
     summary: 'Create article',
     description: 'Publishes an article.',
     body: {
-      fields: { ...articleFields, thumbnail: 'thumbnail image URL; none when absent, null or empty' },
+      fields: {
+        ...articleFields,
+        thumbnail: 'thumbnail image URL; absent, null or empty: the first image’s address, else none',
+      },
       example: { ...article, thumbnail: 'image/bori-small.jpg' },
     },
     answer: done,

@@ -13,6 +13,7 @@ export interface ArticleRecord {
   title: string;
   context: string;
   images: ArticleImage[];
+  /** Empty where there is none. */
   thumbnail: string;
   state: 'live' | 'deleted';
   publishedAt: Date;

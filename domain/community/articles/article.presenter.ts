@@ -62,6 +62,9 @@ export function presentArticle(
   };
 }
 
+/** What stands for a thumbnail that is not there: the one text for which the legacy app shows no picture. */
+const NO_THUMBNAIL = 'NONE';
+
 /** What of an article its summary needs: lists read no more than this. */
 export type SummarisedArticle = Pick<
   ArticleRecord,
@@ -82,6 +85,6 @@ export function presentArticleSummary(
     comment: article.comments,
     like: article.hearts,
     publishedAt: localTime.text(article.publishedAt.getTime()),
-    thumbnail: article.thumbnail,
+    thumbnail: article.thumbnail || NO_THUMBNAIL,
   };
 }

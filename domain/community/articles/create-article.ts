@@ -9,10 +9,11 @@ export interface ArticleDraft {
   title: string;
   context: string;
   imageList: { id: number; url: string }[];
+  /** Empty where the writer sends none. */
   thumbnail: string;
 }
 
-/** Publishes an article. @returns its number */
+/** Publishes an article; its first image stands in for a thumbnail that was not sent. @returns its number */
 export async function createArticle(
   { clock }: Pick<CommunityParts, 'clock'>,
   actor: Actor,
@@ -26,7 +27,7 @@ export async function createArticle(
     title: draft.title,
     context: draft.context,
     images: draft.imageList.map(({ id, url }) => ({ no: id, url })),
-    thumbnail: draft.thumbnail,
+    thumbnail: draft.thumbnail || (draft.imageList[0]?.url ?? ''),
     state: 'live',
     publishedAt: new Date(clock.now()),
   });

@@ -15,10 +15,10 @@ export interface ArticleQuery {
   /** Articles a page. */
   size: number;
   categoryId?: number | undefined;
-  /** Matched literally, in any case. */
+  /** Matched literally, in any case; nothing without `option`. */
   keyword?: string | undefined;
-  /** Where the keyword is looked for; `author` is the author's nickname. */
-  option: 'title' | 'context' | 'author';
+  /** Where the keyword is looked for: `either` title or context; `author` is the author's nickname. */
+  option?: 'title' | 'context' | 'either' | 'author' | undefined;
 }
 
 export interface ArticleList {
@@ -74,6 +74,7 @@ async function findPage({ directory }: ListParts, query: ArticleQuery): Promise<
       ...(categoryId !== undefined && { categoryId }),
       ...(pattern && option === 'title' && { title: pattern }),
       ...(pattern && option === 'context' && { context: pattern }),
+      ...(pattern && option === 'either' && { $or: [{ title: pattern }, { context: pattern }] }),
       ...(authors && { authorNo: { $in: authors } }),
     },
     { projection: SUMMARY_FIELDS, sort: ORDERS[order], skip: (page - 1) * size, limit: size },

@@ -35,7 +35,7 @@ describe('articles over REST', () => {
     const { body } = await author.post('/community/article', { ...DRAFT, title, ...over });
     expect(body).to.deep.equal(DONE);
     const found = await anyone.get<ArticleList>(
-      `/community/list/recent?keyword=${encodeURIComponent(title)}`,
+      `/community/list/recent?option=title&keyword=${encodeURIComponent(title)}`,
     );
     return found.body.list[0]?.id as number;
   }
@@ -62,6 +62,29 @@ describe('articles over REST', () => {
         }),
       ]);
       for (const { body } of answers) expect(body).to.deep.equal(DONE);
+    });
+
+    it('takes numbers as text of digits, as the app sends them', async () => {
+      const no = await write({ categoryId: '7', imageList: [{ id: '12', url: '/images/12.png' }] });
+      const { body } = await anyone.get<ArticleDetail>(`/community/article/${no}`);
+      expect(body.context.imageList).to.deep.equal([{ imageNo: 12, imageUrl: '/images/12.png' }]);
+      const listed = await anyone.get<ArticleList>('/community/list/recent?categoryId=7');
+      expect(listed.body.list.map(({ id }) => id)).to.include(no);
+    });
+
+    it('shows the first image where no thumbnail is sent, and the text NONE where there is no image either', async () => {
+      const thumbnailOf = async (no: number) =>
+        (await anyone.get<ArticleList>('/community/list/recent?size=50')).body.list.find(
+          ({ id }) => id === no,
+        )?.thumbnail;
+      for (const thumbnail of [undefined, null, '']) {
+        expect(await thumbnailOf(await write({ thumbnail }))).to.equal('/images/1.png');
+        expect(await thumbnailOf(await write({ thumbnail, imageList: [] }))).to.equal('NONE');
+        expect(await thumbnailOf(await write({ thumbnail, imageList: null }))).to.equal('NONE');
+      }
+      const no = await write({ thumbnail: undefined });
+      await author.patch(`/community/article/${no}`, { imageList: [{ id: 9, url: '/images/9.png' }] });
+      expect(await thumbnailOf(no), 'chosen once, at the creation').to.equal('/images/1.png');
     });
 
     it('keeps text byte for byte: NUL, emoji, markup, operators', async () => {
@@ -106,6 +129,20 @@ describe('articles over REST', () => {
           ],
         },
       });
+    });
+
+    it('counts no view for a HEAD request', async () => {
+      const no = await write();
+      for (const headers of [undefined, { Authorization: other.token }]) {
+        const answer = await call(`/community/article/${no}`, {
+          method: 'HEAD',
+          ...(headers && { headers }),
+        });
+        expect([answer.status, answer.text]).to.deep.equal([200, '']);
+        expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
+      }
+      expect((await call('/community/article/999999999', { method: 'HEAD' })).status).to.equal(404);
+      expect((await anyone.get<ArticleDetail>(`/community/article/${no}`)).body.header.view).to.equal(1);
     });
 
     it('is mine only for its author; anybody may read', async () => {
@@ -173,7 +210,8 @@ describe('articles over REST', () => {
       const { thumbnail: _, ...payload } = DRAFT;
       const title = `Edited ${no}`;
       const summary = async () =>
-        (await anyone.get<ArticleList>(`/community/list/recent?keyword=Edited%20${no}`)).body.list[0];
+        (await anyone.get<ArticleList>(`/community/list/recent?option=title&keyword=Edited%20${no}`)).body
+          .list[0];
       await author.patch(`/community/article/${no}`, {
         ...payload,
         title,
@@ -256,7 +294,7 @@ describe('articles over REST', () => {
       const { title } = (await anyone.get<ArticleDetail>(`/community/article/${no}`)).body.header;
       await author.delete(`/community/article/${no}`);
       const { body } = await anyone.get<ArticleList>(
-        `/community/list/recent?keyword=${encodeURIComponent(title)}`,
+        `/community/list/recent?option=title&keyword=${encodeURIComponent(title)}`,
       );
       expect(body.list).to.deep.equal([]);
     });

@@ -123,11 +123,38 @@ describe('GET /community/list/{recent|like}', () => {
     ]);
   });
 
-  it('takes an empty search for none, looks in titles unless told, and ignores what it does not know', async () => {
+  it('searches by the numbers that the app sends: 1 titles, 2 texts, 3 either', async () => {
+    const found: [string, number, number[]][] = [
+      ['a.c', 1, [4]],
+      ['wolken', 1, []],
+      ['wolken', 2, [5]],
+      ['a.c', 2, []],
+      ['wolken', 3, [5]],
+      ['a.c', 3, [4]],
+      ['[0-9]', 3, [5]],
+      ['text', 3, [22, 21, 20, 19, 18, 17, 16, 15, 14, 13]],
+    ];
+    for (const [keyword, option, expected] of found) {
+      expect(positions(await list('recent', { keyword, option })), `${option} ${keyword}`) //
+        .to.deep.equal(expected);
+    }
+    expect(positions(await list('like', { keyword: 'wolken', option: 3 }))).to.deep.equal([5]);
+    expect(positions(await list('recent', { keyword: 'text', option: 3, page: 3 }))).to.deep.equal([1, 0]);
+  });
+
+  it('takes an empty search for none, option 0 or none for no filter, and ignores what it does not know', async () => {
     const everything = positions(await list('recent'));
     expect(positions(await list('recent', { keyword: '', option: '', page: '', _csrf: 'x', sort: 'y' }))) //
       .to.deep.equal(everything);
-    expect(positions(await list('recent', { keyword: 'a.c (x)' }))).to.deep.equal([4]);
+    const keyword = 'a.c (x)';
+    expect(positions(await list('recent', { keyword }))).to.deep.equal(everything);
+    for (const option of ['', 0]) {
+      expect(positions(await list('recent', { keyword, option })), `option ${option}`).to.deep.equal(
+        everything,
+      );
+    }
+    expect(positions(await list('recent', { keyword: '', option: 1 }))).to.deep.equal(everything);
+    expect(positions(await list('recent', { option: 0, page: 3 }))).to.deep.equal([2, 1, 0]);
   });
 
   const refused: [string, RegExp][] = [
@@ -143,6 +170,9 @@ describe('GET /community/list/{recent|like}', () => {
     ['recent?categoryId=2147483648', /^categoryId: /],
     ['recent?keyword=a&option=everything', /^option: /],
     ['recent?keyword=a&option=$where', /^option: /],
+    ['recent?keyword=a&option=4', /^option: /],
+    ['recent?keyword=a&option=01', /^option: /],
+    ['recent?keyword=a&option=toString', /^option: /],
     [`recent?keyword=${'x'.repeat(101)}`, /^keyword: /],
     ['hot', /^order: /],
     ['__proto__', /^order: /],
