@@ -26,7 +26,7 @@ const catalogue = {
   ALREADY_HEARTED: { status: 409, retryable: false, text: 'this member has given that heart already' },
   ALREADY_BOOKMARKED: { status: 409, retryable: false, text: 'this member has that bookmark already' },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, text: 'the body is too large' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, text: 'the body must be application/json' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, text: 'the body must be JSON' },
   RATE_LIMITED: { status: 429, retryable: true, text: 'too many requests' },
   INTERNAL_ERROR: { status: 500, retryable: true, text: 'something went wrong on our side' },
   SERVICE_UNAVAILABLE: { status: 503, retryable: true, text: 'the service is not available right now' },

@@ -20,23 +20,29 @@ function hasBody(ctx: AppContext): boolean {
 }
 
 /**
- * Reads the request's JSON body; no body at all reads as an empty object, whose missing fields the
- * route's schema then names.
+ * Reads the request's JSON body, whatever type it is announced as: the legacy app sends JSON as text, as a
+ * form or without a type. No body at all reads as an empty object, whose missing fields the route's schema
+ * then names.
  *
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or MALFORMED_BODY
  */
 export async function readJsonBody(ctx: AppContext): Promise<unknown> {
   if (!hasBody(ctx)) return {};
-  // Not `+json`: koa-body reads some types of that form and silently leaves out the rest.
-  if (!ctx.is('json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
+  if (ctx.is('multipart')) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
+  // koa-body reads by the announced type, so it is told that this is JSON.
+  const request: { body?: unknown } = {};
+  const reading = { req: ctx.req, method: ctx.method, is: () => 'json', request };
   try {
-    await parse(ctx as Parameters<typeof parse>[0], async () => {});
+    await parse(reading as unknown as Parameters<typeof parse>[0], async () => {});
   } catch (error) {
     const { status } = error as { status?: number };
     if (status === 413) throw new AppError('PAYLOAD_TOO_LARGE', `the body is larger than ${MAX_BODY}`);
     if (status === 415)
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this content encoding is not supported');
+    if (error instanceof SyntaxError && !ctx.is('json', '+json')) {
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', [], { cause: error });
+    }
     throw new AppError('MALFORMED_BODY', 'the body is not a JSON object', { cause: error });
   }
-  return ctx.request.body ?? {};
+  return request.body ?? {};
 }

@@ -101,39 +101,62 @@ describe('requests that are wrong in themselves', () => {
     expect(answer.headers.get('vary')).to.match(/\bOrigin\b/i);
   });
 
-  it('meet 415 with another type of body, and with a content encoding we do not know', async () => {
+  it('are read as JSON under any type but multipart, and meet 415 where it is none', async () => {
     const as = { Authorization: me.token };
-    for (const type of [
+    const types = [
       'text/plain',
+      'text/plain;charset=UTF-8',
       'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
       'application/xml',
+      'application/merge-patch+json',
       'x',
-    ]) {
-      await expectError(
-        '/community/article',
-        { method: 'POST', raw: '{}', headers: { ...as, 'Content-Type': type } },
-        415,
-        'UNSUPPORTED_MEDIA_TYPE',
-      );
+      '',
+    ];
+    const { http } = await service();
+    for (const type of types) {
+      const answer = await fetch(`${http}/community/article`, {
+        method: 'POST',
+        // As bytes, so that no type is added where none is given.
+        body: Buffer.from('{"categoryId":1,"title":"As JSON","context":"고양이"}'),
+        headers: { ...as, ...(type ? { 'Content-Type': type } : {}) },
+      });
+      expect(await answer.json(), type).to.deep.equal({ status: 200 });
     }
+    for (const type of types.filter((name) => name && !name.endsWith('json'))) {
+      for (const raw of ['title=As+a+form', '{"title":', 'null']) {
+        await expectError(
+          '/community/article',
+          { method: 'POST', raw, headers: { ...as, 'Content-Type': type } },
+          415,
+          'UNSUPPORTED_MEDIA_TYPE',
+        );
+      }
+    }
+    await expectError(
+      '/community/article',
+      { method: 'POST', raw: '{}', headers: { ...as, 'Content-Type': 'multipart/form-data; boundary=x' } },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    );
+    await expectError(
+      '/community/article',
+      { method: 'POST', raw: '{}', headers: { ...as, 'Content-Type': 'text/plain' } },
+      400,
+      'INVALID_INPUT',
+    );
+    const large = { method: 'POST', raw: `{"title":"${'x'.repeat(2_000_000)}"}` };
+    await expectError(
+      '/community/article',
+      { ...large, headers: { ...as, 'Content-Type': 'text/plain' } },
+      413,
+      'PAYLOAD_TOO_LARGE',
+    );
     await expectError(
       '/community/heart',
       {
         method: 'POST',
         raw: '{}',
         headers: { ...as, 'Content-Type': 'application/json', 'Content-Encoding': 'rot13' },
-      },
-      415,
-      'UNSUPPORTED_MEDIA_TYPE',
-    );
-    // A type that was let in as JSON and then not parsed: every field was said to be missing.
-    await expectError(
-      '/community/heart',
-      {
-        method: 'POST',
-        raw: '{"target":"article","id":1}',
-        headers: { ...as, 'Content-Type': 'application/merge-patch+json' },
       },
       415,
       'UNSUPPORTED_MEDIA_TYPE',
@@ -224,7 +247,9 @@ describe('requests that are wrong in themselves', () => {
       '{"boardId":-1,"context":"x"}',
       '{"boardId":1e400,"context":"x"}',
       '{"boardId":1.5,"context":"x"}',
-      '{"boardId":"1","context":"x"}',
+      '{"boardId":"1 ","context":"x"}',
+      '{"boardId":"-1","context":"x"}',
+      '{"boardId":"9007199254740993","context":"x"}',
       '{"boardId":[1],"context":"x"}',
       '{"boardId":{"$gt":0},"context":"x"}',
       '{"boardId":1,"context":{"$ne":null}}',
@@ -257,13 +282,12 @@ describe('requests that are wrong in themselves', () => {
     }
   });
 
-  it('meet 400 with a Last-Event-ID of 10 KB, and an orderly stream with any other nonsense', async () => {
-    await expectError(
-      '/notification/connect',
-      { headers: { Authorization: me.token, 'Last-Event-ID': 'x'.repeat(10_000) } },
-      400,
-      'INVALID_INPUT',
-    );
+  it('meet 431 with a head of more than 32 KiB, whatever makes it large', async () => {
+    const { http } = await service();
+    for (const name of ['Last-Event-ID', 'Authorization', 'Cookie', 'X-Other']) {
+      const head = `GET /notification/connect HTTP/1.1\r\nHost: x\r\n${name}: ${'x'.repeat(40_000)}\r\n\r\n`;
+      expect(await rawRequest(http, head), name).to.match(/^HTTP\/1\.1 431 /);
+    }
   });
 
   it('that are no HTTP get an answer or a closed connection, and nothing else is disturbed', async () => {
