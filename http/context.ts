@@ -10,7 +10,7 @@ export interface AppState {
   log: Logger;
   domain: Domain;
   client: Client;
-  /** Whether a page of this origin is one we know by name, so that its cookies count. */
+  /** Whether a page of this origin is one we know by name, so that its cookie and its address count. */
   knownPage: (origin: string) => boolean;
   /** Set once a token was accepted. */
   session?: Session;

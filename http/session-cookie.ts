@@ -35,12 +35,7 @@ export function keepSession(ctx: AppContext, token: string, session: Session): v
   if (line) ctx.append('Set-Cookie', line);
 }
 
-/**
- * The token in the session cookie. A cookie comes with any request of that browser, whoever caused
- * it, so it counts only where the calling page is one of ours (RFC 6265bis, section 8.2).
- */
+/** The token in the session cookie. Whether it counts depends on the page that calls (chat/caller.ts). */
 export function tokenOfCookie(ctx: AppContext): string | undefined {
-  const origin = ctx.get('Origin');
-  if (origin && !ctx.state.knownPage(origin)) return undefined;
   return ctx.cookies.get(NAME) || undefined;
 }

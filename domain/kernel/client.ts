@@ -5,6 +5,11 @@ export interface Client {
   /** IP address; from X-Forwarded-For only behind a trusted proxy. */
   readonly address: string;
   readonly userAgent: string;
+  /**
+   * Set where a proxy that is not one of ours passed the call on: the address is then the proxy's, shared
+   * by everybody behind it, and tells nobody apart.
+   */
+  readonly proxied?: true;
 }
 
 /** An IPv4 address that came in through an IPv6 socket, as Node writes it. */
@@ -46,5 +51,9 @@ export function identifyClient(
   hops: number,
 ): Client {
   const address = hops === 0 ? remote : forwardedAddress(remote, forwardedFor ?? '', hops);
-  return { address: plainAddress(address).slice(0, 64), userAgent: (userAgent ?? '').slice(0, 512) };
+  return {
+    address: plainAddress(address).slice(0, 64),
+    userAgent: (userAgent ?? '').slice(0, 512),
+    ...(hops === 0 && forwardedFor ? { proxied: true } : {}),
+  };
 }

@@ -16,10 +16,16 @@ async function cookieActor(ctx: AppContext): Promise<Actor | undefined> {
   }
 }
 
-/** Who stands behind a call that is documented without an Authorization header. */
+/**
+ * Who stands behind a call that is documented without an Authorization header. A browser sends its cookie,
+ * and has its address, whoever's page makes it call: without a token, a page that is not one of ours speaks
+ * for nobody. (contract, section 4; RFC 6265bis, section 8.2)
+ */
 export async function callerOf(ctx: AppContext, actor: Actor | undefined): Promise<Caller> {
+  if (actor) return { actor };
+  const origin = ctx.get('Origin');
+  if (origin && !ctx.state.knownPage(origin)) return {};
   const { client } = ctx.state;
-  if (actor) return { actor, client };
   const fromCookie = await cookieActor(ctx);
-  return { client, ...(fromCookie ? { cookieActor: fromCookie } : {}) };
+  return { ...(client.proxied ? {} : { client }), ...(fromCookie ? { cookieActor: fromCookie } : {}) };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkContent, MAX_LISTED, messageFields } from '../../domain/chat/index.js';
-import { id, pathId } from '../../domain/kernel/input.js';
+import { id, pathId, wholeNumber } from '../../domain/kernel/input.js';
 
 export const chatNoParams = z.object({ chatNo: pathId });
 
@@ -16,6 +16,12 @@ export const listMessagesQuery = z.object({
 
 const email = z.email('must be an e-mail address').max(254);
 
+/** Epoch ms. A date-time in text (ISO 8601), as a broadcast may have become on its way, is that moment. */
+const sendTime = z.preprocess(
+  (value) => (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : value),
+  wholeNumber(),
+);
+
 /** A broadcast posted back (legacy): its id decides, whatever else the copy says. */
 export const echoBody = z.object({
   id: z.string().min(1, 'must be null or a message id').max(64),
@@ -29,9 +35,10 @@ export const pushBody = z
     chatNo: id,
     saleNo: id.nullish(),
     ...messageFields,
-    sendTime: z.union([z.number(), z.string().max(64)], 'must be a number').nullish(),
+    sendTime: sendTime.nullish(),
     senderNo: id.nullish(),
-    senderEmail: email.nullish(),
+    // The legacy app sends an address it does not know as empty text.
+    senderEmail: z.preprocess((value) => (value === '' ? null : value), email.nullish()),
   })
   .superRefine(checkContent);
 

@@ -19,6 +19,11 @@ function fieldsOf(text: string): Record<string, unknown> {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
+/** The fields that hold something: the legacy app sends what it does not know as empty text. */
+function filled(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
 /**
  * The fields of the documented disconnect call: form-encoded whatever its content type says (the
  * legacy client labels the form as JSON), JSON, or the query string where there is no body.
@@ -38,5 +43,5 @@ export async function readFormBody(ctx: AppContext): Promise<Record<string, unkn
     if (status === 413) throw new AppError('PAYLOAD_TOO_LARGE', `the body is larger than ${MAX_BODY} bytes`);
     throw new AppError('MALFORMED_BODY', 'the body could not be read', { cause: error });
   }
-  return { ...ctx.query, ...fieldsOf(text) };
+  return { ...filled(ctx.query), ...filled(fieldsOf(text)) };
 }

@@ -35,7 +35,7 @@ export const chatOperations: OperationTable = {
     tag: 'Chat',
     summary: 'Push chat notification',
     description:
-      'Stores and delivers a message exactly as a socket does, and answers with every field filled. A retry (same room, sender, `sendTime` and content) answers with the first message. A message with its `id` is a broadcast posted back: it is answered with the stored message and neither stored nor notified again. No Authorization header is needed: without one the sender is the participant of the session cookie, or the one last seen authenticated from this client in the last 30 minutes; `senderNo` and `senderEmail` may pick among these.',
+      'Stores and delivers a message exactly as a socket does, and answers with every field filled. A retry (same room, sender, `sendTime` and content) answers with the first message; a `sendTime` more than a day from now tells no retry. A message with its `id` is a broadcast posted back: it is answered with the stored message and neither stored nor notified again. So is one without an `id` that names its receiver or the other participant as sender and is a copy of a message of the room. No Authorization header is needed: without one the sender is the participant of the session cookie, or the one last seen authenticated from this client in the last 30 minutes; `senderNo` and `senderEmail` may pick among these. A page of an origin that is not allowed has neither.',
     body: {
       schemas: [
         { schema: pushBody, title: 'A new message' },
@@ -47,9 +47,9 @@ export const chatOperations: OperationTable = {
         saleNo: 'sale post identifier; where sent, it must be the room’s',
         contentType: 'kind of content',
         content: 'message content; for coords "latitude longitude" in decimal degrees',
-        sendTime: 'send time by the sender’s clock; tells a retry from a new message',
+        sendTime: 'send time by the sender’s clock, epoch milliseconds; tells a retry from a new message',
         senderNo: 'null, or the participant who sends',
-        senderEmail: 'null, or the e-mail of the participant who sends',
+        senderEmail: 'null or empty, or the e-mail of the participant who sends',
       },
       ignored: {
         senderName: 'null, or anything: the server fills it',
@@ -82,7 +82,7 @@ export const chatOperations: OperationTable = {
     tag: 'Chat',
     summary: 'Disconnect from room',
     description:
-      'Takes a member out of a room: presence ends and their sockets leave it, on every process. The body is form-encoded whatever its content type says; JSON and `?email=` work too. From anybody but the member (token, session cookie or bound client) it changes nothing that a live socket holds.',
+      'Takes a member out of a room: presence ends and their sockets leave it, on every process. The body is form-encoded whatever its content type says; JSON and `?email=` work too. From anybody but the member (token, session cookie or bound client) it changes nothing that a live socket holds; a caller who is not known gets the same answer whatever the room and the address.',
     parameters: { chat_no: chatNo },
     body: {
       schemas: [{ schema: disconnectFields, title: 'Disconnect' }],

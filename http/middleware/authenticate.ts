@@ -13,9 +13,10 @@ async function sessionOf(ctx: AppContext): Promise<Session | undefined> {
   if (!header) return undefined;
   const token = tokenOf(header);
   if (!token) throw new AppError('UNAUTHORIZED', 'the Authorization header holds no token');
-  const session = await ctx.state.domain.members.authenticate(token);
+  const { client, domain } = ctx.state;
+  const session = await domain.members.authenticate(token);
   keepSession(ctx, token, session);
-  ctx.state.domain.chat.bindings.touch(ctx.state.client, session.actor.no);
+  if (!client.proxied) domain.chat.bindings.touch(client, session.actor.no);
   return session;
 }
 

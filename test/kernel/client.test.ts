@@ -16,6 +16,17 @@ describe('who is calling', () => {
     expect(address('10.0.0.1', ' 203.0.113.1 ,, ', 1)).to.equal('203.0.113.1');
   });
 
+  it('is nobody in particular behind a proxy that is not ours', () => {
+    expect(identifyClient('10.0.0.1', '203.0.113.7', 'agent', 0).proxied).to.equal(true);
+    for (const [forwardedFor, hops] of [
+      [undefined, 0],
+      ['', 0],
+      ['203.0.113.7', 1],
+    ] as const) {
+      expect(identifyClient('10.0.0.1', forwardedFor, 'agent', hops)).not.to.have.property('proxied');
+    }
+  });
+
   it('is the peer where a proxy forwards nothing, and the furthest known where hops are missing', () => {
     expect(address('10.0.0.1', undefined, 1)).to.equal('10.0.0.1');
     expect(address('10.0.0.1', '', 1)).to.equal('10.0.0.1');

@@ -18,7 +18,7 @@ function push(chatNo: number, saleNo: number, content: string, more: object = {}
     senderName: null,
     senderNo: null,
     saleNo,
-    sendTime: 1_660_000_000_000,
+    sendTime: Date.now(),
     readCount: null,
     senderEmail: null,
     ...more,
@@ -45,6 +45,14 @@ describe('POST /chatroom', () => {
       unReadCount: 0,
     });
     expect(rooms.body[0]).to.not.have.property('latestMessage');
+  });
+
+  it('takes its numbers as text of digits, as the app sends them', async () => {
+    const [author, asker] = [await member(), await member()];
+    const saleNo = await adoptionPost(author);
+    const asked = { saleNo: `${saleNo}`, createMember: `${author.no}` };
+    expect((await asker.post('/chatroom', asked)).body).to.deep.equal({ status: 200 });
+    expect((await author.get<RoomElement[]>('/chatroom')).body[0]).to.include({ saleNo });
   });
 
   it('refuses the author alone, a third member as creator, and a sale that is not there', async () => {
@@ -109,6 +117,19 @@ describe('GET /chatroom/{chat_no}', () => {
     expect((await read('?limit=1001')).status).to.equal(400);
     expect((await (await member()).get(`/chatroom/${chatNo}`)).status).to.equal(403);
   });
+
+  it('marks nothing read for a HEAD request', async () => {
+    const { asker, author, saleNo, chatNo } = await openRoom();
+    await asker.post('/chatroom/notification', push(chatNo, saleNo, 'unread'));
+    const head = (headers: Record<string, string>) =>
+      call(`/chatroom/${chatNo}?limit=1`, { method: 'HEAD', headers });
+    expect((await head({ Authorization: author.token })).status).to.equal(200);
+    expect((await head({ Authorization: (await member()).token })).status).to.equal(403);
+    const unread = async () => (await author.get<RoomElement[]>('/chatroom')).body[0]?.unReadCount;
+    expect(await unread()).to.equal(1);
+    await author.get(`/chatroom/${chatNo}`);
+    expect(await unread()).to.equal(0);
+  });
 });
 
 describe('POST /chatroom/notification', () => {
@@ -157,6 +178,52 @@ describe('POST /chatroom/notification', () => {
     expect(list.body.chatList).to.have.length(1);
   });
 
+  const contents = async () =>
+    (await asker.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`)).body.chatList.map(
+      ({ content }) => content,
+    );
+
+  it('takes its numbers as text of digits, a retry among them', async () => {
+    const sendTime = Date.now();
+    const first = await asker.post<{ id: string }>(
+      '/chatroom/notification',
+      push(chatNo, saleNo, 'once', { sendTime }),
+    );
+    const asText = { chatNo: `${chatNo}`, saleNo: `${saleNo}`, sendTime: `${sendTime}` };
+    const again = await asker.post('/chatroom/notification', push(chatNo, saleNo, 'once', asText));
+    expect(again.body).to.deep.equal(first.body);
+    expect(await contents()).to.deep.equal(['once']);
+  });
+
+  it('takes two pushes with the same text for two messages where sendTime is no plausible moment', async () => {
+    const day = 24 * 3_600_000;
+    const moments = [0, 1, '1', Date.now() - day - 60_000, Date.now() + day + 60_000, 2 ** 53 - 1, null];
+    for (const sendTime of moments) {
+      const body = push(chatNo, saleNo, `at ${sendTime}`, { sendTime });
+      const answers = [
+        await asker.post<{ id: string }>('/chatroom/notification', body),
+        await asker.post<{ id: string }>('/chatroom/notification', body),
+      ];
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+      expect(answers[0]?.body.id, `sendTime ${sendTime}`).not.to.equal(answers[1]?.body.id);
+    }
+    const plausible = [Date.now() - day + 60_000, Date.now() + day - 60_000, new Date().toISOString()];
+    for (const sendTime of plausible) {
+      const body = push(chatNo, saleNo, `at ${sendTime}`, { sendTime });
+      const first = await asker.post('/chatroom/notification', body);
+      expect((await asker.post('/chatroom/notification', body)).body).to.deep.equal(first.body);
+    }
+    expect(await contents()).to.have.length(2 * moments.length + plausible.length);
+    for (const sendTime of ['now', -1, 1.5, {}, '2022-13-45T99:99']) {
+      const refused = await asker.post<{ errors: string[] }>(
+        '/chatroom/notification',
+        push(chatNo, saleNo, 'x', { sendTime }),
+      );
+      expect(refused.status, `sendTime ${sendTime}`).to.equal(400);
+      expect(refused.body.errors[0]).to.match(/^sendTime: must /);
+    }
+  });
+
   it('answers a broadcast that is posted back with the stored message, without a token', async () => {
     const first = await asker.post<{ id: string }>('/chatroom/notification', push(chatNo, saleNo, 'echo me'));
     const copy = { ...first.body, content: 'altered', senderEmail: author.email, sendTime: '2022-08-01' };
@@ -174,6 +241,102 @@ describe('POST /chatroom/notification', () => {
       json: { ...copy, id: '0190-unknown' },
     });
     expect(elsewhere.body.message).to.equal('MESSAGE_NOT_FOUND');
+  });
+
+  describe('posted back without its id', () => {
+    /** Legacy receivers overwrite the sender's address of the broadcast with their own. */
+    const postBack = (
+      broadcast: object,
+      more: Record<string, unknown>,
+      headers: Record<string, string> = { Authorization: author.token },
+    ) =>
+      call<Record<string, unknown>>('/chatroom/notification', {
+        method: 'POST',
+        json: { ...broadcast, id: null, ...more },
+        headers,
+      });
+
+    it('is answered with the stored message, whoever of the two is given as its sender', async () => {
+      const sent = push(chatNo, saleNo, 'hello');
+      const first = await asker.post<{ sendTime: number }>('/chatroom/notification', sent);
+      // A client without a token, of which nothing but the author's rooms were ever listed.
+      const client = { 'User-Agent': `receiver of ${chatNo}` };
+      await author.get('/chatroom', client);
+      const own = { senderEmail: author.email };
+      const copies: [string, object, Record<string, unknown>][] = [
+        ['its own address', first.body, own],
+        ['its own address in capitals', first.body, { senderEmail: author.email.toUpperCase() }],
+        ['its own address and number', first.body, { ...own, senderNo: author.no }],
+        ['its own address and no number', first.body, { ...own, senderNo: null }],
+        ['another sendTime, the sender’s number', first.body, { ...own, sendTime: 1 }],
+        ['sendTime in text', first.body, { ...own, sendTime: new Date(first.body.sendTime).toISOString() }],
+        ['the sender’s number and address', first.body, {}],
+        ['the sender’s number alone', first.body, { senderEmail: '' }],
+        ['the body of the push', sent, own],
+      ];
+      for (const [name, copy, more] of copies) {
+        for (const headers of [{ Authorization: author.token }, client]) {
+          const answer = await postBack(copy, more, headers);
+          expect(answer.body, name).to.deep.equal(first.body);
+        }
+      }
+      // The sender hears its own broadcast, too.
+      const bySender = await postBack(first.body, {}, { Authorization: asker.token });
+      expect(bySender.body).to.deep.equal(first.body);
+      expect(await contents()).to.deep.equal(['hello']);
+      expect((await author.get<unknown[]>('/notification/all')).body).to.have.length(1);
+      expect((await asker.get<unknown[]>('/notification/all')).body).to.deep.equal([]);
+    });
+
+    it('is told from what the receiver writes in the same words', async () => {
+      const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'ok'));
+      const answers = [
+        await author.post<{ senderNo: number }>(
+          '/chatroom/notification',
+          push(chatNo, saleNo, 'ok', { sendTime: Date.now() + 1_000, senderEmail: author.email }),
+        ),
+        await author.post<{ senderNo: number }>('/chatroom/notification', push(chatNo, saleNo, 'ok')),
+        await author.post<{ senderNo: number }>(
+          '/chatroom/notification',
+          push(chatNo, saleNo, 'ok', { sendTime: 1, senderEmail: author.email, senderNo: author.no }),
+        ),
+      ];
+      expect(answers.map(({ body }) => body.senderNo)).to.deep.equal([author.no, author.no, author.no]);
+      const other = await postBack(first.body, {
+        content: 'not ok',
+        senderEmail: author.email,
+        senderNo: null,
+      });
+      expect(other.body).to.include({ senderNo: author.no, content: 'not ok' });
+      expect(await contents()).to.deep.equal(['ok', 'ok', 'ok', 'ok', 'not ok']);
+    });
+
+    it('is 404 where it names the other one as its sender, who has sent no such message', async () => {
+      const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
+      const altered = { content: 'altered', senderEmail: author.email };
+      expect((await postBack(first.body, altered)).body).to.include({
+        status: 404,
+        message: 'MESSAGE_NOT_FOUND',
+      });
+      expect(await contents()).to.deep.equal(['hello']);
+    });
+
+    it('is 401 from somebody who is not known, whatever address they give', async () => {
+      const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
+      const stranger = { 'User-Agent': 'nobody was ever seen here' };
+      expect((await postBack(first.body, { senderEmail: author.email }, stranger)).status).to.equal(401);
+      const member3 = await member();
+      const third = { Authorization: member3.token };
+      expect((await postBack(first.body, { senderEmail: member3.email }, third)).status).to.equal(403);
+    });
+  });
+
+  it('takes an empty address of the sender for none', async () => {
+    const sent = await asker.post<{ senderEmail: string }>(
+      '/chatroom/notification',
+      push(chatNo, saleNo, 'hi', { senderEmail: '' }),
+    );
+    expect([sent.status, sent.body.senderEmail]).to.deep.equal([200, asker.email]);
   });
 
   it('knows a sender without a token by the session cookie, else by the same client', async () => {
@@ -196,6 +359,14 @@ describe('POST /chatroom/notification', () => {
       Cookie: cookie.split(';')[0] ?? '',
     });
     expect(byForeignPage.status, 'a page of another origin has no use of the cookie').to.equal(401);
+    const foreign = { 'User-Agent': 'phone-1', Origin: 'https://evil.example' };
+    expect((await anonymous(foreign)).status, 'nor of where the member was seen').to.equal(401);
+    const ours = { 'User-Agent': 'phone-1', Origin: 'http://localhost:3000' };
+    expect((await anonymous(ours)).body.senderNo).to.equal(asker.no);
+    const forwarded = { 'User-Agent': 'phone-1', 'X-Forwarded-For': '203.0.113.7' };
+    expect((await anonymous(forwarded)).status, 'an address that is anybody’s').to.equal(401);
+    await asker.get('/chatroom', { 'User-Agent': 'phone-2', 'X-Forwarded-For': '203.0.113.7' });
+    expect((await anonymous({ 'User-Agent': 'phone-2' })).status, 'nobody is known by it').to.equal(401);
 
     const byClient = await anonymous({ 'User-Agent': 'phone-1' });
     expect(byClient.body.senderNo).to.equal(asker.no);
@@ -274,6 +445,74 @@ describe('POST /chatroom/{chat_no}', () => {
       expect(mine.heard('message')).to.deep.equal([]);
     });
   }
+
+  it('takes an empty e-mail in the body for none, and the one of the query instead', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    await mine.ask('room:join', { chatNo });
+    await theirs.ask('room:join', { chatNo });
+    const leave = (query: string) =>
+      call<{ errors: string[] }>(`/chatroom/${chatNo}${query}`, {
+        method: 'POST',
+        raw: 'email=',
+        headers: { Authorization: asker.token },
+      });
+    for (const query of ['', '?email=']) {
+      const answer = await leave(query);
+      expect([answer.status, answer.body.errors]).to.deep.equal([400, ['email: is missing']]);
+    }
+    expect((await leave(`?email=${encodeURIComponent(asker.email)}`)).body).to.deep.equal({ status: 200 });
+    await theirs.next(
+      'presence',
+      (e: { memberNo: number; present: boolean }) => e.memberNo === asker.no && !e.present,
+    );
+  });
+
+  it('tells somebody who is not known nothing: no room, no address, and knocks nobody out', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    await mine.ask('room:join', { chatNo });
+    await theirs.ask('room:join', { chatNo });
+    const emails = [asker.email, author.email, (await member()).email, 'nobody@example.org'];
+    await asker.get('/chatroom', { 'User-Agent': 'seen' });
+    const cookie = (await asker.get('/chatroom', { 'User-Agent': 'x' })).headers.get('set-cookie') ?? '';
+    const callers: Record<string, string>[] = [
+      { 'User-Agent': 'never seen before' },
+      { 'User-Agent': 'seen', Origin: 'https://evil.example' },
+      { 'User-Agent': 'seen', Origin: 'null', Cookie: cookie.split(';')[0] ?? '' },
+      { 'User-Agent': 'seen', 'X-Forwarded-For': '203.0.113.7' },
+    ];
+    for (const headers of callers) {
+      for (const no of [chatNo, 99_999_999]) {
+        for (const email of emails) {
+          const forged = await call(`/chatroom/${no}?email=${email}`, { method: 'POST', headers });
+          expect([forged.status, forged.body], `${no} ${email}`).to.deep.equal([200, { status: 200 }]);
+        }
+      }
+    }
+    for (const raw of ['', 'email=nobody']) {
+      const headers = callers[0] as Record<string, string>;
+      expect((await call(`/chatroom/${chatNo}`, { method: 'POST', raw, headers })).status).to.equal(400);
+    }
+    const { present } = await theirs.ask<{ present: number[] }>('room:join', { chatNo });
+    expect(present).to.have.members([asker.no, author.no]);
+  });
+
+  it('tells a member who takes no part in a room nothing of who does', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const third = await member();
+    const leave = (no: number, email: string) =>
+      call<{ message?: string }>(`/chatroom/${no}`, {
+        method: 'POST',
+        json: { email },
+        headers: { Authorization: third.token },
+      });
+    for (const email of [asker.email, author.email, 'nobody@example.org']) {
+      expect((await leave(chatNo, email)).body).to.deep.equal({ status: 200 });
+    }
+    expect((await leave(chatNo, third.email)).body.message).to.equal('CHAT_ROOM_NOT_FOUND');
+    expect((await leave(99_999_999, third.email)).body.message).to.equal('CHAT_ROOM_NOT_FOUND');
+  });
 
   it('names what is wrong: no e-mail, no e-mail address, another member, an unknown room, too much', async () => {
     const { asker, chatNo } = await openRoom();
