@@ -10,7 +10,7 @@ const usage = `Usage: npm run announce -- TEXT [options]
 
 Notifies every member of TEXT (at most 200 characters). Running it twice announces twice.
 
-  --url PATH     the page of the app that the notification leads to, for example board/12
+  --url PATH     the page of the app that the notification leads to, for example /board/12
   --resume KEY   finishes an announcement that was interrupted, of the key it printed: nobody gets it twice`;
 
 const schema = z.object({

@@ -16,7 +16,7 @@ export function listenToCauses(events: EventBus, { notify }: Notifier): void {
       memberNo: recipientNo,
       type: kind,
       content: context,
-      url: `board/${articleId}`,
+      url: `/board/${articleId}`,
       originNo: authorNo,
       cause: `comment:${commentId}`,
     });
@@ -28,7 +28,7 @@ export function listenToCauses(events: EventBus, { notify }: Notifier): void {
       memberNo: authorNo,
       type,
       content: title,
-      url: `board/${articleId}`,
+      url: `/board/${articleId}`,
       originNo: 0,
       cause: `${type}:${articleId}`,
     });
@@ -41,7 +41,7 @@ export function listenToCauses(events: EventBus, { notify }: Notifier): void {
         memberNo: recipientNo,
         type: 'chat',
         content: stands[contentType] ?? content,
-        url: `chat/${chatNo}?adoptId=${saleNo}`,
+        url: `/chat/${chatNo}?adoptId=${saleNo}`,
         originNo: senderNo,
         cause: `message:${messageId}`,
         chatNo,

@@ -6,6 +6,14 @@ import type { NotificationRecord } from './notification.model.js';
 /** What the origin is called where it is no member. */
 const SERVICE_NAME = 'admin';
 
+/**
+ * The page of the app that a notification leads to, with a leading slash: a relative path would resolve against
+ * the page that shows it. Older records, and announcements, may hold one without.
+ */
+function pathOf(url: string): string {
+  return url.startsWith('/') ? url : `/${url}`;
+}
+
 /** The documented record, the same for the list, the stream and the socket event. */
 export function presentNotification(
   record: Omit<NotificationRecord, 'memberNo' | 'n' | 'cause' | 'chatNo'>,
@@ -16,7 +24,7 @@ export function presentNotification(
     id: record._id,
     type: record.type,
     content: record.content,
-    url: record.url,
+    url: pathOf(record.url),
     publishedAt: localTime.numbers(record.publishedAt.getTime()),
     name: record.originNo === 0 ? SERVICE_NAME : (origin?.nickname ?? ''),
     checked: record.checked,

@@ -120,8 +120,8 @@ const schema = z.object({
       z.coerce.number().int().min(0).max(10),
     )
     .default(0),
-  /** Zone of local date-times on the wire. */
-  TIME_ZONE: timeZone.default('Asia/Seoul'),
+  /** Zone of local date-times on the wire; the legacy app takes them for UTC. */
+  TIME_ZONE: timeZone.default('UTC'),
   /** Who may push a message without a token: `bound` clients, nobody (`off`), anybody (`open`). */
   LEGACY_ANONYMOUS: z.enum(['bound', 'open', 'off'], 'must be bound, open or off').default('bound'),
   /** The second switch that `open` needs in production. */

@@ -24,7 +24,7 @@ const exampleRecord = {
   id: 88,
   type: 'comment',
   content: 'Congratulations!',
-  url: 'board/1',
+  url: '/board/1',
   publishedAt: [2022, 8, 1, 12, 34, 56],
   name: 'Minji',
   checked: false,
@@ -44,7 +44,7 @@ export const notificationOperations: OperationTable = {
         description:
           'id of the last event received; `{memberNo}_{epoch ms}` replays from that time, anything else replays nothing. The query parameter `lastEventId` works too',
         example: '5_41',
-        schema: { type: 'string', maxLength: 256 },
+        schema: { type: 'string' },
       },
     },
     answer: {
@@ -58,9 +58,7 @@ export const notificationOperations: OperationTable = {
       },
       example: `retry: ${RETRY_MS}\n${formatEvent('5_41', 'EventStream Created. [userId=5]')}${formatEvent('5_42', JSON.stringify(exampleRecord))}${HEARTBEAT}`,
     },
-    errors: {
-      INVALID_INPUT: 'Last-Event-ID: must have at most 256 characters',
-    },
+    errors: {},
   },
   'GET /notification/all': {
     id: 'listNotifications',

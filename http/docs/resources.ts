@@ -99,7 +99,7 @@ export const resources: Record<string, JsonSchema> = {
     comment: number('comment count', 5),
     like: number('like count', 14),
     publishedAt,
-    thumbnail: text('thumbnail image URL; empty without one', 'image/bori-small.jpg'),
+    thumbnail: text('thumbnail image URL; the text `NONE` where there is none', 'image/bori-small.jpg'),
   }),
 
   ArticleList: record<ArticleList>('A page of articles with the two that lead.', {
@@ -178,7 +178,7 @@ export const resources: Record<string, JsonSchema> = {
     id: number('adoption post identifier: the `saleNo` of chat rooms', 12),
     name: text('animal name', 'Bori'),
     age: text('age as free text', '2살'),
-    kind: text('animal kind', 'dog'),
+    kind: text('animal kind: the app filters by 강아지 (dog), 고양이 (cat) and 기타 (other)', '강아지'),
     latitude: {
       type: 'number',
       description: 'latitude, decimal degrees',
@@ -205,7 +205,7 @@ export const resources: Record<string, JsonSchema> = {
       enum: ['announcement', 'documentHot', 'documentWeek', 'chat', 'note', 'comment', 'recomment'],
     },
     content: text('notification text', 'Congratulations!'),
-    url: text('redirect URL: a path inside the application', 'board/1'),
+    url: text('redirect URL: a path inside the application, with a leading slash', '/board/1'),
     publishedAt: {
       type: 'array',
       description: 'creation time as six numbers: year, month, day, hour, minute, second',

@@ -11,7 +11,7 @@ export interface Announcement {
   /** The same key never notifies a member twice. */
   key: string;
   content: string;
-  /** A path inside the app. */
+  /** A path inside the app; empty for its first page. */
   url: string;
 }
 

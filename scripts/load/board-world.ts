@@ -138,7 +138,7 @@ export async function seedNotifications(uri: string, count: number, memberNo: nu
     n: i + 1,
     type: 'comment',
     content: TEXT,
-    url: 'board/1',
+    url: '/board/1',
     originNo: 0,
     publishedAt: new Date(),
     checked: false,

@@ -117,7 +117,7 @@ function welcomeHappens({ notifications }: Areas, members: Members, at: number):
             memberNo,
             type: 'announcement',
             content: '환영합니다! Welcome to the adoption community.',
-            url: 'board/1',
+            url: '/board/1',
             originNo: 0,
             cause: 'announcement:sample-welcome',
           }),

@@ -107,7 +107,7 @@ describe('npm run cluster', function () {
     });
     expect(sent.status).to.equal(200);
     const told = await stream.next(({ data }) => data.includes('"chat'));
-    expect(JSON.parse(told.data).url).to.equal(`chat/${room.chatNo}?adoptId=${room.saleNo}`);
+    expect(JSON.parse(told.data).url).to.equal(`/chat/${room.chatNo}?adoptId=${room.saleNo}`);
     // As many connections as make it all but certain that they are on different gateways.
     const devices = await Promise.all(
       Array.from({ length: 8 }, () => connect(room.author, {}, cluster.gateway)),

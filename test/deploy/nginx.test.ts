@@ -63,6 +63,12 @@ describe('the nginx configuration of deploy/', function () {
     expect(JSON.parse(large.text).status).to.equal(413);
   });
 
+  it('passes a long Last-Event-ID on, beside a token', async () => {
+    const headers = { Authorization: asker, 'Last-Event-ID': 'x'.repeat(20_000) };
+    const opened = await proxy.call('/notification/connect', { headers, until: /EventStream Created/ });
+    expect(opened.status).to.equal(200);
+  });
+
   it('keeps what is for machines inside', async () => {
     for (const path of ['/metrics', '/healthz', '/readyz'])
       expect((await proxy.call(path)).status, path).to.equal(404);
@@ -72,7 +78,7 @@ describe('the nginx configuration of deploy/', function () {
     const author = await service.token('author@example.org');
     const stream = proxy.call('/notification/connect', {
       headers: { Authorization: author, Accept: 'text/event-stream', 'Accept-Encoding': 'gzip' },
-      until: /"url":"chat/,
+      until: /"url":"\/chat/,
     });
     await new Promise((resolve) => setTimeout(resolve, 500));
     const json = { id: null, chatNo, contentType: 'text', content: 'is Bori well?' };

@@ -30,7 +30,7 @@ describe('configuration', () => {
       HTTP_PORT: 8080,
       GATEWAY_PORT: 8081,
       DATA_DIR: '.data',
-      TIME_ZONE: 'Asia/Seoul',
+      TIME_ZONE: 'UTC',
       LEGACY_ANONYMOUS: 'bound',
       RATE_LIMIT: 'on',
       TRUST_PROXY: 0,

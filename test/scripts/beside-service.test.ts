@@ -39,7 +39,7 @@ describe('Commands beside a running service', () => {
         expect(body.map(({ name }) => name)).to.include('Mochi');
       });
       const event = await stream.next(({ data }) => data.includes('공지입니다'));
-      expect(JSON.parse(event.data)).to.include({ type: 'announcement', url: 'board/1', checked: false });
+      expect(JSON.parse(event.data)).to.include({ type: 'announcement', url: '/board/1', checked: false });
     } finally {
       await service.stop();
     }

@@ -57,8 +57,8 @@ async function start() {
 
     /** Shows what a notification's url names. */
     follow(pane, url) {
-      const [, article] = /^board\/(\d+)$/.exec(url) ?? [];
-      const [, chat] = /^chat\/(\d+)/.exec(url) ?? [];
+      const [, article] = /^\/board\/(\d+)$/.exec(url) ?? [];
+      const [, chat] = /^\/chat\/(\d+)/.exec(url) ?? [];
       if (article) void board.reveal(Number(article));
       if (chat) void pane.open(Number(chat));
     },

@@ -32,7 +32,7 @@ process.on('message', ({ announce, content }: { announce: number; content: strin
         id,
         type: 'announcement',
         content,
-        url: 'board/1',
+        url: '/board/1',
         publishedAt: [2026, 1, 2, 3, 4, 5],
         name: 'admin',
         checked: false,

@@ -32,7 +32,7 @@ export function answerTo({ ack }: Request, fields = ''): string {
 /** A notification as the service's sockets get it. */
 export function notificationFrame(id: number, content: string): string {
   return (
-    `42["notification",{"id":${id},"type":"announcement","content":"${content}","url":"board/1",` +
+    `42["notification",{"id":${id},"type":"announcement","content":"${content}","url":"/board/1",` +
     `"publishedAt":[2026,1,2,3,4,5],"name":"admin","checked":false,"del":false}]`
   );
 }

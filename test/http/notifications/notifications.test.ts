@@ -66,15 +66,52 @@ describe('notifications over REST', () => {
       id: body[0]?.id,
       type: 'chat',
       content: 'two',
-      url: `chat/${chatNo}?adoptId=${saleNo}`,
+      url: `/chat/${chatNo}?adoptId=${saleNo}`,
       publishedAt: body[0]?.publishedAt,
       name: asker.nickname,
       checked: false,
       del: false,
     });
     const [year, month, day, hour, minute, second] = body[0]?.publishedAt ?? [];
-    const seoul = Date.UTC(year as number, (month as number) - 1, day, hour, minute, second) - 9 * 3_600_000;
-    expect(seoul).to.be.closeTo(Date.now(), 60_000);
+    const utc = Date.UTC(year as number, (month as number) - 1, day, hour, minute, second);
+    expect(utc).to.be.closeTo(Date.now(), 60_000);
+  });
+
+  it('lead to a path with a leading slash, also those stored without one, wherever they are shown', async () => {
+    const who = await member();
+    const [socket, stream] = [await connect(who), await openStream(who)];
+    const shown = await notify(who, 'stored as note/1');
+    expect(shown.url).to.equal('/note/1');
+    expect(await socket.next<Record>('notification')).to.deep.equal(shown);
+    const live = await stream.next((event) => event.id === `${who.no}_1`);
+    expect(JSON.parse(live.data)).to.deep.equal(shown);
+    const replayed = await openStream(who, { lastEventId: `${who.no}_0` });
+    expect(JSON.parse((await replayed.next((event) => event.id === `${who.no}_1`)).data)).to.deep.equal(
+      shown,
+    );
+    await writeElsewhere([{ memberNo: who.no, n: 2, content: 'by another process' }]);
+    const found = await socket.next<Record>(
+      'notification',
+      ({ content }) => content === 'by another process',
+    );
+    expect(found.url).to.equal('/board/1');
+  });
+
+  it('of comments lead to the article', async () => {
+    const [author, other] = [await member(), await member()];
+    const { domain } = await service();
+    const boardId = await domain.community.createArticle(author.actor, {
+      categoryId: 1,
+      title: 'Title',
+      context: 'Text',
+      imageList: [],
+      thumbnail: '',
+    });
+    await other.post('/community/comment', { boardId, context: 'First' });
+    await other.post('/community/heart', { target: 'article', id: boardId });
+    const { body } = await author.get<Record[]>('/notification/all');
+    expect(body.map(({ type }) => type)).to.include('comment');
+    for (const { url } of body) expect(url).to.equal(`/board/${boardId}`);
   });
 
   it('are marked read and deleted by their member alone', async () => {
@@ -91,6 +128,8 @@ describe('notifications over REST', () => {
     const left = await owner.get<Record[]>('/notification/all');
     expect(left.body).to.deep.equal([{ ...a, checked: true }]);
     expect((await owner.post('/notification', { idList: [] })).body).to.deep.equal({ status: 200 });
+    expect((await owner.post('/notification', { idList: [`${a.id}`] })).body).to.deep.equal({ status: 200 });
+    expect((await owner.get<Record[]>('/notification/all')).body).to.deep.equal([]);
     const many = Array.from({ length: 1_001 }, (_, i) => i + 1);
     expect((await owner.post('/notification', { idList: many })).status).to.equal(400);
     expect((await owner.patch(`/notification/checked/${b.id}`)).status, 'deleted').to.equal(404);
@@ -167,7 +206,26 @@ describe('GET /notification/connect', () => {
         ids[i],
       ).to.deep.equal([`${who.no}_1`, `${who.no}_2`]);
     }
-    expect((await openStream(who, { lastEventId: 'x'.repeat(300) })).status).to.equal(400);
+  });
+
+  it('opens whatever the last id is, of any length, by header or query, once or twice', async () => {
+    const who = await member();
+    await notify(who, 'before');
+    const opened = await Promise.all([
+      ...['x'.repeat(300), 'x'.repeat(20_000), 'é'.repeat(500), '%', '\t', `${who.no}_1, ${who.no}_0`].map(
+        (lastEventId) => openStream(who, { lastEventId }),
+      ),
+      ...[
+        `?lastEventId=${'y'.repeat(20_000)}`,
+        `?lastEventId=${who.no}_0&lastEventId=${who.no}_1`,
+        '?lastEventId[$ne]=1',
+        '?lastEventId=%00%ED%A0%80',
+      ].map((query) => openStream(who, { query })),
+    ]);
+    for (const stream of opened) {
+      expect(stream.status).to.equal(200);
+      expect((await stream.next()).id, 'nothing is replayed').to.equal(`${who.no}_1`);
+    }
   });
 
   it('delivers what is written while it replays once, and in order', async () => {
