@@ -67,8 +67,13 @@ describe('The sample data', () => {
       expect(board.hot.id).not.to.equal(board.weekly.id);
       expect(board.list.every(({ like, comment }) => like > 0 && comment > 0)).to.equal(true);
 
-      const animals = await get<{ latitude: number; longitude: number }[]>('/adopt/render');
+      const animals = await get<{ kind: string; latitude: number; longitude: number }[]>('/adopt/render');
       expect(animals).to.have.length(30);
+      expect([...new Set(animals.map(({ kind }) => kind))].sort()).to.deep.equal([
+        '강아지',
+        '고양이',
+        '기타',
+      ]);
       for (const { latitude, longitude } of animals) {
         expect(latitude).to.be.within(37.4, 37.7);
         expect(longitude).to.be.within(126.7, 127.2);
