@@ -3,7 +3,7 @@ import type { MessagePayload, RoomView } from '../kernel/live.js';
 import type { Bindings } from './bindings/bindings.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
-import type { Caller } from './messages/identify-sender.js';
+import type { Caller } from './messages/identify-poster.js';
 import { createLedger } from './messages/ledger.js';
 import { listMessages, type MessageList, type MessagePage } from './messages/list-messages.js';
 import { markRead, markStateRead } from './messages/mark-read.js';
@@ -20,7 +20,7 @@ import { createRoomChanges } from './rooms/room-changes.js';
 import { createRoomStates, type RoomState } from './rooms/room-states.js';
 import { type ChatState, createChatState } from './shared-state.js';
 
-export type { Caller } from './messages/identify-sender.js';
+export type { Caller } from './messages/identify-poster.js';
 export { MAX_LISTED } from './messages/list-messages.js';
 export { checkContent, messageFields } from './messages/message-input.js';
 export { createChatState } from './shared-state.js';

@@ -36,3 +36,20 @@ export async function openRoom(): Promise<OpenedRoom> {
   const { body } = await asker.get<{ chatNo: number }[]>('/chatroom');
   return { author, asker, saleNo, saleTitle, chatNo: body[0]?.chatNo as number };
 }
+
+/** The documented payload as the legacy client fills it for a new message. */
+export function push(chatNo: number, saleNo: number, content: string, more: object = {}): object {
+  return {
+    id: null,
+    chatNo,
+    contentType: 'text',
+    content,
+    senderName: null,
+    senderNo: null,
+    saleNo,
+    sendTime: Date.now(),
+    readCount: null,
+    senderEmail: null,
+    ...more,
+  };
+}

@@ -4,7 +4,7 @@ import type { MessagePayload } from '../../kernel/live.js';
 import { metrics } from '../../platform/metrics.js';
 import type { ChatDeps } from '../chat-deps.js';
 import type { RoomState } from '../rooms/room-states.js';
-import { type Caller, identifyPoster } from './identify-sender.js';
+import { type Caller, identifyPoster } from './identify-poster.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
 import { sendMessage } from './send-message.js';

@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/errors.js';
 import type { ChatDeps } from '../chat-deps.js';
-import { type Caller, membersBehind } from '../messages/identify-sender.js';
+import { type Caller, membersBehind } from '../messages/identify-poster.js';
 import { sideOf } from '../messages/message.presenter.js';
 
 /** One connection leaves a room; presence ends with a member's last one. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ArticleDetail, ArticleList } from '../../../domain/community/index.js';
 import { call, type Member, member } from '../../support/api.js';
 
 const DRAFT = { categoryId: 3, title: 'Title', context: 'Text' };
@@ -43,6 +44,20 @@ describe('POST /community/article with bad input', () => {
       expect(body.errors[0]).to.match(new RegExp(`^${field.replace(/[[\]]/g, '\\$&')}: `));
     });
   }
+
+  it('takes numbers as text of digits, as the app sends them', async () => {
+    const categoryId = 1_000_000 + (Date.now() % 1_000_000_000);
+    const imageList = [{ id: '12', url: '/images/12.png' }];
+    const written = await author.post('/community/article', {
+      ...DRAFT,
+      categoryId: `${categoryId}`,
+      imageList,
+    });
+    expect(written.body).to.deep.equal({ status: 200 });
+    const { body } = await author.get<ArticleList>(`/community/list/recent?categoryId=${categoryId}`);
+    const read = await author.get<ArticleDetail>(`/community/article/${body.list[0]?.id}`);
+    expect(read.body.context.imageList).to.deep.equal([{ imageNo: 12, imageUrl: '/images/12.png' }]);
+  });
 
   it('says what is missing', async () => {
     const { body } = await author.post<{ errors: string[] }>('/community/article', { imageList: [{}] });

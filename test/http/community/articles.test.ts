@@ -64,29 +64,6 @@ describe('articles over REST', () => {
       for (const { body } of answers) expect(body).to.deep.equal(DONE);
     });
 
-    it('takes numbers as text of digits, as the app sends them', async () => {
-      const no = await write({ categoryId: '7', imageList: [{ id: '12', url: '/images/12.png' }] });
-      const { body } = await anyone.get<ArticleDetail>(`/community/article/${no}`);
-      expect(body.context.imageList).to.deep.equal([{ imageNo: 12, imageUrl: '/images/12.png' }]);
-      const listed = await anyone.get<ArticleList>('/community/list/recent?categoryId=7');
-      expect(listed.body.list.map(({ id }) => id)).to.include(no);
-    });
-
-    it('shows the first image where no thumbnail is sent, and the text NONE where there is no image either', async () => {
-      const thumbnailOf = async (no: number) =>
-        (await anyone.get<ArticleList>('/community/list/recent?size=50')).body.list.find(
-          ({ id }) => id === no,
-        )?.thumbnail;
-      for (const thumbnail of [undefined, null, '']) {
-        expect(await thumbnailOf(await write({ thumbnail }))).to.equal('/images/1.png');
-        expect(await thumbnailOf(await write({ thumbnail, imageList: [] }))).to.equal('NONE');
-        expect(await thumbnailOf(await write({ thumbnail, imageList: null }))).to.equal('NONE');
-      }
-      const no = await write({ thumbnail: undefined });
-      await author.patch(`/community/article/${no}`, { imageList: [{ id: 9, url: '/images/9.png' }] });
-      expect(await thumbnailOf(no), 'chosen once, at the creation').to.equal('/images/1.png');
-    });
-
     it('keeps text byte for byte: NUL, emoji, markup, operators', async () => {
       const context = '\0 <script>alert(1)</script> {"$ne":null} 고양이 🐈‍⬛ ‮ \u2028';
       const no = await write({ context });

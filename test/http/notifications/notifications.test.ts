@@ -77,43 +77,6 @@ describe('notifications over REST', () => {
     expect(utc).to.be.closeTo(Date.now(), 60_000);
   });
 
-  it('lead to a path with a leading slash, also those stored without one, wherever they are shown', async () => {
-    const who = await member();
-    const [socket, stream] = [await connect(who), await openStream(who)];
-    const shown = await notify(who, 'stored as note/1');
-    expect(shown.url).to.equal('/note/1');
-    expect(await socket.next<Record>('notification')).to.deep.equal(shown);
-    const live = await stream.next((event) => event.id === `${who.no}_1`);
-    expect(JSON.parse(live.data)).to.deep.equal(shown);
-    const replayed = await openStream(who, { lastEventId: `${who.no}_0` });
-    expect(JSON.parse((await replayed.next((event) => event.id === `${who.no}_1`)).data)).to.deep.equal(
-      shown,
-    );
-    await writeElsewhere([{ memberNo: who.no, n: 2, content: 'by another process' }]);
-    const found = await socket.next<Record>(
-      'notification',
-      ({ content }) => content === 'by another process',
-    );
-    expect(found.url).to.equal('/board/1');
-  });
-
-  it('of comments lead to the article', async () => {
-    const [author, other] = [await member(), await member()];
-    const { domain } = await service();
-    const boardId = await domain.community.createArticle(author.actor, {
-      categoryId: 1,
-      title: 'Title',
-      context: 'Text',
-      imageList: [],
-      thumbnail: '',
-    });
-    await other.post('/community/comment', { boardId, context: 'First' });
-    await other.post('/community/heart', { target: 'article', id: boardId });
-    const { body } = await author.get<Record[]>('/notification/all');
-    expect(body.map(({ type }) => type)).to.include('comment');
-    for (const { url } of body) expect(url).to.equal(`/board/${boardId}`);
-  });
-
   it('are marked read and deleted by their member alone', async () => {
     const [owner, other] = [await member(), await member()];
     const [a, b, c] = [await notify(owner, 'a'), await notify(owner, 'b'), await notify(owner, 'c')];

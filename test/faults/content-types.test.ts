@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { call, type Member, member } from '../support/api.js';
+import { service } from '../support/service.js';
+
+/** Content types that say nothing of JSON; the empty one is none at all. */
+const OTHER_TYPES = [
+  'text/plain',
+  'text/plain;charset=UTF-8',
+  'application/x-www-form-urlencoded',
+  'application/xml',
+  'x',
+  '',
+];
+
+describe('the content type of a body', () => {
+  let me: Member;
+  before(async () => {
+    me = await member();
+  });
+
+  /** Posts bytes, so that no type is added where none is given. @returns status and code of the answer */
+  async function post(raw: string, type: string, more: Record<string, string> = {}) {
+    const { http } = await service();
+    const answer = await fetch(`${http}/community/article`, {
+      method: 'POST',
+      body: Buffer.from(raw),
+      headers: { Authorization: me.token, ...(type ? { 'Content-Type': type } : {}), ...more },
+    });
+    const { status, message } = (await answer.json()) as { status: number; message?: string };
+    expect(answer.status).to.equal(status);
+    return [status, message];
+  }
+
+  it('may be any but multipart where the body is JSON', async () => {
+    const article = '{"categoryId":1,"title":"As JSON","context":"고양이"}';
+    for (const type of [...OTHER_TYPES, 'application/json', 'application/merge-patch+json']) {
+      expect(await post(article, type), type).to.deep.equal([200, undefined]);
+      expect(await post('{}', type), type).to.deep.equal([400, 'INVALID_INPUT']);
+      const large = `{"title":"${'x'.repeat(2_000_000)}"}`;
+      expect(await post(large, type), type).to.deep.equal([413, 'PAYLOAD_TOO_LARGE']);
+    }
+    const multipart = await post(article, 'multipart/form-data; boundary=x');
+    expect(multipart).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+  });
+
+  it('makes it 415 where the body is no JSON, and 400 where it says that it is', async () => {
+    for (const raw of ['title=As+a+form', '{"title":', 'null']) {
+      for (const type of OTHER_TYPES) {
+        expect(await post(raw, type), type).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+      }
+      for (const type of ['application/json;charset=UTF-8', 'application/merge-patch+json']) {
+        expect(await post(raw, type), type).to.deep.equal([400, 'MALFORMED_BODY']);
+      }
+    }
+  });
+
+  it('does not help a content encoding that is not known', async () => {
+    for (const type of ['application/json', 'text/plain']) {
+      const answer = await post('{}', type, { 'Content-Encoding': 'rot13' });
+      expect(answer).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    }
+  });
+
+  it('is a form under a JSON type where a member leaves a room (legacy)', async () => {
+    const answer = await call('/chatroom/1', {
+      method: 'POST',
+      raw: `email=${encodeURIComponent(me.email)}`,
+      headers: { 'Content-Type': 'application/json', 'User-Agent': 'never seen before' },
+    });
+    expect(answer.body).to.deep.equal({ status: 200 });
+  });
+});

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import { call, member } from '../../support/api.js';
+import { openRoom, push } from '../../support/chat.js';
+import { connect } from '../../support/sockets.js';
+
+describe('POST /chatroom/{chat_no}', () => {
+  const forms: [string, (chatNo: number, email: string) => Parameters<typeof call>][] = [
+    [
+      'a form under a JSON content type (legacy)',
+      (chatNo, email) => [
+        `/chatroom/${chatNo}`,
+        {
+          raw: `email=${encodeURIComponent(email)}`,
+          headers: { 'Content-Type': 'application/json;charset=UTF-8' },
+        },
+      ],
+    ],
+    ['JSON', (chatNo, email) => [`/chatroom/${chatNo}`, { json: { email } }]],
+    [
+      'the query (on page close)',
+      (chatNo, email) => [`/chatroom/${chatNo}?email=${encodeURIComponent(email)}`, {}],
+    ],
+  ];
+
+  for (const [name, build] of forms) {
+    it(`takes the member out of the room on their own word, sent as ${name}`, async () => {
+      const { author, asker, chatNo } = await openRoom();
+      const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+      await theirs.ask('room:join', { chatNo });
+      await mine.ask('room:join', { chatNo });
+      const [path, request] = build(chatNo, asker.email);
+      const headers = { ...request?.headers, 'User-Agent': 'a stranger' };
+      const forged = await call(path, { ...request, method: 'POST', headers });
+      expect(forged.body).to.deep.equal({ status: 200 });
+      expect((await theirs.ask<{ present: number[] }>('room:join', { chatNo })).present).to.include(asker.no);
+
+      const own = await call(path, {
+        ...request,
+        method: 'POST',
+        headers: { ...headers, Authorization: asker.token },
+      });
+      expect(own.body).to.deep.equal({ status: 200 });
+      await theirs.next(
+        'presence',
+        (e: { memberNo: number; present: boolean }) => e.memberNo === asker.no && !e.present,
+      );
+      await author.post(
+        '/chatroom/notification',
+        push(
+          chatNo,
+          (await author.get<{ saleNo: number }[]>('/chatroom')).body[0]?.saleNo as number,
+          'gone?',
+        ),
+      );
+      expect(mine.heard('message')).to.deep.equal([]);
+    });
+  }
+
+  it('takes an empty e-mail in the body for none, and the one of the query instead', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    await mine.ask('room:join', { chatNo });
+    await theirs.ask('room:join', { chatNo });
+    const leave = (query: string) =>
+      call<{ errors: string[] }>(`/chatroom/${chatNo}${query}`, {
+        method: 'POST',
+        raw: 'email=',
+        headers: { Authorization: asker.token },
+      });
+    for (const query of ['', '?email=']) {
+      const answer = await leave(query);
+      expect([answer.status, answer.body.errors]).to.deep.equal([400, ['email: is missing']]);
+    }
+    expect((await leave(`?email=${encodeURIComponent(asker.email)}`)).body).to.deep.equal({ status: 200 });
+    await theirs.next(
+      'presence',
+      (e: { memberNo: number; present: boolean }) => e.memberNo === asker.no && !e.present,
+    );
+  });
+
+  it('tells somebody who is not known nothing: no room, no address, and knocks nobody out', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    await mine.ask('room:join', { chatNo });
+    await theirs.ask('room:join', { chatNo });
+    const emails = [asker.email, author.email, (await member()).email, 'nobody@example.org'];
+    await asker.get('/chatroom', { 'User-Agent': 'seen' });
+    const cookie = (await asker.get('/chatroom', { 'User-Agent': 'x' })).headers.get('set-cookie') ?? '';
+    const callers: Record<string, string>[] = [
+      { 'User-Agent': 'never seen before' },
+      { 'User-Agent': 'seen', Origin: 'https://evil.example' },
+      { 'User-Agent': 'seen', Origin: 'null', Cookie: cookie.split(';')[0] ?? '' },
+      { 'User-Agent': 'seen', 'X-Forwarded-For': '203.0.113.7' },
+    ];
+    for (const headers of callers) {
+      for (const no of [chatNo, 99_999_999]) {
+        for (const email of emails) {
+          const forged = await call(`/chatroom/${no}?email=${email}`, { method: 'POST', headers });
+          expect([forged.status, forged.body], `${no} ${email}`).to.deep.equal([200, { status: 200 }]);
+        }
+      }
+    }
+    for (const raw of ['', 'email=nobody']) {
+      const headers = callers[0] as Record<string, string>;
+      expect((await call(`/chatroom/${chatNo}`, { method: 'POST', raw, headers })).status).to.equal(400);
+    }
+    const { present } = await theirs.ask<{ present: number[] }>('room:join', { chatNo });
+    expect(present).to.have.members([asker.no, author.no]);
+  });
+
+  it('tells a member who takes no part in a room nothing of who does', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const third = await member();
+    const leave = (no: number, email: string) =>
+      call<{ message?: string }>(`/chatroom/${no}`, {
+        method: 'POST',
+        json: { email },
+        headers: { Authorization: third.token },
+      });
+    for (const email of [asker.email, author.email, 'nobody@example.org']) {
+      expect((await leave(chatNo, email)).body).to.deep.equal({ status: 200 });
+    }
+    expect((await leave(chatNo, third.email)).body.message).to.equal('CHAT_ROOM_NOT_FOUND');
+    expect((await leave(99_999_999, third.email)).body.message).to.equal('CHAT_ROOM_NOT_FOUND');
+  });
+
+  it('names what is wrong: no e-mail, no e-mail address, another member, an unknown room, too much', async () => {
+    const { asker, chatNo } = await openRoom();
+    const send = (path: string, raw: string) => call<{ errors: string[] }>(path, { method: 'POST', raw });
+    expect((await send(`/chatroom/${chatNo}`, '')).status).to.equal(400);
+    expect((await send(`/chatroom/${chatNo}`, 'email=nobody')).body.errors[0]).to.match(/^email/);
+    expect((await send(`/chatroom/${chatNo}`, `email=${(await member()).email}`)).status).to.equal(404);
+    expect((await send('/chatroom/99999999', `email=${asker.email}`)).status).to.equal(404);
+    expect((await send(`/chatroom/${chatNo}`, `email=${'x'.repeat(20_000)}`)).status).to.equal(413);
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { call, type Member, member } from '../../support/api.js';
+import { openRoom, push } from '../../support/chat.js';
+
+describe('a broadcast posted back without its id', () => {
+  let author: Member;
+  let asker: Member;
+  let chatNo: number;
+  let saleNo: number;
+
+  beforeEach(async () => {
+    ({ author, asker, chatNo, saleNo } = await openRoom());
+  });
+
+  const contents = async () =>
+    (await asker.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`)).body.chatList.map(
+      ({ content }) => content,
+    );
+
+  /** Legacy receivers overwrite the sender's address of the broadcast with their own. */
+  const postBack = (
+    broadcast: object,
+    more: Record<string, unknown>,
+    headers: Record<string, string> = { Authorization: author.token },
+  ) =>
+    call<Record<string, unknown>>('/chatroom/notification', {
+      method: 'POST',
+      json: { ...broadcast, id: null, ...more },
+      headers,
+    });
+
+  it('is answered with the stored message, whoever of the two is given as its sender', async () => {
+    const sent = push(chatNo, saleNo, 'hello');
+    const first = await asker.post<{ sendTime: number }>('/chatroom/notification', sent);
+    // A client without a token, of which nothing but the author's rooms were ever listed.
+    const client = { 'User-Agent': `receiver of ${chatNo}` };
+    await author.get('/chatroom', client);
+    const own = { senderEmail: author.email };
+    const copies: [string, object, Record<string, unknown>][] = [
+      ['its own address', first.body, own],
+      ['its own address in capitals', first.body, { senderEmail: author.email.toUpperCase() }],
+      ['its own address and number', first.body, { ...own, senderNo: author.no }],
+      ['its own address and no number', first.body, { ...own, senderNo: null }],
+      ['another sendTime, the sender’s number', first.body, { ...own, sendTime: 1 }],
+      ['sendTime in text', first.body, { ...own, sendTime: new Date(first.body.sendTime).toISOString() }],
+      ['the sender’s number and address', first.body, {}],
+      ['the sender’s number alone', first.body, { senderEmail: '' }],
+      ['the body of the push', sent, own],
+    ];
+    for (const [name, copy, more] of copies) {
+      for (const headers of [{ Authorization: author.token }, client]) {
+        const answer = await postBack(copy, more, headers);
+        expect(answer.body, name).to.deep.equal(first.body);
+      }
+    }
+    // The sender hears its own broadcast, too.
+    const bySender = await postBack(first.body, {}, { Authorization: asker.token });
+    expect(bySender.body).to.deep.equal(first.body);
+    expect(await contents()).to.deep.equal(['hello']);
+    expect((await author.get<unknown[]>('/notification/all')).body).to.have.length(1);
+    expect((await asker.get<unknown[]>('/notification/all')).body).to.deep.equal([]);
+  });
+
+  it('is told from what the receiver writes in the same words', async () => {
+    const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'ok'));
+    const answers = [
+      await author.post<{ senderNo: number }>(
+        '/chatroom/notification',
+        push(chatNo, saleNo, 'ok', { sendTime: Date.now() + 1_000, senderEmail: author.email }),
+      ),
+      await author.post<{ senderNo: number }>('/chatroom/notification', push(chatNo, saleNo, 'ok')),
+      await author.post<{ senderNo: number }>(
+        '/chatroom/notification',
+        push(chatNo, saleNo, 'ok', { sendTime: 1, senderEmail: author.email, senderNo: author.no }),
+      ),
+    ];
+    expect(answers.map(({ body }) => body.senderNo)).to.deep.equal([author.no, author.no, author.no]);
+    const other = await postBack(first.body, {
+      content: 'not ok',
+      senderEmail: author.email,
+      senderNo: null,
+    });
+    expect(other.body).to.include({ senderNo: author.no, content: 'not ok' });
+    expect(await contents()).to.deep.equal(['ok', 'ok', 'ok', 'ok', 'not ok']);
+  });
+
+  it('is 404 where it names the other one as its sender, who has sent no such message', async () => {
+    const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
+    const altered = { content: 'altered', senderEmail: author.email };
+    expect((await postBack(first.body, altered)).body).to.include({
+      status: 404,
+      message: 'MESSAGE_NOT_FOUND',
+    });
+    expect(await contents()).to.deep.equal(['hello']);
+  });
+
+  it('is 401 from somebody who is not known, whatever address they give', async () => {
+    const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
+    const stranger = { 'User-Agent': 'nobody was ever seen here' };
+    expect((await postBack(first.body, { senderEmail: author.email }, stranger)).status).to.equal(401);
+    const member3 = await member();
+    const third = { Authorization: member3.token };
+    expect((await postBack(first.body, { senderEmail: member3.email }, third)).status).to.equal(403);
+  });
+});
