@@ -29,8 +29,8 @@ export interface Notifications {
   remove(actor: Actor, ids: number[]): Promise<void>;
   /** Writes one. @returns false when its cause has notified the member before */
   notify(notice: Notice): Promise<boolean>;
-  /** Where a stream with this `Last-Event-ID` goes on. */
-  resumeAfter(memberNo: number, lastEventId: string | undefined): Promise<number>;
+  /** Where a stream goes on whose client sends these as its last event ids. */
+  resumeAfter(memberNo: number, lastEventIds: readonly string[]): Promise<number>;
   /** Everything after a number, in order, in pages. */
   replayAfter(memberNo: number, after: number): AsyncGenerator<Delivery[]>;
   /**

@@ -19,22 +19,30 @@ async function lastNumber(memberNo: number): Promise<number> {
   return last?.n ?? 0;
 }
 
-/**
- * Where a stream goes on after a `Last-Event-ID`: the number after which everything is replayed.
- * An id of another member, of the future, or of no form we know replays nothing.
- * (contract, section 6)
- */
-export async function resumeAfter(memberNo: number, lastEventId: string | undefined): Promise<number> {
-  const last = await lastNumber(memberNo);
-  const match = /^(\d{1,16})_(\d{1,16})$/.exec(lastEventId ?? '');
-  if (!match || Number(match[1]) !== memberNo) return last;
+/** The number that an event id stands for; undefined for one of another member, of the future, or of no form we know. */
+async function numberOf(memberNo: number, eventId: string, last: number): Promise<number | undefined> {
+  const match = /^(\d{1,16})_(\d{1,16})$/.exec(eventId);
+  if (!match || Number(match[1]) !== memberNo) return undefined;
   const cursor = Number(match[2]);
-  if (cursor < FIRST_EPOCH_MS) return Math.min(cursor, last);
-  if (cursor > LAST_EPOCH_MS) return last;
+  if (cursor < FIRST_EPOCH_MS) return cursor > last ? undefined : cursor;
+  if (cursor > LAST_EPOCH_MS) return undefined;
   const first = await Notification.findOne({ memberNo, publishedAt: { $gt: new Date(cursor) } }, { n: 1 })
     .sort({ n: 1 })
     .lean();
   return first ? first.n - 1 : last;
+}
+
+/**
+ * The number after which a stream replays everything. Of several event ids that a client sends the one
+ * furthest on counts: the header of the usual browser polyfill stays what it was when the page was opened,
+ * the query of a browser's own client does. Without an id that is known nothing is replayed.
+ * (contract, section 6)
+ */
+export async function resumeAfter(memberNo: number, lastEventIds: readonly string[]): Promise<number> {
+  const last = await lastNumber(memberNo);
+  const numbers = await Promise.all(lastEventIds.map((eventId) => numberOf(memberNo, eventId, last)));
+  const known = numbers.filter((number) => number !== undefined);
+  return known.length > 0 ? Math.max(...known) : last;
 }
 
 /**

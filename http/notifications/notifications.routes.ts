@@ -21,10 +21,10 @@ export function notificationRoutes({ notifications }: Domain, streams: StreamHub
           ctx.status = 200;
           return undefined;
         }
-        // The usual browser polyfill sends it in the query. Whatever it holds, there is a stream.
-        const sent = ctx.get('Last-Event-ID') || ctx.query.lastEventId;
+        // The usual browser polyfill sends it in the query. Whatever they hold, there is a stream.
+        const sent = [ctx.get('Last-Event-ID'), [ctx.query.lastEventId].flat().at(-1) ?? ''];
         const expiresAt = ctx.state.session?.expiresAt ?? 0;
-        const after = await notifications.resumeAfter(actor.no, String(sent ?? ''));
+        const after = await notifications.resumeAfter(actor.no, sent);
         // From here on the response is the hub's: it writes to it until one side ends it.
         ctx.respond = false;
         letGoOfRequest(ctx);

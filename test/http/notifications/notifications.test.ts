@@ -138,7 +138,11 @@ describe('GET /notification/connect', () => {
     for (const options of [
       { lastEventId: `${who.no}_1` },
       { query: `?lastEventId=${who.no}_1` },
-      { lastEventId: `${who.no}_1`, query: `?lastEventId=${who.no}_3` },
+      // The polyfill repeats the header it was opened with; a browser's own client repeats the query.
+      { lastEventId: `${who.no}_0`, query: `?lastEventId=${who.no}_1` },
+      { lastEventId: `${who.no}_1`, query: `?lastEventId=${who.no}_0` },
+      { lastEventId: `${who.no}_1`, query: '?lastEventId=nonsense' },
+      { lastEventId: `${who.no + 1}_3`, query: `?lastEventId=${who.no}_1` },
     ]) {
       const stream = await openStream(who, options);
       await stream.next((event) => event.id === `${who.no}_3`);
