@@ -1,11 +1,11 @@
 import type { Numbers, Prepared } from './board.js';
 import {
   articleDetail,
-  articleSummary,
-  chatMessage,
+  articleList,
   chatPayload,
   chatRoom,
   comment,
+  messageList,
   notification,
   renderRecord,
 } from './documented-shapes.js';
@@ -54,7 +54,7 @@ export const documentedCalls: DocumentedCall[] = [
     method: 'GET',
     path: '/community/list/recent',
     authorization: true,
-    answer: { hot: articleSummary, weekly: articleSummary, list: [articleSummary] },
+    answer: articleList,
   },
   {
     name: 'Create article',
@@ -200,7 +200,7 @@ export const documentedCalls: DocumentedCall[] = [
     method: 'GET',
     path: '/chatroom/{chat_no}',
     authorization: true,
-    answer: { email: 'string', chatList: [chatMessage] },
+    answer: messageList,
   },
   // Adoption listing
   {

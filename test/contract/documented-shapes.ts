@@ -21,7 +21,7 @@ export const articleDetail: Shape = {
   },
 };
 
-export const articleSummary: Shape = {
+const articleSummary: Shape = {
   id: 'integer',
   title: 'string',
   context: 'string',
@@ -32,6 +32,9 @@ export const articleSummary: Shape = {
   publishedAt: 'local date-time',
   thumbnail: 'string',
 };
+
+/** The article list. */
+export const articleList: Shape = { hot: articleSummary, weekly: articleSummary, list: [articleSummary] };
 
 const reply = {
   type: 'integer',
@@ -62,7 +65,7 @@ export const chatRoom: Shape = {
   unReadCount: 'integer',
 };
 
-export const chatMessage: Shape = {
+const chatMessage: Shape = {
   id: 'string',
   chatRoomNo: 'integer',
   senderNo: 'integer',
@@ -73,6 +76,9 @@ export const chatMessage: Shape = {
   readCount: 'integer',
   mine: 'boolean',
 };
+
+/** What wraps the messages of a room. */
+export const messageList: Shape = { email: 'string', chatList: [chatMessage] };
 
 /** The answer of the notification push: the payload with every field filled. */
 export const chatPayload: Shape = {

@@ -18,7 +18,7 @@ describe('a database that is away', function () {
 
   before(async () => {
     database = await startEmbeddedMongo({ storage: 'memory' });
-    proxy = await startTcpProxy(database.port);
+    proxy = await startTcpProxy(() => database.port);
     service = await startServiceProcess({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/adoption` });
     token = await service.token('asker@example.org');
     const opened = await service.call(

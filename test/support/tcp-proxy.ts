@@ -12,13 +12,13 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** @param target port on this machine */
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+/** @param targetOf port on this machine that the next connection goes to */
+export async function startTcpProxy(targetOf: () => number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let silent = false;
 
   const server = createServer((near) => {
-    const far = connect(target, '127.0.0.1');
+    const far = connect(targetOf(), '127.0.0.1');
     for (const [from, to] of [
       [near, far],
       [far, near],
