@@ -1,18 +1,18 @@
 import type { Domain } from '../../domain/domain.js';
 import { DONE } from '../respond.js';
 import { type Route, route } from '../route.js';
-import { commentBody, commentChange, commentListPath, commentPath } from './comments.schema.js';
+import { commentBody, commentChange, commentsPath } from './comments.schema.js';
 
 /** The documented calls on comments. */
 export function commentRoutes({ community }: Pick<Domain, 'community'>): Route[] {
   return [
     route({
       method: 'get',
-      path: '/community/comment/:articleId',
+      path: '/community/comment/:id',
       auth: 'optional',
       limit: 'read',
-      params: commentListPath,
-      handle: ({ actor, params }) => community.listComments(actor, params.articleId),
+      params: commentsPath,
+      handle: ({ actor, params }) => community.listComments(actor, params.id),
     }),
     route({
       method: 'post',
@@ -37,15 +37,14 @@ export function commentRoutes({ community }: Pick<Domain, 'community'>): Route[]
         return DONE;
       },
     }),
-    // @koa/router tells the two paths below /community/comment apart by their methods.
     route({
       method: 'delete',
-      path: '/community/comment/:commentId',
+      path: '/community/comment/:id',
       auth: 'required',
       limit: 'write',
-      params: commentPath,
+      params: commentsPath,
       async handle({ actor, params }) {
-        await community.deleteComment(actor, params.commentId);
+        await community.deleteComment(actor, params.id);
         return DONE;
       },
     }),

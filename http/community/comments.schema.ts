@@ -4,7 +4,8 @@ import { id, pathId, text, wholeNumber } from '../../domain/kernel/input.js';
 /** Most characters a comment may have. */
 const MAX_CONTEXT = 2_000;
 
-export const commentListPath = z.object({ articleId: pathId });
+/** An article's number to list its comments, a comment's to delete it: one name, as it is one path. */
+export const commentsPath = z.object({ id: pathId });
 
 export const commentBody = z.object({
   /** The article. */
@@ -17,5 +18,3 @@ export const commentBody = z.object({
 });
 
 export const commentChange = z.object({ id, context: text(MAX_CONTEXT) });
-
-export const commentPath = z.object({ commentId: pathId });

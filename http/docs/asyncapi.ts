@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import { type ErrorCode, listErrorCodes } from '../../domain/kernel/errors.js';
-import type { AsyncApiDocument, MessageDocument } from './documents.js';
-import { exampleOf } from './example.js';
-import { acceptedBy, describeFields, type JsonSchema, number, ref, text } from './json-schema.js';
+import { about } from './about.js';
+import type { AsyncApiDocument } from './documents.js';
+import { ref, schemasUsedIn, text } from './json-schema.js';
 import { notificationOperations } from './member.operations.js';
+import { ackMessage, errorAck, pushMessage, requestMessage } from './messages.js';
 import { resources } from './resources.js';
 import { type CloseReasonNote, socketPushes } from './socket-pushes.js';
-import { type SocketRequest, socketRequests } from './socket-requests.js';
+import { socketRequests } from './socket-requests.js';
 
 /** What the documents and the demo page are told of the gateway, which http does not import. */
 export interface SocketDescription {
@@ -25,77 +25,11 @@ const INTRODUCTION = `Live traffic of the service: Socket.IO 4 (path \`/socket.i
 
 **Order.** Messages of a room are numbered 1, 2, 3 … by \`seq\`. The database is the truth and an event is a hint about it: drop a number you have, and after a gap or a reconnect join the room again with the last number you have as \`after\`, until \`more\` is false.`;
 
+const REFUSAL =
+  'The error event of a Socket.IO client: `message` is the code, `data` the error body. Codes: UNAUTHORIZED, TOKEN_EXPIRED, RATE_LIMITED, SERVICE_UNAVAILABLE. A foreign origin is refused with HTTP 403 before that.';
+
 /** Keys of an AsyncAPI document take no colon. */
 const keyOf = (event: string): string => event.replace(':', '.');
-
-const retryAfterMs = number('milliseconds to wait, where the request may be repeated', 1_000);
-
-/** Refusals that any request may get. */
-const ALWAYS: ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
-
-const errorAck: JsonSchema = {
-  ...resources.Error,
-  description: 'The error body, with the time to wait where the request may be repeated.',
-  properties: { ...(resources.Error?.properties as Record<string, JsonSchema>), retryAfterMs },
-};
-
-function successAck(fields: Record<string, JsonSchema>): JsonSchema {
-  return {
-    type: 'object',
-    title: 'Success',
-    properties: { status: { type: 'integer', description: '200 on success', const: 200 }, ...fields },
-    required: ['status', ...Object.keys(fields)],
-    additionalProperties: false,
-  };
-}
-
-function ackMessage(event: string, { ack = {}, errors }: SocketRequest): MessageDocument {
-  const codes = new Set([...ALWAYS, ...(Object.keys(errors) as ErrorCode[])]);
-  const success = successAck(ack);
-  const refusals = listErrorCodes().filter(({ code }) => codes.has(code));
-  return {
-    name: `${event} acknowledgement`,
-    title: `Acknowledgement of ${event}`,
-    summary: `Success, or one of ${refusals.map(({ code }) => code).join(', ')}`,
-    contentType: 'application/json',
-    payload: { oneOf: [success, ref('ErrorAck')] },
-    examples: [
-      { name: 'success', payload: exampleOf(success, resources) },
-      ...refusals.map(({ code, status, text: reason, retryable }) => ({
-        name: code,
-        payload: {
-          status,
-          message: code,
-          errors: [errors[code] ?? reason],
-          ...(retryable ? { retryAfterMs: 1_000 } : {}),
-        },
-      })),
-    ],
-  };
-}
-
-function requestMessage(event: string, schema: z.ZodType, note: SocketRequest): MessageDocument {
-  return {
-    name: event,
-    title: note.summary,
-    summary: note.description,
-    contentType: 'application/json',
-    payload: describeFields(acceptedBy(schema), note.fields),
-    examples: [{ name: event, payload: note.example }],
-  };
-}
-
-function pushMessage(event: string, title: string, summary: string, payload: JsonSchema): MessageDocument {
-  const example = exampleOf(payload, resources);
-  return {
-    name: event,
-    title,
-    summary,
-    contentType: 'application/json',
-    payload,
-    examples: [{ name: event, payload: example }],
-  };
-}
 
 interface Parts {
   messages: AsyncApiDocument['channels']['socket']['messages'];
@@ -123,6 +57,7 @@ function requestParts(events: SocketDescription['events']): Parts {
       channel: channel('socket'),
       title: event,
       summary: note.summary,
+      description: note.description,
       messages: [messageRef('socket', key)],
       ...(note.ack
         ? { reply: { channel: channel('socket'), messages: [messageRef('socket', `${key}.ack`)] } }
@@ -144,14 +79,14 @@ function pushParts(closeReasons: readonly CloseReasonNote[]): Parts {
       channel: channel('socket'),
       title: event,
       summary,
+      description,
       messages: [messageRef('socket', key)],
     };
   }
   parts.messages['server.connect_error'] = {
     name: 'connect_error',
     title: 'The connection was refused',
-    summary:
-      'The error event of a Socket.IO client: `message` is the code, `data` the error body. Codes: UNAUTHORIZED, TOKEN_EXPIRED, RATE_LIMITED, SERVICE_UNAVAILABLE. A foreign origin is refused with HTTP 403 before that.',
+    summary: REFUSAL,
     contentType: 'application/json',
     payload: {
       type: 'object',
@@ -174,6 +109,7 @@ function pushParts(closeReasons: readonly CloseReasonNote[]): Parts {
     channel: channel('socket'),
     title: 'connect_error',
     summary: 'The connection was refused',
+    description: REFUSAL,
     messages: [messageRef('socket', 'server.connect_error')],
   };
   return parts;
@@ -208,6 +144,7 @@ function streamParts(): Parts {
         channel: channel('eventStream'),
         title: 'sse',
         summary: stream?.summary ?? '',
+        description: stream?.description ?? '',
         messages: [messageRef('eventStream', 'created'), messageRef('eventStream', 'notification')],
       },
     },
@@ -215,7 +152,7 @@ function streamParts(): Parts {
 }
 
 /**
- * The AsyncAPI 3.0 document: what clients send from the gateway's own schemas, everything else from
+ * The AsyncAPI 3.1 document: what clients send from the gateway's own schemas, everything else from
  * the tables.
  *
  * @throws Error where tables and events disagree
@@ -225,13 +162,33 @@ export function buildAsyncApi({ port, events, closeReasons }: SocketDescription)
   const pushes = pushParts(closeReasons);
   const stream = streamParts();
   const token = [{ $ref: '#/components/securitySchemes/accessToken' }];
+  const channels: AsyncApiDocument['channels'] = {
+    socket: {
+      address: '/',
+      title: 'Socket.IO namespace /',
+      servers: [{ $ref: '#/servers/gateway' }],
+      messages: { ...requests.messages, ...pushes.messages },
+    },
+    eventStream: {
+      address: '/notification/connect',
+      title: 'Event stream of notifications',
+      servers: [{ $ref: '#/servers/rest' }],
+      messages: stream.messages,
+    },
+  };
   return {
-    asyncapi: '3.0.0',
+    asyncapi: '3.1.0',
     info: {
       title: 'Sockets and event stream',
-      version: '1',
       description: INTRODUCTION,
-      license: { name: 'MIT' },
+      ...about,
+      tags: [
+        { name: 'Chat', description: 'Rooms, messages, presence and read positions, over sockets.' },
+        {
+          name: 'Notifications',
+          description: 'What a member is told of, over sockets and the event stream.',
+        },
+      ],
     },
     defaultContentType: 'application/json',
     servers: {
@@ -257,23 +214,10 @@ export function buildAsyncApi({ port, events, closeReasons }: SocketDescription)
         security: token,
       },
     },
-    channels: {
-      socket: {
-        address: '/',
-        title: 'Socket.IO namespace /',
-        servers: [{ $ref: '#/servers/gateway' }],
-        messages: { ...requests.messages, ...pushes.messages },
-      },
-      eventStream: {
-        address: '/notification/connect',
-        title: 'Event stream of notifications',
-        servers: [{ $ref: '#/servers/rest' }],
-        messages: stream.messages,
-      },
-    },
+    channels,
     operations: { ...requests.operations, ...pushes.operations, ...stream.operations },
     components: {
-      schemas: { ...resources, ErrorAck: errorAck },
+      schemas: schemasUsedIn(channels, { ...resources, ErrorAck: errorAck }),
       securitySchemes: {
         accessToken: {
           type: 'httpApiKey',

@@ -119,13 +119,13 @@ export const communityOperations: OperationTable = {
     errors: { ...noArticle, BOOKMARK_NOT_FOUND: 'there is no such bookmark' },
   },
 
-  'GET /community/comment/{article_id}': {
+  'GET /community/comment/{id}': {
     id: 'listComments',
     tag: 'Comments',
     summary: 'List comments',
     description:
       'Returns all comments of an article, oldest first, each with its replies. A deleted comment that still has replies is listed with an empty text and `deleteStatus` 1.',
-    parameters: { article_id: articleId },
+    parameters: { id: articleId },
     answer: {
       description: 'The comments.',
       schema: described(listOf(ref('Comment'), ''), 'comments, oldest first'),
@@ -165,13 +165,13 @@ export const communityOperations: OperationTable = {
     answer: done,
     errors: { FORBIDDEN: 'only its author may edit a comment', ...noComment },
   },
-  'DELETE /community/comment/{comment_id}': {
+  'DELETE /community/comment/{id}': {
     id: 'deleteComment',
     tag: 'Comments',
     summary: 'Delete comment',
     description:
       'Deletes a comment or reply. With live replies it stays, flagged and without its text, until the last of them goes. Only the author, or role ADMIN, may delete.',
-    parameters: { comment_id: { description: 'comment identifier', example: 31 } },
+    parameters: { id: { description: 'comment identifier', example: 31 } },
     answer: done,
     errors: { FORBIDDEN: 'only its author may delete a comment', ...noComment },
   },

@@ -34,9 +34,17 @@ export interface OperationDocument {
   responses: Record<string, ResponseDocument>;
 }
 
+interface InfoDocument {
+  title: string;
+  version: string;
+  description: string;
+  contact: object;
+  license: object;
+}
+
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; description: string; license: object };
+  info: InfoDocument;
   servers: object[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OperationDocument>>;
@@ -60,6 +68,7 @@ export interface AsyncOperationDocument {
   action: 'send' | 'receive';
   title: string;
   summary: string;
+  description: string;
   channel: { $ref: string };
   messages: { $ref: string }[];
   reply?: { channel: { $ref: string }; messages: { $ref: string }[] };
@@ -67,7 +76,7 @@ export interface AsyncOperationDocument {
 
 export interface AsyncApiDocument {
   asyncapi: string;
-  info: { title: string; version: string; description: string; license: object };
+  info: InfoDocument & { tags: { name: string; description: string }[] };
   defaultContentType: string;
   servers: Record<string, JsonSchema>;
   channels: Record<

@@ -85,6 +85,23 @@ export function acceptedBy(schema: z.ZodType): JsonSchema {
   return accepted;
 }
 
+/** The schemas that a part of a document refers to, also through one another. */
+export function schemasUsedIn(
+  part: unknown,
+  schemas: Record<string, JsonSchema>,
+): Record<string, JsonSchema> {
+  const used = new Set<string>();
+  function look(value: unknown): void {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      look(schemas[name]);
+    }
+  }
+  look(part);
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
+}
+
 /** The object schemas in which a dotted path such as `imageList[].url` may go on. */
 function objectsOf(schema: JsonSchema): JsonSchema[] {
   const inner = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;

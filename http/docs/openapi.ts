@@ -1,10 +1,11 @@
 import { type ErrorCode, listErrorCodes } from '../../domain/kernel/errors.js';
 import type { Route, RouteDefinition } from '../route.js';
+import { about } from './about.js';
 import { chatOperations } from './chat.operations.js';
 import { communityOperations } from './community.operations.js';
 import type { OpenApiDocument, OperationDocument, ParameterDocument, ResponseDocument } from './documents.js';
 import { exampleOf } from './example.js';
-import { acceptedBy, describeFields, type JsonSchema, ref } from './json-schema.js';
+import { acceptedBy, describeFields, type JsonSchema, ref, schemasUsedIn } from './json-schema.js';
 import { adoptionOperations, notificationOperations } from './member.operations.js';
 import type { BodyNote, Operation, OperationTable, ParameterNote, Tag } from './operation.js';
 import { resources } from './resources.js';
@@ -236,19 +237,19 @@ function pathsOf(routes: readonly Route[]): OpenApiDocument['paths'] {
  * @throws Error where tables and routes disagree
  */
 export function buildOpenApi(routes: readonly Route[]): OpenApiDocument {
+  const paths = pathsOf(routes);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Community, chat, adoption listing and notifications',
-      version: '1',
       description: INTRODUCTION,
-      license: { name: 'MIT', identifier: 'MIT' },
+      ...about,
     },
     servers: [{ url: '/', description: 'the service this document comes from' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: pathsOf(routes),
+    paths,
     components: {
-      schemas: resources,
+      schemas: schemasUsedIn(paths, resources),
       headers: {
         RetryAfter: {
           description: 'whole seconds to wait before the same request may succeed',

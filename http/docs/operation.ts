@@ -68,5 +68,8 @@ export const done: Operation['answer'] = {
   example: { status: 200 },
 };
 
-/** Table keys are written as interface.md writes the calls: `GET /community/article/{article_id}`. */
+/**
+ * Table keys are written as interface.md writes the calls: `GET /community/article/{article_id}`. Where it
+ * gives a path's parameter two names, the document has one: such paths are the same to OpenAPI.
+ */
 export type OperationTable = Record<string, Operation>;

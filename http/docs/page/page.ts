@@ -64,7 +64,7 @@ function introduction({ info }: OpenApiDocument): Html {
       <div class="about">
         ${prose(info.description)}
         <p><strong>Authentication.</strong> The <code>Authorization</code> header carries the access token (JWT): raw, or behind <code>Bearer</code>. A token that is sent and bad is refused with 401 everywhere, also where none is needed.</p>
-        <p class="downloads"><a href="/openapi.json">OpenAPI 3.1</a> <a href="/asyncapi.json">AsyncAPI 3.0</a></p>
+        <p class="downloads"><a href="/openapi.json">OpenAPI 3.1</a> <a href="/asyncapi.json">AsyncAPI 3.1</a></p>
       </div>
       <div class="shown"><h4>First calls</h4>
         ${textBlock(FIRST_CALLS, 'First calls')}
@@ -74,11 +74,12 @@ function introduction({ info }: OpenApiDocument): Html {
   </section>`;
 }
 
-function schemaSections({ components }: AsyncApiDocument): Html {
+function schemaSections(openApi: OpenApiDocument, asyncApi: AsyncApiDocument): Html {
+  const schemas = { ...openApi.components.schemas, ...asyncApi.components.schemas };
   return html`<section class="group" aria-labelledby="section-schemas">
     <h2 id="section-schemas">Schemas</h2>
     <p>What the service answers with and sends. Objects hold exactly these fields.</p>
-    ${Object.entries(components.schemas).map(
+    ${Object.entries(schemas).map(
       ([name, schema]) => html`<article class="schema" id="schema-${name}">
         <h3><a class="anchor" href="#schema-${name}">${name}</a></h3>
         <p>${String(schema.description ?? '')}</p>
@@ -131,7 +132,7 @@ export function renderPage(openApi: OpenApiDocument, asyncApi: AsyncApiDocument)
     ${introduction(openApi)}
     ${restSections(openApi)}
     ${socketSections(asyncApi)}
-    ${schemaSections(asyncApi)}
+    ${schemaSections(openApi, asyncApi)}
     ${errorSection()}
   </main>
 </body>

@@ -267,7 +267,7 @@ describe('comments over REST', () => {
       const { status, body } = await other.delete('/community/comment/0');
       expect([status, body]).to.deep.equal([
         400,
-        errorBody(400, 'INVALID_INPUT', 'commentId: must be a positive whole number'),
+        errorBody(400, 'INVALID_INPUT', 'id: must be a positive whole number'),
       ]);
     });
   });

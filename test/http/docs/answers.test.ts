@@ -73,7 +73,7 @@ describe('answers as /openapi.json documents them', () => {
     expectDocumented('POST /community/comment', await write({ parentId: 999_999_999 }));
     const list = await call<{ comments: unknown[] }[]>(path);
     expect(list.body[0]?.comments).to.have.length(1);
-    expectDocumented('GET /community/comment/{article_id}', list);
+    expectDocumented('GET /community/comment/{id}', list);
     const change = { id: commentId, context: 'Changed' };
     expectDocumented('PATCH /community/comment', await reader.patch('/community/comment', change));
     expectDocumented('PATCH /community/comment', await author.patch('/community/comment', change));
@@ -86,7 +86,7 @@ describe('answers as /openapi.json documents them', () => {
       expectDocumented('DELETE /community/heart/{target}/{id}', taken);
     }
     expectDocumented(
-      'DELETE /community/comment/{comment_id}',
+      'DELETE /community/comment/{id}',
       await reader.delete(`/community/comment/${commentId}`),
     );
   });

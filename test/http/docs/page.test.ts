@@ -67,7 +67,8 @@ describe('the page of the documents', () => {
   it('shows every call, every event and every schema', () => {
     const calls = Object.values(openApi.paths).flatMap((item) => Object.values(item));
     expect(ids).to.include.members(calls.map(({ operationId }) => operationId));
-    expect(ids).to.include.members(Object.keys(asyncApi.components.schemas).map((name) => `schema-${name}`));
+    const schemas = { ...openApi.components.schemas, ...asyncApi.components.schemas };
+    expect(ids).to.include.members(Object.keys(schemas).map((name) => `schema-${name}`));
     for (const { title } of Object.values(asyncApi.operations))
       expect(page).to.include(`<code>${title}</code>`);
   });

@@ -1,0 +1,44 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { expect } from 'chai';
+import { asyncApi, openApi } from './documents.js';
+
+/** Faults that Redocly's recommended rules find, warnings too; the structure of the format is one of them. */
+async function redocly(document: object): Promise<string[]> {
+  const problems = await lintFromString({
+    source: JSON.stringify(document),
+    absoluteRef: '/document.json',
+    config: await createConfig({ extends: ['recommended'] }),
+  });
+  return problems.map(
+    ({ severity, ruleId, message, location }) =>
+      `${severity} ${ruleId}: ${message} at ${location.map(({ pointer }) => pointer).join()}`,
+  );
+}
+
+describe('the documents as other tools judge them', function () {
+  this.timeout(30_000);
+
+  describe('/openapi.json', () => {
+    it('has nothing that Redocly’s recommended rules find', async () => {
+      expect(openApi.openapi).to.match(/^3\.1\./);
+      expect(await redocly(openApi)).to.deep.equal([]);
+    });
+
+    it('would not pass with two names for the parameter of one path', async () => {
+      const { delete: deletion, ...rest } = openApi.paths['/community/comment/{id}'] ?? {};
+      const paths = {
+        ...openApi.paths,
+        '/community/comment/{id}': rest,
+        '/community/comment/{other}': { delete: deletion },
+      };
+      const document = { ...openApi, paths };
+      expect((await redocly(document)).join()).to.include('no-identical-paths');
+    });
+  });
+
+  describe('/asyncapi.json', () => {
+    it('has nothing that Redocly’s recommended rules find', async () => {
+      expect(await redocly(asyncApi)).to.deep.equal([]);
+    });
+  });
+});
