@@ -49,8 +49,13 @@ const pushFields = {
   senderEmail: text('sender e-mail', 'minji@example.org'),
 } satisfies Record<keyof PushAnswer, JsonSchema>;
 
-const replyFields = {
-  type: { type: 'integer', description: '0 comment, 1 reply', enum: [0, 1] },
+const kindOfComment = (type: 0 | 1): JsonSchema => ({
+  type: 'integer',
+  description: '0 comment, 1 reply',
+  const: type,
+});
+
+const commentFields = {
   mine: flag('whether the requesting member is the author'),
   id: number('comment identifier', 31),
   author: text('author nickname', 'Minji'),
@@ -61,7 +66,7 @@ const replyFields = {
   like: number('like count', 2),
   deleteStatus: { type: 'integer', description: '0 live, 1 deleted, 2 its author has left', enum: [0, 1, 2] },
   blindStatus: { type: 'integer', description: '0 shown, 1 hidden, 2 hidden for now', enum: [0, 1, 2] },
-} satisfies Record<keyof ReplyView, JsonSchema>;
+} satisfies Record<Exclude<keyof ReplyView, 'type'>, JsonSchema>;
 
 /** What the service answers with and sends, field by field: `components.schemas` of both documents. */
 export const resources: Record<string, JsonSchema> = {
@@ -116,11 +121,15 @@ export const resources: Record<string, JsonSchema> = {
   }),
 
   Comment: record<CommentView>('A comment on an article.', {
-    ...replyFields,
+    type: kindOfComment(0),
+    ...commentFields,
     comments: listOf(ref('Reply'), 'replies to this comment, oldest first'),
   }),
 
-  Reply: record<ReplyView>('A reply to a comment: a comment without replies of its own.', replyFields),
+  Reply: record<ReplyView>('A reply to a comment: a comment without replies of its own.', {
+    type: kindOfComment(1),
+    ...commentFields,
+  }),
 
   ChatRoom: record<RoomView>(
     'A chat room as one participant sees it.',

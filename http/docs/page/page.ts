@@ -1,6 +1,6 @@
 import { listErrorCodes } from '../../../domain/kernel/errors.js';
 import type { AsyncApiDocument, OpenApiDocument } from '../documents.js';
-import { type Html, html, prose, textBlock } from './html.js';
+import { type Html, html, phrase, prose, textBlock } from './html.js';
 import { callsOf, methodBadge, restSections, sectionId } from './rest-sections.js';
 import { schemaTables } from './schema-table.js';
 import { directionBadge, socketEvents, socketSections } from './socket-sections.js';
@@ -82,7 +82,7 @@ function schemaSections(openApi: OpenApiDocument, asyncApi: AsyncApiDocument): H
     ${Object.entries(schemas).map(
       ([name, schema]) => html`<article class="schema" id="schema-${name}">
         <h3><a class="anchor" href="#schema-${name}">${name}</a></h3>
-        <p>${String(schema.description ?? '')}</p>
+        <p>${phrase(String(schema.description ?? ''))}</p>
         ${schemaTables(schema, name)}
       </article>`,
     )}

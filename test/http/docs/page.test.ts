@@ -80,6 +80,11 @@ describe('the page of the documents', () => {
     expect(ids).to.include.members(targets);
   });
 
+  it('marks what its texts mark as code', () => {
+    const texts = page.replace(/<pre[\s\S]*?<\/pre>/g, '');
+    expect(texts.match(/.{0,40}`.{0,40}/g)).to.equal(null);
+  });
+
   it('escapes what comes from elsewhere', () => {
     const hostile = `<script>alert("1" & '2')</script>`;
     const escaped = '&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;';
