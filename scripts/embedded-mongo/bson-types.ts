@@ -154,6 +154,14 @@ export function numericValue(value: unknown): number | bigint | undefined {
   return undefined;
 }
 
+/** Truth as mongod's BSONElement::trueValue: everything but false, null, undefined and numeric zero. */
+export function isTruthy(value: unknown): boolean {
+  if (value === null || value === undefined || value === false) return false;
+  if (value instanceof Decimal128) return Number(value.toString()) !== 0;
+  const number = numericValue(value);
+  return number === undefined || Number(number) !== 0;
+}
+
 /** Sets an own property. `__proto__` would reach the prototype by plain assignment, so it is defined instead. */
 export function setOwn(document: Document, key: string, value: unknown): void {
   if (key === '__proto__')
@@ -175,11 +183,6 @@ const EXACT = { promoteValues: false, bsonRegExp: true } as const;
 /** Decodes BSON keeping int32, double and long apart. Throws BSONError on garbage. */
 export function decode(bytes: Uint8Array): Document {
   return deserialize(bytes, EXACT);
-}
-
-/** Decodes BSON to plain JavaScript values (numbers, RegExp), as the aggregation library expects them. */
-export function decodePlain(bytes: Uint8Array): Document {
-  return deserialize(bytes);
 }
 
 /** Encodes a document; undefined members become null inside arrays and are left out elsewhere, as in drivers. */

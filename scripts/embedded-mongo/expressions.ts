@@ -1,52 +1,169 @@
-import { Double, Int32, Long } from 'bson';
-import { Query } from 'mingo';
-import { type Document, isDocument } from './bson-types.js';
+import { DBRef } from 'bson';
+import { compareValues } from './bson-order.js';
+import { type Document, isDocument, isTruthy, setOwn } from './bson-types.js';
 import { CommandError, notServed } from './errors.js';
+import type { FieldPath } from './field-path.js';
 
-/** Server-side JavaScript in its three forms; refused wherever an expression or pipeline may hold it. */
-const SCRIPTS = new Set(['$where', '$function', '$accumulator']);
+/** A compiled aggregation expression: its value for a document, undefined where it has none ("missing"). */
+export type Expression = (document: Document) => unknown;
 
-/** Throws NotImplemented, by name, when an expression or pipeline asks for server-side JavaScript. */
-export function refuseScripts(value: unknown): void {
-  if (Array.isArray(value)) value.forEach(refuseScripts);
-  else if (isDocument(value))
-    for (const key of Object.keys(value)) {
-      if (SCRIPTS.has(key)) throw notServed(`${key} (server-side JavaScript)`);
-      refuseScripts(value[key]);
-    }
-}
-
-/** Numbers as JavaScript numbers, as the aggregation library reads them; longs beyond 2^53 stay longs. */
-export function toPlain(value: unknown): unknown {
-  if (value instanceof Int32 || value instanceof Double) return value.value;
-  if (value instanceof Long) {
-    const number = value.toNumber();
-    return Number.isSafeInteger(number) ? number : value;
+/**
+ * Compiles an aggregation expression: field paths, `$$ROOT`, constants, documents and arrays of expressions, and the
+ * operators of OPERATORS. Throws mongod's codes for malformed ones and NotImplemented, by name, for anything else.
+ */
+export function parseExpression(spec: unknown): Expression {
+  if (typeof spec === 'string') return spec.startsWith('$') ? parseFieldPath(spec) : () => spec;
+  if (Array.isArray(spec)) {
+    const items = spec.map(parseExpression);
+    return (document) => items.map((item) => item(document) ?? null);
   }
-  if (Array.isArray(value)) return value.map(toPlain);
-  if (!isDocument(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toPlain(item)]));
+  if (spec instanceof DBRef) throw notServed('a DBRef in an expression');
+  if (!isDocument(spec)) return () => spec;
+  const keys = Object.keys(spec);
+  const name = keys.find((key) => key.startsWith('$'));
+  if (name === undefined) return parseObject(spec);
+  if (keys.length > 1)
+    throw new CommandError(
+      15983,
+      `An object representing an expression must have exactly one field: ${keys.join(', ')}`,
+    );
+  const parse = OPERATORS.get(name);
+  if (!parse) throw notServed(`the expression ${name}`);
+  return parse(spec[name], name);
 }
 
-/** Compiles an aggregation expression to a test of a document, for $expr. */
-export function compileExpression(
-  expression: unknown,
-  variables: Document = {},
-): (document: Document) => boolean {
-  refuseScripts(expression);
-  const query = new Query({ $expr: toPlain(expression) }, { scriptEnabled: false, variables });
+function parseObject(spec: Document): Expression {
+  const fields = Object.keys(spec).map((key) => {
+    if (key.includes('.'))
+      throw new CommandError(16412, `FieldPath field names may not contain '.': '${key}'`);
+    return [key, parseExpression(spec[key])] as const;
+  });
   return (document) => {
-    try {
-      return query.test(toPlain(document) as Document);
-    } catch (error) {
-      throw expressionError(error);
+    const result: Document = {};
+    for (const [key, expression] of fields) {
+      const value = expression(document);
+      if (value !== undefined) setOwn(result, key, value);
     }
+    return result;
   };
 }
 
-/** An error of the aggregation library as a command error: 168 for an unknown operator, else BadValue. */
-export function expressionError(error: unknown): CommandError {
-  if (error instanceof CommandError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new CommandError(/not registered|unknown|unregistered/i.test(message) ? 168 : 2, message);
+function parseFieldPath(text: string): Expression {
+  if (text === '$') throw new CommandError(16872, "'$' by itself is not a valid FieldPath");
+  const isVariable = text.startsWith('$$');
+  const parts = text.slice(isVariable ? 2 : 1).split('.');
+  const variable = isVariable ? parts.shift() : 'ROOT';
+  if (variable !== 'ROOT') throw notServed(`the variable $$${variable}`);
+  for (const part of parts) {
+    if (part === '') throw new CommandError(15998, 'FieldPath field names may not be empty strings.');
+    if (part.startsWith('$'))
+      throw new CommandError(16410, `FieldPath field names may not start with '$': '${text}'`);
+  }
+  return (document) => pathValue(document, parts, 0);
+}
+
+/**
+ * A path as expressions read it ("Field Paths"): of an array, the values of the documents in it. A number is a name
+ * like any other here, and an array inside an array is not entered.
+ */
+function pathValue(value: unknown, path: FieldPath, at: number): unknown {
+  if (at === path.length) return value;
+  if (Array.isArray(value))
+    return value.flatMap((item) => {
+      const found = isDocument(item) ? pathValue(item, path, at) : undefined;
+      return found === undefined ? [] : [found];
+    });
+  const name = path[at] as string;
+  return isDocument(value) && Object.hasOwn(value, name) ? pathValue(value[name], path, at + 1) : undefined;
+}
+
+type ParseOperator = (operand: unknown, name: string) => Expression;
+
+/** What is served; each has its probes in semantics-aggregation.test.ts. */
+const OPERATORS: ReadonlyMap<string, ParseOperator> = new Map<string, ParseOperator>([
+  ['$literal', (operand) => () => operand],
+  ['$eq', comparison((order) => order === 0)],
+  ['$ne', comparison((order) => order !== 0)],
+  ['$gt', comparison((order) => order > 0)],
+  ['$gte', comparison((order) => order >= 0)],
+  ['$lt', comparison((order) => order < 0)],
+  ['$lte', comparison((order) => order <= 0)],
+  ['$and', parseAnd],
+  ['$or', parseOr],
+  ['$not', parseNot],
+  ['$cond', parseCond],
+  ['$ifNull', parseIfNull],
+]);
+
+/** The operands of an operator; a single one needs no array around it. */
+function operandsOf(operand: unknown): Expression[] {
+  return (Array.isArray(operand) ? operand : [operand]).map(parseExpression);
+}
+
+/** Throws 16020 unless there are exactly `count` operands. */
+function exactly(count: number, operand: unknown, name: string): Expression[] {
+  const operands = operandsOf(operand);
+  if (operands.length !== count)
+    throw new CommandError(
+      16020,
+      `Expression ${name} takes exactly ${count} arguments. ${operands.length} were passed in.`,
+    );
+  return operands;
+}
+
+/** Values of any types compare, by BSON order; a missing one is below null. */
+function comparison(holds: (order: number) => boolean): ParseOperator {
+  return (operand, name) => {
+    const [left, right] = exactly(2, operand, name) as [Expression, Expression];
+    return (document) => holds(compareValues(left(document), right(document)));
+  };
+}
+
+function parseAnd(operand: unknown): Expression {
+  const operands = operandsOf(operand);
+  return (document) => operands.every((item) => isTruthy(item(document)));
+}
+
+function parseOr(operand: unknown): Expression {
+  const operands = operandsOf(operand);
+  return (document) => operands.some((item) => isTruthy(item(document)));
+}
+
+function parseNot(operand: unknown, name: string): Expression {
+  const [only] = exactly(1, operand, name) as [Expression];
+  return (document) => !isTruthy(only(document));
+}
+
+function parseCond(operand: unknown, name: string): Expression {
+  const [condition, yes, no] = exactly(3, isDocument(operand) ? condParts(operand) : operand, name) as [
+    Expression,
+    Expression,
+    Expression,
+  ];
+  return (document) => (isTruthy(condition(document)) ? yes(document) : no(document));
+}
+
+function condParts(operand: Document): unknown[] {
+  const parts = ['if', 'then', 'else'];
+  for (const key of Object.keys(operand))
+    if (!parts.includes(key)) throw new CommandError(17083, `Unrecognized parameter to $cond: ${key}`);
+  return parts.map((part, i) => {
+    if (!Object.hasOwn(operand, part))
+      throw new CommandError(17080 + i, `Missing '${part}' parameter to $cond`);
+    return operand[part];
+  });
+}
+
+function parseIfNull(operand: unknown): Expression {
+  const operands = operandsOf(operand);
+  if (operands.length < 2)
+    throw new CommandError(1257300, `$ifNull needs at least two arguments, had: ${operands.length}`);
+  return (document) => {
+    let value: unknown;
+    for (const item of operands) {
+      value = item(document);
+      if (value !== undefined && value !== null) return value;
+    }
+    return value;
+  };
 }

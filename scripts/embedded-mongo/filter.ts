@@ -1,8 +1,9 @@
-import { BSONRegExp, DBRef, Decimal128 } from 'bson';
+import { BSONRegExp, DBRef } from 'bson';
 import {
   type Document,
   fieldsOf,
   isDocument,
+  isTruthy,
   numericValue,
   TYPE_ALIASES,
   TypeOrder,
@@ -10,6 +11,7 @@ import {
   typeOrder,
 } from './bson-types.js';
 import { badValue, CommandError, failedToParse, notServed, typeMismatch } from './errors.js';
+import { type Expression, parseExpression } from './expressions.js';
 import { type FieldPath, parsePath } from './field-path.js';
 import { compileRegex } from './regex.js';
 
@@ -33,7 +35,7 @@ export type FilterNode =
   | { kind: 'size'; path: FieldPath; size: number }
   | { kind: 'mod'; path: FieldPath; divisor: bigint; remainder: bigint }
   | { kind: 'elemMatch'; path: FieldPath; child: FilterNode; ofValues: boolean }
-  | { kind: 'expr'; expression: unknown; variables: Document };
+  | { kind: 'expr'; expression: Expression };
 
 const NOT_SERVED = new Set([
   '$where',
@@ -52,17 +54,18 @@ const NOT_SERVED = new Set([
 
 /**
  * Parses a filter document. Throws BadValue and its kin as mongod does for unknown or malformed operators.
- * `variables` are those an $expr may use ($lookup's `let`).
+ * `inElement` says that it stands inside $elemMatch.
  */
-export function parseFilter(filter: unknown, variables: Document = {}): FilterNode {
+export function parseFilter(filter: unknown, inElement = false): FilterNode {
   if (!isDocument(filter)) throw failedToParse('the match filter must be an expression in an object');
   const children: FilterNode[] = [];
   for (const key of Object.keys(filter)) {
     const value = filter[key];
     if (key === '$and' || key === '$or' || key === '$nor') {
-      children.push(parseLogical(key, value, variables));
+      children.push(parseLogical(key, value, inElement));
     } else if (key === '$expr') {
-      children.push({ kind: 'expr', expression: value, variables });
+      if (inElement) throw badValue('$expr can only be applied to the top-level document');
+      children.push({ kind: 'expr', expression: parseExpression(value) });
     } else if (key.startsWith('$')) {
       if (key === '$comment') continue;
       if (NOT_SERVED.has(key)) throw notServed(key);
@@ -76,12 +79,12 @@ export function parseFilter(filter: unknown, variables: Document = {}): FilterNo
   return children.length === 1 ? (children[0] as FilterNode) : { kind: 'and', children };
 }
 
-function parseLogical(operator: string, value: unknown, variables: Document): FilterNode {
+function parseLogical(operator: string, value: unknown, inElement: boolean): FilterNode {
   if (!Array.isArray(value)) throw badValue(`${operator} argument must be an array`);
   if (value.length === 0) throw badValue('$and/$or/$nor must be a nonempty array');
   const children = value.map((item) => {
     if (!isDocument(item)) throw badValue('$or/$and/$nor entries need to be full objects');
-    return parseFilter(item, variables);
+    return parseFilter(item, inElement);
   });
   return { kind: operator.slice(1) as 'and' | 'or' | 'nor', children };
 }
@@ -243,7 +246,7 @@ function parseElemMatch(path: FieldPath, value: unknown): FilterNode {
   // Operators on the element itself are parsed with an empty path, which means "the value".
   const child: FilterNode = ofValues
     ? { kind: 'and', children: parseOperators([], value) }
-    : parseFilter(value);
+    : parseFilter(value, true);
   return { kind: 'elemMatch', path, child, ofValues };
 }
 
@@ -258,14 +261,6 @@ function parseAll(path: FieldPath, value: unknown): FilterNode[] {
     if (item instanceof BSONRegExp) return regexNode(path, item);
     return { kind: 'compare', path, op: 'eq', value: plainDocument(item) };
   });
-}
-
-/** Truth as mongod's BSONElement::trueValue: everything but false, null, undefined and numeric zero. */
-export function isTruthy(value: unknown): boolean {
-  if (value === null || value === undefined || value === false) return false;
-  if (value instanceof Decimal128) return Number(value.toString()) !== 0;
-  const number = numericValue(value);
-  return number === undefined || Number(number) !== 0;
 }
 
 /** Whether a value is null or missing for the purposes of `{field: null}`. */

@@ -1,7 +1,7 @@
-import { type Document, isDocument, numericValue } from './bson-types.js';
+import { type Document, isDocument, isTruthy, numericValue } from './bson-types.js';
 import { badValue, CommandError, notServed } from './errors.js';
 import { type FieldPath, parsePath } from './field-path.js';
-import { type FilterNode, integerOption, isTruthy, parseFilter } from './filter.js';
+import { type FilterNode, integerOption, parseFilter } from './filter.js';
 import { compileMatcher, type Matcher } from './matcher.js';
 
 export interface IndexField {

@@ -3,13 +3,13 @@ import { compareValues, equalValues } from './bson-order.js';
 import {
   type Document,
   isDocument,
+  isTruthy,
   numericValue,
   regexParts,
   TypeOrder,
   typeInfo,
   typeOrder,
 } from './bson-types.js';
-import { compileExpression } from './expressions.js';
 import { type FieldPath, someAtPath } from './field-path.js';
 import { type Comparison, type FilterNode, isNullish, type RegexSource, sameBracket } from './filter.js';
 import { encodeValue } from './key-encoding.js';
@@ -73,8 +73,8 @@ export function compileMatcher(node: FilterNode): Matcher {
       return (document) => someAtPath(document, path, (value) => Array.isArray(value) && value.some(test));
     }
     case 'expr': {
-      const test = compileExpression(node.expression, node.variables);
-      return (document) => test(document as Document);
+      const { expression } = node;
+      return (document) => isTruthy(expression(document as Document));
     }
   }
 }

@@ -1,7 +1,7 @@
-import { type Document, isDocument, numericValue, setOwn } from './bson-types.js';
+import { type Document, isDocument, isTruthy, numericValue, setOwn } from './bson-types.js';
 import { badValue, CommandError, notServed } from './errors.js';
 import { type FieldPath, parsePath } from './field-path.js';
-import { type FilterNode, isTruthy, parseFilter } from './filter.js';
+import { type FilterNode, parseFilter } from './filter.js';
 import { compileMatcher } from './matcher.js';
 import { matchedPosition } from './positional.js';
 
@@ -21,9 +21,10 @@ interface Entry {
 
 /**
  * Compiles a find projection: inclusion, exclusion, $slice, $elemMatch and the positional `$`. undefined for none.
- * Throws 31253 and 31254 for mixed kinds, 31249 for colliding paths; expressions are refused by name.
+ * Without a filter it is a $project stage, which has none of the operators. Throws 31253 and 31254 for mixed kinds,
+ * 31249 for colliding paths; expressions are refused by name.
  */
-export function compileProjection(projection: unknown, filter: FilterNode): Projector | undefined {
+export function compileProjection(projection: unknown, filter?: FilterNode): Projector | undefined {
   if (projection === undefined || projection === null) return undefined;
   if (!isDocument(projection)) throw badValue('The projection must be an object');
   const entries = Object.keys(projection).flatMap((name) =>
@@ -55,9 +56,9 @@ function isId(entry: Entry): boolean {
   return entry.path.length === 1 && entry.path[0] === '_id';
 }
 
-function parseEntry(path: FieldPath, value: unknown, filter: FilterNode): Entry[] {
+function parseEntry(path: FieldPath, value: unknown, filter: FilterNode | undefined): Entry[] {
   const name = path.join('.');
-  if (path.at(-1) === '$') return [positional(path.slice(0, -1), filter)];
+  if (filter && path.at(-1) === '$') return [positional(path.slice(0, -1), filter)];
   if (path.some((part) => part.startsWith('$')))
     throw new CommandError(16410, `FieldPath field names may not start with '$'`);
   if (isDocument(value)) {
@@ -67,8 +68,8 @@ function parseEntry(path: FieldPath, value: unknown, filter: FilterNode): Entry[
         51270,
         `An empty sub-projection is not a valid value. Found empty object at path`,
       );
-    if (operator === '$slice') return [{ path, leaf: slicer(value.$slice) }];
-    if (operator === '$elemMatch') {
+    if (filter && operator === '$slice') return [{ path, leaf: slicer(value.$slice) }];
+    if (filter && operator === '$elemMatch') {
       if (path.length > 1)
         throw new CommandError(31275, 'Cannot use $elemMatch projection on a nested field');
       return [{ path, leaf: elementMatcher(value.$elemMatch), mode: 'inclusion' }];

