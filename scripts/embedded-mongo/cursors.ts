@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_DOCUMENT_BYTES } from './bson-types.js';
 import { CommandError } from './errors.js';
+import type { TimeLimit } from './time-limit.js';
 
 /** Documents in a first batch unless the client says otherwise, as mongod. */
 const FIRST_BATCH = 101;
@@ -15,6 +16,7 @@ export interface CursorLimits {
 interface OpenCursor {
   namespace: string;
   documents: Generator<Uint8Array>;
+  limit: TimeLimit | undefined;
   /** A document that was read to see whether there is one. */
   pending?: Uint8Array;
   usedAt: number;
@@ -44,8 +46,9 @@ export class Cursors {
     documents: Generator<Uint8Array>,
     batchSize: number | undefined,
     single: boolean,
+    limit?: TimeLimit,
   ): Batch {
-    const cursor: OpenCursor = { namespace, documents, usedAt: Date.now() };
+    const cursor: OpenCursor = { namespace, documents, limit, usedAt: Date.now() };
     const { batch, done } = this.take(cursor, batchSize ?? FIRST_BATCH);
     if (done || single) {
       documents.return(undefined);
@@ -57,6 +60,7 @@ export class Cursors {
     do cursorId = randomBytes(8).readBigInt64LE() & 0x7fffffffffffffffn;
     while (cursorId === 0n || this.open.has(cursorId));
     this.open.set(cursorId, cursor);
+    limit?.pause();
     return { cursorId, documents: batch };
   }
 
@@ -70,9 +74,13 @@ export class Cursors {
         `Requested getMore on namespace '${namespace}', but cursor belongs to a different namespace ${cursor.namespace}`,
       );
     cursor.usedAt = Date.now();
+    cursor.limit?.resume();
     try {
       const { batch, done } = this.take(cursor, batchSize || Number.MAX_SAFE_INTEGER);
-      if (!done) return { cursorId, documents: batch };
+      if (!done) {
+        cursor.limit?.pause();
+        return { cursorId, documents: batch };
+      }
       this.open.delete(cursorId);
       return { cursorId: 0n, documents: batch };
     } catch (error) {

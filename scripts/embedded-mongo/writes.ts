@@ -12,7 +12,7 @@ import type { Collection } from './collection.js';
 import { CommandError } from './errors.js';
 import type { FilterNode } from './filter.js';
 import { type Found, findRecords } from './plan-executor.js';
-import type { Writer } from './storage.js';
+import type { Reader, Writer } from './storage.js';
 import { applyUpdate, type Update } from './update.js';
 import type { PositionalContext } from './update-paths.js';
 import { slotAt, writeSlot } from './update-paths.js';
@@ -74,16 +74,20 @@ export interface UpdateOutcome {
   upsertedId?: unknown;
 }
 
-/** Runs one statement of an update command. Documents that were changed before an error stay changed, as in mongod. */
+/**
+ * Runs one statement of an update command, which looks for its documents with `reader`. Documents that were changed
+ * before an error stay changed, as in mongod.
+ */
 export function updateRecords(
   writer: Writer,
   collection: Collection,
   statement: UpdateStatement,
+  reader: Reader,
 ): UpdateOutcome {
   const { filter, hint, multi, upsert } = statement;
   const query = { filter, sort: [], skip: 0, limit: multi ? 0 : 1, hint };
   // All of them first: an update must not meet again, further on in its index, a document it has moved there.
-  const found = [...findRecords(writer, collection, query)];
+  const found = [...findRecords(reader, collection, query)];
   let modified = 0;
   for (const record of found) if (updateOne(writer, collection, record, statement).modified) modified++;
   if (found.length > 0 || !upsert) return { matched: found.length, modified };

@@ -4,11 +4,24 @@ import { type Document, decode, encode, isDocument } from '../bson-types.js';
 import { type Collection, type Index, identRange, trailingRecordId } from '../collection.js';
 import { CommandError, notServed, typeMismatch } from '../errors.js';
 import { parseFilter } from '../filter.js';
-import { parseIndexSpec } from '../index-spec.js';
+import { ID_INDEX, parseIndexSpec } from '../index-spec.js';
 import { compileMatcher } from '../matcher.js';
-import type { Writer } from '../storage.js';
-import { booleanOption, type CommandCall, type CommandHandler, collectionName } from './command.js';
-import { cursorReply } from './read-commands.js';
+import type { Reader, Writer } from '../storage.js';
+import { booleanOption, type CommandCall, type CommandHandler, collectionName, write } from './command.js';
+import { COLLECTION_OPTIONS } from './known-fields.js';
+import { cursorBatchSize, cursorReply } from './read-commands.js';
+
+/** Whether an option of create asks for anything but a plain collection. */
+function isSpecial(option: string, value: unknown): boolean {
+  if (value === undefined || value === false) return false;
+  return !(option === 'idIndex' && isDocument(value) && equalValues(value.key, ID_INDEX.key));
+}
+
+const REFUSED = [
+  ...['collMod', 'renameCollection', 'cloneCollectionAsCapped', 'convertToCapped', 'compact', 'validate'],
+  ...['collStats', 'collstats', 'dbStats', 'dbstats', 'dataSize', 'dbHash', 'top', 'currentOp', 'killOp'],
+  ...['bulkWrite', 'reIndex', 'profile', 'fsync'],
+];
 
 function* encoded(documents: Iterable<Document>): Generator<Uint8Array> {
   for (const document of documents) yield encode(document);
@@ -24,19 +37,14 @@ function existing(call: CommandCall): Collection {
 const create: CommandHandler = (call) => {
   const { engine, database, command } = call;
   const name = collectionName(call);
-  for (const option of [
-    'capped',
-    'timeseries',
-    'viewOn',
-    'validator',
-    'clusteredIndex',
-    'expireAfterSeconds',
-  ])
-    if (command[option] !== undefined && command[option] !== false)
-      throw notServed(`the collection option '${option}'`);
-  return engine.storage.write((writer) => {
-    if (engine.catalog.find(database, name))
-      throw new CommandError(48, `Collection ${database}.${name} already exists.`);
+  const option = COLLECTION_OPTIONS.find((option) => isSpecial(option, command[option]));
+  return write(call, (writer) => {
+    if (option && engine.catalog.find(database, name))
+      throw new CommandError(
+        48,
+        `namespace ${database}.${name} already exists, but with different options: it has no '${option}'`,
+      );
+    if (option) throw notServed(`the collection option '${option}'`);
     engine.catalog.ensure(writer, database, name);
     return { ok: 1 };
   });
@@ -45,7 +53,7 @@ const create: CommandHandler = (call) => {
 const drop: CommandHandler = (call) => {
   const { engine, database } = call;
   const name = collectionName(call);
-  return engine.storage.write((writer) => {
+  return write(call, (writer) => {
     const collection = engine.catalog.find(database, name);
     if (!collection) return { ok: 1 };
     engine.catalog.drop(writer, collection);
@@ -53,8 +61,9 @@ const drop: CommandHandler = (call) => {
   });
 };
 
-const dropDatabase: CommandHandler = ({ engine, database }) =>
-  engine.storage.write((writer) => {
+const dropDatabase: CommandHandler = (call) =>
+  write(call, (writer) => {
+    const { engine, database } = call;
     const collections = engine.catalog.inDatabase(database);
     for (const collection of collections) engine.catalog.drop(writer, collection);
     return collections.length > 0 ? { dropped: database, ok: 1 } : { ok: 1 };
@@ -74,28 +83,24 @@ const listCollections: CommandHandler = (call) => {
         : { options: {}, info: { readOnly: false }, idIndex: { v: 2, key: { _id: 1 }, name: '_id_' } }),
     }))
     .filter(matches);
-  const batchSize = isDocument(command.cursor) ? command.cursor.batchSize : undefined;
-  return cursorReply(call, `${database}.$cmd.listCollections`, encoded(collections), batchSize);
+  const namespace = `${database}.$cmd.listCollections`;
+  return cursorReply(call, namespace, encoded(collections), cursorBatchSize(call));
 };
 
 const listDatabases: CommandHandler = ({ engine, command }) => {
   const matches = compileMatcher(parseFilter(command.filter ?? {}));
+  const nameOnly = booleanOption(command.nameOnly, 'nameOnly');
   const databases = engine.catalog
     .databases()
-    .map((name) => ({ name, sizeOnDisk: Long.fromNumber(0), empty: false }))
+    .map((name) => (nameOnly ? { name } : { name, sizeOnDisk: Long.fromNumber(0), empty: false }))
     .filter(matches);
-  return { databases, totalSize: Long.fromNumber(0), ok: 1 };
+  return { databases, ...(nameOnly ? {} : { totalSize: Long.fromNumber(0) }), ok: 1 };
 };
 
 const listIndexes: CommandHandler = (call) => {
   const collection = existing(call);
-  const batchSize = isDocument(call.command.cursor) ? call.command.cursor.batchSize : undefined;
-  return cursorReply(
-    call,
-    collection.namespace,
-    encoded(collection.indexes.map(({ spec }) => spec.document)),
-    batchSize,
-  );
+  const indexes = encoded(collection.indexes.map(({ spec }) => spec.document));
+  return cursorReply(call, collection.namespace, indexes, cursorBatchSize(call));
 };
 
 /** The index that a specification names again; undefined for a new one. Throws 85 or 86 when they contradict. */
@@ -135,10 +140,10 @@ function byName(options: Document): Document {
 const BUILD_STEP = 1000;
 
 /** Fills a new index from the records that are there. Throws DuplicateKey (11000) before the index is used. */
-function buildIndex(writer: Writer, collection: Collection, index: Index): void {
+function buildIndex(writer: Writer, reader: Reader, collection: Collection, index: Index): void {
   const range = identRange(collection.ident);
   for (let { start } = range; ; ) {
-    const entries = writer.entries({ ...range, start }, BUILD_STEP);
+    const entries = reader.entries({ ...range, start }, BUILD_STEP);
     for (const { key, value } of entries)
       collection.indexRecord(writer, index, trailingRecordId(key), decode(value));
     const last = entries.at(-1);
@@ -152,8 +157,11 @@ const createIndexes: CommandHandler = (call) => {
   const name = collectionName(call);
   if (!Array.isArray(command.indexes) || command.indexes.length === 0)
     throw new CommandError(2, 'Must specify at least one index to create');
+  if (command.commitQuorum !== undefined) throw new CommandError(2, "Standalones can't specify commitQuorum");
+  if (booleanOption(command.ignoreUnknownIndexOptions, 'ignoreUnknownIndexOptions'))
+    throw notServed("the createIndexes option 'ignoreUnknownIndexOptions'");
   const specs = command.indexes.map(parseIndexSpec);
-  return engine.storage.write((writer) => {
+  return write(call, (writer, reader) => {
     const createdCollectionAutomatically = !engine.catalog.find(database, name);
     const collection = engine.catalog.ensure(writer, database, name);
     const numIndexesBefore = collection.indexes.length;
@@ -165,7 +173,7 @@ const createIndexes: CommandHandler = (call) => {
       const index = engine.catalog.addIndex(writer, collection, spec);
       added.push(index);
       try {
-        buildIndex(writer, collection, index);
+        buildIndex(writer, reader, collection, index);
       } catch (error) {
         // All or none of a command's indexes.
         for (const index of added) engine.catalog.removeIndex(writer, collection, index);
@@ -185,7 +193,7 @@ const createIndexes: CommandHandler = (call) => {
 
 const dropIndexes: CommandHandler = (call) => {
   const { engine, command } = call;
-  return engine.storage.write((writer) => {
+  return write(call, (writer) => {
     const collection = existing(call);
     const nIndexesWas = collection.indexes.length;
     for (const index of indexesToDrop(collection, command.index))
@@ -215,16 +223,9 @@ function indexesToDrop(collection: Collection, wanted: unknown): Index[] {
   });
 }
 
-const collStats: CommandHandler = (call) => {
-  const { engine, database } = call;
-  const name = collectionName(call);
-  const collection = engine.catalog.find(database, name);
-  return {
-    ns: `${database}.${name}`,
-    count: collection ? collection.count(engine.storage) : 0,
-    nindexes: collection?.indexes.length ?? 0,
-    ok: 1,
-  };
+/** Commands of MongoDB that look into or reshape collections and that this server does not have. */
+const refused: CommandHandler = ({ command }) => {
+  throw notServed(`the command ${Object.keys(command)[0]}`);
 };
 
 export const catalogCommands: Record<string, CommandHandler> = {
@@ -237,6 +238,5 @@ export const catalogCommands: Record<string, CommandHandler> = {
   createIndexes,
   dropIndexes,
   deleteIndexes: dropIndexes,
-  collStats,
-  collstats: collStats,
+  ...Object.fromEntries(REFUSED.map((name) => [name, refused])),
 };

@@ -1,6 +1,8 @@
 import { type Document, encode, isDocument, numericValue, typeInfo } from '../bson-types.js';
 import type { Engine } from '../engine.js';
 import { badValue, CommandError, failedToParse, typeMismatch } from '../errors.js';
+import type { Reader, Writer } from '../storage.js';
+import type { TimeLimit } from '../time-limit.js';
 import type { Reply } from '../wire.js';
 
 /** One command of one client. */
@@ -12,9 +14,27 @@ export interface CommandCall {
   /** Document sequences that came beside the command, still encoded. */
   sequences: ReadonlyMap<string, readonly Buffer[]>;
   connectionId: number;
+  /** From `maxTimeMS`. */
+  limit: TimeLimit | undefined;
 }
 
 export type CommandHandler = (call: CommandCall) => Reply | Promise<Reply>;
+
+/** What a command reads with; ends the command when its time is over. */
+export function readerOf(call: CommandCall, reader: Reader = call.engine.storage): Reader {
+  return call.limit ? call.limit.limited(reader) : reader;
+}
+
+/**
+ * Runs a command's writes. Its time is over only before they begin or while the job looks for documents with `reader`:
+ * what has begun to change something is finished, since storage cannot take it back.
+ */
+export function write<T>(call: CommandCall, job: (writer: Writer, reader: Reader) => T): Promise<T> {
+  return call.engine.storage.write((writer) => {
+    call.limit?.check();
+    return job(writer, readerOf(call, writer));
+  });
+}
 
 /** The collection a command names in its first field. Throws InvalidNamespace (73). */
 export function collectionName(call: CommandCall): string {

@@ -1,5 +1,6 @@
 import type { Engine } from '../engine.js';
 import { CommandError, errorReply } from '../errors.js';
+import { parseTimeLimit } from '../time-limit.js';
 import type { Reply, Request } from '../wire.js';
 import { aggregateCommands } from './aggregate-command.js';
 import { catalogCommands } from './catalog-commands.js';
@@ -31,7 +32,8 @@ export async function dispatch(engine: Engine, request: Request, connectionId: n
     if (!handler) throw new CommandError(59, `no such command: '${name ?? ''}'`);
     refuseUnserved(command);
     refuseUnknownFields(name as string, command);
-    return await handler({ engine, database, command, sequences, connectionId });
+    const limit = parseTimeLimit(command.maxTimeMS);
+    return await handler({ engine, database, command, sequences, connectionId, limit });
   } catch (error) {
     return errorReply(error);
   }

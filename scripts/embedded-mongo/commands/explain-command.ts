@@ -1,16 +1,27 @@
 import { type Document, isDocument } from '../bson-types.js';
 import type { Collection } from '../collection.js';
-import { CommandError, failedToParse } from '../errors.js';
+import { badValue, CommandError, failedToParse } from '../errors.js';
 import { integerOption, parseFilter } from '../filter.js';
 import { parsePipeline } from '../pipeline.js';
 import { findRecords, type QuerySpec, type ScanStatistics } from '../plan-executor.js';
 import { type IndexScan, type Plan, planQuery } from '../planner.js';
 import { parseSort } from '../sort.js';
-import { type CommandCall, type CommandHandler, collectionName } from './command.js';
+import { parseTimeLimit } from '../time-limit.js';
+import {
+  type CommandCall,
+  type CommandHandler,
+  collectionName,
+  readerOf,
+  refuseUnserved,
+} from './command.js';
+import { refuseUnknownFields } from './known-fields.js';
 import { hintOf, parseFind } from './read-commands.js';
 
+/** How much explain tells; the last, which is the default, would also run rejected plans, but there are none. */
+const VERBOSITIES: unknown[] = ['queryPlanner', 'executionStats', 'allPlansExecution'];
+
 /** The query inside the command that is explained, and the stages of a pipeline that come after it. */
-function explainedQuery(inner: Document): { query: QuerySpec; rest: string[] } {
+function explainedQuery(inner: Document): { query: QuerySpec; rest: Document[] } {
   const whole = (filter: unknown, limit = 0): QuerySpec => ({
     filter: parseFilter(filter ?? {}),
     sort: [],
@@ -23,7 +34,10 @@ function explainedQuery(inner: Document): { query: QuerySpec; rest: string[] } {
       return { query: parseFind(inner).query, rest: [] };
     case 'aggregate': {
       const { query, rest } = parsePipeline(inner.pipeline);
-      return { query: { ...query, hint: hintOf(inner) }, rest: rest.map((stage) => stage.name) };
+      return {
+        query: { ...query, hint: hintOf(inner) },
+        rest: rest.map(({ name, spec }) => ({ [name]: spec })),
+      };
     }
     case 'count':
     case 'distinct':
@@ -35,6 +49,7 @@ function explainedQuery(inner: Document): { query: QuerySpec; rest: string[] } {
     case 'delete': {
       const [statement] = (inner.updates ?? inner.deletes ?? []) as unknown[];
       if (!isDocument(statement)) throw failedToParse('explain needs one update or delete statement');
+      refuseUnknownFields(inner.updates ? 'update.updates' : 'delete.deletes', statement);
       const one = inner.updates ? statement.multi !== true : integerOption(statement.limit, 'limit', 0) === 1;
       return { query: { ...whole(statement.q, one ? 1 : 0), hint: hintOf(statement) }, rest: [] };
     }
@@ -88,8 +103,10 @@ function explainQuery(
   collection: Collection | undefined,
   namespace: string,
   query: QuerySpec,
-  executes: boolean,
+  verbosity: unknown,
 ): Document {
+  const executes = verbosity !== 'queryPlanner';
+  const allPlans = verbosity === 'allPlansExecution' ? { allPlansExecution: [] } : {};
   if (!collection) {
     const winningPlan = { stage: 'EOF' };
     const executionStats = {
@@ -99,6 +116,7 @@ function explainQuery(
       totalKeysExamined: 0,
       totalDocsExamined: 0,
       executionStages: winningPlan,
+      ...allPlans,
     };
     return {
       queryPlanner: { namespace, winningPlan, rejectedPlans: [] },
@@ -114,7 +132,7 @@ function explainQuery(
     const statistics: ScanStatistics = { keysExamined: 0, docsExamined: 0 };
     const started = performance.now();
     let nReturned = 0;
-    for (const _ of findRecords(call.engine.storage, collection, query, statistics, plan)) nReturned++;
+    for (const _ of findRecords(readerOf(call), collection, query, statistics, plan)) nReturned++;
     explained.executionStats = {
       executionSuccess: true,
       nReturned,
@@ -122,6 +140,7 @@ function explainQuery(
       totalKeysExamined: statistics.keysExamined,
       totalDocsExamined: statistics.docsExamined,
       executionStages: { ...winningPlan, nReturned },
+      ...allPlans,
     };
   }
   return explained;
@@ -131,20 +150,21 @@ const explain: CommandHandler = (call) => {
   const { engine, database, command } = call;
   const inner = command.explain;
   if (!isDocument(inner)) throw failedToParse('explain command requires a nested object');
+  const verbosity = command.verbosity ?? 'allPlansExecution';
+  if (!VERBOSITIES.includes(verbosity))
+    throw badValue(`Enumeration value '${verbosity}' for field 'explain.verbosity' is not a valid value.`);
+  refuseUnserved(inner);
+  refuseUnknownFields(Object.keys(inner)[0] ?? '', inner);
   const { query, rest } = explainedQuery(inner);
   const name = collectionName({ ...call, command: inner });
-  const executes = command.verbosity !== 'queryPlanner';
   const explained = explainQuery(
-    call,
+    { ...call, limit: call.limit ?? parseTimeLimit(inner.maxTimeMS) },
     engine.catalog.find(database, name),
     `${database}.${name}`,
     query,
-    executes,
+    verbosity,
   );
-  const body =
-    rest.length > 0
-      ? { stages: [{ $cursor: explained }, ...rest.map((stage) => ({ [stage]: {} }))] }
-      : explained;
+  const body = rest.length > 0 ? { stages: [{ $cursor: explained }, ...rest] } : explained;
   return {
     explainVersion: '1',
     ...body,

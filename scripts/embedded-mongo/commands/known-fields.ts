@@ -4,80 +4,101 @@ import { isSimpleCollation } from '../index-spec.js';
 
 /** Fields any command may carry: sessions, concerns and what drivers add by themselves. */
 const GENERIC = [
-  '$db',
-  '$clusterTime',
-  '$readPreference',
-  'lsid',
-  'apiVersion',
-  'apiStrict',
-  'apiDeprecationErrors',
-  'readConcern',
-  'writeConcern',
-  'maxTimeMS',
-  'comment',
-  'collation',
-  'let',
+  ...['$db', '$clusterTime', '$readPreference', 'lsid', 'apiVersion', 'apiStrict', 'apiDeprecationErrors'],
+  ...['readConcern', 'writeConcern', 'maxTimeMS', 'comment'],
 ];
 
-const WRITE = ['ordered', 'bypassDocumentValidation', 'maxTimeMS'];
+/** What MongoDB lets `create` say about a collection, which here is always a plain one. */
+export const COLLECTION_OPTIONS = [
+  ...['capped', 'autoIndexId', 'idIndex', 'size', 'max', 'storageEngine', 'validator', 'validationLevel'],
+  ...['validationAction', 'indexOptionDefaults', 'viewOn', 'pipeline', 'timeseries', 'clusteredIndex'],
+  ...['expireAfterSeconds', 'changeStreamPreAndPostImages', 'encryptedFields', 'temp'],
+];
+
+const WRITE = ['ordered', 'bypassDocumentValidation'];
 const FIND = [
+  ...['filter', 'projection', 'sort', 'hint', 'skip', 'limit', 'batchSize', 'singleBatch', 'min', 'max'],
+  ...['returnKey', 'showRecordId', 'tailable', 'awaitData', 'noCursorTimeout', 'allowPartialResults'],
+  ...['allowDiskUse', 'collation', 'let'],
+];
+const AGGREGATE = [
   ...[
-    'find',
-    'filter',
-    'projection',
-    'sort',
-    'hint',
-    'skip',
-    'limit',
-    'batchSize',
-    'singleBatch',
-    'min',
-    'max',
-  ],
-  ...[
-    'returnKey',
-    'showRecordId',
-    'tailable',
-    'awaitData',
-    'noCursorTimeout',
-    'allowPartialResults',
+    'pipeline',
+    'explain',
+    'cursor',
     'allowDiskUse',
+    'bypassDocumentValidation',
+    'hint',
+    'collation',
+    'let',
   ],
 ];
 const FIND_AND_MODIFY = [
-  ...['findAndModify', 'findandmodify', 'query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert'],
-  ...['bypassDocumentValidation', 'arrayFilters', 'hint'],
+  ...['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert', 'bypassDocumentValidation'],
+  ...['arrayFilters', 'hint', 'collation', 'let'],
 ];
 
-/** The fields of the commands whose options decide over results; one that is not here would be ignored silently. */
-const KNOWN = new Map<string, ReadonlySet<string>>(
-  Object.entries({
-    find: FIND,
-    getMore: ['getMore', 'collection', 'batchSize'],
-    count: ['count', 'query', 'limit', 'skip', 'hint'],
-    distinct: ['distinct', 'key', 'query', 'hint'],
-    aggregate: ['aggregate', 'pipeline', 'cursor', 'allowDiskUse', 'bypassDocumentValidation', 'hint'],
-    insert: ['insert', 'documents', ...WRITE],
-    update: ['update', 'updates', ...WRITE],
-    delete: ['delete', 'deletes', ...WRITE],
-    findAndModify: FIND_AND_MODIFY,
-    findandmodify: FIND_AND_MODIFY,
-    'update.updates': ['q', 'u', 'multi', 'upsert', 'collation', 'arrayFilters', 'hint', 'c'],
-    'delete.deletes': ['q', 'limit', 'collation', 'hint'],
-  }).map(([name, fields]) => [name, new Set(name.includes('.') ? fields : [...fields, ...GENERIC])]),
+/**
+ * The fields of each command beside its name and GENERIC. A name with a dot is that of a document inside a command,
+ * which has these alone. Not listed: commands that take anything (the handshake, serverStatus, getParameter) or are
+ * refused altogether.
+ */
+const FIELDS: Record<string, string[]> = {
+  find: FIND,
+  getMore: ['collection', 'batchSize'],
+  count: ['query', 'limit', 'skip', 'hint', 'collation'],
+  distinct: ['key', 'query', 'hint', 'collation'],
+  aggregate: AGGREGATE,
+  insert: ['documents', ...WRITE],
+  update: ['updates', 'let', ...WRITE],
+  delete: ['deletes', 'let', ...WRITE],
+  findAndModify: FIND_AND_MODIFY,
+  findandmodify: FIND_AND_MODIFY,
+  explain: ['verbosity'],
+  create: [...COLLECTION_OPTIONS, 'collation'],
+  drop: [],
+  dropDatabase: [],
+  listCollections: ['filter', 'nameOnly', 'authorizedCollections', 'cursor'],
+  listDatabases: ['filter', 'nameOnly', 'authorizedDatabases'],
+  listIndexes: ['cursor'],
+  createIndexes: ['indexes', 'ignoreUnknownIndexOptions', 'commitQuorum'],
+  dropIndexes: ['index'],
+  deleteIndexes: ['index'],
+  killCursors: ['cursors'],
+  connectionStatus: ['showPrivileges'],
+  ping: [],
+  buildInfo: [],
+  buildinfo: [],
+  endSessions: [],
+  refreshSessions: [],
+  startSession: [],
+  logout: [],
+  whatsmyuri: [],
+  'update.updates': ['q', 'u', 'multi', 'upsert', 'collation', 'arrayFilters', 'hint', 'c'],
+  'delete.deletes': ['q', 'limit', 'collation', 'hint'],
+  'aggregate.cursor': ['batchSize'],
+  'listCollections.cursor': ['batchSize'],
+  'listIndexes.cursor': ['batchSize'],
+};
+
+const KNOWN = new Map(
+  Object.entries(FIELDS).map(([name, fields]) => [
+    name,
+    new Set(name.includes('.') ? fields : [name, ...fields, ...GENERIC]),
+  ]),
 );
 
 /**
- * Throws 40415, as mongod's command parser, for a field that a command (or `COMMAND.ARRAY` statement) does not know,
- * and NotImplemented for collations and constants, which would change the result.
+ * Throws 40415, as mongod's command parser, for a field that a command (or a document inside it, `COMMAND.FIELD`)
+ * does not know, and NotImplemented for collations and constants, which would change the result.
  */
 export function refuseUnknownFields(name: string, fields: Document): void {
   const known = KNOWN.get(name);
+  if (!known) return;
   for (const field of Object.keys(fields))
-    if (known && !known.has(field))
+    if (!known.has(field))
       throw new CommandError(40415, `BSON field '${name}.${field}' is an unknown field.`);
   if (fields.collation !== undefined && !isSimpleCollation(fields.collation)) throw notServed('a collation');
   for (const constants of [fields.let, fields.c])
-    if (known && isDocument(constants) && Object.keys(constants).length > 0)
-      throw notServed("the 'let' option");
+    if (isDocument(constants) && Object.keys(constants).length > 0) throw notServed("the 'let' option");
 }

@@ -1,6 +1,6 @@
 import { type Document, decode, encode, isDocument } from '../bson-types.js';
 import type { Collection } from '../collection.js';
-import { badValue, CommandError, typeMismatch } from '../errors.js';
+import { badValue, CommandError, notServed, typeMismatch } from '../errors.js';
 import { parsePath, someAtPath } from '../field-path.js';
 import { integerOption, parseFilter } from '../filter.js';
 import { encodeValue } from '../key-encoding.js';
@@ -14,13 +14,17 @@ import {
   type CommandHandler,
   collectionName,
   cursorIdOf,
+  readerOf,
 } from './command.js';
+import { refuseUnknownFields } from './known-fields.js';
+
+const NOT_SERVED = ['min', 'max', 'returnKey', 'showRecordId', 'tailable', 'awaitData', 'noCursorTimeout'];
 
 /** Parses what find and explain share. Throws BadValue and its kin. */
 export function parseFind(command: Document): { query: QuerySpec; projector: Projector | undefined } {
-  for (const option of ['min', 'max', 'returnKey', 'showRecordId', 'tailable', 'awaitData'])
+  for (const option of NOT_SERVED)
     if (command[option] !== undefined && command[option] !== false)
-      throw new CommandError(238, `the find option '${option}' is not served by the embedded database`);
+      throw notServed(`the find option '${option}'`);
   const filter = parseFilter(command.filter ?? {});
   const skip = integerOption(command.skip, 'skip', 0);
   const limit = integerOption(command.limit, 'limit', 0);
@@ -49,6 +53,13 @@ function* project(found: Generator<Found>, projector: Projector | undefined): Ge
 
 function* nothing(): Generator<never> {}
 
+/** The batch size in a command's `cursor` document. Throws 40415 for what else stands there. */
+export function cursorBatchSize({ command }: CommandCall): unknown {
+  if (!isDocument(command.cursor)) return undefined;
+  refuseUnknownFields(`${Object.keys(command)[0]}.cursor`, command.cursor);
+  return command.cursor.batchSize;
+}
+
 function batchSizeOf(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   const size = integerOption(value, 'batchSize', 0);
@@ -65,7 +76,8 @@ export function cursorReply(
   batchSize: unknown,
   single = false,
 ): CursorReply {
-  const batch = call.engine.cursors.first(namespace, documents, batchSizeOf(batchSize), single);
+  const size = batchSizeOf(batchSize);
+  const batch = call.engine.cursors.first(namespace, documents, size, single, call.limit);
   return new CursorReply(namespace, 'firstBatch', batch.cursorId, batch.documents);
 }
 
@@ -74,12 +86,13 @@ const find: CommandHandler = (call) => {
   const name = collectionName(call);
   const { query, projector } = parseFind(command);
   const collection = engine.catalog.find(database, name);
-  const found = collection ? findRecords(engine.storage, collection, query) : nothing();
+  const found = collection ? findRecords(readerOf(call), collection, query) : nothing();
   const single = booleanOption(command.singleBatch, 'singleBatch');
   return cursorReply(call, `${database}.${name}`, project(found, projector), command.batchSize, single);
 };
 
-const getMore: CommandHandler = ({ engine, database, command }) => {
+const getMore: CommandHandler = ({ engine, database, command, limit }) => {
+  if (limit) throw badValue('cannot set maxTimeMS on getMore command for a non-awaitData cursor');
   if (typeof command.collection !== 'string') throw typeMismatch("Field 'collection' must be a string");
   const namespace = `${database}.${command.collection}`;
   const batch = engine.cursors.next(cursorIdOf(command.getMore), namespace, batchSizeOf(command.batchSize));
@@ -97,7 +110,7 @@ const count: CommandHandler = (call) => {
     limit: Math.abs(integerOption(command.limit, 'limit', 0)),
     hint: hintOf(command),
   };
-  return { n: collection ? countRecords(engine.storage, collection, query) : 0, ok: 1 };
+  return { n: collection ? countRecords(readerOf(call), collection, query) : 0, ok: 1 };
 };
 
 const distinct: CommandHandler = (call) => {
@@ -119,7 +132,7 @@ function distinctValues(call: CommandCall, collection: Collection, key: string, 
   const add = (value: unknown) => {
     if (value !== undefined) values.set(encodeValue(value).toString('latin1'), value);
   };
-  for (const { bytes, document } of findRecords(call.engine.storage, collection, query))
+  for (const { bytes, document } of findRecords(readerOf(call), collection, query))
     someAtPath(document ?? decode(bytes), path, (value) => {
       if (Array.isArray(value)) value.forEach(add);
       else add(value);

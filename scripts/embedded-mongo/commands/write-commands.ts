@@ -21,6 +21,7 @@ import {
   collectionName,
   documentsOf,
   statementsOf,
+  write,
 } from './command.js';
 import { refuseUnknownFields } from './known-fields.js';
 import { hintOf } from './read-commands.js';
@@ -85,7 +86,7 @@ const insert: CommandHandler = (call) => {
   const documents = documentsOf(call, 'documents');
   checkBatch(documents.length);
   const ordered = isOrdered(call);
-  return engine.storage.write((writer) => {
+  return write(call, (writer) => {
     const collection = engine.catalog.ensure(writer, database, name);
     let inserted = 0;
     const errors = runStatements(documents, ordered, (bytes) => {
@@ -118,7 +119,7 @@ const update: CommandHandler = (call) => {
   const statements = statementsOf(call, 'updates', decode);
   checkBatch(statements.length);
   const ordered = isOrdered(call);
-  return engine.storage.write((writer) => {
+  return write(call, (writer, reader) => {
     let matched = 0;
     let modified = 0;
     const upserted: Document[] = [];
@@ -129,7 +130,7 @@ const update: CommandHandler = (call) => {
         ? engine.catalog.ensure(writer, database, name)
         : engine.catalog.find(database, name);
       if (!collection) return;
-      const outcome = updateRecords(writer, collection, statement);
+      const outcome = updateRecords(writer, collection, statement, reader);
       matched += outcome.matched;
       modified += outcome.modified;
       if ('upsertedId' in outcome) upserted.push({ index, _id: outcome.upsertedId });
@@ -146,7 +147,7 @@ const remove: CommandHandler = (call) => {
   const statements = statementsOf(call, 'deletes', decode);
   checkBatch(statements.length);
   const ordered = isOrdered(call);
-  return engine.storage.write((writer) => {
+  return write(call, (writer, reader) => {
     let removed = 0;
     const errors = runStatements(statements, ordered, (statement) => {
       refuseUnknownFields('delete.deletes', statement);
@@ -157,7 +158,7 @@ const remove: CommandHandler = (call) => {
       const collection = engine.catalog.find(database, name);
       if (!collection) return;
       const found = [
-        ...findRecords(writer, collection, { filter, sort: [], skip: 0, limit, hint: hintOf(statement) }),
+        ...findRecords(reader, collection, { filter, sort: [], skip: 0, limit, hint: hintOf(statement) }),
       ];
       for (const { recordId, bytes, document } of found) {
         collection.remove(writer, recordId, document ?? decode(bytes));
@@ -194,11 +195,9 @@ const findAndModify: CommandHandler = (call) => {
         upsert: command.upsert,
         arrayFilters: command.arrayFilters,
       });
-  return engine.storage.write((writer) => {
-    const collection = upsert
-      ? engine.catalog.ensure(writer, database, name)
-      : engine.catalog.find(database, name);
-    const [found] = collection ? findRecords(writer, collection, query) : [];
+  return write(call, (writer, reader) => {
+    const collection = engine.catalog.find(database, name);
+    const [found] = collection ? findRecords(reader, collection, query) : [];
     if (collection && found && !statement) {
       const before = found.document ?? decode(found.bytes);
       collection.remove(writer, found.recordId, before);
@@ -212,10 +211,11 @@ const findAndModify: CommandHandler = (call) => {
         ok: 1,
       };
     }
-    if (!collection || !statement?.upsert)
+    if (!statement?.upsert)
       return { lastErrorObject: statement ? { n: 0, updatedExisting: false } : { n: 0 }, value: null, ok: 1 };
     const inserted = upsertDocument(statement);
-    const id = insertDocument(writer, collection, inserted);
+    const target = collection ?? engine.catalog.ensure(writer, database, name);
+    const id = insertDocument(writer, target, inserted);
     const value = wantsNew ? projector({ _id: id, ...inserted }) : null;
     return { lastErrorObject: { n: 1, updatedExisting: false, upserted: id }, value, ok: 1 };
   });
