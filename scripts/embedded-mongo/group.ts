@@ -99,28 +99,6 @@ function extreme(sign: 1 | -1): Accumulator {
   };
 }
 
-function first(): Accumulator {
-  let found: unknown;
-  let any = false;
-  return {
-    add(value) {
-      if (!any) found = value;
-      any = true;
-    },
-    result: () => found ?? null,
-  };
-}
-
-function last(): Accumulator {
-  let found: unknown;
-  return {
-    add(value) {
-      found = value;
-    },
-    result: () => found ?? null,
-  };
-}
-
 function push(): Accumulator {
   const values: unknown[] = [];
   return {
@@ -149,8 +127,6 @@ const ACCUMULATORS: ReadonlyMap<string, () => Accumulator> = new Map<string, () 
   ['$avg', average],
   ['$min', () => extreme(1)],
   ['$max', () => extreme(-1)],
-  ['$first', first],
-  ['$last', last],
   ['$push', push],
   ['$addToSet', addToSet],
 ]);

@@ -26,11 +26,8 @@ export function parseFind(command: Document): { query: QuerySpec; projector: Pro
     if (command[option] !== undefined && command[option] !== false)
       throw notServed(`the find option '${option}'`);
   const filter = parseFilter(command.filter ?? {});
-  const skip = integerOption(command.skip, 'skip', 0);
-  const limit = integerOption(command.limit, 'limit', 0);
-  if (skip < 0) throw new CommandError(51024, `BSON field 'skip' value must be >= 0, actual value '${skip}'`);
-  if (limit < 0)
-    throw new CommandError(51024, `BSON field 'limit' value must be >= 0, actual value '${limit}'`);
+  const skip = countOption(command.skip, 'skip');
+  const limit = countOption(command.limit, 'limit');
   const hint = hintOf(command);
   return {
     query: { filter, sort: parseSort(command.sort), skip, limit, hint },
@@ -61,11 +58,15 @@ export function cursorBatchSize({ command }: CommandCall): unknown {
 }
 
 function batchSizeOf(value: unknown): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  const size = integerOption(value, 'batchSize', 0);
-  if (size < 0)
-    throw new CommandError(51024, `BSON field 'batchSize' value must be >= 0, actual value '${size}'`);
-  return size;
+  return value === undefined || value === null ? undefined : countOption(value, 'batchSize');
+}
+
+/** An option that counts documents, 0 where it is not given. Throws 51024 below 0. */
+function countOption(value: unknown, name: string): number {
+  const count = integerOption(value, name, 0);
+  if (count < 0)
+    throw new CommandError(51024, `BSON field '${name}' value must be >= 0, actual value '${count}'`);
+  return count;
 }
 
 /** Answers a command that returns a cursor over encoded documents. */
@@ -106,7 +107,7 @@ const count: CommandHandler = (call) => {
   const query: QuerySpec = {
     filter,
     sort: [],
-    skip: integerOption(command.skip, 'skip', 0),
+    skip: countOption(command.skip, 'skip'),
     limit: Math.abs(integerOption(command.limit, 'limit', 0)),
     hint: hintOf(command),
   };

@@ -2,7 +2,7 @@ import { Long } from 'bson';
 import { type Document, isDocument, MAX_DOCUMENT_BYTES } from '../bson-types.js';
 import { CommandError, notServed } from '../errors.js';
 import { MAX_MESSAGE_BYTES } from '../wire.js';
-import { type CommandHandler, cursorIdOf } from './command.js';
+import { booleanOption, type CommandHandler, cursorIdOf } from './command.js';
 
 /** The MongoDB release whose behaviour is followed. Wire version 21 is 7.0; 25 would make clients send bulkWrite. */
 const SERVER_VERSION = '7.0.0';
@@ -49,8 +49,12 @@ const killCursors: CommandHandler = (call) => {
   return { cursorsKilled: killed, cursorsNotFound: notFound, cursorsAlive: [], cursorsUnknown: [], ok: 1 };
 };
 
-const connectionStatus: CommandHandler = () => ({
-  authInfo: { authenticatedUsers: [], authenticatedUserRoles: [] },
+const connectionStatus: CommandHandler = ({ command }) => ({
+  authInfo: {
+    authenticatedUsers: [],
+    authenticatedUserRoles: [],
+    ...(booleanOption(command.showPrivileges, 'showPrivileges') ? { authenticatedUserPrivileges: [] } : {}),
+  },
   ok: 1,
 });
 

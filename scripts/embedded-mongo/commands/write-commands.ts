@@ -152,6 +152,8 @@ const remove: CommandHandler = (call) => {
     const errors = runStatements(statements, ordered, (statement) => {
       refuseUnknownFields('delete.deletes', statement);
       const filter = parseFilter(statement.q);
+      if (statement.limit === undefined)
+        throw new CommandError(40414, "BSON field 'delete.deletes.limit' is missing but a required field");
       const limit = integerOption(statement.limit, 'limit', 0);
       if (limit !== 0 && limit !== 1)
         throw failedToParse(`The limit field in delete objects must be 0 or 1. Got ${limit}`);

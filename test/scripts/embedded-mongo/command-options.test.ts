@@ -137,6 +137,8 @@ describe('embedded database: options of commands', () => {
       ],
       [{ insert: 'c', documents: [{}], collation: { locale: 'simple' } }, 40415, 'collation'],
       [{ insert: 'c', documents: [{}], let: {} }, 40415, 'let'],
+      [{ count: 'c', skip: -1 }, 51024, 'skip'],
+      [{ delete: 'c', deletes: [{ q: {} }] }, 40414, 'limit'],
     ];
     for (const [command, code, named] of options)
       it(`${JSON.stringify(command)}: ${code}`, async () => {
@@ -173,6 +175,11 @@ describe('embedded database: options of commands', () => {
         expect(reply.errmsg).to.contain(Object.keys(options)[0]);
         expect(await failureOf(engine, { listIndexes: 'd' })).to.include({ code: 26 });
       });
+  });
+
+  it('connectionStatus shows privileges when asked to', async () => {
+    const { authInfo } = await runCommand(engine, { connectionStatus: 1, showPrivileges: true });
+    expect(authInfo).to.have.property('authenticatedUserPrivileges').that.deep.equals([]);
   });
 
   it('listDatabases gives names alone when asked to', async () => {
