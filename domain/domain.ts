@@ -39,6 +39,9 @@ export interface DomainOptions {
 /** How often, in ms, records are looked for whose consequences a crash interrupted. */
 const SWEEP_EVERY_MS = 30_000;
 
+/** Longest time, in ms, in which Redis may be away before it is noticed (platform/redis: check, echo, silence). */
+const UNNOTICED_MS = 5_000;
+
 /** Puts the areas together; needs a connected database (platform/mongo). */
 export async function createDomain(options: DomainOptions): Promise<Domain> {
   const { config, logger, live, redis, clock = systemClock } = options;
@@ -57,6 +60,14 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
     ...createChatState(clock, redis),
   });
   let timer: NodeJS.Timeout | undefined;
+  /** From when on pushes of this process may have been lost, by performance.now(). */
+  let unheardSince = Number.NEGATIVE_INFINITY;
+  const endings = [
+    redis?.on('away', () => {
+      unheardSince = performance.now() - UNNOTICED_MS;
+    }),
+    redis?.on('back', () => void chat.tellAgain(unheardSince)),
+  ];
 
   async function sweep(): Promise<void> {
     for (const area of [community, chat]) {
@@ -83,6 +94,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
     },
     async close() {
       clearInterval(timer);
+      for (const end of endings) end?.();
       await chat.close();
       await notifications.close();
     },

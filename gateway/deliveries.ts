@@ -1,8 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import { Adapter } from 'socket.io-adapter';
 import type { Domain } from '../domain/domain.js';
-import type { MessagePayload, NotificationView, RoomView } from '../domain/kernel/live.js';
+import type { MessagePayload, NotificationView, RoomMark, RoomView } from '../domain/kernel/live.js';
+import { memberNoOf } from '../domain/kernel/socket-rooms.js';
 import { metrics } from '../domain/platform/metrics.js';
+import type { RoomNews } from './room-news.js';
 import type { Sequencer } from './sequencer.js';
 
 /** A packet on its way to this process's sockets, as far as it concerns us. */
@@ -15,21 +16,22 @@ function isMessage(value: unknown): value is MessagePayload {
   return Number.isSafeInteger(chatNo) && Number.isSafeInteger(seq) && typeof id === 'string';
 }
 
-/** Most room states remembered by their version; one takes some 100 bytes. */
-const MAX_VERSIONS = 50_000;
+interface ReadEvent {
+  chatNo: number;
+  memberNo: number;
+  seq: number;
+}
 
-/**
- * Keeps older states of a room from arriving behind newer ones: each process tells what it has read,
- * and one that reads or sends late would have the last word until something else changes.
- */
-function createNewest(): (room: string, version: unknown) => boolean {
-  const versions = new LRUCache<string, number>({ max: MAX_VERSIONS });
-  return (room, version) => {
-    if (typeof version !== 'number') return true;
-    if (version < (versions.get(room) ?? 0)) return false;
-    versions.set(room, version);
-    return true;
-  };
+/** @param others how many of the messages read are the other party's: what gateways are told beside the event */
+function isRead(value: unknown, others: unknown): value is ReadEvent {
+  const { chatNo, memberNo, seq } = (value ?? {}) as Partial<ReadEvent>;
+  return [chatNo, memberNo, seq, others].every((number) => Number.isSafeInteger(number));
+}
+
+/** @param mark what gateways are told beside the event */
+function isRoom(value: unknown, mark: unknown): value is RoomView {
+  const { seq, read } = (mark ?? {}) as Partial<RoomMark>;
+  return [(value as RoomView | null)?.chatNo, seq, read].every((number) => Number.isSafeInteger(number));
 }
 
 /**
@@ -64,8 +66,16 @@ export function broadcastHere(adapter: Pick<Adapter, 'broadcast'>, room: string,
   adapter.broadcast(packet, { rooms: new Set([room]), except: NOBODY as Set<string>, flags: LOCAL });
 }
 
+/** The packet type of an event. (Socket.IO protocol, 5) */
+const EVENT = 2;
+
+/** Sends an event to this process's sockets in one room; where there are none, nothing is encoded. */
+export function emitHere(adapter: Adapter, room: string, event: string, payload: unknown): void {
+  if (adapter.rooms.has(room)) broadcastHere(adapter, room, { type: EVENT, data: [event, payload] });
+}
+
 /**
- * Puts the sequencer in front of everything that is delivered to this process's sockets.
+ * Puts the sequencer and the room news in front of everything that is delivered to this process's sockets.
  *
  * Whatever adapter is in use, what it delivers here, its own or another process's, goes through the
  * base adapter's `broadcast`, the method that Socket.IO itself replaces by a native publish. What was
@@ -78,19 +88,25 @@ export function broadcastHere(adapter: Pick<Adapter, 'broadcast'>, room: string,
 export function interceptDeliveries(
   { chat, notifications }: Domain,
   sequencer: Sequencer,
+  news: RoomNews,
   polling: () => number,
 ): void {
   const deliver = createDelivery(polling);
-  const isNewest = createNewest();
+
+  function dropMalformed(): void {
+    metrics.pushesDropped.inc({ reason: 'malformed' });
+  }
 
   Adapter.prototype.broadcast = function (this: Adapter, packet: Packet, opts: Options): void {
     const pass = () => deliver(this, packet, opts);
-    const [event, payload, version] = (packet.data ?? []) as [string?, unknown?, unknown?];
+    const [event, payload, note] = (packet.data ?? []) as [string?, unknown?, unknown?];
+    /** Without the note, which is for us: clients get the documented event alone. */
+    const passBare = () => deliver(this, { ...packet, data: [event, payload] }, opts);
     if (opts.flags?.local) {
       pass();
     } else if (event === 'message') {
       if (!isMessage(payload)) {
-        metrics.pushesDropped.inc({ reason: 'malformed' });
+        dropMalformed();
         return;
       }
       sequencer.offer(payload, () => {
@@ -98,15 +114,16 @@ export function interceptDeliveries(
         pass();
       });
     } else if (event === 'message:read') {
-      const { chatNo, memberNo, seq } = payload as { chatNo: number; memberNo: number; seq: number };
-      chat.heardRead(chatNo, memberNo, seq);
-      pass();
-    } else if (event === 'room') {
-      if (version === undefined) pass();
-      // The version is for us; the client gets the documented element alone.
-      else if (isNewest(`${[...opts.rooms]} ${(payload as RoomView).chatNo}`, version)) {
-        deliver(this, { ...packet, data: [event, payload] }, opts);
+      if (!isRead(payload, note)) {
+        dropMalformed();
+        return;
       }
+      const { chatNo, memberNo, seq } = payload;
+      sequencer.offerRead(chatNo, { memberNo, seq, others: note as number }, passBare);
+    } else if (event === 'room') {
+      const memberNo = memberNoOf([...opts.rooms][0] ?? '');
+      if (memberNo === undefined || !isRoom(payload, note)) dropMalformed();
+      else news.offer(memberNo, payload.chatNo, note as RoomMark, passBare);
     } else if (event === 'notification') {
       if (notifications.heard((payload as NotificationView).id)) pass();
     } else {

@@ -1,18 +1,26 @@
-import type { MessagePayload } from '../domain/kernel/live.js';
+import type { MessagePayload, ReadPosition, RoomHead } from '../domain/kernel/live.js';
 import type { Logger } from '../domain/platform/logger.js';
 
 /** What the sequencer works with. */
 export interface SequencerPorts {
   /** The stored messages of a room after a number, oldest first, at most some hundreds. */
   read(chatNo: number, after: number): Promise<MessagePayload[]>;
-  /** The newest number of each of these rooms. */
-  heads(chatNos: number[]): Promise<Map<number, number>>;
+  /** The numbers of these rooms in the database. */
+  heads(chatNos: number[]): Promise<RoomHead[]>;
+  /** Somebody is about to enter a room that is not followed yet. @returns its numbers as far as they are known */
+  entering(chatNo: number): RoomHead | undefined;
   /** Sends a stored message to this process's sockets in its room, but for one of them. */
   emit(payload: MessagePayload, exceptSocket?: string): void;
   /** Whether a socket of this process is in the room. */
   isOccupied(chatNo: number): boolean;
   /** Called with every number this process delivers that another one wrote. */
   heard(payload: MessagePayload): void;
+  /** Called with every read position that is told of a room, once its messages have been delivered. */
+  heardRead(chatNo: number, position: ReadPosition): void;
+  /** Tells a read position to this process's sockets in the room, who have not heard of it. */
+  emitRead(chatNo: number, position: ReadPosition): void;
+  /** Called with the numbers of a room that was compared with the database. */
+  compared(head: RoomHead): void;
   /** Counts a message that had to be read from the database because its push did not come. */
   filled(): void;
 }
@@ -22,6 +30,10 @@ interface Room {
   last: number;
   /** Pushes that came out of turn, or while the room was held. */
   waiting: Map<number, () => void>;
+  /** Up to which number each member is known, to this process's sockets, to have read everything. */
+  reads: Map<number, number>;
+  /** Read positions that came before their message or while the room was held: the furthest of each member. */
+  waitingReads: Map<number, { position: ReadPosition; deliver: () => void }>;
   /** How many tasks hold or want to hold the room. */
   holders: number;
   /** The last of those tasks. */
@@ -43,16 +55,22 @@ const MAX_WAITING = 1_000;
 /** Rooms asked for in one look at the heads. */
 const HEADS_AT_ONCE = 500;
 
+/** Time, in ms, until rooms are compared where a push was lost: others may have been lost with it. */
+const COMPARE_FILLED_MS = 200;
+
 /**
  * Gives each room's messages to this process's sockets in `seq` order, each once, whichever process
  * wrote them. A push is a hint: the next number is passed on as it is, an older one is dropped, and a
- * jump is filled from the database before going on. (contract, promise 5)
+ * jump is filled from the database before going on. Read positions only rise, and none is told before the
+ * message that it reaches to. (contract, promise 5)
  *
  * Only rooms that a socket of this process is in are followed.
  */
 export interface Sequencer {
   /** A push has arrived; `deliver` passes it on as it came, which is cheaper than `emit`. */
   offer(payload: MessagePayload, deliver: () => void): void;
+  /** The same for a read position. */
+  offerRead(chatNo: number, position: ReadPosition, deliver: () => void): void;
   /**
    * Runs the task that lets a socket into a room while nothing of the room is delivered here, so that
    * what the task reads and what is delivered afterwards meet without gap or repeat.
@@ -62,22 +80,48 @@ export interface Sequencer {
   enter<T extends { seq: number }>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T>;
   /** The last socket has left the room. */
   leave(chatNo: number): void;
+  /** Whether everything that is told of the room is heard here. */
+  follows(chatNo: number): boolean;
   /** Compares all rooms with the database and fills what is missing: after an outage, and every now and then. */
   compare(): Promise<void>;
 }
 
 export function createSequencer(ports: SequencerPorts, logger: Logger): Sequencer {
   const rooms = new Map<number, Room>();
+  /** Rooms to be compared because a push was lost. */
+  const filled = new Set<number>();
+
+  /** Notes that the next message has been passed on. */
+  function passed(room: Room, { seq, senderNo, readCount }: MessagePayload): void {
+    room.last = seq;
+    // Who has read everything before it has read everything with it, if it is read or their own.
+    for (const [memberNo, upTo] of room.reads) {
+      if (upTo === seq - 1 && (readCount === 0 || senderNo === memberNo)) room.reads.set(memberNo, seq);
+    }
+  }
+
+  /** Passes on a read position that is behind no message any more, if the sockets have not heard of it. */
+  function passRead(room: Room, chatNo: number, position: ReadPosition, deliver: () => void): void {
+    ports.heardRead(chatNo, position);
+    const { memberNo, seq } = position;
+    if (seq <= (room.reads.get(memberNo) ?? 0)) return;
+    room.reads.set(memberNo, seq);
+    deliver();
+  }
 
   /** Passes on what waits, as far as the numbers go on. */
-  function release(room: Room): void {
+  function release(room: Room, chatNo: number): void {
     for (const seq of room.waiting.keys()) if (seq <= room.last) room.waiting.delete(seq);
     for (;;) {
       const deliver = room.waiting.get(room.last + 1);
-      if (!deliver) return;
+      if (!deliver) break;
       room.waiting.delete(room.last + 1);
-      room.last += 1;
       deliver();
+    }
+    for (const [memberNo, { position, deliver }] of room.waitingReads) {
+      if (position.seq > room.last) continue;
+      room.waitingReads.delete(memberNo);
+      passRead(room, chatNo, position, deliver);
     }
   }
 
@@ -108,12 +152,12 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
       if (rooms.get(chatNo) === room) rooms.delete(chatNo);
       return;
     }
-    release(room);
+    release(room, chatNo);
     if (failed) {
       // The database did not answer, most likely: what waits is stored, and is read once it does.
       room.waiting.clear();
       setTimeout(() => fillLater(room, chatNo), AFTER_FAILURE_MS).unref();
-    } else if (room.waiting.size > 0) {
+    } else if (room.waiting.size > 0 || room.waitingReads.size > 0) {
       fillLater(room, chatNo);
     }
   }
@@ -126,8 +170,9 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
       if (room.last < 0) return;
       for (const payload of payloads) {
         if (payload.seq <= room.last || payload.seq > upTo) continue;
-        room.last = payload.seq;
+        passed(room, payload);
         ports.filled();
+        compareSoon(chatNo);
         ports.heard(payload);
         ports.emit(payload, exceptSocket);
       }
@@ -139,13 +184,18 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
     for (let attempt = 0; attempt < MAX_READS; attempt += 1) {
       if (room.last < 0) return;
       await readOn(room, chatNo, Number.MAX_SAFE_INTEGER);
-      release(room);
-      if (room.waiting.size === 0) return;
+      release(room, chatNo);
+      if (room.waiting.size === 0 && room.waitingReads.size === 0) return;
       await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
     }
     // Numbers have no holes, so a push ahead of what the database shows is a forged or a broken one.
-    logger.error({ chatNo, last: room.last, waiting: [...room.waiting.keys()] }, 'pushes without a record');
+    const waiting = [
+      ...room.waiting.keys(),
+      ...[...room.waitingReads.values()].map(({ position }) => position.seq),
+    ];
+    logger.error({ chatNo, last: room.last, waiting }, 'pushes without a record');
     room.waiting.clear();
+    room.waitingReads.clear();
   }
 
   function fillLater(room: Room, chatNo: number): void {
@@ -155,28 +205,80 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
     );
   }
 
+  function offerRead(chatNo: number, position: ReadPosition, deliver: () => void): void {
+    const room = rooms.get(chatNo);
+    if (!room) return;
+    const { memberNo, seq } = position;
+    if (room.holders === 0 && seq <= room.last) {
+      passRead(room, chatNo, position, deliver);
+      return;
+    }
+    const waiting = room.waitingReads.get(memberNo);
+    if (!waiting || seq > waiting.position.seq) room.waitingReads.set(memberNo, { position, deliver });
+    if (room.holders === 0) fillLater(room, chatNo);
+  }
+
+  async function compare(chatNos: number[]): Promise<void> {
+    for (let i = 0; i < chatNos.length; i += HEADS_AT_ONCE) {
+      for (const head of await ports.heads(chatNos.slice(i, i + HEADS_AT_ONCE))) {
+        const { chatNo, seq, reads } = head;
+        const room = rooms.get(chatNo);
+        if (!room || room.last < 0) continue;
+        if (seq > room.last && room.holders === 0) fillLater(room, chatNo);
+        for (const read of reads) offerRead(chatNo, read, () => ports.emitRead(chatNo, read));
+        ports.compared(head);
+      }
+    }
+  }
+
+  function compareSoon(chatNo: number): void {
+    const isScheduled = filled.size > 0;
+    filled.add(chatNo);
+    if (isScheduled) return;
+    setTimeout(() => {
+      const chatNos = [...filled];
+      filled.clear();
+      compare(chatNos).catch((error) =>
+        logger.warn({ err: error }, 'rooms were not compared with the database; the next time is soon'),
+      );
+    }, COMPARE_FILLED_MS).unref();
+  }
+
   return {
     offer(payload, deliver) {
       const room = rooms.get(payload.chatNo);
       if (!room || payload.seq <= room.last) return;
-      if (room.holders === 0 && payload.seq === room.last + 1) {
-        room.last = payload.seq;
+      const pass = () => {
+        passed(room, payload);
         deliver();
+      };
+      if (room.holders === 0 && payload.seq === room.last + 1) {
+        pass();
         return;
       }
-      if (room.waiting.size < MAX_WAITING) room.waiting.set(payload.seq, deliver);
+      if (room.waiting.size < MAX_WAITING) room.waiting.set(payload.seq, pass);
       if (room.holders === 0) fillLater(room, payload.chatNo);
     },
+
+    offerRead,
+
+    follows: (chatNo) => (rooms.get(chatNo)?.last ?? -1) >= 0,
 
     async enter(chatNo, socketId, task) {
       const room: Room = rooms.get(chatNo) ?? {
         last: -1,
         waiting: new Map(),
+        reads: new Map(),
+        waitingReads: new Map(),
         holders: 0,
         tail: Promise.resolve(),
       };
       rooms.set(chatNo, room);
       return hold(room, chatNo, async () => {
+        if (room.last < 0) {
+          const { reads = [] } = ports.entering(chatNo) ?? {};
+          room.reads = new Map(reads.map(({ memberNo, seq }) => [memberNo, seq]));
+        }
         const entered = await task();
         // Those who were in before get what the newcomer has read and they have not.
         if (room.last >= 0) await readOn(room, chatNo, entered.seq, socketId);
@@ -191,18 +293,10 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
       room.last = -1;
       // Who comes in next reads what these told of.
       room.waiting.clear();
+      room.waitingReads.clear();
       if (room.holders === 0) rooms.delete(chatNo);
     },
 
-    async compare() {
-      const chatNos = [...rooms.keys()];
-      for (let i = 0; i < chatNos.length; i += HEADS_AT_ONCE) {
-        const heads = await ports.heads(chatNos.slice(i, i + HEADS_AT_ONCE));
-        for (const [chatNo, head] of heads) {
-          const room = rooms.get(chatNo);
-          if (room && room.last >= 0 && head > room.last && room.holders === 0) fillLater(room, chatNo);
-        }
-      }
-    },
+    compare: () => compare([...rooms.keys()]),
   };
 }

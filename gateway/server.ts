@@ -11,20 +11,18 @@ import type { Domain } from '../domain/domain.js';
 import { AppError } from '../domain/kernel/errors.js';
 import type { Live } from '../domain/kernel/live.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
-import { chatNoOf, chatRoom } from '../domain/kernel/socket-rooms.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
-import { metrics } from '../domain/platform/metrics.js';
 import type { RedisConnection } from '../domain/platform/redis.js';
 import { createSocketAdapter } from '../domain/platform/socket-adapter.js';
 import { createSocketLive } from '../domain/platform/socket-live.js';
 import { createAuthentication } from './authenticate.js';
 import { createConnectionHandler } from './connection.js';
-import { broadcastHere, interceptDeliveries } from './deliveries.js';
+import { emitHere, interceptDeliveries } from './deliveries.js';
+import { followRooms } from './follow-rooms.js';
 import { trimRequests } from './handshake.js';
 import { serveOperations } from './operations.js';
 import { countPolling } from './polling.js';
-import { createSequencer, type Sequencer } from './sequencer.js';
 import { watchExpiries } from './session-expiry.js';
 import type { GatewayServer } from './socket.js';
 
@@ -41,9 +39,6 @@ const PING_TIMEOUT_MS = 10_000;
 /** Time, in ms, a connection has to authenticate. (contract, section 5) */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** The packet type of an event. (Socket.IO protocol, 5) */
-const EVENT = 2;
-
 /** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports without a type. */
 const EXCLUSIVE_PORT = 1;
 
@@ -57,9 +52,6 @@ type Listen = (
   options: number,
   done: (socket: us_listen_socket | false) => void,
 ) => void;
-
-/** How often, in ms, this process compares its rooms with the database, for pushes that got lost. */
-const COMPARE_EVERY_MS = 5_000;
 
 export interface Gateway {
   /** The domain's port to sockets. Usable at once; there is nobody to hear it before `listen`. */
@@ -101,33 +93,6 @@ function guardWebSockets(app: TemplatedApp): void {
       },
     });
   }) as typeof app.ws;
-}
-
-/**
- * Compares the rooms of this process with the database every few seconds, and at once when Redis is
- * back: what pub/sub has lost reaches everybody who looks connected. (contract, promise 5)
- *
- * @returns a function that ends it
- */
-function compareRegularly(sequencer: Sequencer, redis: RedisConnection, logger: Logger): () => void {
-  let running = false;
-  async function compare(): Promise<void> {
-    if (running) return;
-    running = true;
-    try {
-      await sequencer.compare();
-    } catch (error) {
-      logger.warn({ err: error }, 'rooms were not compared with the database; the next time is soon');
-    } finally {
-      running = false;
-    }
-  }
-  const timer = setInterval(() => void compare(), COMPARE_EVERY_MS);
-  const off = redis.on('back', () => void compare());
-  return () => {
-    clearInterval(timer);
-    off();
-  };
 }
 
 /** Closes all connections, each at a random moment of the time given (ms): not everybody comes back at once. */
@@ -185,16 +150,10 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
   let stopComparing = () => {};
   let stopWatching = () => {};
   const live = createSocketLive({
-    send(room, event, payload, version) {
-      // A process that is alone tells each state in its turn: there is nothing older to tell apart.
-      const versioned = redis && version !== undefined;
-      io.to(room).emit(event, ...((versioned ? [payload, version] : [payload]) as never));
+    send(room, event, payload, note) {
+      io.to(room).emit(event, ...((note === undefined ? [payload] : [payload, note]) as never));
     },
-    sendHere(room, event, payload) {
-      // What goes to all members at once goes to many who have no socket here: nothing is encoded for them.
-      const { adapter } = io.of('/');
-      if (adapter.rooms.has(room)) broadcastHere(adapter, room, { type: EVENT, data: [event, payload] });
-    },
+    sendHere: (room, event, payload) => emitHere(io.of('/').adapter, room, event, payload),
     leave: (inRoom, room) => io.in(inRoom).socketsLeave(room),
   });
 
@@ -208,34 +167,17 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
 
     async listen(domain, probe) {
       io.use(createAuthentication(domain, config));
-      const sequencer = createSequencer(
-        {
-          read: domain.chat.readAfter,
-          heads: domain.chat.heads,
-          isOccupied: (chatNo) => io.of('/').adapter.rooms.has(chatRoom(chatNo)),
-          heard: domain.chat.heard,
-          filled: () => metrics.gapsFilled.inc(),
-          emit(payload, exceptSocket) {
-            const room = io.local.to(chatRoom(payload.chatNo));
-            (exceptSocket ? room.except(exceptSocket) : room).emit('message', payload);
-          },
-        },
-        logger,
-      );
-      if (redis) stopComparing = compareRegularly(sequencer, redis, logger);
+      const { sequencer, news, stop } = followRooms(domain, io, redis, logger);
+      stopComparing = stop;
       stopWatching = watchExpiries(io.of('/').sockets);
       io.on('connection', createConnectionHandler(domain, live, sequencer, config, logger));
-      io.of('/').adapter.on('delete-room', (room: string) => {
-        const chatNo = chatNoOf(room);
-        if (chatNo !== undefined) sequencer.leave(chatNo);
-      });
       serveOperations(app, config, async () => {
         if (draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
         await probe();
       });
       io.attachApp(app);
       trimRequests(io);
-      interceptDeliveries(domain, sequencer, countPolling(io));
+      interceptDeliveries(domain, sequencer, news, countPolling(io));
       const { HOST, GATEWAY_PORT } = config;
       return new Promise<number>((resolve, reject) => {
         // Alone, exclusively: uWebSockets.js would share the port with another process without a word.

@@ -1,5 +1,5 @@
 import type { Actor } from '../kernel/actor.js';
-import type { MessagePayload, RoomView } from '../kernel/live.js';
+import type { MessagePayload, ReadPosition, RoomHead, RoomView } from '../kernel/live.js';
 import type { Bindings } from './bindings/bindings.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
@@ -8,7 +8,7 @@ import { createLedger } from './messages/ledger.js';
 import { listMessages, type MessageList, type MessagePage } from './messages/list-messages.js';
 import { markRead, markStateRead } from './messages/mark-read.js';
 import { echoMessage, type PushAnswer, type PushInput, pushMessage } from './messages/push-message.js';
-import { readAfter, readHeads } from './messages/read-on.js';
+import { readAfter, readHeads, readHeadsOf, tellAfter } from './messages/read-on.js';
 import { type SendInput, sendMessage } from './messages/send-message.js';
 import { createShownMessages } from './messages/shown-messages.js';
 import { createUnseenMessages } from './messages/unseen-messages.js';
@@ -17,7 +17,9 @@ import { connectionClosed, disconnectFromRoom, leaveRoom } from './presence/leav
 import { createRoom } from './rooms/create-room.js';
 import { listRooms } from './rooms/list-rooms.js';
 import { createRoomChanges } from './rooms/room-changes.js';
-import { createRoomStates, type RoomState } from './rooms/room-states.js';
+import { createRoomStates, headOf, type RoomState } from './rooms/room-states.js';
+import { createUncertainRooms } from './rooms/uncertain-rooms.js';
+import { type MarkedView, viewRoom } from './rooms/view-room.js';
 import { type ChatState, createChatState } from './shared-state.js';
 
 export type { Caller } from './messages/identify-poster.js';
@@ -44,12 +46,25 @@ export interface Chat {
   requireParticipant(actor: Actor, chatNo: number): Promise<void>;
   /** The messages of a room after a number, oldest first, at most some hundreds. */
   readAfter(chatNo: number, after: number): Promise<MessagePayload[]>;
-  /** The newest number of each of these rooms. */
-  heads(chatNos: number[]): Promise<Map<number, number>>;
+  /** The numbers of these rooms. */
+  heads(chatNos: number[]): Promise<RoomHead[]>;
+  /** The numbers of all rooms of these members. */
+  headsOf(memberNos: number[]): Promise<RoomHead[]>;
+  /** The numbers of a room as this process remembers them, if it does. */
+  knownHead(chatNo: number): RoomHead | undefined;
+  /** A room as a participant sees it, from the database. @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN */
+  viewRoom(chatNo: number, memberNo: number): Promise<MarkedView>;
   /** Takes in what another process has written to a room. */
   heard(payload: MessagePayload): void;
   /** Takes in what another process has recorded as read. */
-  heardRead(chatNo: number, memberNo: number, seq: number): void;
+  heardRead(chatNo: number, position: ReadPosition): void;
+  /**
+   * Says of which rooms this process hears everything (`heard`, `heardRead`): their states are told from
+   * memory, others are read from the database first.
+   */
+  followedBy(isFollowed: (chatNo: number) => boolean): void;
+  /** Tells again of the rooms that changed here since then (performance.now()). */
+  tellAgain(since: number): Promise<void>;
   /** Announces messages whose announcement a crash interrupted. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -63,8 +78,13 @@ export function createChat(given: Given): Chat {
   const { clock, events, live, logger, directory, adoption } = given;
   const { presence, bindings, shared } = { ...createChatState(clock), ...given };
   const states = createRoomStates();
-  const ledger = createLedger(clock, states, presence);
-  const changes = createRoomChanges(states, directory, adoption, live, logger, shared);
+  // A process that is alone writes everything itself.
+  let isCurrent = (_chatNo: number) => !shared;
+  const uncertain = createUncertainRooms((chatNo, seq) => tellAfter(deps, chatNo, seq), logger);
+  const ledger = createLedger(clock, states, presence, uncertain.add);
+  const changes = createRoomChanges({ states, directory, adoption, live, logger }, (chatNo) =>
+    isCurrent(chatNo),
+  );
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);
   const unseen = createUnseenMessages(
@@ -97,15 +117,26 @@ export function createChat(given: Given): Chat {
       requireParticipant(await states.get(chatNo), actor.no);
     },
     readAfter: (chatNo, after) => readAfter(deps, chatNo, after),
-    heads: (chatNos) => readHeads(chatNos),
+    heads: readHeads,
+    headsOf: readHeadsOf,
+    knownHead(chatNo) {
+      const state = states.peek(chatNo);
+      return state && headOf(state);
+    },
+    viewRoom: (chatNo, memberNo) => viewRoom(deps, chatNo, memberNo),
     heard(payload) {
       states.advance(payload);
       shown?.add(payload);
     },
-    heardRead: (chatNo, memberNo, seq) => states.advanceRead(chatNo, memberNo, seq),
+    heardRead: states.advanceRead,
+    followedBy(isFollowed) {
+      if (shared) isCurrent = isFollowed;
+    },
+    tellAgain: changes.tellAgain,
     sweep: () => unseen.sweep(),
     async close() {
       await ledger.idle();
+      uncertain.close();
       changes.close();
       bindings.close();
       await presence.close();

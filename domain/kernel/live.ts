@@ -37,6 +37,32 @@ export interface RoomView {
   unReadCount: number;
 }
 
+/**
+ * How far a room is as one participant sees it: its newest number, and how many of the other party's messages
+ * the participant has read. Both only rise, and everything that changes in a RoomView follows from them, so two
+ * states are ordered number by number and a state is news exactly where one of its numbers is higher.
+ */
+export interface RoomMark {
+  seq: number;
+  read: number;
+}
+
+/** A participant has read every message up to `seq`; `others` of them are the other party's. */
+export interface ReadPosition {
+  memberNo: number;
+  seq: number;
+  others: number;
+}
+
+/** The numbers of a room as the database has them. */
+export interface RoomHead {
+  chatNo: number;
+  /** Number of the newest message; 0 in an empty room. */
+  seq: number;
+  /** Of both participants. */
+  reads: ReadPosition[];
+}
+
 /** The documented notification record. */
 export interface NotificationView {
   id: number;
@@ -52,17 +78,17 @@ export interface NotificationView {
 export interface Live {
   /** A stored message, to every socket in its room. Called in `seq` order within one process. */
   message(payload: MessagePayload): void;
-  /** A read position moved forward, to every socket in the room. */
-  messageRead(chatNo: number, memberNo: number, seq: number): void;
+  /** A read position moved forward, to every socket in the room. `others` is for the gateways alone. */
+  messageRead(chatNo: number, position: ReadPosition): void;
   /** A participant came to, or has left, the room with their last device. */
   presence(chatNo: number, memberNo: number, present: boolean): void;
   /** A participant is typing, or has stopped. May be lost. */
   typing(chatNo: number, memberNo: number, typing: boolean): void;
   /**
    * A room's state as one participant sees it, to all of that member's sockets.
-   * @param version rises with every change of the room: one that arrives behind a newer one is dropped
+   * @param mark for the gateways alone: they pass on what is news to the member's sockets
    */
-  room(memberNo: number, view: RoomView, version: number): void;
+  room(memberNo: number, view: RoomView, mark: RoomMark): void;
   /** A notification, to all of a member's sockets. */
   notification(memberNo: number, view: NotificationView): void;
   /** A notification that another process wrote and did not get across: to this process's sockets alone. */

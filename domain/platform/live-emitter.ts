@@ -12,8 +12,8 @@ import { createSocketLive } from './socket-live.js';
 export function createLiveEmitter(redis: RedisConnection, kind: AdapterKind): Live {
   const io = new Server({ adapter: createSocketAdapter(redis, kind) as never });
   return createSocketLive({
-    send: (room, event, payload, version) =>
-      io.to(room).emit(event, ...(version === undefined ? [payload] : [payload, version])),
+    send: (room, event, payload, note) =>
+      io.to(room).emit(event, ...(note === undefined ? [payload] : [payload, note])),
     sendHere() {},
     leave: (inRoom, room) => io.in(inRoom).socketsLeave(room),
   });

@@ -1,4 +1,4 @@
-import type { Live, MessagePayload, NotificationView, RoomView } from '../kernel/live.js';
+import type { Live, MessagePayload, NotificationView, RoomMark, RoomView } from '../kernel/live.js';
 import { chatRoom, memberRoom } from '../kernel/socket-rooms.js';
 import { metrics } from './metrics.js';
 
@@ -12,10 +12,17 @@ export interface Pushes {
   notification: NotificationView;
 }
 
+/** What gateways are told beside a payload; clients never see it. */
+export interface Notes extends Record<keyof Pushes, unknown> {
+  /** How many of the messages read are the other party's. */
+  'message:read': number;
+  room: RoomMark;
+}
+
 /** How a process reaches sockets: its own and, through the cluster's bus, everybody's. */
 export interface SocketPort {
-  /** @param version of a state, for the gateways alone: they pass on none that is older than the last */
-  send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K], version?: number): void;
+  /** @param note for the gateways alone: what they compare and merge a state by (gateway/deliveries.ts) */
+  send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K], note?: Notes[K]): void;
   /** To this process's own sockets alone. */
   sendHere<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K]): void;
   /** Makes all sockets that are in one room leave another. */
@@ -29,18 +36,19 @@ export interface SocketPort {
  * Socket.IO hook, so pushes are counted here.
  */
 export function createSocketLive(port: SocketPort): Live {
-  function send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K], version?: number): void {
+  function send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K], note?: Notes[K]): void {
     metrics.broadcasts.inc({ event });
-    port.send(room, event, payload, version);
+    port.send(room, event, payload, note);
   }
 
   return {
     message: (payload) => send(chatRoom(payload.chatNo), 'message', payload),
-    messageRead: (chatNo, memberNo, seq) => send(chatRoom(chatNo), 'message:read', { chatNo, memberNo, seq }),
+    messageRead: (chatNo, { memberNo, seq, others }) =>
+      send(chatRoom(chatNo), 'message:read', { chatNo, memberNo, seq }, others),
     presence: (chatNo, memberNo, present) =>
       send(chatRoom(chatNo), 'presence', { chatNo, memberNo, present }),
     typing: (chatNo, memberNo, typing) => send(chatRoom(chatNo), 'typing', { chatNo, memberNo, typing }),
-    room: (memberNo, view, version) => send(memberRoom(memberNo), 'room', view, version),
+    room: (memberNo, view, mark) => send(memberRoom(memberNo), 'room', view, mark),
     notification: (memberNo, view) => send(memberRoom(memberNo), 'notification', view),
     notificationHere: (memberNo, view) => port.sendHere(memberRoom(memberNo), 'notification', view),
     leaveRoom: (chatNo, memberNo) => port.leave(memberRoom(memberNo), chatRoom(chatNo)),

@@ -21,10 +21,14 @@ function buildRoom() {
     },
     async heads(chatNos) {
       askedFor.push(...chatNos);
-      return new Map(chatNos.map((chatNo) => [chatNo, stored.length]));
+      return chatNos.map((chatNo) => ({ chatNo, seq: stored.length, reads: [] }));
     },
     emit: ({ seq }) => shown.push(seq),
+    entering: () => undefined,
     heard() {},
+    heardRead() {},
+    emitRead() {},
+    compared() {},
     filled() {},
     isOccupied: () => occupied,
   };

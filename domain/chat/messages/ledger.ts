@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
 import { AppError } from '../../kernel/errors.js';
 import { newMessageId } from '../../kernel/ids.js';
+import type { ReadPosition } from '../../kernel/live.js';
 import type { Presence } from '../presence/presence.js';
 import { Room, type Side } from '../rooms/room.model.js';
 import { other, type RoomState, type RoomStates } from '../rooms/room-states.js';
@@ -57,9 +58,10 @@ export interface Ledger {
   append(chatNo: number, draft: Draft, deliver: (appended: Appended) => void): Promise<Appended>;
   /**
    * Moves a side's read position forward to `seq`, never back and never past the newest message.
-   * @returns the new position, or undefined when it was there already
+   * @returns the new position, or undefined when this process knew it to be there already
+   * @throws the driver's error when the outcome is unknown
    */
-  markRead(state: RoomState, side: Side, seq: number): Promise<number | undefined>;
+  markRead(state: RoomState, side: Side, seq: number): Promise<ReadPosition | undefined>;
   /** Resolves when no send is under way any more. */
   idle(): Promise<void>;
 }
@@ -84,11 +86,16 @@ interface Busy {
 /** Counts and positions that the next message follows from. */
 type Tally = Pick<RoomState, 'seq' | 'sent' | 'read'>;
 
-/** @param presence asked just before the write: a recipient who is present has read the message at once */
+/**
+ * @param presence asked just before the write: a recipient who is present has read the message at once
+ * @param unknown told of a room where a write failed that may be stored all the same, and of the newest number
+ *   known before it
+ */
 export function createLedger(
   clock: Clock,
   states: RoomStates,
   presence: Pick<Presence, 'isPresent'>,
+  unknown: (chatNo: number, seq: number) => void,
 ): Ledger {
   const insertGrouped = createGroupedInserts();
   const busy = new Map<number, Busy>();
@@ -177,6 +184,7 @@ export function createLedger(
       } catch (error) {
         // It may have been applied all the same (a time-out after the write): do not trust memory.
         states.forget(chatNo);
+        unknown(chatNo, state.seq);
         throw error;
       }
       if (count > 0) lastStoredAt = performance.now();
@@ -188,6 +196,8 @@ export function createLedger(
       const first = await repeatedOf(state, refused.draft);
       if (first) {
         sends.shift();
+        // Another process may have stored it.
+        if (first.seq > state.seq) states.forget(chatNo);
         refused.resolve({ record: first, state, repeated: true });
       } else {
         states.forget(chatNo);
@@ -266,12 +276,18 @@ export function createLedger(
         if (!message) return undefined;
         others = message.sent[other(side)];
       }
-      const { modifiedCount } = await Room.updateOne(
-        { _id: state.chatNo, [`read.${side}.seq`]: { $lt: seq } },
-        { $max: { [`read.${side}.seq`]: seq, [`read.${side}.others`]: others } },
-      );
+      try {
+        await Room.updateOne(
+          { _id: state.chatNo, [`read.${side}.seq`]: { $lt: seq } },
+          { $max: { [`read.${side}.seq`]: seq, [`read.${side}.others`]: others } },
+        );
+      } catch (error) {
+        unknown(state.chatNo, state.seq);
+        throw error;
+      }
       if (seq > state.read[side].seq) state.read[side] = { seq, others };
-      return modifiedCount > 0 ? seq : undefined;
+      // Told also where the database had it before us: whoever wrote it may have ended before telling.
+      return { memberNo: state[side], seq, others };
     },
   };
 }

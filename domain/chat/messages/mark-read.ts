@@ -16,7 +16,7 @@ export async function markStateRead(
   const side = requireParticipant(state, memberNo);
   const moved = await ledger.markRead(state, side, seq);
   if (moved === undefined) return;
-  live.messageRead(state.chatNo, memberNo, moved);
+  live.messageRead(state.chatNo, moved);
   changes.touch(state.chatNo, [side]);
 }
 

@@ -46,6 +46,7 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
     const first = presentPayload(record, state, sender);
     // Its first send may have ended between storing and delivering; who has it drops it by its number.
     live.message(first);
+    changes.touch(chatNo, BOTH);
     return first;
   }
   metrics.messagesStored.inc();

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../kernel/errors.js';
-import type { MessagePayload } from '../../kernel/live.js';
+import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../../kernel/live.js';
 import { createGroupedReads, WHOLE_GROUP } from '../../platform/grouped-reads.js';
 import { aggregateRecords, readRecords } from '../../platform/mongo.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
@@ -48,9 +48,20 @@ export function stateOf(room: RoomRecord, head: MessageRecord | undefined): Room
   };
 }
 
-/** Rises with every message and every read: the later one of two states has the higher one. */
-export function versionOf({ seq, read }: RoomState): number {
-  return seq + read.creator.seq + read.joiner.seq;
+/** How far the room is as this side sees it. */
+export function markOf({ seq, read }: RoomState, side: Side): RoomMark {
+  return { seq, read: read[side].others };
+}
+
+/** How far a side has read, by its member's number. */
+export function positionOf(state: RoomState, side: Side): ReadPosition {
+  return { memberNo: state[side], seq: state.read[side].seq, others: state.read[side].others };
+}
+
+/** The numbers of a room. */
+export function headOf(state: RoomState): RoomHead {
+  const { chatNo, seq } = state;
+  return { chatNo, seq, reads: [positionOf(state, 'creator'), positionOf(state, 'joiner')] };
 }
 
 /** Messages of the other party that this side has not read. */
@@ -59,35 +70,35 @@ export function unreadOf(state: RoomState, side: Side): number {
 }
 
 /**
- * The states this process works with. A state in memory can be behind what another process wrote:
- * `seq` is then corrected by the unique index that refuses the next insert, read positions only ever
- * rise, and whoever answers a read asks with `load`.
+ * The states this process works with. Their numbers only rise, so what is sent, heard and read here is merged
+ * number by number, in whatever order it comes. A state in memory can be behind what another process wrote:
+ * `seq` is then corrected by the unique index that refuses the next insert, and whoever answers a read asks
+ * with `load`. Of a room whose pushes this process hears it is current, up to what is on its way or was lost.
  */
 export interface RoomStates {
   /** The state in memory, else from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
   get(chatNo: number): Promise<RoomState>;
   /** The state from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
   load(chatNo: number): Promise<RoomState>;
+  /** What is in memory, which may be nothing. */
+  peek(chatNo: number): RoomState | undefined;
   /** Takes in a message that another process has written. */
   advance(payload: MessagePayload): void;
   /** Takes in a read position that another process has written. */
-  advanceRead(chatNo: number, memberNo: number, seq: number): void;
+  advanceRead(chatNo: number, position: ReadPosition): void;
   /** Forgets what is in memory, after a write whose outcome says it is behind. */
   forget(chatNo: number): void;
-}
-
-interface RoomAndHead {
-  room: RoomRecord;
-  head: MessageRecord | undefined;
 }
 
 /**
  * The rooms that match, each with its newest message, if it has one: two index look-ups a room.
  * @param options of the driver's aggregate
+ * @param fields what is wanted of the message, all of it unless said
  */
 export function readWithHeads(
   match: object,
   options?: { batchSize: number },
+  fields?: Record<string, 1>,
 ): Promise<(RoomRecord & { head: MessageRecord[] })[]> {
   const stages = [
     { $match: match },
@@ -96,7 +107,7 @@ export function readWithHeads(
         from: Message.collection.name,
         localField: '_id',
         foreignField: 'chatNo',
-        pipeline: [{ $sort: { seq: -1 } }, { $limit: 1 }],
+        pipeline: [{ $sort: { seq: -1 } }, { $limit: 1 }, ...(fields ? [{ $project: fields }] : [])],
         as: 'head',
       },
     },
@@ -104,29 +115,36 @@ export function readWithHeads(
   return aggregateRecords<RoomRecord & { head: MessageRecord[] }>(Room, stages, options);
 }
 
-async function readStates(chatNos: number[]): Promise<Map<number, RoomAndHead>> {
+/** Reads the states of rooms from the database; rooms that do not exist are left out. */
+export type ReadStates = (chatNos: number[]) => Promise<Map<number, RoomState>>;
+
+async function readStates(chatNos: number[]): Promise<Map<number, RoomState>> {
   const [only] = chatNos;
   if (only !== undefined && chatNos.length === 1) {
     const [[room], [head]] = await Promise.all([
       readRecords<RoomRecord>(Room, { _id: only }, { limit: 1 }),
       readRecords<MessageRecord>(Message, { chatNo: only }, { sort: { seq: -1 }, limit: 1 }),
     ]);
-    return new Map(room ? [[only, { room, head }]] : []);
+    return new Map(room ? [[only, stateOf(room, head)]] : []);
   }
   const rooms = await readWithHeads({ _id: { $in: chatNos } }, WHOLE_GROUP);
-  return new Map(rooms.map(({ head, ...room }) => [room._id, { room, head: head[0] }]));
+  return new Map(rooms.map(({ head, ...room }) => [room._id, stateOf(room, head[0])]));
 }
 
-/** @param max rooms held in memory; one takes some 600 bytes */
-export function createRoomStates(max = 50_000): RoomStates {
-  const states = new LRUCache<number, RoomState>({ max });
+/** Most rooms held in memory; one takes some 600 bytes. */
+const MAX_STATES = 50_000;
 
-  const readState = createGroupedReads(readStates);
+/** @param read where states come from, the database unless a test says otherwise */
+export function createRoomStates(read: ReadStates = readStates): RoomStates {
+  const states = new LRUCache<number, RoomState>({ max: MAX_STATES });
+
+  const readState = createGroupedReads(read);
 
   async function load(chatNo: number): Promise<RoomState> {
     const found = await readState(chatNo);
     if (!found) throw new AppError('CHAT_ROOM_NOT_FOUND', `chat room ${chatNo} does not exist`);
-    return keepNewer(stateOf(found.room, found.head));
+    // Callers who asked together share what was read, and each state in memory is changed in place.
+    return keepNewer({ ...found, sent: { ...found.sent }, read: { ...found.read } });
   }
 
   /** What was read may be older by now than what a send has put in memory meanwhile. */
@@ -144,6 +162,7 @@ export function createRoomStates(max = 50_000): RoomStates {
     async get(chatNo) {
       return states.get(chatNo) ?? load(chatNo);
     },
+    peek: (chatNo) => states.peek(chatNo),
     advance({ chatNo, seq, senderNo, readCount, content, contentType, sendTime }) {
       const state = states.get(chatNo);
       if (!state || seq <= state.seq) return;
@@ -158,14 +177,11 @@ export function createRoomStates(max = 50_000): RoomStates {
       if (readCount === 0) state.read[other(sender)] = { seq, others: state.sent[sender] };
       state.latest = { content, contentType, sentAt: new Date(sendTime) };
     },
-    advanceRead(chatNo, memberNo, seq) {
+    advanceRead(chatNo, { memberNo, ...position }) {
       const state = states.get(chatNo);
       if (!state) return;
       const side: Side = memberNo === state.creator ? 'creator' : 'joiner';
-      if (seq <= state.read[side].seq) return;
-      // How many messages that makes is known of the newest one alone.
-      if (seq === state.seq) state.read[side] = { seq, others: state.sent[other(side)] };
-      else states.delete(chatNo);
+      state.read[side] = larger(state.read[side], position);
     },
     forget(chatNo) {
       states.delete(chatNo);
