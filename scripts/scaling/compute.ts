@@ -5,7 +5,7 @@ export const codeLimits = {
   /** domain/notifications/tail.ts: every so often each process reads this many old notifications again. */
   tailEveryMs: 5_000,
   tailOverlap: 2_000,
-  /** gateway/server.ts: every so often each gateway reads the head of each open room. */
+  /** gateway/follow-rooms.ts: every so often each gateway reads the head of each open room. */
   compareEveryMs: 5_000,
 };
 

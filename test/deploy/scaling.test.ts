@@ -28,7 +28,7 @@ describe('npm run scaling', () => {
     expect(codeLimits).to.deep.equal({
       tailEveryMs: constant(tail, 'EVERY_MS'),
       tailOverlap: constant(tail, 'OVERLAP'),
-      compareEveryMs: constant('gateway/server.ts', 'COMPARE_EVERY_MS'),
+      compareEveryMs: constant('gateway/follow-rooms.ts', 'COMPARE_EVERY_MS'),
     });
   });
 

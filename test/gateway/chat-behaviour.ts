@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Member } from '../support/api.js';
+import { eventually } from '../support/eventually.js';
 import type { Client } from '../support/sockets.js';
 
 /** What the tests need of a member. */
@@ -256,7 +257,10 @@ export function itChatsOverSockets<M extends ChatMember>({
     await new Promise((resolve) => mine.socket.once('disconnect', resolve));
     expect((await call('/healthz')).status).to.equal(200);
     const again = await connect(asker);
-    const joined = await again.ask<{ messages: unknown[] }>('room:join', { chatNo });
-    expect(joined.messages).to.have.length(1);
+    // Nothing says when what was sent without an acknowledgement is stored.
+    await eventually(async () => {
+      const joined = await again.ask<{ messages: unknown[] }>('room:join', { chatNo });
+      expect(joined.messages).to.have.length(1);
+    });
   });
 }

@@ -113,6 +113,7 @@ class Client {
   readonly shown: MessagePayload[] = [];
   readonly reads = new Map(BOTH.map((memberNo) => [memberNo, 0]));
   element: RoomView;
+  #told = false;
   readonly faults: string[] = [];
 
   readonly memberNo: number;
@@ -120,6 +121,16 @@ class Client {
   constructor(memberNo: number, database: Database) {
     this.memberNo = memberNo;
     this.element = database.view(memberNo).view;
+  }
+
+  room(view: RoomView): void {
+    const [before, now] = [this.element, view].map(({ latestMessage }) => Number(latestMessage?.context));
+    if ((now as number) < (before as number)) this.faults.push(`room back from ${before} to ${now}`);
+    const { unReadCount } = this.element;
+    if (this.#told && now === before && view.unReadCount >= unReadCount)
+      this.faults.push(`room ${now} again`);
+    this.#told = true;
+    this.element = view;
   }
 
   message(payload: MessagePayload): void {
@@ -220,7 +231,7 @@ class Gateway {
   readonly #hear: (push: Push) => void;
 
   #show(memberNo: number, view: RoomView): void {
-    for (const client of this.clients) if (client.memberNo === memberNo) client.element = view;
+    for (const client of this.clients) if (client.memberNo === memberNo) client.room(view);
   }
 
   async enter(): Promise<void> {

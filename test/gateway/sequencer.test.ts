@@ -8,6 +8,8 @@ const CHAT = 7;
 /** A room in a database of the test's own, and the sockets of this process that are in it. */
 function buildRoom() {
   const stored: MessagePayload[] = [];
+  const reads = new Map<number, number>();
+  const told: string[] = [];
   const shown: number[] = [];
   const askedFor: number[] = [];
   let occupied = false;
@@ -21,13 +23,17 @@ function buildRoom() {
     },
     async heads(chatNos) {
       askedFor.push(...chatNos);
-      return chatNos.map((chatNo) => ({ chatNo, seq: stored.length, reads: [] }));
+      const positions = [...reads].map(([memberNo, seq]) => ({ memberNo, seq, others: seq }));
+      return chatNos.map((chatNo) => ({ chatNo, seq: stored.length, reads: positions }));
     },
-    emit: ({ seq }) => shown.push(seq),
+    emit({ seq }) {
+      shown.push(seq);
+      told.push(`message ${seq}`);
+    },
     entering: () => undefined,
     heard() {},
     heardRead() {},
-    emitRead() {},
+    emitRead: (_chatNo, { seq }) => told.push(`read ${seq}`),
     compared() {},
     filled() {},
     isOccupied: () => occupied,
@@ -36,12 +42,18 @@ function buildRoom() {
   return {
     sequencer,
     shown,
+    told,
+    reads,
     store(): MessagePayload {
       const message = { id: `m${stored.length}`, chatNo: CHAT, seq: stored.length + 1 } as MessagePayload;
       stored.push(message);
       return message;
     },
-    push: (message: MessagePayload) => sequencer.offer(message, () => shown.push(message.seq)),
+    push: (message: MessagePayload) => sequencer.offer(message, () => ports.emit(message)),
+    pushRead(memberNo: number, seq: number) {
+      const position = { memberNo, seq, others: seq };
+      sequencer.offerRead(CHAT, position, () => ports.emitRead(CHAT, position));
+    },
     enter: (during = () => {}) =>
       sequencer.enter(CHAT, 'socket', async () => {
         occupied = true;
@@ -105,6 +117,38 @@ describe('the sequencer', () => {
     await room.sequencer.compare();
     await settled();
     expect(room.shown).to.deep.equal([1]);
+  });
+
+  it('tells a read position behind the message that it reaches to, whichever comes first', async () => {
+    // Two processes: the reader's push overtook the sender's, and the message showed as unread for good.
+    const room = buildRoom();
+    await room.enter();
+    await settled();
+    const message = { ...room.store(), senderNo: 1, readCount: 1 };
+    room.pushRead(2, 1);
+    room.push(message);
+    await settled();
+    expect(room.told).to.deep.equal(['message 1', 'read 1']);
+  });
+
+  it('tells read positions forward only, and once', async () => {
+    const room = buildRoom();
+    await room.enter();
+    await settled();
+    for (let i = 0; i < 3; i += 1) room.push({ ...room.store(), senderNo: 1, readCount: 1 });
+    for (const seq of [1, 3, 2, 3]) room.pushRead(2, seq);
+    expect(room.told.filter((one) => one.startsWith('read'))).to.deep.equal(['read 1', 'read 3']);
+  });
+
+  it('finds read positions that were lost by comparing', async () => {
+    const room = buildRoom();
+    await room.enter();
+    await settled();
+    room.push({ ...room.store(), senderNo: 1, readCount: 1 });
+    room.reads.set(2, 1);
+    await room.sequencer.compare();
+    await room.sequencer.compare();
+    expect(room.told).to.deep.equal(['message 1', 'read 1']);
   });
 
   it('lets go of a room whose last socket went while it was entering', async () => {

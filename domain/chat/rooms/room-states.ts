@@ -53,15 +53,17 @@ export function markOf({ seq, read }: RoomState, side: Side): RoomMark {
   return { seq, read: read[side].others };
 }
 
-/** How far a side has read, by its member's number. */
-export function positionOf(state: RoomState, side: Side): ReadPosition {
-  return { memberNo: state[side], seq: state.read[side].seq, others: state.read[side].others };
-}
-
 /** The numbers of a room. */
 export function headOf(state: RoomState): RoomHead {
-  const { chatNo, seq } = state;
-  return { chatNo, seq, reads: [positionOf(state, 'creator'), positionOf(state, 'joiner')] };
+  const { chatNo, seq, creator, joiner, read } = state;
+  return {
+    chatNo,
+    seq,
+    reads: [
+      { memberNo: creator, ...read.creator },
+      { memberNo: joiner, ...read.joiner },
+    ],
+  };
 }
 
 /** Messages of the other party that this side has not read. */
