@@ -92,8 +92,7 @@ async function listen(
   // A connection that cannot be accepted (no file descriptor left) is that client's trouble alone.
   server.on('error', () => {});
   const expiry = setInterval(() => {
-    // A failing removal (a full disk) is tried again at the next turn.
-    removeExpired(engine, Date.now()).catch(() => {});
+    void removeExpired(engine, Date.now(), (fault) => process.stderr.write(`embedded database: ${fault}\n`));
   }, TTL_INTERVAL_MS);
   expiry.unref();
   const address = server.address();

@@ -165,7 +165,7 @@ for (const [name, open] of implementations)
       expect(indexFaults(engine, collection)).to.deep.equal([]);
       // At second 1510 everything of second 1500 and before is over.
       const before = (await find(engine, 'c', { filter: { at: { $lte: new Date(1_500_000) } } })).length;
-      expect(await removeExpired(engine, 1_510_000)).to.equal(before);
+      expect(await removeExpired(engine, 1_510_000, expect.fail)).to.equal(before);
       expect(await find(engine, 'c', { filter: { at: { $lte: new Date(1_500_000) } } })).to.deep.equal([]);
       expect(indexFaults(engine, collection)).to.deep.equal([]);
       await runCommand(engine, { drop: 'c' });
