@@ -44,6 +44,7 @@ await runCommand(usage, async (args) => {
     return 2;
   }
   const { TEXT: content, '--url': url, '--resume': resumed } = parsed.data;
-  const key = resumed ?? randomBytes(9).toString('base64url');
+  // Hexadecimal: a key that began with a dash would be read as an option.
+  const key = resumed ?? randomBytes(6).toString('hex');
   return withDomain('announce', (domain) => announceToAll(domain, { key, content, url }));
 });
