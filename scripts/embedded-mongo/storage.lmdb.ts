@@ -35,6 +35,9 @@ export class LmdbStorage implements Storage, Writer {
       // Commits are grouped here; lmdb-js's own grouping makes promises nobody waits for, and a failed commit of
       // one of these would end the process.
       eventTurnBatching: false,
+      // lmdb-js would write the new root before the pages it points to are flushed, and trust it after a restart that
+      // the boot id does not tell from a killed process: a snapshot of the disk then loses what was acknowledged.
+      overlappingSync: false,
     });
   }
 
