@@ -1,5 +1,5 @@
 import { AppError } from '../kernel/errors.js';
-import { isMongoAway } from './mongo.js';
+import { isMongoAway, isMongoFull } from './mongo.js';
 
 /**
  * What a client is told of any thrown value: errors of the catalogue as they are, a database that is
@@ -8,7 +8,8 @@ import { isMongoAway } from './mongo.js';
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isMongoAway(error)) {
-    return new AppError('SERVICE_UNAVAILABLE', 'the database does not answer', { cause: error });
+    const reason = isMongoFull(error) ? 'the disk of the database is full' : 'the database does not answer';
+    return new AppError('SERVICE_UNAVAILABLE', reason, { cause: error });
   }
   return new AppError('INTERNAL_ERROR', [], { cause: error });
 }

@@ -195,6 +195,11 @@ function isUnjudgedBulkWrite(error: Error): boolean {
   return typeof code !== 'number' && (!Array.isArray(writeErrors) || writeErrors.length === 0);
 }
 
+/** @returns whether the database answers (OutOfDiskSpace), but has no room for what was to be written */
+export function isMongoFull(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === 14_031;
+}
+
 /** @returns whether the error says that the database cannot be reached or cannot write right now */
 export function isMongoAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
