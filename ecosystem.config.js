@@ -16,8 +16,8 @@ const settings = Object.fromEntries(Object.entries({ ...file, ...process.env }).
 
 const dataDir = resolve(settings.DATA_DIR ?? '.data');
 const logs = join(dataDir, 'logs');
-/** Where the embedded database listens; `npm run cluster` chooses a free port at every start. */
-const databasePort = settings.EMBEDDED_MONGO_PORT ?? '27117';
+/** Where the embedded database listens, whichever process serves it (scripts/embedded-mongo/data-folder.ts). */
+const databaseSocket = encodeURIComponent(join(dataDir, 'mongo', 'db.sock'));
 const embedded = !settings.MONGODB_URI;
 
 /** A process that drains gets its own deadline, and the time to say so, before it is killed. */
@@ -48,7 +48,7 @@ const serving = {
     DATA_DIR: dataDir,
     ...(embedded
       ? {
-          MONGODB_URI: `mongodb://127.0.0.1:${databasePort}/adoption`,
+          MONGODB_URI: `mongodb://${databaseSocket}/adoption`,
           DEMO: settings.DEMO ?? 'on',
         }
       : {}),
@@ -62,7 +62,7 @@ export const apps = [
           ...every,
           name: 'database',
           script: join(import.meta.dirname, 'dist/scripts/embedded-mongo/main.js'),
-          args: ['--data-dir', dataDir, '--port', databasePort],
+          args: ['--data-dir', dataDir],
           exec_mode: 'fork',
           instances: 1,
           out_file: join(logs, 'database.out.log'),

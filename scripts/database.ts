@@ -1,17 +1,13 @@
 import type { Config } from '../domain/platform/config.js';
-import { openEmbeddedMongo } from './embedded-mongo/open.js';
-
-export interface OpenDatabase {
-  uri: string;
-  /** Lets go of it; an embedded database that this process started is stopped. */
-  close(): Promise<void>;
-}
+import { type OpenedMongo, openEmbeddedMongo, type Watcher } from './embedded-mongo/open.js';
 
 /**
  * The database of this configuration: the configured MongoDB, or the embedded one of DATA_DIR, which
- * is started unless a running service has it open already.
+ * is started unless another process of ours uses it already, and ends with its last user.
+ *
+ * @param watcher with it, an embedded database that is lost is started again
  */
-export async function openDatabase(config: Config): Promise<OpenDatabase> {
+export async function openDatabase(config: Config, watcher?: Watcher): Promise<OpenedMongo> {
   if (config.MONGODB_URI) return { uri: config.MONGODB_URI, close: async () => {} };
-  return openEmbeddedMongo(config.DATA_DIR);
+  return openEmbeddedMongo(config.DATA_DIR, watcher);
 }

@@ -3,7 +3,7 @@ import { issueToken } from '../domain/members/index.js';
 import { type Config, loadConfig } from '../domain/platform/config.js';
 import { createLogger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
-import { stopOnSignals } from '../domain/platform/shutdown.js';
+import { type Shutdown, stopOnSignals } from '../domain/platform/shutdown.js';
 import { address } from './address.js';
 import { openDatabase } from './database.js';
 import { runService } from './run-service.js';
@@ -36,6 +36,12 @@ async function sampleToken(config: Config): Promise<string | undefined> {
   return issueToken(config, { ...SAMPLE_MEMBER, ttl: '12h' });
 }
 
+/** Ends a service that has no database: in order where it serves already, with status 1. */
+function endWithout(running: Shutdown | undefined): void {
+  if (!running) process.exit(1);
+  else if (!running.draining) void running.begin('no database').then(() => process.exit(1));
+}
+
 /** Starts everything in one go and prints where it is. @throws with a readable message */
 export async function startEverything(): Promise<void> {
   const config = loadConfig();
@@ -43,7 +49,15 @@ export async function startEverything(): Promise<void> {
   if (config.LEGACY_ANONYMOUS === 'open') {
     logger.warn('LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat');
   }
-  const database = await openDatabase(config);
+  const database = await openDatabase(config, {
+    onLost: () => logger.warn('the embedded database is gone: starting it again'),
+    onBack: () => logger.info('the embedded database serves again'),
+    onGone(error) {
+      logger.fatal({ err: error }, 'the embedded database cannot be started again');
+      endWithout(running);
+    },
+  });
+  let running: Shutdown | undefined;
   try {
     const { httpPort, gatewayPort, shutdown } = await runService(
       config,
@@ -52,6 +66,7 @@ export async function startEverything(): Promise<void> {
       config.DEMO ? (domain) => addSampleData(domain, logger) : undefined,
     );
     shutdown.add('embedded database', () => database.close());
+    running = shutdown;
     stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
     const text = welcome(
       address(config.HOST, httpPort),

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { Config } from '../../domain/platform/config.js';
 
-/** Longest path of a Unix socket, in bytes (sockaddr_un, less its final zero). */
-const MAX_SOCKET_PATH = 107;
+/** Longest DATA_DIR, in bytes: a Unix socket in it, `/mongo/owner.1000`, may have a path of 107 (sockaddr_un). */
+const MAX_DATA_DIR = 90;
 
 /** Where a cluster keeps what is its own. One DATA_DIR has one cluster. */
 export interface Places {
@@ -14,13 +14,11 @@ export interface Places {
   logs: string;
 }
 
-/** @throws Error when the path is too long for pm2's sockets */
+/** @throws Error when the path is too long for the sockets of pm2 and of the embedded database */
 export function placesOf({ DATA_DIR }: Config): Places {
   const dataDir = resolve(DATA_DIR);
+  if (Buffer.byteLength(dataDir) > MAX_DATA_DIR)
+    throw new Error(`DATA_DIR: ${dataDir} is longer than the ${MAX_DATA_DIR} bytes that sockets in it allow`);
   const home = join(dataDir, 'pm2');
-  const socket = join(home, 'rpc.sock');
-  if (Buffer.byteLength(socket) > MAX_SOCKET_PATH) {
-    throw new Error(`DATA_DIR: ${dataDir} is too long a path for the sockets of pm2`);
-  }
-  return { dataDir, home, socket, logs: join(dataDir, 'logs') };
+  return { dataDir, home, socket: join(home, 'rpc.sock'), logs: join(dataDir, 'logs') };
 }

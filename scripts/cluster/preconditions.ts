@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { type Config, ConfigError } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis.js';
-import { readOwner } from '../embedded-mongo/lock.js';
+import { makeDataFolder } from '../embedded-mongo/data-folder.js';
+import { holdOwner } from '../embedded-mongo/lock.js';
 import { isRunning } from './manager.js';
 import { findOrphans } from './orphans.js';
 import type { Places } from './places.js';
@@ -68,7 +68,10 @@ export async function checkPreconditions(config: Config, places: Places): Promis
     if (!(await isFree(config.HOST, config[name])))
       throw new ConfigError([`${name}: ${config.HOST}:${config[name]} is taken`]);
   }
-  const owner = config.MONGODB_URI ? undefined : readOwner(join(places.dataDir, 'mongo'));
-  if (owner) throw new Error(`DATA_DIR: process ${owner.pid} serves its database: is npm start running?`);
+  const owner = config.MONGODB_URI ? undefined : await holdOwner(makeDataFolder(places.dataDir));
+  if (owner) {
+    await owner.letGo();
+    throw new Error(`DATA_DIR: process ${owner.pid} serves its database: is npm start running?`);
+  }
   if (!(await answers(redisUrl))) throw new ConfigError(['REDIS_URL: Redis does not answer there']);
 }

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import pc from 'picocolors';
 import { issueToken } from '../../domain/members/index.js';
@@ -8,6 +6,8 @@ import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import { address } from '../address.js';
+import { makeDataFolder } from '../embedded-mongo/data-folder.js';
+import { holdOwner } from '../embedded-mongo/lock.js';
 import { addSampleData, SAMPLE_MEMBER } from '../sample-data.js';
 import { withDomain } from '../with-domain.js';
 import { markLogs } from './logs.js';
@@ -26,26 +26,11 @@ const READYZ_MS = 30_000;
 /** Lines of a process's log that tell why it does not start. */
 const LOG_LINES = 5;
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const found = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof found !== 'object' || !found) throw new Error('the system has no free port');
-  return found.port;
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
+/** Whether the database process serves; waits for one that is coming up. */
+async function serves(folder: string): Promise<boolean> {
+  const hold = await holdOwner(folder);
+  await hold?.letGo();
+  return hold !== undefined;
 }
 
 /** Where the token a person tries things with comes from; also makes the development key, before five processes want one. */
@@ -95,14 +80,12 @@ async function startKind({ manager, readiness, file, places }: Start, name: stri
 }
 
 /** Starts the embedded database and fills it for the demo. */
-async function startDatabase(
-  { config, manager, readiness, file, places }: Start,
-  port: number,
-): Promise<void> {
+async function startDatabase({ config, manager, readiness, file, places }: Start): Promise<void> {
   const readLog = markLogs(places, ['database']);
+  const folder = makeDataFolder(places.dataDir);
   await manager.start(file, 'database');
   const ended = async () => (await manager.list()).some(({ id }) => readiness.hasFailed(id));
-  const up = await within(DATABASE_MS, async () => (await accepts(port)) || (await ended()));
+  const up = await within(DATABASE_MS, async () => (await serves(folder)) || (await ended()));
   if (!up || (await ended()))
     throw new Error(['The embedded database does not start.', ...readLog('database', LOG_LINES)].join(' '));
   if (!config.DEMO) return;
@@ -112,8 +95,8 @@ async function startDatabase(
   });
 }
 
-async function startAll(start: Start, databasePort: number | undefined): Promise<number> {
-  if (databasePort !== undefined) await startDatabase(start, databasePort);
+async function startAll(start: Start): Promise<number> {
+  if (!start.config.MONGODB_URI) await startDatabase(start);
   await Promise.all(['gateway', 'http'].map((name) => startKind(start, name)));
   const { config, manager } = start;
   for (const port of [config.HTTP_PORT, config.GATEWAY_PORT])
@@ -129,10 +112,6 @@ export async function startCluster(): Promise<number> {
   mkdirSync(places.logs, { recursive: true });
   const token = await tryoutToken(config);
 
-  // What ecosystem.config.js reads: one port of the embedded database for all, and what was checked above.
-  const databasePort = config.MONGODB_URI ? undefined : await freePort();
-  if (databasePort !== undefined) process.env.EMBEDDED_MONGO_PORT = String(databasePort);
-
   const readiness = createReadiness();
   const manager = await connectManager(places, readiness);
   // pm2 detaches its daemon: Ctrl-C would leave half a cluster behind.
@@ -140,7 +119,7 @@ export async function startCluster(): Promise<number> {
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
     const file = join(projectRoot(), 'ecosystem.config.js');
-    const processes = await startAll({ config, places, manager, readiness, file }, databasePort);
+    const processes = await startAll({ config, places, manager, readiness, file });
     process.stdout.write(welcome(config, processes, config.DEMO, token));
   } catch (error) {
     await stopAll(manager, places);

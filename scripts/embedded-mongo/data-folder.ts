@@ -1,30 +1,72 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Reader } from './storage.js';
+import { socketPath } from './unix-socket.js';
 
 /** Rises whenever the bytes of keys or catalog entries change their meaning. */
 const FORMAT_VERSION = 1;
 
-/**
- * Opens the database folder DATA_DIR/mongo, making it when it is missing, and returns its path.
- * Throws when it was written in another format: it is neither read wrongly nor overwritten.
- */
-export function openDataFolder(dataDir: string): string {
+/** The database name in the connection strings that this program gives. */
+export const DATABASE = 'adoption';
+
+/** Below and above all keys. */
+const ALL_KEYS = { start: Buffer.of(0), end: Buffer.alloc(9, 255), reverse: false };
+
+/** The database folder DATA_DIR/mongo, made when it is missing. */
+export function makeDataFolder(dataDir: string): string {
   const folder = join(dataDir, 'mongo');
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, 'format-version');
-  if (!existsSync(file)) {
-    if (existsSync(join(folder, 'data.mdb')))
-      throw new Error(`${folder} holds data but no format-version file; it was not written by this program`);
-    // Renamed into place, so that a crash leaves either no file or a whole one.
-    writeFileSync(`${file}.new`, `${FORMAT_VERSION}\n`);
-    renameSync(`${file}.new`, file);
-    return folder;
-  }
-  const found = readFileSync(file, 'utf8').trim();
-  if (found !== String(FORMAT_VERSION))
+  return folder;
+}
+
+/** Where the process that serves a folder takes connections: the same place for each that ever does. */
+export const socketFile = (folder: string) => join(folder, 'db.sock');
+
+/** The connection string of that place. */
+export function socketUri(folder: string): string {
+  return `mongodb://${encodeURIComponent(socketPath(socketFile(folder)))}/${DATABASE}`;
+}
+
+/**
+ * Whether the folder is marked with this program's format; not, if it never held data.
+ * @throws Error when it was written in another format: it is neither read wrongly nor overwritten
+ */
+export function isMarked(folder: string): boolean {
+  const found = readMark(markFile(folder));
+  if (found !== '' && found !== String(FORMAT_VERSION))
     throw new Error(
-      `${folder} has data format ${found || '(empty)'}, this version reads format ${FORMAT_VERSION}. ` +
+      `${folder} has data format ${found.slice(0, 20)}, this version reads format ${FORMAT_VERSION}. ` +
         'Dump it with the version that wrote it and restore the dump here.',
     );
-  return folder;
+  return found !== '';
+}
+
+/**
+ * Marks a folder with the format, before its first record. A mark that is missing or empty beside an empty store is
+ * what a crash during the first start leaves.
+ * @throws Error when there are records already: nobody can tell who wrote them
+ */
+export function mark(folder: string, stored: Reader): void {
+  const file = markFile(folder);
+  if (stored.entries(ALL_KEYS, 1).length > 0)
+    throw new Error(
+      `${file} is missing or empty, but the folder holds data. If this program wrote it, write ` +
+        `${FORMAT_VERSION} into that file; else choose another DATA_DIR.`,
+    );
+  writeFileSync(`${file}.new`, `${FORMAT_VERSION}\n`, { flush: true });
+  renameSync(`${file}.new`, file);
+  const entry = openSync(folder, 'r');
+  fsyncSync(entry);
+  closeSync(entry);
+}
+
+const markFile = (folder: string) => join(folder, 'format-version');
+
+function readMark(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replaceAll('\0', '').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
 }

@@ -97,7 +97,9 @@ export function asCommandError(error: unknown): CommandError {
   if (!(error instanceof Error)) return new CommandError(1, String(error));
   if (error.name.startsWith('BSON')) return new CommandError(22, error.message);
   if (error instanceof StorageFailure)
-    return new CommandError(error.full ? 14031 : 1, `The embedded database cannot write: ${error.message}`);
+    return error.full
+      ? new CommandError(14031, `The disk of the embedded database is full: ${error.message}`)
+      : new CommandError(1, `The embedded database cannot write: ${error.message}`);
   if (error instanceof RangeError) return new CommandError(15, 'Document is nested too deeply');
   return new CommandError(1, error.message);
 }

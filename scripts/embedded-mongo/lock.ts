@@ -1,133 +1,191 @@
-import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { linkSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { connectTo, listenOn } from './unix-socket.js';
 
-/** How long a folder that another process is just leaving is waited for, in milliseconds. */
-const WAIT_MS = 5000;
-const POLL_MS = 50;
+/** How long a process that neither serves nor ends is waited for, in milliseconds. */
+const WAIT_MS = 15_000;
 
-/** What the lock file says of the process that serves the folder. */
-export interface LockOwner {
+/**
+ * A folder belongs to the process that listens on the socket `owner.N` with the highest N. Whether it listens
+ * is the kernel's knowledge: it holds across PID and network namespaces (containers that share the folder), and ends
+ * with the process however that ends. Only after N was seen dead may N + 1 be taken, by a link, which fails when the
+ * name exists: of several that try, one succeeds.
+ */
+const OWNER = /^owner\.(\d+)$/;
+
+const ownerFile = (folder: string, number: number) => join(folder, `owner.${number}`);
+
+/** The number of the folder's last owner, 0 if it never had one. */
+function lastOwner(folder: string): number {
+  return Math.max(0, ...readdirSync(folder).map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
+}
+
+/** The connection of a process that uses the database; the owner sees how many there are. */
+export interface Hold {
+  /** Of the owner, as its own PID namespace numbers it. */
   pid: number;
-  /** Start time of the process, where the system tells it: a pid alone may have been given to another program. */
-  started: string;
-  /** 0 until the server listens. */
-  port: number;
-}
-
-export interface Lock {
-  /** Writes the port into the lock file, for those who want to join. */
-  publish(port: number): void;
-  release(): void;
-}
-
-function lockFile(folder: string): string {
-  return join(folder, 'lock.json');
-}
-
-/** What /proc/PID/stat tells: when the process began, in the system's own ticks, and whether it has ended already. */
-function processState(pid: number): { started: string; ended: boolean } {
-  try {
-    // Fields 3 (state) and 22 (starttime) of proc(5); the command name before them may hold spaces and brackets.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // Where nothing reaps orphans (a container without init), the killed stay as zombies.
-    return { started: fields[19] ?? '', ended: fields[0] === 'Z' || fields[0] === 'X' };
-  } catch {
-    // No /proc on this system, or no such process: the signal has the say.
-    return { started: '', ended: false };
-  }
-}
-
-function isAlive(owner: LockOwner): boolean {
-  try {
-    process.kill(owner.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  const { started, ended } = processState(owner.pid);
-  return !ended && (owner.started === '' || started === '' || started === owner.started);
-}
-
-/** The live process that serves a folder, if any. */
-export function readOwner(folder: string): LockOwner | undefined {
-  const owner = parseOwner(readLock(lockFile(folder)));
-  return owner && isAlive(owner) ? owner : undefined;
-}
-
-function readLock(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-function parseOwner(text: string | undefined): LockOwner | undefined {
-  try {
-    const owner = JSON.parse(text ?? 'null') as LockOwner | null;
-    return Number.isInteger(owner?.pid) ? (owner ?? undefined) : undefined;
-  } catch {
-    return undefined;
-  }
+  /** Resolves when the owner is gone, or has let go of this connection. */
+  lost: Promise<void>;
+  /** Ends the use; resolves when the owner has taken note or, where it ends now that nobody is left, has ended. */
+  letGo(): Promise<void>;
 }
 
 /**
- * Takes a folder for this process. A lock of a dead process is taken over; one of a process that is about to die is
- * waited for. Rejects when another process goes on holding it.
+ * Connects to the process that serves the folder, waiting for one that is about to. Undefined when there is none.
+ * Rejects when it does not answer in time (a frozen process).
  */
-export async function acquireLock(folder: string, waitMs = WAIT_MS): Promise<Lock> {
-  const file = lockFile(folder);
-  const mine: LockOwner = { pid: process.pid, started: processState(process.pid).started, port: 0 };
-  const isMine = () => {
-    const owner = parseOwner(readLock(file));
-    return owner?.pid === mine.pid && owner.started === mine.started;
-  };
-  const deadline = Date.now() + waitMs;
-  while (!tryTake(file, mine)) {
-    const found = readLock(file);
-    const owner = parseOwner(found);
-    if (found !== undefined && !(owner && isAlive(owner))) removeStale(file, found);
-    else if (owner && Date.now() > deadline)
-      throw new Error(`${folder} is in use by process ${owner.pid}; stop it or choose another DATA_DIR`);
-    else await sleep(POLL_MS);
+export async function holdOwner(folder: string, waitMs = WAIT_MS): Promise<Hold | undefined> {
+  const number = lastOwner(folder);
+  const socket = number > 0 ? await connectTo(ownerFile(folder, number)) : undefined;
+  if (!socket) return undefined;
+  const lost = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+  });
+  const pid = await greeting(socket, waitMs);
+  if (pid === undefined) {
+    if (!socket.closed) {
+      socket.destroy();
+      throw new Error(`${folder} is in use by a process that does not answer`);
+    }
+    return undefined;
   }
+  // A script that has nothing else to do ends, and its hold with it.
+  socket.unref();
   return {
-    publish(port) {
-      if (!isMine()) throw new Error(`${folder} was taken by another process at the same moment`);
-      writeFileSync(`${file}.${process.pid}`, JSON.stringify({ ...mine, port }));
-      renameSync(`${file}.${process.pid}`, file);
-    },
-    release() {
-      if (isMine()) rmSync(file, { force: true });
+    pid,
+    lost,
+    async letGo() {
+      socket.ref();
+      const impatience = setTimeout(() => socket.destroy(), WAIT_MS);
+      socket.end();
+      await lost;
+      clearTimeout(impatience);
     },
   };
 }
 
-/** Makes the lock file with its content in one step: a link fails when the name is there already. */
-function tryTake(file: string, owner: LockOwner): boolean {
-  const own = `${file}.${randomUUID()}`;
-  writeFileSync(own, JSON.stringify(owner));
+/** The owner's pid, which it sends once it serves; undefined when it ends before, or the time does. */
+function greeting(socket: Socket, waitMs: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => resolve(undefined), waitMs);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+      if (!text.endsWith('\n')) return;
+      clearTimeout(late);
+      resolve(Number(text));
+    });
+    socket.once('close', () => {
+      clearTimeout(late);
+      resolve(undefined);
+    });
+  });
+}
+
+/** The ownership of a folder. */
+export interface Lock {
+  /** Tells those who wait, and all who come later, that the folder is served. */
+  publish(): void;
+  /** Processes that use it at the moment, by `holdOwner`. */
+  holders(): number;
+  /** Called whenever one of them goes; a clean leave is confirmed to it afterwards. */
+  onLeave: () => Promise<void>;
+  /** From now on nobody is told that the folder is served; it is free after `release`. */
+  withdraw(): void;
+  release(): void;
+}
+
+/**
+ * Takes a folder for this process; waits for one that is just leaving it.
+ * Rejects when another process serves it.
+ */
+export async function takeFolder(folder: string, waitMs = WAIT_MS): Promise<Lock> {
+  for (;;) {
+    const last = lastOwner(folder);
+    const owner = await holdOwner(folder, waitMs);
+    if (owner) {
+      await owner.letGo();
+      throw new Error(`${folder} is in use by process ${owner.pid}; stop it or choose another DATA_DIR`);
+    }
+    const lock = await claim(folder, last + 1);
+    if (lock) return lock;
+  }
+}
+
+/** Becomes owner NUMBER, whose predecessor is known to be dead; undefined when another process was first. */
+async function claim(folder: string, number: number): Promise<Lock | undefined> {
+  const { server, lock } = createLock();
+  const own = join(folder, `new.${randomBytes(3).toString('hex')}`);
+  await listenOn(server, own);
+  const isOurs = tryLink(own, ownerFile(folder, number));
+  rmSync(own, { force: true });
+  // The number may be free because later owners have tidied up: then theirs is higher.
+  if (isOurs && lastOwner(folder) === number) {
+    tidy(folder, number);
+    return lock;
+  }
+  if (isOurs) rmSync(ownerFile(folder, number), { force: true });
+  lock.release();
+  return undefined;
+}
+
+function tryLink(from: string, to: string): boolean {
   try {
-    linkSync(own, file);
+    linkSync(from, to);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
-  } finally {
-    rmSync(own, { force: true });
   }
 }
 
-/** Moves a dead process's lock aside. If another process has replaced it meanwhile, its lock is put back. */
-function removeStale(file: string, stale: string): void {
-  const aside = `${file}.${randomUUID()}`;
-  try {
-    renameSync(file, aside);
-    if (readLock(aside) !== stale) linkSync(aside, file);
-  } catch {
-    // Another process was first, or the owner has just released it.
-  }
-  rmSync(aside, { force: true });
+/** Removes the sockets of earlier owners, all dead. */
+function tidy(folder: string, number: number): void {
+  for (const name of readdirSync(folder))
+    if (Number(OWNER.exec(name)?.[1] ?? number) < number) rmSync(join(folder, name), { force: true });
+}
+
+function createLock(): { server: Server; lock: Lock } {
+  const sockets = new Set<Socket>();
+  const holders = new Set<Socket>();
+  let serving = false;
+  const greet = (socket: Socket) => socket.write(`${process.pid}\n`);
+  const leave = async (socket: Socket): Promise<void> => {
+    if (!holders.delete(socket)) return;
+    await lock.onLeave();
+    // Where that was the end of the service, the connection ends with it.
+    if (serving) socket.end();
+  };
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    holders.add(socket);
+    socket.resume();
+    // One that breaks is seen by its 'close'.
+    socket.on('error', () => {});
+    socket.on('end', () => void leave(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      void leave(socket);
+    });
+    if (serving) greet(socket);
+  });
+  const lock: Lock = {
+    publish() {
+      serving = true;
+      for (const socket of holders) greet(socket);
+    },
+    holders: () => holders.size,
+    onLeave: async () => {},
+    withdraw() {
+      serving = false;
+    },
+    release() {
+      serving = false;
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+  return { server, lock };
 }

@@ -3,21 +3,26 @@ import { type EmbeddedMongo, startEmbeddedMongo } from './server.js';
 
 /**
  * The embedded database as a process of its own: `main.js --data-dir DIR [--port N]`.
- * With an IPC channel it reports `{type: 'ready', uri}` or `{type: 'failed', message}` and ends with its parent.
+ * With an IPC channel it reports `{type: 'ready', uri}` or `{type: 'failed', message}`, and once its parent is gone or
+ * has disconnected it ends as soon as nobody uses it. Without one it serves until a signal.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'data-dir': { type: 'string' }, port: { type: 'string' } } });
   const dataDir = values['data-dir'];
   if (dataDir === undefined) throw new Error('usage: main.js --data-dir DIR [--port N]');
-  const port = Number(values.port ?? 0);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+  const port = values.port === undefined ? undefined : Number(values.port);
+  if (port !== undefined && (!Number.isInteger(port) || port < 0 || port > 65_535))
     throw new Error(`--port ${values.port} is no port number`);
-  const server = await startEmbeddedMongo({ dataDir, storage: 'lmdb', port });
+  const server = await startEmbeddedMongo({
+    dataDir,
+    storage: 'lmdb',
+    ...(port === undefined ? {} : { port }),
+  });
   endWith(server);
   process.send?.({ type: 'ready', uri: server.uri });
 }
 
-/** Stops cleanly on a signal and when the parent is gone, however it went. */
+/** Stops cleanly on a signal, and when it was started by a process that needs it no more and nobody else does. */
 function endWith(server: EmbeddedMongo): void {
   let stopping = false;
   const stop = () => {
@@ -27,12 +32,18 @@ function endWith(server: EmbeddedMongo): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  if (process.channel) {
-    process.on('disconnect', stop);
-    // The parent may have died before this listener was there.
-    if (!process.connected) stop();
-  }
+  if (!process.channel) return;
+  const stopIfUnused = () => {
+    if (!process.connected && !server.isUsed()) stop();
+  };
+  server.onLeave(stopIfUnused);
+  process.on('disconnect', stopIfUnused);
+  // The parent may have died before this listener was there.
+  stopIfUnused();
 }
+
+// A full disk takes no line of a log: that must not end the process which has to answer so.
+process.stderr.on('error', () => {});
 
 main().catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);

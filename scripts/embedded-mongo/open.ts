@@ -1,135 +1,148 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { readOwner } from './lock.js';
+import { makeDataFolder, socketUri } from './data-folder.js';
+import { type Hold, holdOwner } from './lock.js';
 
-/** How long a server has to come up, or one that is going has to go, in milliseconds. */
+/** How long a database may take to come up, and a lost one to come back, in milliseconds. */
 const WAIT_MS = 15_000;
-/** A server that is asked to stop gets this long before it is killed. */
-const STOP_MS = 5000;
-const POLL_MS = 50;
+/** One that served this long, in milliseconds, has come back: the next loss is another one. */
+const STABLE_MS = 5000;
+const PAUSE_MS = 100;
 
 export interface OpenedMongo {
+  /** Stays the same when another process serves the folder. */
   uri: string;
-  /** Stops the server if this call started it; a server that was there already stays. */
+  /** Lets go of it. Without another user the database has ended when this resolves. */
   close(): Promise<void>;
 }
 
+/** What a user of the database is told while it uses it. */
+export interface Watcher {
+  /** It is gone, and being started again. */
+  onLost(): void;
+  /** It serves again. */
+  onBack(): void;
+  /** It cannot be had again. */
+  onGone(error: Error): void;
+}
+
 /**
- * The embedded database of a data folder: joins the process that serves it, or starts one as a child. Rejects with
- * one readable line when it cannot be started.
+ * The embedded database of a data folder: joins the process that serves it, or starts one. That process belongs to
+ * nobody: it ends when its last user has let go of it or died. Rejects with one readable line when it cannot be had.
+ *
+ * @param watcher with it, a database that ends is started again, whoever had started it; without, its loss is left
+ *   to be noticed by the operation that fails
  */
-export async function openEmbeddedMongo(dataDir: string): Promise<OpenedMongo> {
-  const folder = join(dataDir, 'mongo');
-  const deadline = Date.now() + WAIT_MS;
-  for (;;) {
-    const uri = await joinRunning(folder);
-    if (uri) return { uri, close: async () => {} };
-    const child = startChild(dataDir);
-    // Two starters at once: the lock lets one child serve, and the other's parent joins that one.
-    const other = joinOther(folder, child.process.pid);
-    const outcome = await Promise.race([child.ready, other.found]);
-    other.giveUp();
-    if (outcome.kind === 'ready') return { uri: outcome.uri, close: () => stop(child.process) };
-    await stop(child.process);
-    if (outcome.kind === 'failed' && (!readOwner(folder) || Date.now() > deadline)) throw outcome.error;
-  }
-}
+export async function openEmbeddedMongo(dataDir: string, watcher?: Watcher): Promise<OpenedMongo> {
+  const folder = makeDataFolder(dataDir);
+  let hold = await holdOrStart(dataDir, folder, Date.now() + WAIT_MS);
+  let closing = false;
 
-/** The address of a running server, when it answers. One that holds the lock but does not listen yet is waited for. */
-async function joinRunning(folder: string): Promise<string | undefined> {
-  const deadline = Date.now() + WAIT_MS / 3;
-  while (existsSync(folder) && Date.now() < deadline) {
-    const owner = readOwner(folder);
-    if (!owner) return undefined;
-    if (owner.port > 0 && (await answers(owner.port))) return `mongodb://127.0.0.1:${owner.port}/adoption`;
-    await sleep(POLL_MS);
-  }
-  return undefined;
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-}
-
-type Outcome = { kind: 'ready'; uri: string } | { kind: 'failed'; error: Error } | { kind: 'other' };
-
-/** Starts a server; `ready` never rejects. */
-function startChild(dataDir: string): { process: ChildProcess; ready: Promise<Outcome> } {
-  const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-    // Not the parent's: those may be an inspector's port or `--eval`.
-    execArgv: ['--enable-source-maps'],
-    // In a group of its own: Ctrl-C reaches the parent alone, which first finishes what it is doing.
-    detached: true,
-  });
-  // What it says before it is ready becomes the error of the start; anything later is for the operator to read.
-  let complaint = '';
-  let starting = true;
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    if (starting) complaint += text;
-    else process.stderr.write(text);
-  });
-  const ready = new Promise<Outcome>((resolve) => {
-    const fail = (message: string) => resolve({ kind: 'failed', error: new Error(message) });
-    child.once('message', (message: { type: string; uri?: string; message?: string }) => {
-      if (message.type === 'ready' && message.uri) resolve({ kind: 'ready', uri: message.uri });
-      else fail(message.message ?? 'the embedded database failed');
-    });
-    child.once('error', (error) => fail(error.message));
-    child.once('exit', (code, signal) =>
-      fail(complaint.trim() || `the embedded database ended at start (${signal ?? code})`),
-    );
-  });
-  // Once it serves, neither the child nor its channel keeps a script alive that has nothing else to do.
-  void ready.then(() => {
-    starting = false;
-    child.unref();
-    child.channel?.unref();
-    (child.stderr as Socket | null)?.unref();
-  });
-  return { process: child, ready };
-}
-
-/** Looks out for a server of the folder that is not this child. */
-function joinOther(folder: string, pid: number | undefined): { found: Promise<Outcome>; giveUp(): void } {
-  let given = false;
-  const look = async (): Promise<Outcome> => {
-    while (!given) {
-      await sleep(POLL_MS);
-      const owner = readOwner(folder);
-      if (owner && owner.pid !== pid && owner.port > 0 && (await answers(owner.port)))
-        return { kind: 'other' };
+  async function watch({ onLost, onBack, onGone }: Watcher): Promise<void> {
+    let giveUpAt = 0;
+    for (;;) {
+      const since = Date.now();
+      await hold.lost;
+      if (closing) return;
+      if (Date.now() - since > STABLE_MS || giveUpAt === 0) giveUpAt = Date.now() + WAIT_MS;
+      onLost();
+      try {
+        hold = await reopen(dataDir, folder, giveUpAt);
+      } catch (error) {
+        if (!closing) onGone(error as Error);
+        return;
+      }
+      // Closed meanwhile: nobody else would let go of it.
+      if (closing) return hold.letGo();
+      onBack();
     }
-    return { kind: 'other' };
-  };
+  }
+
+  const watching = watcher ? watch(watcher) : undefined;
   return {
-    found: look(),
-    giveUp() {
-      given = true;
+    uri: socketUri(folder),
+    async close() {
+      closing = true;
+      await hold.letGo();
+      await watching;
     },
   };
 }
 
-function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-  return new Promise((resolve) => {
-    const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-    child.once('exit', () => {
-      clearTimeout(force);
-      resolve();
-    });
-    child.ref();
-    child.kill('SIGTERM');
+/** Has the folder served again, trying until a moment (epoch ms). An empty database in its place would be a lie. */
+async function reopen(dataDir: string, folder: string, giveUpAt: number): Promise<Hold> {
+  for (;;) {
+    if (!existsSync(join(folder, 'data.mdb'))) throw new Error(`the data of ${folder} is gone`);
+    try {
+      if (Date.now() > giveUpAt) throw new Error(`the database of ${folder} does not stay up`);
+      return await holdOrStart(dataDir, folder, giveUpAt);
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** Joins the process that serves the folder, or starts one: of several started at once, the lock lets one serve. */
+async function holdOrStart(dataDir: string, folder: string, deadline: number): Promise<Hold> {
+  for (;;) {
+    const joined = await holdOwner(folder);
+    if (joined) return joined;
+    const { child, failure } = await startChild(dataDir);
+    const hold = await holdOwner(folder);
+    if (child.connected) child.disconnect();
+    if (hold) return hold;
+    if (failure) throw failure;
+    if (Date.now() > deadline) throw new Error(`the database of ${folder} does not stay up`);
+  }
+}
+
+/** Starts a server; resolves when it serves or has failed. Until it is disconnected, it waits for its first user. */
+async function startChild(dataDir: string): Promise<{ child: ChildProcess; failure?: Error }> {
+  const log = openLog(dataDir);
+  const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
+    // It outlives this process where others use it, whose output it must not keep open.
+    stdio: ['ignore', log ?? 'ignore', log ?? 'ignore', 'ipc'],
+    // Not the parent's: those may be an inspector's port or `--eval`.
+    execArgv: ['--enable-source-maps'],
+    // In a session of its own: Ctrl-C reaches its users, which first finish what they are doing.
+    detached: true,
   });
+  if (log !== undefined) closeSync(log);
+  const events = new AbortController();
+  const said = once(child, 'message', events).then(([message]) => {
+    const { type, message: reason } = message as { type: string; message?: string };
+    return type === 'ready' ? undefined : new Error(reason ?? 'the embedded database failed');
+  });
+  const ended = once(child, 'exit', events).then(
+    ([code, signal]) =>
+      new Error(`the embedded database ended at start (${signal ?? code}); see ${logFile(dataDir)}`),
+  );
+  try {
+    const failure = await Promise.race([said, ended]);
+    return failure ? { child, failure } : { child };
+  } catch (error) {
+    // `once` rejects when there is no process to start.
+    return { child, failure: error as Error };
+  } finally {
+    events.abort();
+    await Promise.allSettled([said, ended]);
+    child.unref();
+  }
+}
+
+const logFile = (dataDir: string) => join(dataDir, 'logs', 'database.log');
+
+/** Where the database's own lines go; undefined when they cannot be kept, which must not prevent a start. */
+function openLog(dataDir: string): number | undefined {
+  try {
+    mkdirSync(join(dataDir, 'logs'), { recursive: true });
+    return openSync(logFile(dataDir), 'a');
+  } catch {
+    return undefined;
+  }
 }

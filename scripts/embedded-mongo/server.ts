@@ -1,14 +1,15 @@
-import { createServer, type Socket } from 'node:net';
+import { rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from './connection.js';
-import { openDataFolder } from './data-folder.js';
+import { DATABASE, isMarked, makeDataFolder, mark, socketFile, socketUri } from './data-folder.js';
 import { Engine } from './engine.js';
-import { acquireLock, type Lock } from './lock.js';
+import { type Lock, takeFolder } from './lock.js';
 import { LmdbStorage } from './storage.lmdb.js';
 import { MemoryStorage } from './storage.memory.js';
 import { removeExpired, TTL_INTERVAL_MS } from './ttl.js';
+import { listenOn } from './unix-socket.js';
 
-/** The database name in the connection strings this server gives. */
-const DATABASE = 'adoption';
 const MAX_CONNECTIONS = 2000;
 
 export interface EmbeddedMongoOptions {
@@ -18,7 +19,7 @@ export interface EmbeddedMongoOptions {
   storage?: 'lmdb' | 'memory';
   /** A loopback address; there are no users and no TLS, so no other is accepted. Default 127.0.0.1. */
   host?: string;
-  /** 0, the default, takes a free port. */
+  /** 0 takes a free port. Without it, a database with a folder listens on the folder's socket alone. */
   port?: number;
   /** Open cursors at once (1000). */
   maxCursors?: number;
@@ -27,13 +28,26 @@ export interface EmbeddedMongoOptions {
 }
 
 export interface EmbeddedMongo {
+  /** The TCP address where there is one, else that of the socket in the folder. */
   uri: string;
+  /** 0 without a TCP port. */
   port: number;
+  /** Whether a process holds the folder or a client is connected. */
+  isUsed(): boolean;
+  /** Calls back whenever one of them has gone. */
+  onLeave(callback: () => void): void;
   close(): Promise<void>;
 }
 
+/** What the system says when a new folder cannot be written. */
+const NO_ROOM = new Set<string | undefined>(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** A client that ends closes its connections first; the system may tell of them a little later, in milliseconds. */
+const CLOSING_MS = 200;
+
 /**
- * Starts the embedded database and resolves when it accepts connections.
+ * Starts the embedded database and resolves when it accepts connections: on the socket in its folder where it has
+ * one, and on a loopback port where one is asked for or there is no folder.
  * Rejects with a readable message when the address is not loopback, the port is taken, the folder is in use by
  * another process or was written in another format.
  */
@@ -42,67 +56,134 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   if (!/^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host))
     throw new Error(`The embedded database listens on loopback addresses only, not on ${host}`);
   const storage = options.storage ?? (options.dataDir === undefined ? 'memory' : 'lmdb');
-  let lock: Lock | undefined;
-  let folder: string | undefined;
-  if (storage === 'lmdb') {
-    if (options.dataDir === undefined) throw new Error('lmdb storage needs a dataDir');
-    folder = openDataFolder(options.dataDir);
-    lock = await acquireLock(folder);
-  }
+  if (storage === 'lmdb' && options.dataDir === undefined) throw new Error('lmdb storage needs a dataDir');
+  const folder = storage === 'lmdb' ? makeDataFolder(options.dataDir as string) : undefined;
+  const lock = folder === undefined ? undefined : await takeFolder(folder);
+  let engine: Engine | undefined;
+  const clients = new Clients();
   try {
-    const engine = new Engine(folder === undefined ? new MemoryStorage() : new LmdbStorage(folder), {
-      maxCursors: options.maxCursors ?? 1000,
-      idleMs: options.cursorIdleMs ?? 600_000,
+    engine = await openEngine(folder, options);
+    if (folder !== undefined) {
+      // A dead process's: nobody else may listen there while the folder is ours.
+      rmSync(socketFile(folder), { force: true });
+      await clients.listen(engine, (server) => listenOn(server, socketFile(folder)));
+    }
+    const port =
+      folder === undefined || options.port !== undefined
+        ? await clients.listen(engine, (server) => listenOnPort(server, host, options.port ?? 0))
+        : 0;
+    return serve(engine, clients, lock, {
+      port,
+      uri:
+        folder !== undefined && options.port === undefined
+          ? socketUri(folder)
+          : `mongodb://${host.includes(':') ? `[${host}]` : host}:${port}/${DATABASE}`,
     });
-    const server = await listen(engine, host, options.port ?? 0);
-    const shownHost = host.includes(':') ? `[${host}]` : host;
-    lock?.publish(server.port);
-    return {
-      uri: `mongodb://${shownHost}:${server.port}/${DATABASE}`,
-      port: server.port,
-      close: async () => {
-        await server.close();
-        await engine.close();
-        lock?.release();
-      },
-    };
   } catch (error) {
+    await clients.close();
+    await engine?.close();
     lock?.release();
+    if (folder !== undefined && NO_ROOM.has((error as NodeJS.ErrnoException).code))
+      throw new Error(`${folder} cannot be opened: there is no space left on its disk`);
     throw error;
   }
 }
 
-async function listen(
+async function openEngine(folder: string | undefined, options: EmbeddedMongoOptions): Promise<Engine> {
+  const limits = { maxCursors: options.maxCursors ?? 1000, idleMs: options.cursorIdleMs ?? 600_000 };
+  if (folder === undefined) return new Engine(new MemoryStorage(), limits);
+  const marked = isMarked(folder);
+  const storage = new LmdbStorage(folder);
+  try {
+    if (!marked) mark(folder, storage);
+    return new Engine(storage, limits);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+/** Everything is open: tells those who wait, removes what expires, and ends in order. */
+function serve(
   engine: Engine,
-  host: string,
-  port: number,
-): Promise<{ port: number; close(): Promise<void> }> {
-  const sockets = new Set<Socket>();
-  let connections = 0;
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    new Connection(socket, engine, ++connections);
-  });
-  server.maxConnections = MAX_CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  // A connection that cannot be accepted (no file descriptor left) is that client's trouble alone.
-  server.on('error', () => {});
+  clients: Clients,
+  lock: Lock | undefined,
+  address: { uri: string; port: number },
+): EmbeddedMongo {
   const expiry = setInterval(() => {
     void removeExpired(engine, Date.now(), (fault) => process.stderr.write(`embedded database: ${fault}\n`));
   }, TTL_INTERVAL_MS);
   expiry.unref();
-  const address = server.address();
+  lock?.publish();
   return {
-    port: typeof address === 'object' && address ? address.port : port,
-    close: () =>
-      new Promise((resolve) => {
-        clearInterval(expiry);
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    ...address,
+    isUsed: () => clients.count > 0 || (lock?.holders() ?? 0) > 0,
+    onLeave(callback) {
+      clients.onLeave = callback;
+      if (!lock) return;
+      lock.onLeave = async () => {
+        if (lock.holders() === 0) await clients.goneWithin(CLOSING_MS);
+        callback();
+      };
+    },
+    async close() {
+      clearInterval(expiry);
+      lock?.withdraw();
+      await clients.close();
+      await engine.close();
+      lock?.release();
+    },
   };
+}
+
+function listenOnPort(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+/** The connections of all clients, over however many addresses. */
+class Clients {
+  onLeave = () => {};
+  private readonly servers: Server[] = [];
+  private readonly sockets = new Set<Socket>();
+  private made = 0;
+
+  get count(): number {
+    return this.sockets.size;
+  }
+
+  /** Accepts connections on one more address. @returns its port, 0 if it has none */
+  async listen(engine: Engine, bind: (server: Server) => Promise<void>): Promise<number> {
+    const server = createServer((socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => {
+        this.sockets.delete(socket);
+        this.onLeave();
+      });
+      new Connection(socket, engine, ++this.made);
+    });
+    server.maxConnections = MAX_CONNECTIONS;
+    await bind(server);
+    this.servers.push(server);
+    // A connection that cannot be accepted (no file descriptor left) is that client's trouble alone.
+    server.on('error', () => {});
+    const address = server.address();
+    return typeof address === 'object' && address ? address.port : 0;
+  }
+
+  /** Resolves when no connection is left, or the time is over. */
+  async goneWithin(ms: number): Promise<void> {
+    const until = Date.now() + ms;
+    while (this.count > 0 && Date.now() < until) await sleep(10);
+  }
+
+  /** Takes no more connections and cuts those that are open. */
+  async close(): Promise<void> {
+    this.onLeave = () => {};
+    const closed = this.servers.map((server) => new Promise((resolve) => server.close(resolve)));
+    for (const socket of this.sockets) socket.destroy();
+    await Promise.all(closed);
+  }
 }

@@ -1,3 +1,5 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { ABORT, open, type RootDatabase } from 'lmdb';
 import { type Entry, type KeyRange, type Storage, StorageFailure, type Writer } from './storage.js';
 
@@ -13,6 +15,9 @@ interface Waiting {
  */
 const FULL = new Set<unknown>([28, 27, 122, -30792, 5]);
 
+/** Header and first 59 readers of the lock file, one page; a single process never has more. */
+const LOCK_BYTES = 4096;
+
 /**
  * The durable storage. LMDB is a copy-on-write B-tree: a commit is one atomic switch of the root page, so a crash
  * at any moment leaves the state of the last commit, and no recovery run is needed at start.
@@ -25,8 +30,9 @@ export class LmdbStorage implements Storage, Writer {
   private committing: Promise<void> | undefined;
   private lastFailed = false;
 
-  /** `path` is a folder; it is created when it is missing. */
+  /** `path` is a folder that no other process uses. @throws the system's error when there is no room for a new one */
   constructor(path: string) {
+    reserveLockFile(join(path, 'lock.mdb'));
     this.db = open<Buffer, Buffer>({
       path,
       keyEncoding: 'binary',
@@ -134,6 +140,19 @@ export class LmdbStorage implements Storage, Writer {
     this.lastFailed = failure !== undefined;
     if (failure) this.onRollback();
     for (const waiting of batch) failure ? waiting.reject(failure) : waiting.resolve();
+  }
+}
+
+/**
+ * LMDB makes its lock file by setting its length and writes to it through a map: on a full disk that ends the process
+ * by SIGBUS. So the part it writes to gets its blocks here, where a lack of them is an error. Nobody else has it open.
+ */
+function reserveLockFile(file: string): void {
+  const lockFile = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o644);
+  try {
+    writeSync(lockFile, Buffer.alloc(LOCK_BYTES));
+  } finally {
+    closeSync(lockFile);
   }
 }
 

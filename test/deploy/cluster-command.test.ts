@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { holdOwner } from '../../scripts/embedded-mongo/lock.js';
 import { createChecker } from '../cluster/checker.js';
 import { startLoad } from '../cluster/load.js';
 import { eventually } from '../support/eventually.js';
@@ -197,6 +198,22 @@ describe('npm run cluster', function () {
     expect((await cluster.call('/community/list/recent')).status).to.equal(200);
     const table = await cluster.run('status');
     expect(table.output.match(/ online /g)?.length).to.be.at.least(5);
+  });
+
+  it('has its database again within seconds when that is killed', async () => {
+    const folder = join(cluster.folder, 'mongo');
+    const killed = await holdOwner(folder);
+    process.kill(killed?.pid as number, 'SIGKILL');
+    await killed?.lost;
+    const posts = async () => (await cluster.call('/adopt/render')).text;
+    await eventually(async () => expect(await posts()).to.include('"id":80,'), 15_000);
+    const back = await holdOwner(folder);
+    expect(back?.pid).not.to.equal(killed?.pid);
+    await back?.letGo();
+    // A command beside it joins, and leaves it to the others.
+    await cluster.importMembers();
+    expect(await posts()).to.include('"id":80,');
+    expect((await cluster.run('status')).output).to.match(/^database .+ online /m);
   });
 
   it('stops everything: no process is left and both ports are free', async () => {

@@ -1,0 +1,41 @@
+import { connect, type Server, type Socket } from 'node:net';
+import { relative } from 'node:path';
+
+/** Longest path of a Unix socket, in bytes: `sun_path` has 108 on Linux and 104 on macOS, one for the final zero. */
+const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
+
+/**
+ * The shortest way to name a socket from this process's working folder.
+ * @throws Error when even that is longer than the system takes
+ */
+export function socketPath(path: string): string {
+  const fitting = [path, relative(process.cwd(), path)].find((name) => Buffer.byteLength(name) <= MAX_BYTES);
+  if (fitting === undefined)
+    throw new Error(
+      `DATA_DIR: ${path} is longer than the ${MAX_BYTES} bytes that the path of a socket may have`,
+    );
+  return fitting;
+}
+
+/** Listens on a path where nothing is yet. */
+export function listenOn(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketPath(path), resolve);
+  });
+}
+
+/**
+ * Connects to whoever listens there; undefined when nobody does.
+ * Rejects when that cannot be told, as for another user's socket.
+ */
+export function connectTo(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(socketPath(path));
+    socket.once('connect', () => resolve(socket));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(undefined);
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,167 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { makeDataFolder } from '../../../scripts/embedded-mongo/data-folder.js';
+import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
+import { countIn, insertInto } from './rows.js';
+
+const LOCK = new URL('../../../scripts/embedded-mongo/lock.js', import.meta.url).href;
+
+const messageOf = (call: Promise<unknown>) =>
+  call.then(
+    () => 'no error',
+    (error: Error) => error.message,
+  );
+
+/**
+ * A process in a PID namespace of its own, as in another container with the same volume. Where the system does not
+ * allow that (containers without privileges), the process is an ordinary one, and what is tested holds all the same.
+ */
+const ELSEWHERE = ['-r', '-p', '-n', '-f', '--kill-child'];
+const canUnshare = spawnSync('unshare', [...ELSEWHERE, 'true']).status === 0;
+
+/** Takes the folder in such a process, and keeps it; resolves to what came of it. */
+async function takeElsewhere(folder: string) {
+  const script = `
+    import { takeFolder } from ${JSON.stringify(LOCK)};
+    takeFolder(${JSON.stringify(folder)}).then(
+      (lock) => { lock.publish(); console.log('taken'); },
+      (error) => console.log(error.message));
+    process.stdin.resume().on('end', () => process.exit());`;
+  const node = [process.execPath, '--input-type=module', '-e', script];
+  const [command, ...args] = canUnshare ? ['unshare', ...ELSEWHERE, ...node] : node;
+  const child = spawn(command as string, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const [said] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    said,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    async end() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+describe('embedded database: the owner of a folder', () => {
+  let dataDir: string;
+  let folder: string;
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'embedded-folder-'));
+    folder = join(dataDir, 'mongo');
+    await mkdir(folder);
+  });
+  afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+  it('refuses a second one, also from another PID and network namespace', async () => {
+    const lock = await takeFolder(folder);
+    lock.publish();
+    expect(await messageOf(takeFolder(folder))).to.contain(`in use by process ${process.pid}`);
+    const other = await takeElsewhere(folder);
+    expect(other.said).to.contain('in use by process');
+    await other.end();
+    lock.release();
+  });
+
+  it('is seen from here when it lives in another namespace, and gone when it was killed', async () => {
+    const other = await takeElsewhere(folder);
+    expect(other.said).to.equal('taken');
+    expect(await messageOf(takeFolder(folder))).to.contain('in use by process');
+    const hold = await holdOwner(folder);
+    await other.kill();
+    await hold?.lost;
+    (await takeFolder(folder)).release();
+  });
+
+  it('lets one of many have it, again and again', async () => {
+    for (let round = 0; round < 5; round++) {
+      const tries = Array.from({ length: 8 }, () =>
+        takeFolder(folder).then(
+          (lock) => {
+            lock.publish();
+            return lock;
+          },
+          () => undefined,
+        ),
+      );
+      const taken = (await Promise.all(tries)).filter((lock): lock is Lock => lock !== undefined);
+      expect(taken).to.have.lengthOf(1);
+      taken[0]?.release();
+    }
+    expect(await readdir(folder), 'only the last socket is left').to.deep.equal(['owner.5']);
+  });
+
+  it('says so when it neither serves nor ends', async () => {
+    const lock = await takeFolder(folder);
+    expect(await messageOf(takeFolder(folder, 100))).to.contain('does not answer');
+    lock.release();
+  });
+
+  it('needs a path that a socket can have', async () => {
+    const deep = join(dataDir, 'x'.repeat(100));
+    expect(await messageOf(startEmbeddedMongo({ dataDir: deep }))).to.contain('DATA_DIR');
+  });
+});
+
+describe('embedded database: the format of a folder', () => {
+  let dataDir: string;
+  let mark: string;
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'embedded-format-'));
+    mark = join(dataDir, 'mongo', 'format-version');
+  });
+  afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+  async function serveOnce(document?: Record<string, unknown>): Promise<number> {
+    const server = await startEmbeddedMongo({ dataDir });
+    try {
+      if (document) await insertInto(server.uri, document);
+      return await countIn(server.uri);
+    } finally {
+      await server.close();
+    }
+  }
+
+  for (const [what, content] of [
+    ['empty', ''],
+    ['of zeros, as a power cut may leave it,', '\0\0'],
+  ] as const)
+    it(`a mark that is ${what} before the first record is written again`, async () => {
+      await mkdir(join(dataDir, 'mongo'));
+      await writeFile(mark, content);
+      expect(await serveOnce({ a: 1 })).to.equal(1);
+      await rm(mark);
+      expect(await messageOf(serveOnce())).to.contain('format-version');
+    });
+
+  it('a crash before the mark, with an empty store, is mended as well', async () => {
+    await new LmdbStorage(makeDataFolder(dataDir)).close();
+    expect(existsSync(mark)).to.equal(false);
+    expect(await serveOnce({ a: 1 })).to.equal(1);
+    expect(await serveOnce()).to.equal(1);
+  });
+
+  it('an empty mark beside data is refused in one line that says what to do, and the data stays', async () => {
+    await serveOnce({ a: 1 });
+    await copyFile(mark, `${mark}.kept`);
+    await writeFile(mark, '');
+    const said = await messageOf(serveOnce());
+    expect(said).to.match(
+      /format-version is missing or empty, but the folder holds data\. .* write 1 into that file/,
+    );
+    await copyFile(`${mark}.kept`, mark);
+    expect(await serveOnce()).to.equal(1);
+  });
+});
