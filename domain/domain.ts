@@ -60,6 +60,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
     ...createChatState(clock, redis),
   });
   let timer: NodeJS.Timeout | undefined;
+  let sweeping: Promise<void> | undefined;
   /** From when on pushes of this process may have been lost, by performance.now(). */
   let unheardSince = Number.NEGATIVE_INFINITY;
   const endings = [
@@ -69,14 +70,21 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
     redis?.on('back', () => void chat.tellAgain(unheardSince)),
   ];
 
+  /** One at a time: a sweep may have so much to finish that the next one is due before. */
+  function sweepCommunity(): Promise<void> {
+    sweeping ??= community
+      .sweep()
+      .catch((error) => logger.warn({ err: error }, 'a sweep failed; the next one tries again'))
+      .finally(() => {
+        sweeping = undefined;
+      });
+    return sweeping;
+  }
+
+  /** Resolves when the counts are right; what is left to announce is announced meanwhile. */
   async function sweep(): Promise<void> {
-    for (const area of [community, chat]) {
-      try {
-        await area.sweep();
-      } catch (error) {
-        logger.warn({ err: error }, 'a sweep failed; the next one tries again');
-      }
-    }
+    void chat.sweep();
+    await sweepCommunity();
   }
 
   return {

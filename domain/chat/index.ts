@@ -87,13 +87,10 @@ export function createChat(given: Given): Chat {
   );
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);
-  const unseen = createUnseenMessages(
-    events,
-    states,
-    presence,
-    async (chatNo, memberNo, seq) => mark(await states.get(chatNo), memberNo, seq),
-    logger,
-  );
+  const unseen = createUnseenMessages({
+    ...{ events, states, presence, logger },
+    markRead: async (chatNo, memberNo, seq) => mark(await states.get(chatNo), memberNo, seq),
+  });
   // A process that is alone knows for certain who is present.
   const shown = shared ? createShownMessages(states, presence, mark, logger) : undefined;
   presence.watch((chatNo, memberNo, present) => live.presence(chatNo, memberNo, present));
@@ -137,6 +134,7 @@ export function createChat(given: Given): Chat {
     async close() {
       await ledger.idle();
       uncertain.close();
+      await unseen.close();
       changes.close();
       bindings.close();
       await presence.close();

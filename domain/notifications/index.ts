@@ -59,54 +59,77 @@ export interface NotificationDeps {
   wakeUps?: WakeUps;
 }
 
+/** Most numbers of delivered notifications remembered: those of the five seconds between two looks of the tail. */
+const MAX_DELIVERED = 50_000;
+
 export function createNotifications(deps: NotificationDeps): Notifications {
   const { clock, events, directory, localTime, live, logger, wakeUps = createWakeUps() } = deps;
   /**
-   * Numbers of what this process has delivered lately, so that the tail leaves them alone; and whether the
-   * tail has found them: a push that comes late must not show those twice.
+   * Numbers of what this process has delivered since the tail's last look, and more, so that the tail
+   * leaves them alone; and whether the tail has found them: a push that comes late must not show those
+   * twice.
    */
-  const delivered = new LRUCache<number, 'pushed' | 'tailed'>({ max: 20_000 });
+  const delivered = new LRUCache<number, 'pushed' | 'tailed'>({ max: MAX_DELIVERED });
 
-  async function viewOf(record: NotificationRecord): Promise<NotificationView> {
-    const origins = await directory.lookUp(record.originNo > 0 ? [record.originNo] : []);
-    return presentNotification(record, origins.get(record.originNo), localTime);
-  }
-
-  /** A new one, to wherever its member is listening. */
-  async function deliver(record: NotificationRecord): Promise<void> {
-    delivered.set(record._id, 'pushed');
+  /** New ones, to wherever their members are listening. */
+  async function deliver(records: NotificationRecord[]): Promise<void> {
     try {
-      const view = await viewOf(record);
-      wakeUps.publish({ memberNo: record.memberNo, n: record.n, view });
-      live.notification(record.memberNo, view);
+      const origins = await lookUpOrigins(records);
+      for (const record of records) {
+        // The tail may have been faster here; other processes need the push all the same.
+        if (!delivered.has(record._id)) delivered.set(record._id, 'pushed');
+        const view = presentNotification(record, origins.get(record.originNo), localTime);
+        wakeUps.publish({ memberNo: record.memberNo, n: record.n, view });
+        live.notification(record.memberNo, view);
+      }
     } catch (error) {
-      // It is stored: the tail delivers it when the database answers again.
-      delivered.delete(record._id);
-      logger.warn({ err: error, notification: record._id }, 'a notification is left to the tail to deliver');
+      // They are stored: the tail delivers them when the database answers again.
+      logger.warn(
+        { err: error, notifications: records.length },
+        'notifications are left to the tail to deliver',
+      );
     }
   }
 
-  const notifier = createNotifier(clock, async (record) => {
-    metrics.notificationsStored.inc({ type: record.type });
-    await deliver(record);
+  const notifier = createNotifier(clock, async (records) => {
+    for (const { type } of records) metrics.notificationsStored.inc({ type });
+    if (records.length > 0) await deliver(records);
   });
-  /** Those whose push has not come by: to who listens in this process, as every process has its own tail. */
-  async function deliverHere(found: Found[]): Promise<void> {
-    const origins = await directory.lookUp(found.map(({ shared }) => shared.originNo).filter((no) => no > 0));
-    const views = new Map<SharedPart, NotificationView>();
-    for (const { _id, memberNo, n, shared } of found) {
-      if (delivered.has(_id)) continue;
-      delivered.set(_id, 'tailed');
-      const known = views.get(shared);
-      const view = known
-        ? { ...known, id: _id }
-        : presentNotification({ _id, ...shared }, origins.get(shared.originNo), localTime);
-      if (!known) views.set(shared, view);
+
+  /** One whose push has not come by: to who listens in this process, as every process has its own tail. */
+  function deliverHere(
+    { _id, memberNo, n, shared }: Found,
+    viewOf: (shared: SharedPart) => NotificationView,
+  ) {
+    if (delivered.has(_id)) return;
+    delivered.set(_id, 'tailed');
+    try {
+      const view = { ...viewOf(shared), id: _id };
       wakeUps.publishHere({ memberNo, n, view });
       live.notificationHere(memberNo, view);
+    } catch (error) {
+      logger.error({ err: error, notification: _id }, 'a notification cannot be shown');
     }
   }
-  const tail = createTail((id) => delivered.has(id), deliverHere, logger);
+
+  async function deliverFound(found: Found[]): Promise<void> {
+    const origins = await lookUpOrigins(found.map(({ shared }) => shared));
+    const views = new Map<SharedPart, NotificationView>();
+    const viewOf = (shared: SharedPart): NotificationView => {
+      const view =
+        views.get(shared) ??
+        presentNotification({ _id: 0, ...shared }, origins.get(shared.originNo), localTime);
+      views.set(shared, view);
+      return view;
+    };
+    for (const one of found) deliverHere(one, viewOf);
+  }
+
+  function lookUpOrigins(from: Pick<NotificationRecord, 'originNo'>[]) {
+    return directory.lookUp(from.map(({ originNo }) => originNo).filter((no) => no > 0));
+  }
+
+  const tail = createTail((id) => delivered.has(id), deliverFound, logger);
   listenToCauses(events, notifier);
 
   return {
@@ -122,9 +145,7 @@ export function createNotifications(deps: NotificationDeps): Notifications {
       delivered.set(notificationId, 'pushed');
       return true;
     },
-    async startTail() {
-      for (const id of await tail.start()) delivered.set(id, 'pushed');
-    },
+    startTail: () => tail.start(),
     async close() {
       await tail.stop();
       await notifier.idle();

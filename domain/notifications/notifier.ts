@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.js';
-import { duplicateKey } from '../platform/mongo.js';
+import { insertInOrder, insertNew } from '../platform/inserts.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Notification, type NotificationRecord, type NotificationType } from './notification.model.js';
 
@@ -23,7 +23,18 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Most notifications in one insert. */
+/** What waits for one member, in the order it came, with the records it becomes. */
+interface Run {
+  memberNo: number;
+  items: Waiting[];
+  records: NotificationRecord[];
+  /** How many of the records are stored: always the first ones. */
+  stored: number;
+  /** Why the outcome of the others is unknown. */
+  error?: unknown;
+}
+
+/** Most notifications written at a time. */
 const MAX_GROUP = 1_000;
 
 /** Longest text shown, in UTF-16 code units: a notification is a hint, not the thing itself. */
@@ -36,113 +47,136 @@ function excerpt(text: string): string {
 }
 
 /**
- * Writes notifications, those that wait at the same moment in one insert.
- *
- * Each member's `n` rises without gaps: a group holds at most one notice a member, numbered behind the
- * member's last one, and the unique index (memberNo, n) refuses a number that another process took.
- *
- * @param deliver called for each new record, per member in the order of `n`, once it is stored
+ * Stores runs of several records each by ordered inserts, so that none is stored behind a refused one:
+ * a member's numbers get no hole. A run that is refused in its middle does not hold up those behind it.
  */
-export function createNotifier(clock: Clock, deliver: (record: NotificationRecord) => Promise<void>) {
+async function storeRuns(runs: Run[]): Promise<void> {
+  let left = runs;
+  try {
+    while (left.length > 0) {
+      let stored = await insertInOrder(
+        Notification,
+        left.flatMap(({ records }) => records),
+      );
+      const refused = left.findIndex((run) => {
+        run.stored = Math.min(stored, run.records.length);
+        stored -= run.stored;
+        return run.stored < run.records.length;
+      });
+      left = refused < 0 ? [] : left.slice(refused + 1);
+    }
+  } catch (error) {
+    for (const run of left) run.error = error;
+  }
+}
+
+/** Stores runs of one record each by one insert, in which a refused one does not hold up the others. */
+async function storeSingles(runs: Run[]): Promise<void> {
+  try {
+    const refused = new Set(
+      await insertNew(
+        Notification,
+        runs.flatMap(({ records }) => records),
+      ),
+    );
+    for (const run of runs) run.stored = run.records.some((record) => refused.has(record)) ? 0 : 1;
+  } catch (error) {
+    for (const run of runs) run.error = error;
+  }
+}
+
+/**
+ * Writes notifications, those that wait at the same moment together.
+ *
+ * Each member's `n` rises without gaps: a member's notices are numbered behind the last one, the unique
+ * index (memberNo, n) refuses a number that another process took, and none is stored behind a refused one.
+ *
+ * @param deliver called with new records once they are stored, per member in the order of `n`
+ */
+export function createNotifier(clock: Clock, deliver: (records: NotificationRecord[]) => Promise<void>) {
   const heads = new LRUCache<number, number>({ max: 100_000 });
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
-
-  /** The next group: one notice a member, the rest stays in order. */
-  function takeGroup(): Waiting[] {
-    const group: Waiting[] = [];
-    const rest: Waiting[] = [];
-    const taken = new Set<number>();
-    for (const item of waiting) {
-      const { memberNo } = item.notice;
-      if (group.length < MAX_GROUP && !taken.has(memberNo)) group.push(item);
-      else rest.push(item);
-      taken.add(memberNo);
-    }
-    waiting = rest;
-    return group;
-  }
 
   async function headOf(memberNo: number): Promise<number> {
     const known = heads.get(memberNo);
     if (known !== undefined) return known;
     const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
-    const head = last?.n ?? 0;
-    heads.set(memberNo, head);
-    return head;
+    return last?.n ?? 0;
   }
 
-  async function numbered(group: Waiting[]): Promise<NotificationRecord[]> {
+  async function numbered(group: Waiting[]): Promise<Run[]> {
+    const byMember = new Map<number, Waiting[]>();
+    for (const item of group) {
+      const { memberNo } = item.notice;
+      const items = byMember.get(memberNo);
+      if (items) items.push(item);
+      else byMember.set(memberNo, [item]);
+    }
     const [firstId, numbers] = await Promise.all([
       nextNumbers('notification', group.length),
-      Promise.all(group.map(({ notice }) => headOf(notice.memberNo))),
+      Promise.all([...byMember.keys()].map(headOf)),
     ]);
     const publishedAt = new Date(clock.now());
-    return group.map(({ notice }, i) => ({
-      _id: firstId + i,
-      memberNo: notice.memberNo,
-      n: (numbers[i] ?? 0) + 1,
-      type: notice.type,
-      content: excerpt(notice.content),
-      url: notice.url,
-      originNo: notice.originNo,
-      publishedAt,
-      checked: false,
-      deleted: false,
-      cause: notice.cause,
-      ...(notice.chatNo === undefined ? {} : { chatNo: notice.chatNo }),
-    }));
+    let id = firstId;
+    return [...byMember].map(([memberNo, items], i) => {
+      let n = numbers[i] ?? 0;
+      const records = items.map(({ notice }) => recordOf(notice, id++, ++n, publishedAt));
+      return { memberNo, items, records, stored: 0 };
+    });
   }
 
-  /** @returns the positions of the group that a unique index refused */
-  async function insert(records: NotificationRecord[]): Promise<Set<number>> {
+  function recordOf(notice: Notice, _id: number, n: number, publishedAt: Date): NotificationRecord {
+    const { memberNo, type, content, url, originNo, cause, chatNo } = notice;
+    return {
+      ...{ _id, memberNo, n, type, content: excerpt(content), url, originNo, publishedAt },
+      ...{ checked: false, deleted: false, cause },
+      ...(chatNo === undefined ? {} : { chatNo }),
+    };
+  }
+
+  /** Refused notices were written before (same cause), or their numbers are another process's: once more. */
+  async function settleRefused({ memberNo, items, stored }: Run): Promise<Waiting[]> {
+    const refused = items.slice(stored);
+    const causes = refused.map(({ notice }) => notice.cause);
     try {
-      await Notification.collection.insertMany(records as never[], { ordered: false });
-      return new Set();
+      const existing = await Notification.find({ memberNo, cause: { $in: causes } }, { cause: 1 }).lean();
+      const known = new Set(existing.map(({ cause }) => cause));
+      for (const { notice, resolve } of refused) if (known.has(notice.cause)) resolve(undefined);
+      return refused.filter(({ notice }) => !known.has(notice.cause));
     } catch (error) {
-      const { writeErrors } = error as { writeErrors?: { index: number; code: number }[] };
-      const list = Array.isArray(writeErrors) ? writeErrors : [];
-      if (list.length > 0 && list.every(({ code }) => code === 11_000)) {
-        return new Set(list.map(({ index }) => index));
-      }
-      if (duplicateKey(error) && records.length === 1) return new Set([0]);
-      throw error;
+      for (const { reject } of refused) reject(error);
+      return [];
     }
-  }
-
-  /** A refused notice was written before (same cause), or its number is another process's: once more. */
-  async function settleRefused(item: Waiting): Promise<void> {
-    const { memberNo, cause } = item.notice;
-    heads.delete(memberNo);
-    const existing = await Notification.findOne({ memberNo, cause }, { _id: 1 }).lean();
-    if (existing) item.resolve(undefined);
-    else waiting.unshift(item);
   }
 
   async function writeGroup(group: Waiting[]): Promise<void> {
+    let runs: Run[];
     try {
-      const records = await numbered(group);
-      const refused = await insert(records);
-      for (const [i, item] of group.entries()) {
-        const record = records[i] as NotificationRecord;
-        if (refused.has(i)) {
-          await settleRefused(item);
-          continue;
-        }
-        heads.set(record.memberNo, record.n);
-        await deliver(record);
-        item.resolve(record);
-      }
+      runs = await numbered(group);
     } catch (error) {
-      for (const { notice, reject } of group) {
-        heads.delete(notice.memberNo);
-        reject(error);
-      }
+      for (const { reject } of group) reject(error);
+      return;
     }
+    await Promise.all([
+      storeSingles(runs.filter(({ records }) => records.length === 1)),
+      storeRuns(runs.filter(({ records }) => records.length > 1)),
+    ]);
+    await deliver(runs.flatMap(({ records, stored }) => records.slice(0, stored)));
+    const again: Promise<Waiting[]>[] = [];
+    for (const run of runs) {
+      const { memberNo, items, records, stored, error } = run;
+      if (stored === records.length) heads.set(memberNo, records[stored - 1]?.n ?? 0);
+      else heads.delete(memberNo);
+      for (const [i, { resolve }] of items.slice(0, stored).entries()) resolve(records[i]);
+      if (error !== undefined) for (const { reject } of items.slice(stored)) reject(error);
+      else if (stored < records.length) again.push(settleRefused(run));
+    }
+    waiting = [...(await Promise.all(again)).flat(), ...waiting];
   }
 
   async function writeAll(): Promise<void> {
-    while (waiting.length > 0) await writeGroup(takeGroup());
+    while (waiting.length > 0) await writeGroup(waiting.splice(0, MAX_GROUP));
     running = undefined;
   }
 

@@ -1,21 +1,19 @@
 import type { Logger } from '../platform/logger.js';
 import { aggregateRecords } from '../platform/mongo.js';
+import { createHoles, type Span } from './holes.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
 
 /** How often, in ms, notifications written by other processes are looked for. */
 const EVERY_MS = 5_000;
 
-/**
- * How far back, in numbers, each look reaches: numbers are taken before the insert, so a lower one
- * may appear after a higher one was seen.
- */
-const OVERLAP = 2_000;
-
-/** Most records read at a time. */
+/** Most numbers read at a time. */
 const PAGE = 5_000;
 
 /** Most records read whole and delivered at a time: others are served in between. */
 const PART = 1_000;
+
+/** Most spans of numbers asked for at a time. */
+const SPANS_AT_ONCE = 100;
 
 /** What notifications have in common that tell several members the same, as those of an announcement do. */
 export type SharedPart = Pick<
@@ -29,15 +27,29 @@ export interface Found extends Pick<NotificationRecord, '_id' | 'memberNo' | 'n'
   shared: SharedPart;
 }
 
-/** Numbers above one, lowest first, as one record: most looks find nothing to read but these. */
-async function numbersAfter(after: number): Promise<number[]> {
+/** The first numbers of those that match, lowest first, as one record: most looks find nothing to read but these. */
+async function numbersOf(match: object): Promise<number[]> {
   const [all] = await aggregateRecords<{ ids: number[] }>(Notification, [
-    { $match: { _id: { $gt: after } } },
+    { $match: match },
     { $sort: { _id: 1 } },
     { $limit: PAGE },
     { $group: { _id: null, ids: { $push: '$_id' } } },
   ]);
   return (all?.ids ?? []).sort((a, b) => a - b);
+}
+
+const numbersAfter = (after: number) => numbersOf({ _id: { $gt: after } });
+
+/** Numbers within any of these spans. */
+async function numbersWithin(spans: Span[]): Promise<number[]> {
+  const found: number[] = [];
+  for (let i = 0; i < spans.length; i += SPANS_AT_ONCE) {
+    const some = spans.slice(i, i + SPANS_AT_ONCE);
+    found.push(
+      ...(await numbersOf({ $or: some.map(({ from, to }) => ({ _id: { $gte: from, $lte: to } })) })),
+    );
+  }
+  return found;
 }
 
 /**
@@ -85,6 +97,9 @@ async function readFound(ids: number[]): Promise<Found[]> {
  * Finds notifications that were written past this process (by `npm run announce`, say), so that they
  * reach open streams and sockets within seconds without anybody telling us.
  *
+ * A number is taken before its record is inserted, and the writer may stall in between: numbers that are
+ * missing when a higher one is seen are looked for again (holes.ts).
+ *
  * @param wasDelivered whether this process has delivered a record already
  * @param deliver called with those that it has not, in order of their numbers
  */
@@ -93,30 +108,48 @@ export function createTail(
   deliver: (found: Found[]) => Promise<void>,
   logger: Logger,
 ) {
+  const holes = createHoles();
   let timer: NodeJS.Timeout | undefined;
   let since = 0;
   let running = Promise.resolve();
   let stopped = false;
 
+  async function deliverMissed(numbers: number[]): Promise<void> {
+    const missed = numbers.filter((id) => !wasDelivered(id));
+    for (let from = 0; from < missed.length; from += PART) {
+      await deliver(await readFound(missed.slice(from, from + PART)));
+    }
+  }
+
+  /** Goes on behind these numbers, and keeps in mind which ones are missing among them. */
+  function goOn(numbers: number[]): void {
+    const now = performance.now();
+    for (const id of numbers) {
+      holes.add({ from: since + 1, to: id - 1 }, now);
+      since = id;
+    }
+  }
+
   async function look(): Promise<void> {
+    const late = await numbersWithin(holes.spans(performance.now()));
+    await deliverMissed(late);
+    for (const id of late) holes.fill(id);
     let numbers: number[];
     do {
-      numbers = await numbersAfter(since - OVERLAP);
-      const missed = numbers.filter((id) => !wasDelivered(id));
-      for (let from = 0; from < missed.length; from += PART) {
-        await deliver(await readFound(missed.slice(from, from + PART)));
-      }
-      since = Math.max(since, numbers.at(-1) ?? 0);
+      numbers = await numbersAfter(since);
+      await deliverMissed(numbers);
+      goOn(numbers);
       // A full page has more behind it: an announcement to everybody.
     } while (numbers.length === PAGE && !stopped);
   }
 
   return {
     /** From now on: what is stored already is history, which streams read by themselves. */
-    async start(): Promise<number[]> {
+    async start(): Promise<void> {
       const last = await Notification.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
-      since = last?._id ?? 0;
-      const known = await numbersAfter(since - OVERLAP);
+      // Its writer may be stalling already when we begin.
+      since = Math.max(0, (last?._id ?? 0) - PAGE);
+      goOn(await numbersAfter(since));
       timer = setInterval(() => {
         running = running
           .then(look)
@@ -125,7 +158,6 @@ export function createTail(
           );
       }, EVERY_MS);
       timer.unref();
-      return known;
     },
     async stop(): Promise<void> {
       stopped = true;

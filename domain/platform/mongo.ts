@@ -90,31 +90,6 @@ export function duplicateKey(error: unknown): DuplicateKey | undefined {
 }
 
 /**
- * Inserts records in one write, as they are.
- *
- * @returns those that a unique index refused, because another process was first
- * @throws the driver's error for any other failure; some of the records may then be stored
- */
-export async function insertNew<T>(
-  model: { collection: { insertMany(records: never[], options: { ordered: false }): Promise<unknown> } },
-  records: T[],
-): Promise<T[]> {
-  if (records.length === 0) return [];
-  try {
-    await model.collection.insertMany(records as never[], { ordered: false });
-    return [];
-  } catch (error) {
-    const { writeErrors } = error as { writeErrors?: { index: number; code: number }[] };
-    const list = Array.isArray(writeErrors) ? writeErrors : [];
-    if (list.length > 0 && list.every(({ code }) => code === 11_000)) {
-      return list.flatMap(({ index }) => records[index] ?? []);
-    }
-    if (duplicateKey(error) && records.length === 1) return records;
-    throw error;
-  }
-}
-
-/**
  * Reads records as they are stored, past mongoose: building and casting its query costs as much as all else
  * that a small read does here. For reads that everybody makes all the time; values must be of the schema's types,
  * as nothing is cast and no unknown field is refused.

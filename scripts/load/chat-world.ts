@@ -47,9 +47,14 @@ export function tokensOf(config: Config, count: number): Promise<string[]> {
  * past the domain, which opens them one by one.
  *
  * @param rooms how many; room i is of members 2i-1 and 2i
- * @param extra further members, who are in no room
+ * @param options.extra further members, who are in no room
+ * @param options.oneAuthor every room is of member 1 and member 2i instead: rooms about one post
  */
-export async function seedChat(uri: string, rooms: number, extra = 0): Promise<ChatWorld> {
+export async function seedChat(
+  uri: string,
+  rooms: number,
+  { extra = 0, oneAuthor = false }: { extra?: number; oneAuthor?: boolean } = {},
+): Promise<ChatWorld> {
   const config = signingConfig(SECRET);
   const count = rooms * 2 + extra;
   await connectMongo(uri);
@@ -76,14 +81,22 @@ export async function seedChat(uri: string, rooms: number, extra = 0): Promise<C
       thumbnail: '/mimi.jpg',
     });
     await domain.close();
-    await writeRooms(uri, saleNo, members, rooms);
+    const pairs = Array.from({ length: rooms }, (_, i): [number, number] => [
+      oneAuthor ? 0 : i * 2,
+      i * 2 + 1,
+    ]);
+    await writeRooms(
+      uri,
+      saleNo,
+      pairs.map(([creator, joiner]) => [members[creator] ?? 0, members[joiner] ?? 0]),
+    );
     const tokens = await tokensOf(config, count);
     return {
       members,
       tokens,
-      rooms: Array.from({ length: rooms }, (_, i) => ({
+      rooms: pairs.map(([creator, joiner], i) => ({
         no: i + 1,
-        tokens: [tokens[i * 2], tokens[i * 2 + 1]] as [string, string],
+        tokens: [tokens[creator], tokens[joiner]] as [string, string],
       })),
     };
   } finally {
@@ -91,16 +104,17 @@ export async function seedChat(uri: string, rooms: number, extra = 0): Promise<C
   }
 }
 
-async function writeRooms(uri: string, saleNo: number, members: number[], rooms: number): Promise<void> {
-  if (rooms === 0) return;
+/** @param pairs creator and joiner of each room */
+async function writeRooms(uri: string, saleNo: number, pairs: [number, number][]): Promise<void> {
+  if (pairs.length === 0) return;
   const client = new MongoClient(uri);
   try {
     const nobody = { seq: 0, others: 0 };
-    const records = Array.from({ length: rooms }, (_, i) => ({
+    const records = pairs.map(([creator, joiner], i) => ({
       _id: (i + 1) as never,
       saleNo,
-      creator: members[i * 2],
-      joiner: members[i * 2 + 1],
+      creator,
+      joiner,
       createdAt: new Date(),
       read: { creator: nobody, joiner: nobody },
     }));
@@ -113,7 +127,7 @@ async function writeRooms(uri: string, saleNo: number, members: number[], rooms:
     await client
       .db()
       .collection('sequences')
-      .updateOne({ _id: 'room' as never }, { $max: { value: rooms } }, { upsert: true });
+      .updateOne({ _id: 'room' as never }, { $max: { value: pairs.length } }, { upsert: true });
   } finally {
     await client.close();
   }

@@ -49,8 +49,11 @@ function socketTarget(port: number): Target {
   return { kind: 'socketio', host: HOST, port };
 }
 
-/** The service; with `--http` and `--gateway`, the one that runs there. */
-export function ours(execArgv: string[] = []): SocketServer {
+/**
+ * The service; with `--http` and `--gateway`, the one that runs there.
+ * @param oneAuthor whether every room is with the same member
+ */
+export function ours(execArgv: string[] = [], oneAuthor = false): SocketServer {
   return {
     name: 'this service',
     role: 'ours',
@@ -66,7 +69,7 @@ export function ours(execArgv: string[] = []): SocketServer {
         };
       }
       const database = await startDatabase(stage);
-      const world = await seedChat(database.uri, rooms);
+      const world = await seedChat(database.uri, rooms, { oneAuthor });
       const service = await startService(stage, database.uri, execArgv);
       return {
         target: socketTarget(service.gatewayPort),

@@ -101,6 +101,8 @@ function chatHappens({ chat }: Areas, members: Members, sample: SampleChat, now:
         content: line.replace(/^</, ''),
         clientKey: `sample:${i}`,
       });
+      // The recipient is notified at the time of the message, before the clock goes on.
+      await chat.sweep();
     },
   }));
   return [opens, ...says];

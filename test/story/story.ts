@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Member } from '../support/api.js';
+import { eventually } from '../support/eventually.js';
 import { createRandom } from '../support/random.js';
 import type { Client } from '../support/sockets.js';
 import type { EventStream } from '../support/streams.js';
@@ -234,7 +235,8 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
         );
       }
     }
-    await compareNotifications(person);
+    // A sender is answered before the recipient is notified.
+    await eventually(() => compareNotifications(person));
   }
 
   const { body: detail } = await first.get<{ header: object }>(`/community/article/${article}`);

@@ -1,4 +1,6 @@
+import { Notification } from '../../domain/notifications/notification.model.js';
 import { type Member, member } from './api.js';
+import { eventually } from './eventually.js';
 import { service } from './service.js';
 
 export interface OpenedRoom {
@@ -52,4 +54,30 @@ export function push(chatNo: number, saleNo: number, content: string, more: obje
     senderEmail: null,
     ...more,
   };
+}
+
+/** The member's notifications once the newest is this one: a sender is answered before the recipient is notified. */
+export function listedWith<T extends { content: string }>(who: Member, content: string): Promise<T[]> {
+  return eventually(async () => {
+    const { body } = await who.get<T[]>('/notification/all');
+    if (body[0]?.content !== content)
+      throw new Error(`the newest notification is ${JSON.stringify(body[0])}`);
+    return body;
+  });
+}
+
+/**
+ * How many times a member was notified so far. The next message to them is awaited first: they are notified
+ * in the order of the messages, so nothing is on its way then.
+ */
+export async function timesNotified(
+  who: Member,
+  from: Member,
+  chatNo: number,
+  saleNo: number,
+): Promise<number> {
+  const content = 'the next one';
+  await from.post('/chatroom/notification', push(chatNo, saleNo, content));
+  await listedWith(who, content);
+  return (await Notification.countDocuments({ memberNo: who.no })) - 1;
 }

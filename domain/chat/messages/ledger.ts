@@ -2,10 +2,11 @@ import type { Clock } from '../../kernel/clock.js';
 import { AppError } from '../../kernel/errors.js';
 import { newMessageId } from '../../kernel/ids.js';
 import type { ReadPosition } from '../../kernel/live.js';
+import { insertInOrder } from '../../platform/inserts.js';
 import type { Presence } from '../presence/presence.js';
 import { Room, type Side } from '../rooms/room.model.js';
 import { other, type RoomState, type RoomStates } from '../rooms/room-states.js';
-import { createGroupedInserts, insertInOrder } from './grouped-inserts.js';
+import { createGroupedInserts } from './grouped-inserts.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 
 export interface Draft {
@@ -180,7 +181,7 @@ export function createLedger(
       try {
         const [only] = records;
         if (only && records.length === 1) count = (await insertGrouped(only)) ? 1 : 0;
-        else count = await insertInOrder(records);
+        else count = await insertInOrder(Message, records);
       } catch (error) {
         // It may have been applied all the same (a time-out after the write): do not trust memory.
         states.forget(chatNo);

@@ -19,7 +19,7 @@ export interface SendInput {
 /**
  * Stores a message, delivers it to the room, and notifies a recipient who is away: the one way in,
  * for sockets and the push call alike. When this resolves the message is stored, readable and
- * delivered; a crash before that leaves it either absent or complete.
+ * delivered; a crash before that leaves it either absent or complete. The notification follows by itself.
  *
  * @returns the payload, of the first message where `clientKey` was used before
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
@@ -51,6 +51,6 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
   }
   metrics.messagesStored.inc();
   changes.touch(chatNo, BOTH);
-  if (record.unannounced) await unseen.announce(record);
+  if (record.unannounced) unseen.announce(record);
   return payload ?? presentPayload(record, state, sender);
 }

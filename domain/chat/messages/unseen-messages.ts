@@ -1,4 +1,4 @@
-import type { EventBus } from '../../kernel/events.js';
+import type { DomainEvents, EventBus } from '../../kernel/events.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Presence } from '../presence/presence.js';
 import type { RoomStates } from '../rooms/room-states.js';
@@ -6,84 +6,163 @@ import { other } from '../rooms/room-states.js';
 import { Message, type MessageRecord } from './message.model.js';
 import { sideOf } from './message.presenter.js';
 
-/** Most messages one sweep takes on; the next one goes on. */
-const MAX_SWEEP = 1_000;
+/** Most messages announced at a time. */
+const MAX_BATCH = 1_000;
+
+/** Most messages that wait in memory to be announced; past them, all are read back from the database. */
+const MAX_WAITING = 5_000;
+
+/** Time, in ms, that a stop waits for announcements; what is left keeps its mark for the next sweep. */
+const FINISH_MS = 3_000;
+
+type Unseen = DomainEvents['message.unseen'];
 
 /**
  * Announces messages whose recipient was away. That a message still has to be announced is part of
  * its own record, so a crash in between is made good by the sweep; listeners are idempotent.
+ *
+ * Messages are announced in the order they were sent, and nobody waits for it. When they are sent faster
+ * than they can be announced, those that do not fit into memory are read back from the database, and so
+ * are all that come after them until none is left.
  */
 export interface UnseenMessages {
-  /** Announces one message. Never rejects: what fails here the sweep finishes. */
-  announce(record: MessageRecord): Promise<void>;
-  /** Finishes what a crash interrupted. */
+  /** Takes on a stored message that is marked as unannounced. Returns at once. */
+  announce(record: MessageRecord): void;
+  /** Finishes what a crash interrupted. Resolves when all marks were looked at; never rejects. */
   sweep(): Promise<void>;
+  /** Resolves when what was taken on is announced, or left to the next sweep for lack of time. */
+  close(): Promise<void>;
 }
 
-export function createUnseenMessages(
-  events: EventBus,
-  states: RoomStates,
-  presence: Presence,
-  markRead: (chatNo: number, memberNo: number, seq: number) => Promise<void>,
-  logger: Logger,
-): UnseenMessages {
-  const announced: string[] = [];
-  let clearing = false;
+export interface UnseenMessagesDeps {
+  events: EventBus;
+  states: RoomStates;
+  presence: Presence;
+  markRead: (chatNo: number, memberNo: number, seq: number) => Promise<void>;
+  logger: Logger;
+}
 
-  /** Takes the marks off in groups: nobody waits for it, and a mark too many costs a sweep a look. */
-  async function clearMarks(): Promise<void> {
-    if (clearing) return;
-    clearing = true;
+export function createUnseenMessages(deps: UnseenMessagesDeps): UnseenMessages {
+  const { events, states, presence, markRead, logger } = deps;
+  const waiting: MessageRecord[] = [];
+  let working: Promise<void> | undefined;
+  /** Whether a sweep was asked for. */
+  let asked = false;
+  /** Whether new messages are left to be read back from the database. */
+  let behind = false;
+  /** Whether one was left there since reading back began. */
+  let left = false;
+  /** When, by performance.now(), a stop gives up. */
+  let stopAt = Number.POSITIVE_INFINITY;
+
+  /** What is to be announced of a message; nothing when its recipient has read it in the meantime. */
+  async function unseen(record: MessageRecord): Promise<Unseen | undefined> {
+    const { _id: messageId, chatNo, senderNo, seq, content, contentType } = record;
+    const state = await states.get(chatNo);
+    const recipient = other(sideOf(state, senderNo) ?? 'creator');
+    const recipientNo = state[recipient];
+    // They may have come in while the message was being written; then they see it in the room.
+    if (await presence.isPresent(chatNo, recipientNo)) await markRead(chatNo, recipientNo, seq);
+    if (state.read[recipient].seq >= seq) return undefined;
+    return { messageId, chatNo, saleNo: state.saleNo, senderNo, recipientNo, content, contentType };
+  }
+
+  /**
+   * Announces messages in their order and takes their marks off. One that fails keeps its mark and does not
+   * hold up the others.
+   */
+  async function announceAll(records: MessageRecord[]): Promise<void> {
+    const found = await Promise.allSettled(records.map(unseen));
+    const outcomes = await Promise.allSettled(
+      found.map(async (one) => {
+        if (one.status === 'rejected') throw one.reason;
+        if (one.value) await events.announce('message.unseen', one.value);
+      }),
+    );
+    const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
+    const done = records.filter((_, i) => outcomes[i]?.status === 'fulfilled').map(({ _id }) => _id);
     try {
-      while (announced.length > 0) {
-        const ids = announced.splice(0, MAX_SWEEP);
-        await Message.updateMany({ _id: { $in: ids } }, { $unset: { unannounced: 1 } });
-      }
+      // A mark too many costs a sweep a look: the same cause notifies nobody twice.
+      if (done.length > 0) await Message.updateMany({ _id: { $in: done } }, { $unset: { unannounced: 1 } });
     } catch (error) {
       logger.warn({ err: error }, 'marks of announced messages stay for the sweep');
-    } finally {
-      clearing = false;
+    }
+    if (failed.length > 0) {
+      const messageId = records.find((_, i) => outcomes[i]?.status === 'rejected')?._id;
+      logger.warn(
+        { err: failed[0]?.reason, messages: failed.length, messageId },
+        'messages are left to the next sweep to announce',
+      );
     }
   }
 
-  async function tell(record: MessageRecord): Promise<void> {
-    const state = await states.get(record.chatNo);
-    const sender = sideOf(state, record.senderNo) ?? 'creator';
-    const recipient = other(sender);
-    const recipientNo = state[recipient];
-    // They may have come in while the message was being written; then they see it in the room.
-    if (await presence.isPresent(record.chatNo, recipientNo)) {
-      await markRead(record.chatNo, recipientNo, record.seq);
+  /**
+   * Announces all marked messages, oldest first. Those that another process is announcing at this moment
+   * are among them: the second time changes nothing.
+   */
+  async function readBack(): Promise<void> {
+    const marked = Message.find({ unannounced: true }).sort({ sentAt: 1 }).lean();
+    let batch: MessageRecord[] = [];
+    for await (const record of marked.cursor({ batchSize: MAX_BATCH })) {
+      batch.push(record);
+      if (batch.length < MAX_BATCH) continue;
+      await announceAll(batch);
+      batch = [];
+      if (stopAt !== Number.POSITIVE_INFINITY) return;
     }
-    if (state.read[recipient].seq < record.seq) {
-      await events.announce('message.unseen', {
-        messageId: record._id,
-        chatNo: record.chatNo,
-        saleNo: state.saleNo,
-        senderNo: record.senderNo,
-        recipientNo,
-        content: record.content,
-        contentType: record.contentType,
-      });
+    if (batch.length > 0) await announceAll(batch);
+  }
+
+  async function catchUp(): Promise<void> {
+    asked = false;
+    left = false;
+    try {
+      await readBack();
+      behind = left;
+    } catch (error) {
+      behind = false;
+      logger.warn({ err: error }, 'messages are left to the next sweep to announce');
     }
-    announced.push(record._id);
+  }
+
+  async function work(): Promise<void> {
+    // All messages of one turn of the event loop go together.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (performance.now() < stopAt) {
+      if (waiting.length > 0) await announceAll(waiting.splice(0, MAX_BATCH));
+      else if (behind || asked) await catchUp();
+      else break;
+    }
+    working = undefined;
+  }
+
+  function start(): Promise<void> {
+    working ??= work();
+    return working;
   }
 
   return {
-    async announce(record) {
-      try {
-        await tell(record);
-        void clearMarks();
-      } catch (error) {
-        logger.warn({ err: error, messageId: record._id }, 'a message is left to the sweep to announce');
+    announce(record) {
+      if (stopAt !== Number.POSITIVE_INFINITY) return;
+      if (behind || waiting.length >= MAX_WAITING) {
+        if (!behind)
+          logger.warn('messages are sent faster than they can be announced; some wait in the database');
+        behind = true;
+        left = true;
+      } else {
+        waiting.push(record);
       }
+      void start();
     },
 
-    async sweep() {
-      // One that is being announced this moment may be among them: the second time changes nothing.
-      const left = await Message.find({ unannounced: true }).sort({ sentAt: 1 }).limit(MAX_SWEEP).lean();
-      for (const record of left) await tell(record);
-      await clearMarks();
+    sweep() {
+      asked = true;
+      return start();
+    },
+
+    async close() {
+      stopAt = performance.now() + FINISH_MS;
+      await working;
     },
   };
 }

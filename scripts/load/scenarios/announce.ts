@@ -125,7 +125,7 @@ async function measure(run: Run, start: () => Promise<Audience>): Promise<Figure
 /** The service, and `npm run announce` beside it. */
 async function ourAudience({ stage }: Run, members: number, kind: 'socketio' | 'stream'): Promise<Audience> {
   const database = await startDatabase(stage);
-  const { tokens } = await seedChat(database.uri, 0, members);
+  const { tokens } = await seedChat(database.uri, 0, { extra: members });
   const { actor, httpPort, gatewayPort } = await startService(stage, database.uri);
   return {
     target: {

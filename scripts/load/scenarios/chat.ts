@@ -24,35 +24,44 @@ const LENGTH = 100;
 const WARM_UP_SECONDS = 3;
 
 const UNBOUND = 'as fast as acks allow';
+const ABSENT = 'one absent author, as fast as acks allow';
 const partOf = (rate: number | undefined) =>
   rate === undefined ? UNBOUND : `${rate.toLocaleString('en')} messages/s`;
 
-/** Both members of each room; the first one sends. */
-function linesOf({ world }: Served, rooms: number): LineSpec[] {
+/** Both members of each room, of whom the first one sends; or the second one alone, who then sends. */
+function linesOf({ world }: Served, rooms: number, creatorAway: boolean): LineSpec[] {
   const creators: LineSpec[] = [];
   const joiners: LineSpec[] = [];
   for (let i = 0; i < rooms; i += 1) {
     const room = world?.rooms[i];
     const no = room?.no ?? i + 1;
     creators.push({ room: no, sender: true, ...(room ? { token: room.tokens[0] } : {}) });
-    joiners.push({ room: no, ...(room ? { token: room.tokens[1] } : {}) });
+    joiners.push({ room: no, sender: creatorAway, ...(room ? { token: room.tokens[1] } : {}) });
   }
-  return [...creators, ...joiners];
+  return creatorAway ? joiners : [...creators, ...joiners];
 }
 
-async function measure(server: SocketServer, rate: number | undefined, run: Run): Promise<Figures> {
+/** @param creatorAway whether one of the two is connected alone, and each message brings a notification */
+async function measure(
+  server: SocketServer,
+  rate: number | undefined,
+  run: Run,
+  creatorAway = false,
+): Promise<Figures> {
   const { stage, options } = run;
   const rooms = options.rooms ?? ROOMS;
   const served = await server.start(run, rooms);
   const crew = await startCrew(stage, options.clients);
   const before = memoryOf(served);
-  const opened = await crew.open(served.target, linesOf(served, rooms));
+  const lines = linesOf(served, rooms, creatorAway);
+  const perMessage = lines.length / rooms;
+  const opened = await crew.open(served.target, lines);
   if (opened.failed > 0) throw new Error(`${opened.failed} connections failed: ${opened.reason}`);
   const memory = memoryOf(served) - before;
 
   async function flow(seconds: number): Promise<void> {
     await crew.flow({ seconds, length: LENGTH, ...(rate === undefined ? {} : { rate }) });
-    await crew.settle((await crew.read()).sent * 2);
+    await crew.settle((await crew.read()).sent * perMessage);
   }
   await flow(Math.min(WARM_UP_SECONDS, options.seconds));
   await crew.forget();
@@ -63,10 +72,10 @@ async function measure(server: SocketServer, rate: number | undefined, run: Run)
   return {
     ...usedPer(used, tally.acked),
     delivered: tally.delivered,
-    lost: tally.sent * 2 - tally.delivered + (tally.sent - tally.acked),
+    lost: tally.sent * perMessage - tally.delivered + (tally.sent - tally.acked),
     perSecond: tally.acked / used.seconds,
     ...percentiles(latenciesOf(tally).acks),
-    ...(served.pids.length > 0 ? { memory: memory / rooms / 2 / 1_024 } : {}),
+    ...(served.pids.length > 0 ? { memory: memory / lines.length / 1_024 } : {}),
   };
 }
 
@@ -105,6 +114,17 @@ function contender(server: SocketServer, rate?: number): Contender {
   return { name, role, part: partOf(rate), measure: (run) => measure(server, rate, run) };
 }
 
+/** A viral post: everybody writes to the same member, who is not there. */
+function oneAbsentAuthor(): Contender {
+  const server = ours([], true);
+  return {
+    name: server.name,
+    role: server.role,
+    part: ABSENT,
+    measure: (run) => measure(server, undefined, run, true),
+  };
+}
+
 const DRIVER = 'bare driver, insertOne alone';
 
 function driver(rate: number): Contender {
@@ -135,6 +155,7 @@ export const chat: Scenario = {
       ...[ours(), bareUws(true), socketIoOnWs(true)].map((server) => contender(server)),
       ...[ours(), bareUws(true), socketIoOnWs(true)].map((server) => contender(server, paced)),
       driver(paced),
+      oneAbsentAuthor(),
       ...(options.rate === undefined ? [contender(ours(), LOW), driver(LOW)] : []),
     ];
   },

@@ -101,7 +101,7 @@ const reads: Read[] = [
 
 /** A database with everything that is read; the first member reads. */
 async function seed(uri: string, { articles, rooms }: Amounts): Promise<ChatWorld> {
-  const world = await seedChat(uri, 1, 48);
+  const world = await seedChat(uri, 1, { extra: 48 });
   const [me = 1, ...others] = world.members;
   await seedArticles(uri, articles, world.members);
   await seedComments(uri, COMMENTS, world.members);

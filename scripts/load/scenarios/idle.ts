@@ -109,7 +109,7 @@ const ourStreams: Contender = {
     measure(run, async () => {
       const streams = run.options.streams ?? STREAMS;
       const database = await startDatabase(run.stage);
-      const { tokens } = await seedChat(database.uri, 0, streams);
+      const { tokens } = await seedChat(database.uri, 0, { extra: streams });
       const { actor, httpPort } = await startService(run.stage, database.uri, COLLECTS);
       const lines = tokens.map((token): LineSpec => ({ token }));
       return { target: { kind: 'stream', host: HOST, port: httpPort }, pids: [actor.pid], lines };

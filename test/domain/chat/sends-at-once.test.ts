@@ -3,28 +3,10 @@ import { Message, type MessageRecord } from '../../../domain/chat/messages/messa
 import { RoomAudit } from '../../../domain/chat/rooms/audit-room.js';
 import { Room, type RoomRecord } from '../../../domain/chat/rooms/room.model.js';
 import { openRoom } from '../../support/chat.js';
+import { beforeInserts } from '../../support/inserts.js';
 import { service } from '../../support/service.js';
 
 const SENDS = 50;
-
-type InsertMany = typeof Message.collection.insertMany;
-
-/** Runs a task with something done before each insert, which is told how many records it has. */
-async function beforeInserts(
-  before: (records: MessageRecord[]) => Promise<void> | void,
-  task: () => Promise<void>,
-): Promise<void> {
-  const { insertMany } = Message.collection;
-  Message.collection.insertMany = (async (...args: Parameters<InsertMany>) => {
-    await before(args[0] as unknown as MessageRecord[]);
-    return insertMany.apply(Message.collection, args);
-  }) as InsertMany;
-  try {
-    await task();
-  } finally {
-    Message.collection.insertMany = insertMany;
-  }
-}
 
 /** The room's records in their order, once the audit has found nothing wrong with them. */
 async function ledgerOf(chatNo: number): Promise<MessageRecord[]> {
@@ -40,7 +22,8 @@ describe('sends to one room at the same moment', () => {
     const { asker, author, chatNo } = await openRoom();
     const { domain } = await service();
     const inserts: number[] = [];
-    await beforeInserts(
+    await beforeInserts<MessageRecord>(
+      Message,
       ({ length }) => {
         inserts.push(length);
       },
@@ -84,7 +67,8 @@ describe('sends to one room at the same moment', () => {
     const { asker, author, chatNo } = await openRoom();
     const { domain } = await service();
     let taken: MessageRecord | undefined;
-    await beforeInserts(
+    await beforeInserts<MessageRecord>(
+      Message,
       async (records) => {
         const [, , before, behind] = records;
         if (taken || !before || !behind) return;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { call, type Member, member } from '../../support/api.js';
-import { openRoom, push } from '../../support/chat.js';
+import { openRoom, push, timesNotified } from '../../support/chat.js';
 
 describe('a broadcast posted back without its id', () => {
   let author: Member;
@@ -57,7 +57,7 @@ describe('a broadcast posted back without its id', () => {
     const bySender = await postBack(first.body, {}, { Authorization: asker.token });
     expect(bySender.body).to.deep.equal(first.body);
     expect(await contents()).to.deep.equal(['hello']);
-    expect((await author.get<unknown[]>('/notification/all')).body).to.have.length(1);
+    expect(await timesNotified(author, asker, chatNo, saleNo)).to.equal(1);
     expect((await asker.get<unknown[]>('/notification/all')).body).to.deep.equal([]);
   });
 

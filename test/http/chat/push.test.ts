@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { call, type Member, member } from '../../support/api.js';
-import { openRoom, push } from '../../support/chat.js';
+import { openRoom, push, timesNotified } from '../../support/chat.js';
 import { connect } from '../../support/sockets.js';
 
 describe('POST /chatroom/notification', () => {
@@ -106,7 +106,7 @@ describe('POST /chatroom/notification', () => {
     for (const echo of echoes) expect(echo.body).to.deep.equal(first.body);
     const list = await asker.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
     expect(list.body.chatList).to.have.length(1);
-    expect((await author.get<unknown[]>('/notification/all')).body).to.have.length(1);
+    expect(await timesNotified(author, asker, chatNo, saleNo)).to.equal(1);
     const elsewhere = await call<{ message: string }>('/chatroom/notification', {
       method: 'POST',
       json: { ...copy, id: '0190-unknown' },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Notification } from '../../../domain/notifications/notification.model.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { type Member, member } from '../../support/api.js';
-import { openRoom } from '../../support/chat.js';
+import { listedWith, openRoom } from '../../support/chat.js';
 import { service } from '../../support/service.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
@@ -60,7 +60,7 @@ describe('notifications over REST', () => {
     for (const content of ['one', 'two']) {
       await asker.post('/chatroom/notification', { id: null, chatNo, contentType: 'text', content, saleNo });
     }
-    const { body } = await author.get<Record[]>('/notification/all');
+    const body = await listedWith<Record>(author, 'two');
     expect(body.map(({ content }) => content)).to.deep.equal(['two', 'first']);
     expect(body[0]).to.deep.equal({
       id: body[0]?.id,
@@ -103,7 +103,7 @@ describe('notifications over REST', () => {
     for (const content of ['one', 'two']) {
       await asker.post('/chatroom/notification', { id: null, chatNo, contentType: 'text', content, saleNo });
     }
-    const { body } = await author.get<Record[]>('/notification/all');
+    const body = await listedWith<Record>(author, 'two');
     await author.post('/notification', { idList: body.map(({ id }) => id) });
     expect((await author.get<Record[]>('/notification/all')).body).to.deep.equal([]);
   });
@@ -219,8 +219,9 @@ describe('GET /notification/connect', () => {
       content: 'hello',
       saleNo,
     });
+    const pushed = await socket.next('notification');
     const [listed] = (await author.get<Record[]>('/notification/all')).body;
-    expect(await socket.next('notification')).to.deep.equal(listed);
+    expect(pushed).to.deep.equal(listed);
     expect(JSON.parse((await stream.next((e) => e.id === `${author.no}_1`)).data)).to.deep.equal(listed);
   });
 
