@@ -3,9 +3,10 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Domain } from '../domain/domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
+import { metrics } from '../domain/platform/metrics.js';
 import { createApp } from './app.js';
+import { type Connections, trackConnections } from './connections.js';
 import type { SocketDescription } from './docs/asyncapi.js';
-import { type KeptAlive, trackKeptAlive } from './kept-alive.js';
 import { createStreamHub, type StreamHub } from './sse/stream-hub.js';
 
 /** Time, in ms, a client may take to send its headers, and its whole request: slow ones hold nothing up. */
@@ -20,6 +21,12 @@ const MAX_HEAD = 32 * 1024;
 
 /** How long, in ms, a connection without a request is kept; node tells clients in `Keep-Alive: timeout=5`. */
 const KEEP_ALIVE_MS = 5_000;
+
+/**
+ * Time, in ms, in which a client has to take some of its answer or event stream, however slowly; its
+ * connection is destroyed otherwise. Longer than a phone is out of reach in a tunnel, most times.
+ */
+const STALLED_MS = 30_000;
 
 /** Time, in ms, running requests have to finish in a stop once no connection waits for one any more. */
 const FINISH_MS = 3_000;
@@ -37,11 +44,14 @@ export interface HttpServer {
   drain(): Promise<void>;
 }
 
-/** The REST and event-stream server. */
-export function createHttpServer(config: Config, logger: Logger): HttpServer {
+/**
+ * The REST and event-stream server.
+ * @param stalledMs time in which a client has to take some of what it is sent
+ */
+export function createHttpServer(config: Config, logger: Logger, stalledMs = STALLED_MS): HttpServer {
   let server: Server | undefined;
   let streams: StreamHub | undefined;
-  let connections: KeptAlive | undefined;
+  let connections: Connections | undefined;
 
   return {
     async listen(domain, probe, sockets) {
@@ -56,7 +66,10 @@ export function createHttpServer(config: Config, logger: Logger): HttpServer {
         },
         app.callback(),
       );
-      connections = trackKeptAlive(created);
+      connections = trackConnections(created, {
+        stalledMs,
+        onStalled: () => metrics.connectionsStalled.inc(),
+      });
       streams = hub;
       server = created;
       return new Promise<number>((resolve, reject) => {

@@ -17,6 +17,10 @@ export const metrics = {
     help: 'Notification streams ended by us',
     labelNames: ['reason'],
   }),
+  connectionsStalled: new Counter({
+    name: 'http_connections_stalled_total',
+    help: 'HTTP connections ended because their client took none of its answer',
+  }),
   sockets: new Gauge({ name: 'sockets_open', help: 'Authenticated Socket.IO connections' }),
   socketRequests: new Counter({
     name: 'socket_requests_total',
