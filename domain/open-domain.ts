@@ -42,7 +42,7 @@ export async function openDomain(options: OpenDomainOptions): Promise<OpenDomain
 
   try {
     await connectMongo(mongoUri);
-    await ensureIndexes();
+    await ensureIndexes(mongoUri);
     const domain = await createDomain({ config, logger, live, ...(redis ? { redis } : {}) });
     await prepare?.(domain);
     await domain.startSweeps();

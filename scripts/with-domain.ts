@@ -18,7 +18,7 @@ export async function withDomain(name: string, work: (domain: Domain) => Promise
   const database = await openDatabase(config);
   try {
     await connectMongo(database.uri);
-    await ensureIndexes();
+    await ensureIndexes(database.uri);
     const domain = await createDomain({ config, logger, live: noLive });
     try {
       return await work(domain);

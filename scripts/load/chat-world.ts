@@ -59,7 +59,7 @@ export async function seedChat(
   const count = rooms * 2 + extra;
   await connectMongo(uri);
   try {
-    await ensureIndexes();
+    await ensureIndexes(uri);
     const domain = await createDomain({ config, logger: createLogger('silent', 'load'), live: noLive });
     const members: number[] = [];
     for (let from = 0; from < count; from += BATCH) {

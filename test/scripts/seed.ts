@@ -8,8 +8,9 @@ import { addSampleData } from '../../scripts/sample-data.js';
 /** Fills the database of MONGODB_URI with the sample data, in a process of its own. */
 const config = loadConfig();
 const logger = createLogger(config.LOG_LEVEL, 'seed');
-await connectMongo(config.MONGODB_URI ?? '');
-await ensureIndexes();
+const uri = config.MONGODB_URI ?? '';
+await connectMongo(uri);
+await ensureIndexes(uri);
 const domain = await createDomain({ config, logger, live: noLive });
 await addSampleData(domain, logger);
 await domain.close();
