@@ -57,7 +57,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
   });
   const chat = createChat({
     ...{ clock, events, directory, adoption, live, logger, config },
-    ...createChatState(clock, redis),
+    ...createChatState(clock, live, redis),
   });
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.js';
 import type { Live } from '../domain/kernel/live.js';
-import { chatNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
+import { memberRoom } from '../domain/kernel/socket-rooms.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
@@ -42,18 +42,10 @@ export function createConnectionHandler(
 ) {
   const dispatch = createDispatcher({ domain, live, sequencer, logger }, clientEvents);
 
-  /** The last moment at which its rooms are known. */
-  function onDisconnecting(this: GatewaySocket, reason: string): void {
-    const memberNo = this.data.session.actor.no;
+  function onDisconnect(this: GatewaySocket, reason: string): void {
     metrics.sockets.dec();
     metrics.socketsClosed.inc({ reason });
     disarmExpiry(this);
-    const chatNos = [...this.rooms].map(chatNoOf).filter((chatNo) => chatNo !== undefined);
-    domain.chat
-      .connectionClosed(memberNo, chatNos, this.id)
-      .catch((error) =>
-        logger.error({ err: error, member: memberNo }, 'presence of a closed connection stays'),
-      );
   }
 
   /** What a client sends under this name arrives here, too. */
@@ -71,7 +63,7 @@ export function createConnectionHandler(
     if (config.RATE_LIMIT !== 'off') giveWay(socket, memberNo);
     armExpiry(socket);
     socket.onAny(dispatch);
-    socket.on('disconnecting', onDisconnecting);
+    socket.on('disconnect', onDisconnect);
     socket.on('error' as never, onError as never);
   };
 }

@@ -28,6 +28,12 @@ function isRead(value: unknown, others: unknown): value is ReadEvent {
   return [chatNo, memberNo, seq, others].every((number) => Number.isSafeInteger(number));
 }
 
+/** @param version what gateways are told beside the event */
+function isPresence(value: unknown, version: unknown): value is { chatNo: number; memberNo: number } {
+  const { chatNo, memberNo } = (value ?? {}) as { chatNo?: unknown; memberNo?: unknown };
+  return [chatNo, memberNo, version].every((number) => Number.isSafeInteger(number));
+}
+
 /** @param mark what gateways are told beside the event */
 function isRoom(value: unknown, mark: unknown): value is RoomView {
   const { seq, read } = (mark ?? {}) as Partial<RoomMark>;
@@ -124,6 +130,9 @@ export function interceptDeliveries(
       const memberNo = memberNoOf([...opts.rooms][0] ?? '');
       if (memberNo === undefined || !isRoom(payload, note)) dropMalformed();
       else news.offer(memberNo, payload.chatNo, note as RoomMark, passBare);
+    } else if (event === 'presence') {
+      if (!isPresence(payload, note)) dropMalformed();
+      else if (chat.heardPresence(payload.chatNo, payload.memberNo, note as number)) passBare();
     } else if (event === 'notification') {
       if (notifications.heard((payload as NotificationView).id)) pass();
     } else {

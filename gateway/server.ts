@@ -21,6 +21,7 @@ import { createConnectionHandler } from './connection.js';
 import { emitHere, interceptDeliveries } from './deliveries.js';
 import { followRooms } from './follow-rooms.js';
 import { trimRequests } from './handshake.js';
+import { endPresenceOnLeave } from './leave-chat-room.js';
 import { serveOperations } from './operations.js';
 import { countPolling } from './polling.js';
 import { watchExpiries } from './session-expiry.js';
@@ -154,7 +155,8 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
       io.to(room).emit(event, ...((note === undefined ? [payload] : [payload, note]) as never));
     },
     sendHere: (room, event, payload) => emitHere(io.of('/').adapter, room, event, payload),
-    leave: (inRoom, room) => io.in(inRoom).socketsLeave(room),
+    isIn: (room, connection) => io.of('/').adapter.rooms.get(room)?.has(connection) ?? false,
+    leave: (room, connection) => void io.of('/').sockets.get(connection)?.leave(room),
   });
 
   function stopListening(): void {
@@ -171,6 +173,7 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
       stopComparing = stop;
       stopWatching = watchExpiries(io.of('/').sockets);
       io.on('connection', createConnectionHandler(domain, live, sequencer, config, logger));
+      endPresenceOnLeave(io, domain, logger);
       serveOperations(app, config, async () => {
         if (draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
         await probe();

@@ -12,8 +12,8 @@ import { readAfter, readHeads, readHeadsOf, tellAfter } from './messages/read-on
 import { type SendInput, sendMessage } from './messages/send-message.js';
 import { createShownMessages } from './messages/shown-messages.js';
 import { createUnseenMessages } from './messages/unseen-messages.js';
+import { disconnectFromRoom } from './presence/disconnect-from-room.js';
 import { type Entered, enterRoom } from './presence/enter-room.js';
-import { connectionClosed, disconnectFromRoom, leaveRoom } from './presence/leave-room.js';
 import { createRoom } from './rooms/create-room.js';
 import { listRooms } from './rooms/list-rooms.js';
 import { createRoomChanges } from './rooms/room-changes.js';
@@ -39,8 +39,8 @@ export interface Chat {
   echoMessage(chatNo: number, messageId: string): Promise<PushAnswer>;
   markRead(actor: Actor, chatNo: number, seq: number): Promise<void>;
   enterRoom(actor: Actor, chatNo: number, after: number | undefined, connection: string): Promise<Entered>;
+  /** A connection has left a room, or is about to; presence ends with a member's last one. */
   leaveRoom(memberNo: number, chatNo: number, connection: string): Promise<void>;
-  connectionClosed(memberNo: number, chatNos: number[], connection: string): Promise<void>;
   disconnectFromRoom(caller: Caller, chatNo: number, email: string): Promise<void>;
   /** @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN */
   requireParticipant(actor: Actor, chatNo: number): Promise<void>;
@@ -65,6 +65,11 @@ export interface Chat {
   followedBy(isFollowed: (chatNo: number) => boolean): void;
   /** Tells again of the rooms that changed here since then (performance.now()). */
   tellAgain(since: number): Promise<void>;
+  /**
+   * Takes in that a member has come to a room or left it.
+   * @returns false when a later change of theirs was taken in already
+   */
+  heardPresence(chatNo: number, memberNo: number, version: number): boolean;
   /** Announces messages whose announcement a crash interrupted. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -76,7 +81,7 @@ type Given = Pick<ChatDeps, 'clock' | 'events' | 'live' | 'logger' | 'config' | 
 /** @param given without presence and bindings of the caller's, those of this process alone are used */
 export function createChat(given: Given): Chat {
   const { clock, events, live, logger, directory, adoption } = given;
-  const { presence, bindings, shared } = { ...createChatState(clock), ...given };
+  const { presence, bindings, shared } = { ...createChatState(clock, live), ...given };
   const states = createRoomStates();
   // A process that is alone writes everything itself.
   let isCurrent = (_chatNo: number) => !shared;
@@ -93,7 +98,7 @@ export function createChat(given: Given): Chat {
   });
   // A process that is alone knows for certain who is present.
   const shown = shared ? createShownMessages(states, presence, mark, logger) : undefined;
-  presence.watch((chatNo, memberNo, present) => live.presence(chatNo, memberNo, present));
+  presence.watch(live.presence);
   const deps: ChatDeps = { ...given, presence, bindings, states, ledger, changes, unseen };
 
   return {
@@ -106,9 +111,7 @@ export function createChat(given: Given): Chat {
     echoMessage: (chatNo, messageId) => echoMessage(deps, chatNo, messageId),
     markRead: (actor, chatNo, seq) => markRead(deps, actor, chatNo, seq),
     enterRoom: (actor, chatNo, after, connection) => enterRoom(deps, actor, chatNo, after, connection),
-    leaveRoom: (memberNo, chatNo, connection) => leaveRoom(deps, memberNo, chatNo, connection),
-    connectionClosed: (memberNo, chatNos, connection) =>
-      connectionClosed(deps, memberNo, chatNos, connection),
+    leaveRoom: (memberNo, chatNo, connection) => presence.leave(chatNo, memberNo, connection),
     disconnectFromRoom: (caller, chatNo, email) => disconnectFromRoom(deps, caller, chatNo, email),
     requireParticipant: async (actor, chatNo) => {
       requireParticipant(await states.get(chatNo), actor.no);
@@ -130,6 +133,7 @@ export function createChat(given: Given): Chat {
       if (shared) isCurrent = isFollowed;
     },
     tellAgain: changes.tellAgain,
+    heardPresence: presence.heard,
     sweep: () => unseen.sweep(),
     async close() {
       await ledger.idle();

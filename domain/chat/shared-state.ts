@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
+import type { Live } from '../kernel/live.js';
 import type { RedisConnection } from '../platform/redis.js';
 import type { Bindings } from './bindings/bindings.js';
 import { createMemoryBindings } from './bindings/bindings.memory.js';
@@ -15,9 +16,16 @@ export interface ChatState {
   shared: boolean;
 }
 
-/** @param redis where it is shared; without it this process knows its own alone */
-export function createChatState(clock: Clock, redis?: RedisConnection): ChatState {
+/**
+ * @param live the sockets whose presence it is
+ * @param redis where it is shared; without it this process knows its own alone
+ */
+export function createChatState(clock: Clock, live: Live, redis?: RedisConnection): ChatState {
   return redis
-    ? { presence: createRedisPresence(redis), bindings: createRedisBindings(redis, clock), shared: true }
-    : { presence: createMemoryPresence(), bindings: createMemoryBindings(clock), shared: false };
+    ? {
+        presence: createRedisPresence(redis, live),
+        bindings: createRedisBindings(redis, clock),
+        shared: true,
+      }
+    : { presence: createMemoryPresence(live), bindings: createMemoryBindings(clock), shared: false };
 }

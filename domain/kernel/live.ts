@@ -80,8 +80,11 @@ export interface Live {
   message(payload: MessagePayload): void;
   /** A read position moved forward, to every socket in the room. `others` is for the gateways alone. */
   messageRead(chatNo: number, position: ReadPosition): void;
-  /** A participant came to, or has left, the room with their last device. */
-  presence(chatNo: number, memberNo: number, present: boolean): void;
+  /**
+   * A participant came to the room with their first device, or left it with the last, to every socket in it.
+   * @param version rises with every change of theirs: one that arrives behind a later one is dropped
+   */
+  presence(chatNo: number, memberNo: number, present: boolean, version: number): void;
   /** A participant is typing, or has stopped. May be lost. */
   typing(chatNo: number, memberNo: number, typing: boolean): void;
   /**
@@ -93,8 +96,10 @@ export interface Live {
   notification(memberNo: number, view: NotificationView): void;
   /** A notification that another process wrote and did not get across: to this process's sockets alone. */
   notificationHere(memberNo: number, view: NotificationView): void;
-  /** Makes all sockets of a member leave a room, on every process. */
-  leaveRoom(chatNo: number, memberNo: number): void;
+  /** Whether a connection of this process is in a room now. */
+  isInRoom(chatNo: number, connection: string): boolean;
+  /** Takes a connection of this process out of a room. */
+  takeOut(chatNo: number, connection: string): void;
 }
 
 /** Where there are no sockets to reach: commands, and tests of the domain alone. */
@@ -106,5 +111,6 @@ export const noLive: Live = {
   room() {},
   notification() {},
   notificationHere() {},
-  leaveRoom() {},
+  isInRoom: () => false,
+  takeOut() {},
 };

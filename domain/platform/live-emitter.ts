@@ -15,6 +15,7 @@ export function createLiveEmitter(redis: RedisConnection, kind: AdapterKind): Li
     send: (room, event, payload, note) =>
       io.to(room).emit(event, ...(note === undefined ? [payload] : [payload, note])),
     sendHere() {},
-    leave: (inRoom, room) => io.in(inRoom).socketsLeave(room),
+    isIn: () => false,
+    leave() {},
   });
 }

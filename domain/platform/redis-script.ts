@@ -15,10 +15,11 @@ export type RedisScript = (
  * Reads a Lua script. It is sent by its hash, and in full only to a server that does not know it (yet,
  * or any more).
  *
- * @param path from the project's folder; the head of the file tells its keys, arguments and answer
+ * @param paths from the project's folder, of files that are one script one after another; the head of the
+ * last one tells its keys, arguments and answer
  */
-export function loadScript(path: string): RedisScript {
-  const source = readFileSync(join(projectRoot(), path));
+export function loadScript(...paths: string[]): RedisScript {
+  const source = paths.map((path) => readFileSync(join(projectRoot(), path), 'utf8')).join('\n');
   const hash = createHash('sha1').update(source).digest('hex');
   return async (client, keys, args) => {
     try {

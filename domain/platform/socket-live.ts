@@ -16,6 +16,8 @@ export interface Pushes {
 export interface Notes extends Record<keyof Pushes, unknown> {
   /** How many of the messages read are the other party's. */
   'message:read': number;
+  /** The version of the change: they pass on none that arrives behind a later one. */
+  presence: number;
   room: RoomMark;
 }
 
@@ -25,8 +27,10 @@ export interface SocketPort {
   send<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K], note?: Notes[K]): void;
   /** To this process's own sockets alone. */
   sendHere<K extends keyof Pushes>(room: string, event: K, payload: Pushes[K]): void;
-  /** Makes all sockets that are in one room leave another. */
-  leave(inRoom: string, room: string): void;
+  /** Whether a connection of this process is in a room. */
+  isIn(room: string, connection: string): boolean;
+  /** Makes a connection of this process leave a room. */
+  leave(room: string, connection: string): void;
 }
 
 /**
@@ -45,12 +49,13 @@ export function createSocketLive(port: SocketPort): Live {
     message: (payload) => send(chatRoom(payload.chatNo), 'message', payload),
     messageRead: (chatNo, { memberNo, seq, others }) =>
       send(chatRoom(chatNo), 'message:read', { chatNo, memberNo, seq }, others),
-    presence: (chatNo, memberNo, present) =>
-      send(chatRoom(chatNo), 'presence', { chatNo, memberNo, present }),
+    presence: (chatNo, memberNo, present, version) =>
+      send(chatRoom(chatNo), 'presence', { chatNo, memberNo, present }, version),
     typing: (chatNo, memberNo, typing) => send(chatRoom(chatNo), 'typing', { chatNo, memberNo, typing }),
     room: (memberNo, view, mark) => send(memberRoom(memberNo), 'room', view, mark),
     notification: (memberNo, view) => send(memberRoom(memberNo), 'notification', view),
     notificationHere: (memberNo, view) => port.sendHere(memberRoom(memberNo), 'notification', view),
-    leaveRoom: (chatNo, memberNo) => port.leave(memberRoom(memberNo), chatRoom(chatNo)),
+    isInRoom: (chatNo, connection) => port.isIn(chatRoom(chatNo), connection),
+    takeOut: (chatNo, connection) => port.leave(chatRoom(chatNo), connection),
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { id, wholeNumber } from '../../domain/kernel/input.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
+import { leaveChatRoom } from '../leave-chat-room.js';
 import { inTurn } from '../turns.js';
 
 /** Of a connection that is gone: there is nothing to tell it, and no number up to which it was told. */
@@ -18,23 +19,18 @@ export const roomJoin = defineEvent({
   handle: ({ domain, sequencer, socket }, actor, { chatNo, after }) =>
     inTurn(socket, async () => {
       await domain.chat.requireParticipant(actor, chatNo);
-      return sequencer.enter(chatNo, socket.id, async () => {
-        // Closed while it waited: its end has been told, so nobody would take this back any more.
-        if (!socket.connected) return NOBODY;
-        const isNew = !socket.rooms.has(chatRoom(chatNo));
-        // Subscribed first, then read: what is written in between comes one way or the other.
-        await socket.join(chatRoom(chatNo));
-        try {
+      const wasIn = socket.rooms.has(chatRoom(chatNo));
+      try {
+        return await sequencer.enter(chatNo, socket.id, async () => {
+          // Closed while it waited.
+          if (!socket.connected) return NOBODY;
+          // Subscribed first, then read: what is written in between comes one way or the other.
+          await socket.join(chatRoom(chatNo));
           return await domain.chat.enterRoom(actor, chatNo, after, socket.id);
-        } catch (error) {
-          if (isNew) await socket.leave(chatRoom(chatNo));
-          throw error;
-        } finally {
-          if (!socket.connected) {
-            await socket.leave(chatRoom(chatNo));
-            await domain.chat.leaveRoom(actor.no, chatNo, socket.id);
-          }
-        }
-      });
+        });
+      } catch (error) {
+        if (!wasIn) await leaveChatRoom(domain, socket, chatNo);
+        throw error;
+      }
     }),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id } from '../../domain/kernel/input.js';
-import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
+import { leaveChatRoom } from '../leave-chat-room.js';
 import { inTurn } from '../turns.js';
 
 /** Leaves a chat room with this connection; leaving one it is not in changes nothing. */
@@ -12,8 +12,7 @@ export const roomLeave = defineEvent({
   handle: ({ domain, socket }, actor, { chatNo }) =>
     inTurn(socket, async () => {
       await domain.chat.requireParticipant(actor, chatNo);
-      await socket.leave(chatRoom(chatNo));
-      await domain.chat.leaveRoom(actor.no, chatNo, socket.id);
+      await leaveChatRoom(domain, socket, chatNo);
       return undefined;
     }),
 });

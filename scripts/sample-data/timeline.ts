@@ -42,7 +42,11 @@ function areasOfThePast({ adoption, members }: Domain, logger: Logger) {
     events,
     community: createCommunity({ ...shared, localTime }),
     notifications: createNotifications({ ...shared, localTime, live: noLive }),
-    chat: createChat({ ...shared, adoption, live: noLive, config: { LEGACY_ANONYMOUS: 'off' } }),
+    chat: createChat({
+      ...{ ...shared, adoption, config: { LEGACY_ANONYMOUS: 'off' } },
+      // Those who talk have the room open.
+      live: { ...noLive, isInRoom: () => true },
+    }),
   };
 }
 

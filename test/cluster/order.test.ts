@@ -1,10 +1,31 @@
 import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import { type Cluster, startCluster } from '../support/cluster.js';
 import { eventually } from '../support/eventually.js';
 import { hasRedisServer } from '../support/redis.js';
 import { connect } from '../support/sockets.js';
 import { type ChatClient, createChatClient } from './chat-client.js';
 import { type Checker, createChecker, type Message } from './checker.js';
+
+/** All that the gateways publish to each other, to be published again. */
+async function listenTo(url: string) {
+  const subscriber = new Redis(url);
+  const publisher = new Redis(url);
+  const messages: { channel: Buffer; message: Buffer; text: string }[] = [];
+  subscriber.on('pmessageBuffer', (_pattern: Buffer, channel: Buffer, message: Buffer) =>
+    messages.push({ channel, message, text: message.toString('latin1') }),
+  );
+  await subscriber.psubscribe(`${redisChannels.sockets}*`);
+  return {
+    messages,
+    async repeat(one: (typeof messages)[number] | undefined) {
+      if (!one) throw new Error('nothing was published');
+      await publisher.publish(one.channel, one.message);
+    },
+    close: () => Promise.all([subscriber.quit(), publisher.quit()]),
+  };
+}
 
 /** Messages each of two members sends in the race for numbers; the list of faults has 1,000, by setting. */
 const EACH = Number(process.env.RACE_EACH ?? 500);
@@ -16,6 +37,7 @@ const EACH = Number(process.env.RACE_EACH ?? 500);
     let cluster: Cluster;
     let checker: Checker;
     let clients: ChatClient[] = [];
+    let published: Awaited<ReturnType<typeof listenTo>> | undefined;
 
     before(async () => {
       cluster = await startCluster({ http: 2, gateways: 2 });
@@ -28,9 +50,11 @@ const EACH = Number(process.env.RACE_EACH ?? 500);
     beforeEach(() => {
       checker = createChecker();
     });
-    afterEach(() => {
+    afterEach(async () => {
       for (const client of clients.splice(0)) client.close();
       clients = [];
+      await published?.close();
+      published = undefined;
     });
 
     const gateway = (i: number) => cluster.gateways[i] as string;
@@ -224,6 +248,33 @@ const EACH = Number(process.env.RACE_EACH ?? 500);
       line.resume();
       await checker.verify(room, gateway(0));
       expect(reader.losses).to.have.length(1);
+    });
+
+    it('drops a change of presence that arrives behind a later one, from whichever gateway', async () => {
+      // The end of presence of a phone on one gateway came after the beginning on another one: a member who
+      // was there was shown as gone.
+      const { author, asker, chatNo } = await cluster.openRoom();
+      const watcher = await connect(asker, {}, gateway(1));
+      await watcher.ask('room:join', { chatNo });
+      const told: unknown[][] = [];
+      watcher.socket.on('presence', (...event) => {
+        if (event[0].memberNo === author.no) told.push(event);
+      });
+      const change = (present: boolean) => [{ chatNo, memberNo: author.no, present }];
+      const [phone, laptop] = [await connect(author, {}, gateway(0)), await connect(author, {}, gateway(1))];
+      published = await listenTo(cluster.redis.url);
+      await phone.ask('room:join', { chatNo });
+      await phone.ask('room:leave', { chatNo });
+      await eventually(() => expect(told).to.deep.equal([change(true), change(false)]));
+      const late = published.messages.filter(({ text }) => /presence.*chatNo/s.test(text)).at(-1);
+      await laptop.ask('room:join', { chatNo });
+      await published.repeat(late);
+      // What another process publishes behind it has arrived behind it.
+      await phone.ask('message:send', { chatNo, contentType: 'text', content: 'behind it' });
+      await watcher.next('message');
+      await laptop.ask('room:leave', { chatNo });
+      await watcher.ask('room:join', { chatNo });
+      expect(told).to.deep.equal([true, false, true, false].map(change));
     });
 
     it('takes a member out of a room on every gateway by one call over http', async () => {

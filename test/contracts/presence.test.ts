@@ -8,6 +8,7 @@ import { createRedisPresence } from '../../domain/chat/presence/presence.redis.j
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import type { RedisConnection } from '../../domain/platform/redis.js';
 import { eventually } from '../support/eventually.js';
+import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
 import {
   describeOnRedis,
   hasRedisServer,
@@ -21,10 +22,10 @@ import { presenceContract } from './presence.contract.js';
 /** In ms; everything takes a hundredth of what it takes in production. */
 const TIMES = { lifetime: 300, refreshEvery: 60, grace: 50 };
 
-presenceContract('memory', createMemoryPresence);
+presenceContract('memory', (openRooms) => createMemoryPresence(openRooms, TIMES.refreshEvery));
 
 describeOnRedis('presence on Redis', (connection) => {
-  presenceContract('Redis', () => createRedisPresence(connection(), TIMES));
+  presenceContract('Redis', (openRooms) => createRedisPresence(connection(), openRooms, TIMES));
 });
 
 /** One process of several: its port, what it was told, and ways to do it harm. */
@@ -32,8 +33,13 @@ interface Process {
   presence: Presence;
   redis: RedisConnection;
   told: [chatNo: number, memberNo: number, present: boolean][];
+  /** The versions of what it was told. */
+  versions: number[];
+  openRooms: FakeRooms;
   /** What is asked of Redis gets no answer, as in a stopped process, which runs no timers either. */
   frozen: boolean;
+  /** What is asked of Redis is done, and its answers are lost. */
+  deaf: boolean;
 }
 
 describe('presence of several processes', () => {
@@ -58,26 +64,42 @@ describe('presence of several processes', () => {
 
   async function start(): Promise<Process> {
     const redis = await connections.connect(server.url);
-    const told: Process['told'] = [];
-    const process: Process = { redis, told, frozen: false, presence: undefined as unknown as Presence };
-    const ask: RedisConnection['ask'] = async (question) =>
-      process.frozen ? undefined : redis.ask(question);
+    const process: Process = {
+      ...{ redis, told: [], versions: [], frozen: false, deaf: false, openRooms: createOpenRooms() },
+      presence: undefined as unknown as Presence,
+    };
+    const ask: RedisConnection['ask'] = async (question) => {
+      const answer = process.frozen ? undefined : await redis.ask(question);
+      return process.deaf ? undefined : answer;
+    };
     // A copy would read `away` and `deaf` once: they are looked up in the original.
-    process.presence = createRedisPresence(Object.setPrototypeOf({ ask }, redis), TIMES);
-    process.presence.watch((...change) => told.push(change));
+    const connection = Object.setPrototypeOf({ ask }, redis);
+    process.presence = createRedisPresence(connection, process.openRooms, TIMES);
+    process.presence.watch((chatNo, memberNo, present, version) => {
+      process.told.push([chatNo, memberNo, present]);
+      process.versions.push(version);
+    });
     processes.push(process);
     return process;
   }
 
+  /** What a process was told of a member. */
+  const toldOf = ({ told }: Process, memberNo: number) => told.filter(([, no]) => no === memberNo);
+
   it('sees members wherever they are connected, until the last device has left', async () => {
     const [one, two] = [await start(), await start()];
-    expect(await one.presence.enter(room, 3, 'phone')).equal(true);
-    expect(await two.presence.enter(room, 3, 'laptop')).equal(false);
-    expect(await two.presence.enter(room, 4, 'phone')).equal(true);
+    await one.presence.enter(room, 3, 'phone');
+    await two.presence.enter(room, 3, 'laptop');
+    await two.presence.enter(room, 4, 'phone');
     expect(await one.presence.list(room)).deep.equal([3, 4]);
-    expect(await one.presence.leave(room, 3, 'phone')).equal(false);
+    await one.presence.leave(room, 3, 'phone');
+    expect(one.told).deep.equal([[room, 3, true]]);
     expect(await one.presence.isPresent(room, 3)).equal(true);
-    expect(await two.presence.leave(room, 3, 'laptop')).equal(true);
+    await two.presence.leave(room, 3, 'laptop');
+    expect(two.told).deep.equal([
+      [room, 4, true],
+      [room, 3, false],
+    ]);
     expect(await one.presence.isPresent(room, 3)).equal(false);
   });
 
@@ -86,7 +108,7 @@ describe('presence of several processes', () => {
     await one.presence.enter(room, 3, 'phone');
     await new Promise((resolve) => setTimeout(resolve, TIMES.lifetime * 2));
     expect(await two.presence.isPresent(room, 3)).equal(true);
-    expect(one.told).deep.equal([]);
+    expect(one.told).deep.equal([[room, 3, true]]);
   });
 
   it('ends after a process has died, and exactly one of the others announces it', async () => {
@@ -94,7 +116,7 @@ describe('presence of several processes', () => {
     await dying?.presence.enter(room, 3, 'phone');
     for (const { presence } of others) await presence.enter(room, 4, 'phone');
     await dying?.redis.close();
-    const all = () => others.flatMap(({ told }) => told);
+    const all = () => others.flatMap((other) => toldOf(other, 3));
     await eventually(() => expect(all()).deep.equal([[room, 3, false]]));
     await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
     expect(all()).deep.equal([[room, 3, false]]);
@@ -107,7 +129,7 @@ describe('presence of several processes', () => {
     await other.presence.enter(room, 3, 'laptop');
     await dying.redis.close();
     await new Promise((resolve) => setTimeout(resolve, TIMES.lifetime + TIMES.refreshEvery * 3));
-    expect(other.told).deep.equal([]);
+    expect(toldOf(other, 3)).deep.equal([]);
     expect(await other.presence.list(room)).deep.equal([3]);
   });
 
@@ -116,10 +138,16 @@ describe('presence of several processes', () => {
     await freezing.presence.enter(room, 3, 'phone');
     await other.presence.enter(room, 4, 'phone');
     freezing.frozen = true;
-    await eventually(() => expect(other.told).deep.equal([[room, 3, false]]));
+    await eventually(() => expect(toldOf(other, 3)).deep.equal([[room, 3, false]]));
     expect(await other.presence.isPresent(room, 3)).equal(false);
     freezing.frozen = false;
-    await eventually(() => expect(freezing.told).deep.equal([[room, 3, true]]));
+    await eventually(() =>
+      expect(freezing.told).deep.equal([
+        [room, 3, true],
+        [room, 3, true],
+      ]),
+    );
+    expect(freezing.versions[1]).above(other.versions.at(-1) as number);
     expect(await other.presence.list(room)).deep.equal([3, 4]);
   });
 
@@ -140,8 +168,7 @@ describe('presence of several processes', () => {
     /** The member enters in the child. */
     async function enter(memberNo: number): Promise<void> {
       child.send([room, memberNo, 'phone']);
-      const [answer] = await once(child, 'message');
-      expect(answer).deep.equal({ arrived: true });
+      await eventually(() => expect(told).deep.equal([[room, memberNo, true]]));
     }
 
     it('killed: it ends', async () => {
@@ -150,7 +177,7 @@ describe('presence of several processes', () => {
       await enter(3);
       expect(await other.presence.list(room)).deep.equal([3, 4]);
       child.kill('SIGKILL');
-      await eventually(() => expect(other.told).deep.equal([[room, 3, false]]));
+      await eventually(() => expect(toldOf(other, 3)).deep.equal([[room, 3, false]]));
       expect(await other.presence.list(room)).deep.equal([4]);
     });
 
@@ -160,33 +187,46 @@ describe('presence of several processes', () => {
       await enter(3);
       child.kill('SIGSTOP');
       const before = performance.now();
-      await other.presence.enter(room, 5, 'phone');
-      expect(await other.presence.clear(room, 5)).equal(true);
+      await other.presence.enter(room, 5, 'laptop');
+      await other.presence.clear(room, 5);
       expect(await other.presence.list(room)).deep.equal([3, 4]);
       expect(performance.now() - before).below(100);
-      await eventually(() => expect(other.told).deep.equal([[room, 3, false]]));
+      await eventually(() => expect(toldOf(other, 3)).deep.equal([[room, 3, false]]));
       child.kill('SIGCONT');
-      await eventually(() => expect(told).deep.equal([[room, 3, true]]));
+      await eventually(() =>
+        expect(told).deep.equal([
+          [room, 3, true],
+          [room, 3, true],
+        ]),
+      );
       expect(await other.presence.list(room)).deep.equal([3, 4]);
     });
   });
 
-  it('takes a member out on every process', async () => {
+  it('takes a member out on every process, and tells it once', async () => {
     const [one, two] = [await start(), await start()];
     await one.presence.enter(room, 3, 'phone');
     await two.presence.enter(room, 3, 'laptop');
-    expect(await one.presence.clear(room, 3)).equal(true);
+    await one.presence.clear(room, 3);
     await eventually(async () => expect(await two.presence.isPresent(room, 3)).equal(false));
+    expect(one.openRooms.takenOut).deep.equal([[room, 'phone']]);
+    expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
+    await two.presence.leave(room, 3, 'laptop');
     await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
     expect(await one.presence.isPresent(room, 3)).equal(false);
-    expect(await two.presence.leave(room, 3, 'laptop')).equal(false);
+    expect([...one.told, ...two.told]).deep.equal([
+      [room, 3, true],
+      [room, 3, false],
+    ]);
   });
 
   it('takes a member out from a process that has no connection of theirs', async () => {
     const [one, two] = [await start(), await start()];
     await two.presence.enter(room, 3, 'laptop');
-    expect(await one.presence.clear(room, 3)).equal(true);
+    await one.presence.clear(room, 3);
+    expect(one.told).deep.equal([[room, 3, false]]);
     await eventually(async () => expect(await two.presence.isPresent(room, 3)).equal(false));
+    expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
   });
 
   it('takes a member out although the message to the other process is lost', async () => {
@@ -195,18 +235,105 @@ describe('presence of several processes', () => {
     await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
     await one.presence.clear(room, 3);
     await eventually(async () => expect(await two.presence.isPresent(room, 3)).equal(false));
+    expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
+  });
+
+  it('tells once of a member who leaves while they are being taken out', async () => {
+    const [one, two] = [await start(), await start()];
+    await two.presence.enter(room, 3, 'laptop');
+    await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
+    await one.presence.clear(room, 3);
+    await two.presence.leave(room, 3, 'laptop');
+    expect(one.told).deep.equal([[room, 3, false]]);
+    expect(two.told).deep.equal([[room, 3, true]]);
   });
 
   it('keeps a device that entered after the member was taken out', async () => {
+    // The new page’s presence stayed, and the page itself was taken out of the room with the old one: its
+    // messages counted as read and never came.
     const [one, two] = [await start(), await start()];
     await two.presence.enter(room, 3, 'old page');
     await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
     await one.presence.clear(room, 3);
-    expect(await two.presence.enter(room, 3, 'new page')).equal(true);
+    await two.presence.enter(room, 3, 'new page');
     await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    expect(two.openRooms.takenOut).deep.equal([[room, 'old page']]);
     expect(await one.presence.isPresent(room, 3)).equal(true);
-    expect(await two.presence.leave(room, 3, 'old page')).equal(false);
-    expect(await two.presence.leave(room, 3, 'new page')).equal(true);
+    await two.presence.leave(room, 3, 'old page');
+    expect(await one.presence.isPresent(room, 3)).equal(true);
+    await two.presence.leave(room, 3, 'new page');
+    expect(await one.presence.isPresent(room, 3)).equal(false);
+  });
+
+  it('has one order of changes, whichever processes make them', async () => {
+    const [one, two, dying] = [await start(), await start(), await start()];
+    const versions: number[] = [];
+    for (const { presence } of [one, two])
+      presence.watch((...[, no, , version]) => no === 3 && versions.push(version));
+    await one.presence.enter(room, 4, 'watcher');
+    await one.presence.enter(room, 3, 'phone');
+    await one.presence.leave(room, 3, 'phone');
+    await two.presence.enter(room, 3, 'laptop');
+    await one.presence.clear(room, 3);
+    await two.presence.enter(room, 3, 'laptop');
+    await two.presence.leave(room, 3, 'laptop');
+    await dying.presence.enter(room, 3, 'tablet');
+    await dying.redis.close();
+    await eventually(() => expect(versions).length(7));
+    await two.presence.enter(room, 3, 'laptop');
+    versions.splice(6, 0, dying.versions[0] as number);
+    expect(versions).deep.equal([...versions].sort((a, b) => a - b));
+    expect(new Set(versions).size).equal(versions.length);
+  });
+
+  it('orders what a process tells without Redis behind all it has heard, and before all that Redis orders later', async () => {
+    const [one, two] = [await start(), await start()];
+    await two.presence.enter(room, 3, 'laptop');
+    await two.presence.leave(room, 3, 'laptop');
+    const left = two.versions.at(-1) as number;
+    one.presence.heard(room, 3, left);
+    one.frozen = true;
+    await one.presence.enter(room, 3, 'phone');
+    expect(one.told).deep.equal([[room, 3, true]]);
+    expect(one.versions[0]).above(left);
+    await one.presence.leave(room, 3, 'phone');
+    expect(one.versions[1]).above(one.versions[0] as number);
+    await two.presence.enter(room, 3, 'laptop');
+    expect(two.versions.at(-1)).above(one.versions[1] as number);
+  });
+
+  it('ends for a connection that is gone, although what Redis answered when it entered was lost', async () => {
+    const [one, two] = [await start(), await start()];
+    await two.presence.enter(room, 4, 'phone');
+    one.deaf = true;
+    await one.presence.enter(room, 3, 'phone');
+    expect(await two.presence.list(room)).deep.equal([3, 4]);
+    one.openRooms.leave(room, 'phone');
+    one.deaf = false;
+    await eventually(async () => expect(await two.presence.list(room)).deep.equal([4]));
+    expect(one.told.at(-1)).deep.equal([room, 3, false]);
+  });
+
+  it('tells again of a coming or going whose answer from Redis was lost', async () => {
+    // Others may have heard of a later change than this process has, and drop what it tells by itself.
+    const [one, two] = [await start(), await start()];
+    await two.presence.enter(room, 3, 'laptop');
+    await two.presence.leave(room, 3, 'laptop');
+    const left = two.versions.at(-1) as number;
+    one.deaf = true;
+    await one.presence.enter(room, 3, 'phone');
+    expect(one.versions[0]).below(left);
+    one.deaf = false;
+    await eventually(() => expect(one.versions.at(-1)).above(left));
+    const entered = one.versions.at(-1) as number;
+    one.deaf = true;
+    await one.presence.leave(room, 3, 'phone');
+    one.deaf = false;
+    await eventually(() => expect(one.versions.at(-1)).above(entered + 1));
+    expect(one.told.slice(-2)).deep.equal([
+      [room, 3, false],
+      [room, 3, false],
+    ]);
   });
 
   it('goes on with what a process knows itself while Redis is away, and says it all on return', async () => {
@@ -221,8 +348,13 @@ describe('presence of several processes', () => {
     const before = performance.now();
     expect(await one.presence.isPresent(room, 3)).equal(true);
     expect(await one.presence.isPresent(room, 4)).equal(false);
-    expect(await one.presence.enter(room, 6, 'phone')).equal(true);
-    expect(await one.presence.leave(room, 5, 'phone')).equal(true);
+    const toldBefore = one.told.length;
+    await one.presence.enter(room, 6, 'phone');
+    await one.presence.leave(room, 5, 'phone');
+    expect(one.told.splice(0).slice(toldBefore)).deep.equal([
+      [room, 6, true],
+      [room, 5, false],
+    ]);
     expect(await one.presence.list(room)).deep.equal([3, 6]);
     expect(performance.now() - before).below(100);
 
@@ -237,8 +369,7 @@ describe('presence of several processes', () => {
         [room, 6, true],
         [room, 5, false],
       ]);
-      expect(told).not.deep.include([room, 3, false]);
-      expect(told).not.deep.include([room, 4, false]);
+      for (const memberNo of [3, 4, 6]) expect(told).not.deep.include([room, memberNo, false]);
     });
   });
 

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import type { Presence } from '../../domain/chat/presence/presence.js';
 import { createRedisPresence } from '../../domain/chat/presence/presence.redis.js';
 import { createRedisWakeUps } from '../../domain/notifications/wake-ups.redis.js';
 import { createRedisRateLimits } from '../../domain/platform/rate-limits/rate-limits.redis.js';
 import type { RedisConnection } from '../../domain/platform/redis.js';
 import { delivery } from '../contracts/wake-ups.contract.js';
 import { eventually } from '../support/eventually.js';
+import { createOpenRooms } from '../support/open-rooms.js';
 import { hasRedisServer, openConnections, reaches } from '../support/redis.js';
 import { type RedisTopology, startCluster, startSentinel } from '../support/redis-topologies.js';
 
@@ -30,7 +32,10 @@ async function hearEachOther(from: RedisConnection, to: RedisConnection): Promis
 /** The ports work between two processes over it. */
 async function sharePorts(one: RedisConnection, two: RedisConnection): Promise<void> {
   const times = { lifetime: 2_000, refreshEvery: 100, grace: 0 };
-  const [here, there] = [createRedisPresence(one, times), createRedisPresence(two, times)];
+  const [here, there] = [one, two].map((redis) => createRedisPresence(redis, createOpenRooms(), times)) as [
+    Presence,
+    Presence,
+  ];
   const rooms = Array.from({ length: 300 }, (_, i) => i + 1);
   await Promise.all(rooms.map((chatNo) => here.enter(chatNo, 3, 'phone')));
   expect(await Promise.all(rooms.map((chatNo) => there.isPresent(chatNo, 3)))).not.include(false);

@@ -94,6 +94,13 @@ export async function refusal(
   });
 }
 
+/** How many connections the service counts. */
+export async function openSockets(): Promise<number> {
+  const { gateway } = await service();
+  const text = await (await fetch(`${gateway}/metrics`)).text();
+  return Number(/^sockets_open (\d+)$/m.exec(text)?.[1]);
+}
+
 /** Closes every client of the test and waits until the service has noticed. */
 export async function closeSockets(): Promise<void> {
   for (const socket of open) socket.disconnect();

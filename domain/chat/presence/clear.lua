@@ -1,15 +1,13 @@
 -- Takes a member out of a room on every process.
 --
--- KEYS[1]  the room (see enter.lua)
+-- KEYS[1]  the room (see room.lua)
 -- ARGV[1]  memberNo
 -- ARGV[2]  processId of the caller, who knows of it already
 -- ARGV[3]  how long the key stays without being touched, ms: marks live as long
 --
--- Returns {present, others}: 1 when the member was present; the number of other processes that have an
--- entry of the member and a mark now.
+-- Returns {present, others, version}: 1 when the member was present; the number of other processes that
+-- have an entry of the member and a mark now; the version of the change.
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local rows = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 local present, others = 0, 0
 for i = 1, #rows, 2 do
@@ -23,5 +21,6 @@ for i = 1, #rows, 2 do
     end
   end
 end
-if others > 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
-return { present, others }
+local version = nextVersion(KEYS[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return { present, others, version }

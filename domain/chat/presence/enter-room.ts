@@ -76,7 +76,7 @@ export async function enterRoom(
 ): Promise<Entered> {
   const { states, presence, live, directory } = deps;
   const side = requireParticipant(await states.get(chatNo), actor.no);
-  const arrived = await presence.enter(chatNo, actor.no, connection);
+  await presence.enter(chatNo, actor.no, connection);
   // Read after they count as present: who sends from here on marks the message read by itself.
   const state = await states.load(chatNo);
   const { seq } = state;
@@ -85,9 +85,11 @@ export async function enterRoom(
     directory.lookUp([state.creator, state.joiner]),
     presence.list(chatNo),
   ]);
-  // Behind one's own last messages there is nothing to read: who comes back to them costs no write.
-  if (unreadOf(state, side) > 0) await markStateRead(deps, state, actor.no, seq);
-  if (arrived) live.presence(chatNo, actor.no, true);
+  // Behind one's own last messages there is nothing to read: who comes back to them costs no write. And a
+  // connection that is gone by now shows nothing to anybody.
+  if (unreadOf(state, side) > 0 && live.isInRoom(chatNo, connection)) {
+    await markStateRead(deps, state, actor.no, seq);
+  }
   const shown =
     after === undefined
       ? fitting(records.slice(-MAX_CAUGHT_UP).reverse()).reverse()

@@ -1,14 +1,9 @@
 -- Who is present in a room.
 --
--- KEYS[1]  the room (see enter.lua)
+-- KEYS[1]  the room (see room.lua)
 --
 -- Returns the numbers of the members, in no order, one per process that has them.
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local members = {}
-for _, live in ipairs(redis.call('ZRANGE', KEYS[1], '(' .. now, '+inf', 'BYSCORE')) do
-  local member = string.match(live, '^(%d+):')
-  if member then members[#members + 1] = tonumber(member) end
-end
+local members = present(KEYS[1])
+for i, member in ipairs(members) do members[i] = tonumber(member) end
 return members

@@ -6,11 +6,16 @@ export interface LocalPresence {
   enter(chatNo: number, memberNo: number, connection: string): boolean;
   /** @returns whether it was the member's last connection here */
   leave(chatNo: number, memberNo: number, connection: string): boolean;
-  /** Forgets the member's connections that entered up to a turn. @returns whether there was one */
-  clear(chatNo: number, memberNo: number, upTo?: number): boolean;
+  /** Forgets the member's connections that entered up to a turn. @returns them */
+  clear(chatNo: number, memberNo: number, upTo?: number): string[];
   has(chatNo: number, memberNo: number): boolean;
   members(chatNo: number): number[];
   rooms(): Iterable<number>;
+  /**
+   * Forgets the connections that are not in their rooms.
+   * @returns those members, with their rooms, who have no connection left
+   */
+  confirm(isInRoom: (chatNo: number, connection: string) => boolean): [chatNo: number, memberNo: number][];
 }
 
 export function createLocalPresence(): LocalPresence {
@@ -24,6 +29,11 @@ export function createLocalPresence(): LocalPresence {
     members.delete(memberNo);
     if (members.size === 0) rooms.delete(chatNo);
     return true;
+  }
+
+  function leave(chatNo: number, memberNo: number, connection: string): boolean {
+    const left = rooms.get(chatNo)?.get(memberNo)?.delete(connection) ?? false;
+    return left && dropEmpty(chatNo, memberNo);
   }
 
   return {
@@ -44,23 +54,32 @@ export function createLocalPresence(): LocalPresence {
       return true;
     },
 
-    leave(chatNo, memberNo, connection) {
-      const left = rooms.get(chatNo)?.get(memberNo)?.delete(connection) ?? false;
-      return left && dropEmpty(chatNo, memberNo);
-    },
+    leave,
 
     clear(chatNo, memberNo, upTo = turn) {
-      const connections = rooms.get(chatNo)?.get(memberNo);
-      if (!connections) return false;
-      const before = connections.size;
-      for (const [connection, entered] of connections) if (entered <= upTo) connections.delete(connection);
-      const cleared = connections.size < before;
-      dropEmpty(chatNo, memberNo);
+      const cleared: string[] = [];
+      for (const [connection, entered] of rooms.get(chatNo)?.get(memberNo) ?? []) {
+        if (entered <= upTo) cleared.push(connection);
+      }
+      for (const connection of cleared) leave(chatNo, memberNo, connection);
       return cleared;
     },
 
     has: (chatNo, memberNo) => rooms.get(chatNo)?.has(memberNo) ?? false,
     members: (chatNo) => [...(rooms.get(chatNo)?.keys() ?? [])],
     rooms: () => rooms.keys(),
+
+    confirm(isInRoom) {
+      const gone: [number, number][] = [];
+      for (const [chatNo, members] of rooms) {
+        for (const [memberNo, connections] of members) {
+          for (const connection of connections.keys()) {
+            if (!isInRoom(chatNo, connection)) connections.delete(connection);
+          }
+          if (dropEmpty(chatNo, memberNo)) gone.push([chatNo, memberNo]);
+        }
+      }
+      return gone;
+    },
   };
 }

@@ -1,17 +1,46 @@
 import { createLocalPresence } from './local-presence.js';
-import type { Presence } from './presence.js';
+import type { OpenRooms, Presence, PresenceListener } from './presence.js';
+import { createPresenceVersions } from './presence-versions.js';
+
+/** How often, in ms, it is confirmed that connections are still in their rooms. */
+const CONFIRM_EVERY_MS = 6_000;
 
 /** Presence of one process: when it ends, so do all its connections. */
-export function createMemoryPresence(): Presence {
+export function createMemoryPresence(openRooms: OpenRooms, confirmEvery = CONFIRM_EVERY_MS): Presence {
   const local = createLocalPresence();
+  const versions = createPresenceVersions();
+  const listeners: PresenceListener[] = [];
+
+  function tell(chatNo: number, memberNo: number, present: boolean): void {
+    const version = versions.next();
+    for (const listener of listeners) listener(chatNo, memberNo, present, version);
+  }
+
+  const timer = setInterval(() => {
+    for (const [chatNo, memberNo] of local.confirm(openRooms.isInRoom)) tell(chatNo, memberNo, false);
+  }, confirmEvery);
+  timer.unref();
+
   return {
-    enter: async (chatNo, memberNo, connection) => local.enter(chatNo, memberNo, connection),
-    leave: async (chatNo, memberNo, connection) => local.leave(chatNo, memberNo, connection),
-    clear: async (chatNo, memberNo) => local.clear(chatNo, memberNo),
+    async enter(chatNo, memberNo, connection) {
+      if (!openRooms.isInRoom(chatNo, connection)) return;
+      if (local.enter(chatNo, memberNo, connection)) tell(chatNo, memberNo, true);
+    },
+    async leave(chatNo, memberNo, connection) {
+      if (local.leave(chatNo, memberNo, connection)) tell(chatNo, memberNo, false);
+    },
+    async clear(chatNo, memberNo) {
+      const cleared = local.clear(chatNo, memberNo);
+      for (const connection of cleared) openRooms.takeOut(chatNo, connection);
+      if (cleared.length > 0) tell(chatNo, memberNo, false);
+    },
     isPresent: async (chatNo, memberNo) => local.has(chatNo, memberNo),
     isHere: local.has,
     list: async (chatNo) => local.members(chatNo).sort((a, b) => a - b),
-    watch() {},
-    async close() {},
+    watch: (listener) => void listeners.push(listener),
+    heard: versions.accept,
+    async close() {
+      clearInterval(timer);
+    },
   };
 }

@@ -1,8 +1,9 @@
 import { redisChannels, redisKeys } from '../../kernel/redis-keys.js';
 import type { RedisConnection } from '../../platform/redis.js';
-import { loadScript } from '../../platform/redis-script.js';
+import { loadScript, type RedisScript } from '../../platform/redis-script.js';
 import { createLocalPresence } from './local-presence.js';
-import type { Presence, PresenceListener } from './presence.js';
+import type { OpenRooms, Presence, PresenceListener } from './presence.js';
+import { createPresenceVersions } from './presence-versions.js';
 
 /** All in ms. */
 export interface PresenceTimes {
@@ -30,47 +31,86 @@ const ROOMS_PER_CALL = 100;
 const GONE = 0;
 const CLEARED = 2;
 
+function script(name: string): RedisScript {
+  return loadScript('domain/chat/presence/room.lua', `domain/chat/presence/${name}.lua`);
+}
+
 /**
  * Presence of many processes: one entry per member and process in a sorted set per room, which ends
  * unless its process refreshes it. What this process knows of its own connections is answered without
- * asking, and stays right while Redis is away.
+ * asking, and stays right while Redis is away. Changes are told in the order in which Redis made them:
+ * it numbers them by its clock, in µs.
  */
-export function createRedisPresence(redis: RedisConnection, times: PresenceTimes = DEFAULT_TIMES): Presence {
+export function createRedisPresence(
+  redis: RedisConnection,
+  openRooms: OpenRooms,
+  times: PresenceTimes = DEFAULT_TIMES,
+): Presence {
   const { processId } = redis;
   const scripts = {
-    enter: loadScript('domain/chat/presence/enter.lua'),
-    leave: loadScript('domain/chat/presence/leave.lua'),
-    clear: loadScript('domain/chat/presence/clear.lua'),
-    list: loadScript('domain/chat/presence/list.lua'),
-    refresh: loadScript('domain/chat/presence/refresh.lua'),
+    enter: script('enter'),
+    leave: script('leave'),
+    clear: script('clear'),
+    list: script('list'),
+    refresh: script('refresh'),
   };
   const local = createLocalPresence();
+  const versions = createPresenceVersions();
   const keyLifetime = times.lifetime * KEY_LIFETIMES;
   const listeners: PresenceListener[] = [];
-  /** Members who left a room while Redis could not be told. */
-  const unsaid = new Map<number, Set<number>>();
+  /** Members by room whose coming or going Redis has not confirmed: the next refresh tells what then holds. */
+  const unconfirmed = new Map<number, Set<number>>();
   let refreshedAt = performance.now();
   let interruptedAt = performance.now();
   let closed = false;
 
-  function say(chatNo: number, memberNo: number): void {
-    const members = unsaid.get(chatNo);
-    members?.delete(memberNo);
-    if (members?.size === 0) unsaid.delete(chatNo);
+  function tell(chatNo: number, memberNo: number, present: boolean, version: number): void {
+    versions.note(version);
+    for (const listener of listeners) listener(chatNo, memberNo, present, version);
   }
 
-  function leaveUnsaid(chatNo: number, memberNo: number): void {
-    if (local.has(chatNo, memberNo)) return;
-    unsaid.set(chatNo, (unsaid.get(chatNo) ?? new Set()).add(memberNo));
+  function leaveUnconfirmed(chatNo: number, memberNo: number): void {
+    unconfirmed.set(chatNo, (unconfirmed.get(chatNo) ?? new Set()).add(memberNo));
+  }
+
+  /** Redis has not answered: what is known here is told here, and to everybody when it answers again. */
+  function tellAlone(chatNo: number, memberNo: number, present: boolean): void {
+    leaveUnconfirmed(chatNo, memberNo);
+    // The answer was waited for: it may be otherwise by now, and told.
+    if (local.has(chatNo, memberNo) === present) tell(chatNo, memberNo, present, versions.next());
+  }
+
+  /** The member's last connection here has left a room. */
+  async function tellGone(chatNo: number, memberNo: number): Promise<void> {
+    const answer = (await redis.ask((commands) =>
+      scripts.leave(
+        commands,
+        [redisKeys.presence(chatNo)],
+        [memberNo, processId, times.lifetime, keyLifetime],
+      ),
+    )) as [gone: number, version: number] | undefined;
+    if (!answer) tellAlone(chatNo, memberNo, false);
+    else if (answer[0] === 1) tell(chatNo, memberNo, false, answer[1]);
+  }
+
+  /** Takes the member's connections that entered up to a turn out of a room. @returns whether there was one */
+  function takeOut(chatNo: number, memberNo: number, upTo?: number): boolean {
+    const connections = local.clear(chatNo, memberNo, upTo);
+    for (const connection of connections) openRooms.takeOut(chatNo, connection);
+    return connections.length > 0;
   }
 
   /** Refreshes rooms of one group. @returns whether Redis took it */
   async function refreshRooms(chatNos: number[]): Promise<boolean> {
     const { turn } = local;
-    const left = chatNos.map((chatNo) => [...(unsaid.get(chatNo) ?? [])]);
-    const members = chatNos.map((chatNo, i) =>
-      [...local.members(chatNo), ...(left[i] as number[]).map((memberNo) => -memberNo)].join(','),
-    );
+    const marked = chatNos.map((chatNo) => [...(unconfirmed.get(chatNo) ?? [])]);
+    // What is marked while Redis is asked is for the next refresh.
+    for (const chatNo of chatNos) unconfirmed.delete(chatNo);
+    const members = chatNos.map((chatNo, i) => {
+      const marks = marked[i] as number[];
+      const here = local.members(chatNo).map((no) => (marks.includes(no) ? `+${no}` : no));
+      return [...here, ...marks.filter((no) => !local.has(chatNo, no)).map((no) => -no)].join(',');
+    });
     const mayRemove = performance.now() - interruptedAt >= times.grace;
     const news = (await redis.ask((commands) =>
       scripts.refresh(commands, chatNos.map(redisKeys.presence), [
@@ -80,20 +120,26 @@ export function createRedisPresence(redis: RedisConnection, times: PresenceTimes
         mayRemove ? 1 : 0,
         ...members,
       ]),
-    )) as [number, number, number][] | undefined;
-    if (!news) return false;
-    for (const [i, chatNo] of chatNos.entries()) for (const memberNo of left[i] ?? []) say(chatNo, memberNo);
-    for (const [position, memberNo, what] of news) {
+    )) as [position: number, memberNo: number, what: number, version: number][] | undefined;
+    if (!news) {
+      for (const [i, chatNo] of chatNos.entries()) {
+        for (const memberNo of marked[i] as number[]) leaveUnconfirmed(chatNo, memberNo);
+      }
+      return false;
+    }
+    for (const [position, memberNo, what, version] of news) {
       const chatNo = chatNos[position - 1] as number;
-      if (what === CLEARED) local.clear(chatNo, memberNo, turn);
-      else for (const listener of listeners) listener(chatNo, memberNo, what !== GONE);
+      if (what === CLEARED) takeOut(chatNo, memberNo, turn);
+      else tell(chatNo, memberNo, what !== GONE, version);
     }
     return true;
   }
 
   async function refreshAll(): Promise<void> {
+    // Only connections that are in their rooms are said again.
+    for (const [chatNo, memberNo] of local.confirm(openRooms.isInRoom)) void tellGone(chatNo, memberNo);
     const groups = new Map<number, number[]>();
-    for (const chatNo of new Set([...local.rooms(), ...unsaid.keys()])) {
+    for (const chatNo of new Set([...local.rooms(), ...unconfirmed.keys()])) {
       const group = groups.get(redisKeys.roomGroup(chatNo));
       if (group) group.push(chatNo);
       else groups.set(redisKeys.roomGroup(chatNo), [chatNo]);
@@ -153,43 +199,41 @@ export function createRedisPresence(redis: RedisConnection, times: PresenceTimes
 
   return {
     async enter(chatNo, memberNo, connection) {
+      if (!openRooms.isInRoom(chatNo, connection)) return;
       const { turn } = local;
       const first = local.enter(chatNo, memberNo, connection);
-      say(chatNo, memberNo);
       const answer = (await redis.ask((commands) =>
         scripts.enter(
           commands,
           [redisKeys.presence(chatNo)],
           [memberNo, processId, times.lifetime, keyLifetime],
         ),
-      )) as [number, number] | undefined;
-      if (!answer) return first;
-      const [arrived, cleared] = answer;
-      if (cleared === 1) local.clear(chatNo, memberNo, turn);
-      return arrived === 1;
+      )) as [arrived: number, cleared: number, version: number] | undefined;
+      if (!answer) {
+        if (first) tellAlone(chatNo, memberNo, true);
+        return;
+      }
+      const [arrived, cleared, version] = answer;
+      if (cleared === 1) takeOut(chatNo, memberNo, turn);
+      if (arrived === 1) tell(chatNo, memberNo, true, version);
     },
 
     async leave(chatNo, memberNo, connection) {
-      if (!local.leave(chatNo, memberNo, connection)) return false;
-      const gone = await redis.ask((commands) =>
-        scripts.leave(commands, [redisKeys.presence(chatNo)], [memberNo, processId]),
-      );
-      if (gone === undefined) leaveUnsaid(chatNo, memberNo);
-      return gone === undefined || gone === 1;
+      if (local.leave(chatNo, memberNo, connection)) await tellGone(chatNo, memberNo);
     },
 
     async clear(chatNo, memberNo) {
-      const here = local.clear(chatNo, memberNo);
+      const here = takeOut(chatNo, memberNo);
       const answer = (await redis.ask((commands) =>
         scripts.clear(commands, [redisKeys.presence(chatNo)], [memberNo, processId, keyLifetime]),
-      )) as [number, number] | undefined;
+      )) as [anywhere: number, others: number, version: number] | undefined;
       if (!answer) {
-        if (here) leaveUnsaid(chatNo, memberNo);
-        return here;
+        if (here) tellAlone(chatNo, memberNo, false);
+        return;
       }
-      const [anywhere, others] = answer;
+      const [anywhere, others, version] = answer;
       if (others > 0) void redis.publisher().publish(channel, String(chatNo));
-      return here || anywhere === 1;
+      if (here || anywhere === 1) tell(chatNo, memberNo, false, version);
     },
 
     async isPresent(chatNo, memberNo) {
@@ -203,9 +247,9 @@ export function createRedisPresence(redis: RedisConnection, times: PresenceTimes
       return [...members].sort((a, b) => a - b);
     },
 
-    watch(listener) {
-      listeners.push(listener);
-    },
+    watch: (listener) => void listeners.push(listener),
+
+    heard: versions.accept,
 
     async close() {
       if (closed) return;
@@ -217,7 +261,7 @@ export function createRedisPresence(redis: RedisConnection, times: PresenceTimes
       for (const chatNo of [...local.rooms()]) {
         for (const memberNo of local.members(chatNo)) {
           local.clear(chatNo, memberNo);
-          leaveUnsaid(chatNo, memberNo);
+          leaveUnconfirmed(chatNo, memberNo);
         }
       }
       await refresh();

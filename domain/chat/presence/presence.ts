@@ -1,32 +1,48 @@
-/** Told of a member who came to a room or is gone from it without a call of this process having caused it. */
-export type PresenceListener = (chatNo: number, memberNo: number, present: boolean) => void;
+import type { Live } from '../../kernel/live.js';
+
+/** What presence knows of this process's connections: whether one is in a room, and how to take it out. */
+export type OpenRooms = Pick<Live, 'isInRoom' | 'takeOut'>;
+
+/**
+ * Told of every member who has come to a room (`present`) or is gone from it. Of two changes of one
+ * member in one room, the later one has the higher version, whichever processes tell them.
+ */
+export type PresenceListener = (chatNo: number, memberNo: number, present: boolean, version: number) => void;
 
 /**
  * Who has which room open right now, from how many connections, on all processes together.
  *
- * What an implementer owes: a member is present from the first `enter` of any of their connections
- * until the last of them has left; `enter` and `leave` of one connection are idempotent; connections
- * of a process that died or froze are forgotten within 30 s (contract, section 5). Where processes
- * cannot hear of each other, each goes on with what it knows itself: nothing waits, nothing rejects.
+ * What an implementer owes:
+ * - A member is present from the first `enter` of any of their connections until the last of them has
+ *   left; `enter` and `leave` of one connection are idempotent.
+ * - Only connections that are in the room count: one that is not enters nobody, and one that is gone
+ *   without a `leave` is found out. This, and the connections of a process that died or froze, within
+ *   30 s. (contract, section 5)
+ * - Where processes cannot hear of each other, each goes on with what it knows itself: nothing waits,
+ *   nothing rejects.
  */
 export interface Presence {
-  /** @returns whether the member was not present before */
-  enter(chatNo: number, memberNo: number, connection: string): Promise<boolean>;
-  /** @returns whether the member was present and this was the last connection */
-  leave(chatNo: number, memberNo: number, connection: string): Promise<boolean>;
-  /** Forgets all connections of a member in a room, on every process. @returns whether there was one */
-  clear(chatNo: number, memberNo: number): Promise<boolean>;
+  /** A connection that is in the room counts from now on. */
+  enter(chatNo: number, memberNo: number, connection: string): Promise<void>;
+  /** A connection has left the room, or is about to. */
+  leave(chatNo: number, memberNo: number, connection: string): Promise<void>;
+  /** Takes all connections of a member out of a room, on every process. */
+  clear(chatNo: number, memberNo: number): Promise<void>;
   isPresent(chatNo: number, memberNo: number): Promise<boolean>;
   /** Whether it is from a connection of this process that the member is present; known at once. */
   isHere(chatNo: number, memberNo: number): boolean;
   /** Numbers of the members present, lowest first. */
   list(chatNo: number): Promise<number[]>;
   /**
-   * Changes that no caller learns from an answer: members of a process that died, and members who are
-   * back after a time in which processes did not hear of each other. Exactly one process is told of a
-   * member who is gone.
+   * Tells every change once, in the process that caused or discovered it. After a time in which
+   * processes did not hear of each other, a change may be told again.
    */
   watch(listener: PresenceListener): void;
+  /**
+   * A change has arrived from some process, this one included.
+   * @returns false when a later one of the same member and room has arrived already
+   */
+  heard(chatNo: number, memberNo: number, version: number): boolean;
   /** Ends timers, and the presence of this process's connections. */
   close(): Promise<void>;
 }

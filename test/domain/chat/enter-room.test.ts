@@ -15,7 +15,11 @@ describe('entering a room', () => {
     const chat = createChat({
       clock: systemClock,
       events: createEventBus(),
-      live: { ...noLive, messageRead: (_, { memberNo, seq }) => void told.push([memberNo, seq]) },
+      live: {
+        ...noLive,
+        isInRoom: () => true,
+        messageRead: (_, { memberNo, seq }) => void told.push([memberNo, seq]),
+      },
       logger: createLogger('silent', 'test'),
       config,
       directory: domain.members.directory,

@@ -3,26 +3,6 @@ import type { ChatDeps } from '../chat-deps.js';
 import { type Caller, membersBehind } from '../messages/identify-poster.js';
 import { sideOf } from '../messages/message.presenter.js';
 
-/** One connection leaves a room; presence ends with a member's last one. */
-export async function leaveRoom(
-  { presence, live }: ChatDeps,
-  memberNo: number,
-  chatNo: number,
-  connection: string,
-): Promise<void> {
-  if (await presence.leave(chatNo, memberNo, connection)) live.presence(chatNo, memberNo, false);
-}
-
-/** A connection is gone: it leaves every room it was in. */
-export async function connectionClosed(
-  deps: ChatDeps,
-  memberNo: number,
-  chatNos: number[],
-  connection: string,
-): Promise<void> {
-  await Promise.all(chatNos.map((chatNo) => leaveRoom(deps, memberNo, chatNo, connection)));
-}
-
 /**
  * The documented disconnect call. From the member themselves (token, session cookie or bound client)
  * it takes all of their connections out of the room, on every process. From anybody else it is only
@@ -48,7 +28,5 @@ export async function disconnectFromRoom(
     if (!isCaller && !behind.some((no) => sideOf(room, no))) return;
     throw new AppError('CHAT_ROOM_NOT_FOUND', `email: takes no part in chat room ${chatNo}`);
   }
-  if (!isCaller) return;
-  deps.live.leaveRoom(chatNo, member.no);
-  if (await deps.presence.clear(chatNo, member.no)) deps.live.presence(chatNo, member.no, false);
+  if (isCaller) await deps.presence.clear(chatNo, member.no);
 }
