@@ -27,7 +27,18 @@ function header(value: string | string[] | undefined): string | undefined {
  * (contract, section 5)
  */
 export function createAuthentication({ members, chat, rateLimits }: Domain, config: Config) {
+  /** Connections that have entered or are about to. */
+  const entering = new WeakSet<GatewaySocket['conn']>();
+
   return (socket: GatewaySocket, next: (error?: ExtendedError) => void): void => {
+    const { conn } = socket;
+    if (entering.has(conn)) {
+      // As Socket.IO does with a request to connect that comes after the answer to the first one.
+      conn.close();
+      next(new Error('this connection has asked to connect already'));
+      return;
+    }
+    entering.add(conn);
     const { headers, address } = socket.handshake;
     const client = identifyClient(
       address,
@@ -47,6 +58,8 @@ export function createAuthentication({ members, chat, rateLimits }: Domain, conf
       () => next(),
       (thrown) => {
         const error = toAppError(thrown);
+        // It may try again, with another token.
+        entering.delete(conn);
         next(Object.assign(new Error(error.code), { data: error.body }));
       },
     );

@@ -16,6 +16,12 @@ import type { GatewaySocket } from './socket.js';
 /** Most connections of one member, unless limits are off; the oldest gives way. */
 const MAX_CONNECTIONS = 50;
 
+/**
+ * Why a connection is no longer in the namespace although it is open. It is closed then: its WebSocket
+ * would go on receiving, because Socket.IO forgets its rooms without telling uWebSockets.js.
+ */
+const NAMESPACE_LEFT = new Set(['client namespace disconnect', 'server namespace disconnect']);
+
 /** Makes room for a connection that has just entered its member's Socket.IO room, where the oldest is first. */
 function giveWay({ nsp }: GatewaySocket, memberNo: number): void {
   const mine = nsp.adapter.rooms.get(memberRoom(memberNo));
@@ -46,6 +52,7 @@ export function createConnectionHandler(
     metrics.sockets.dec();
     metrics.socketsClosed.inc({ reason });
     disarmExpiry(this);
+    if (NAMESPACE_LEFT.has(reason)) this.conn.close();
   }
 
   /** What a client sends under this name arrives here, too. */

@@ -36,6 +36,7 @@ function fakeNamespace() {
       data: { session: { actor: { no: 7 }, expiresAt }, expiry: undefined, turn: undefined },
       on: (event: string, listener: () => void) => events.on(event, listener.bind(socket)),
       onAny() {},
+      conn: { close: () => told.push('closed') },
       emit: (event: string, { code = '' }: { code?: string }) => told.push(`${event} ${code}`.trim()),
       join: (room: string) => rooms.set(room, (rooms.get(room) ?? new Set()).add(id)),
       leave: (room: string) => rooms.get(room)?.delete(id),
@@ -96,7 +97,7 @@ describe('connections of a gateway', () => {
       expect(told).to.have.length(1);
       pass(1);
       mock.timers.tick(0);
-      expect(told).to.deep.equal(['auth:expiring', 'closing TOKEN_EXPIRED', 'disconnected']);
+      expect(told).to.deep.equal(['auth:expiring', 'closing TOKEN_EXPIRED', 'disconnected', 'closed']);
     });
 
     it('go on with a new token, also once they were warned', () => {

@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import { type Member, member } from '../support/api.js';
+import { openRoom } from '../support/chat.js';
+import { eventually } from '../support/eventually.js';
+import { type RawSocket, rawSocket } from '../support/raw-socket.js';
+import { service } from '../support/service.js';
+import { type Client, connect, openSockets } from '../support/sockets.js';
+
+const connectPacket = (token: string) => `40${JSON.stringify({ token })}`;
+
+/** A notification to a member, which all of their connections get at once. */
+async function notify({ no: memberNo }: Member, content: string): Promise<void> {
+  const { domain } = await service();
+  await domain.notifications.notify({
+    memberNo,
+    type: 'announcement',
+    content,
+    url: '/board/1',
+    originNo: 0,
+    cause: content,
+  });
+}
+
+/** A WebSocket that has entered the namespace with a member's token. */
+async function entered(token: string): Promise<RawSocket> {
+  const raw = await rawSocket((await service()).gateway);
+  raw.send(connectPacket(token));
+  await eventually(() => expect(raw.heard.some((text) => /^40\{"sid"/.test(text))).to.equal(true));
+  return raw;
+}
+
+/** Long-polling without a client library on it. */
+async function polling() {
+  const { gateway } = await service();
+  const base = `${gateway}/socket.io/?EIO=4&transport=polling`;
+  const opened = await (await fetch(base)).text();
+  const { sid } = JSON.parse(opened.slice(1)) as { sid: string };
+  return {
+    send: (body: string) => fetch(`${base}&sid=${sid}`, { method: 'POST', body }),
+    poll: async () => {
+      const answer = await fetch(`${base}&sid=${sid}`);
+      return { status: answer.status, text: await answer.text() };
+    },
+  };
+}
+
+describe('the namespace of a connection', () => {
+  let me: Member;
+  let witness: Client;
+
+  beforeEach(async () => {
+    me = await member();
+    witness = await connect(me);
+  });
+
+  /** What comes after this was published after whatever a test did before. */
+  async function told(content: string): Promise<void> {
+    await notify(me, content);
+    await witness.next<{ content: string }>('notification', (one) => one.content === content);
+  }
+
+  it('closes its WebSocket when the client leaves it, and nothing more comes', async () => {
+    // The WebSocket stayed open and subscribed: it got the member's private events for as long as it
+    // lived, past the end of the token and past the limit of connections.
+    const raw = await entered(me.token);
+    raw.send('41');
+    await Promise.race([raw.closed, told('after it was left')]);
+    await raw.closed;
+    expect(raw.heard.filter((text) => text.startsWith('42'))).to.deep.equal([]);
+  });
+
+  it('ends presence in every room when the client leaves it', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const peer = await connect(asker);
+    await peer.ask('room:join', { chatNo });
+    const raw = await entered(author.token);
+    raw.send(`421["room:join",{"chatNo":${chatNo}}]`);
+    await peer.next('presence', (e: { memberNo: number }) => e.memberNo === author.no);
+    raw.send('41');
+    await raw.closed;
+    await peer.next('presence', (e: { present: boolean }) => !e.present);
+    await peer.ask('message:send', { chatNo, contentType: 'text', content: 'still there?' });
+    const { body } = await author.get<{ unReadCount: number }[]>('/chatroom');
+    expect(body[0]?.unReadCount).to.equal(1);
+  });
+
+  it('is not entered again by another member on the same WebSocket', async () => {
+    const other = await member();
+    const raw = await entered(me.token);
+    raw.send('41');
+    raw.send(connectPacket(other.token));
+    await Promise.race([
+      raw.closed,
+      eventually(() =>
+        expect(raw.heard.filter((text) => text.startsWith('40{"sid"'))).to.have.length(2),
+      ).then(() => told('for the former member alone')),
+    ]);
+    await raw.closed;
+    expect(raw.heard.filter((text) => text.startsWith('42'))).to.deep.equal([]);
+  });
+
+  it('closes long-polling when the client leaves it', async () => {
+    const { send, poll } = await polling();
+    await send(connectPacket(me.token));
+    await eventually(async () => expect((await poll()).text).to.include('40{"sid"'));
+    await send('41');
+    // 1 is the packet that closes; a session that is over is refused.
+    const first = await poll();
+    expect(first.status).to.equal(200);
+    expect(first.text.split('\x1e').at(-1)).to.equal('1');
+    expect((await poll()).status).to.equal(400);
+    expect((await send('42["typing",{}]')).status).to.equal(400);
+  });
+
+  describe('asked for twice before it is answered', () => {
+    // Both were let in: two members, or one many times over, on one connection.
+    let before: number;
+    let connects: string[];
+    let asked: number;
+    let admit = () => {};
+    let restore = () => {};
+
+    beforeEach(async () => {
+      connects = [me, await member()].map(({ token }) => connectPacket(token));
+      before = await openSockets();
+      const { members } = (await service()).domain;
+      const { authenticate } = members;
+      const admitted = new Promise<void>((resolve) => {
+        admit = resolve;
+      });
+      asked = 0;
+      members.authenticate = async (token) => {
+        asked += 1;
+        await admitted;
+        return authenticate(token);
+      };
+      restore = () => {
+        members.authenticate = authenticate;
+      };
+    });
+    afterEach(() => restore());
+
+    it('closes a WebSocket', async () => {
+      const raw = await rawSocket((await service()).gateway);
+      for (const packet of connects) raw.send(packet);
+      await Promise.race([raw.closed, eventually(() => expect(asked).to.equal(2))]);
+      admit();
+      await raw.closed;
+      restore();
+      await told('to nobody on it');
+      expect(raw.heard.filter((text) => text.startsWith('4'))).to.deep.equal([]);
+      expect(await openSockets()).to.equal(before);
+    });
+
+    it('closes long-polling', async () => {
+      const { send, poll } = await polling();
+      await send(connects.join('\x1e'));
+      admit();
+      expect((await poll()).text.split('\x1e').at(-1)).to.equal('1');
+      expect((await poll()).status).to.equal(400);
+      expect(await openSockets()).to.equal(before);
+    });
+  });
+
+  it('may be entered after a refusal, and then tells its member’s own events alone', async () => {
+    const raw = await rawSocket((await service()).gateway);
+    raw.send(connectPacket('nonsense'));
+    await eventually(() => expect(raw.heard.at(-1)).to.match(/^44.*UNAUTHORIZED/));
+    raw.send(connectPacket((await member()).token));
+    await eventually(() => expect(raw.heard.at(-1)).to.match(/^40\{"sid"/));
+    await told('for another member');
+    expect(raw.heard.filter((text) => text.startsWith('42'))).to.deep.equal([]);
+    raw.socket.destroy();
+    await raw.closed;
+  });
+
+  it('closes the WebSocket of a client whose token has ended, although it does not answer', async () => {
+    const { token } = await service();
+    const raw = await entered(await token(me.email, { ttl: '2s' }));
+    await raw.closed;
+    await told('after the token has ended');
+    const names = raw.heard.flatMap((text) => /^\d+(?:\["[a-z:]+)?/.exec(text)?.[0] ?? []);
+    expect(names).to.deep.equal(['0', '40', '42["auth:expiring', '42["closing', '41']);
+  });
+});
