@@ -1,5 +1,5 @@
 import { type Binary, type Code, Decimal128, type ObjectId, type Timestamp } from 'bson';
-import { type Document, fieldsOf, numericValue, regexParts, TypeOrder, typeOrder } from './bson-types.js';
+import { type Document, numericValue, regexParts, TypeOrder, typeOrder } from './bson-types.js';
 import { encodeValue } from './key-encoding.js';
 
 /**
@@ -16,7 +16,7 @@ export function compareValues(a: unknown, b: unknown): number {
     case TypeOrder.string:
       return compareStrings(String(a), String(b));
     case TypeOrder.object:
-      return compareDocuments(fieldsOf(a), fieldsOf(b));
+      return compareDocuments(a as Document, b as Document);
     case TypeOrder.array:
       return compareArrays(a as unknown[], b as unknown[]);
     case TypeOrder.binary:
@@ -44,6 +44,17 @@ export function compareValues(a: unknown, b: unknown): number {
 /** Whether two values are equal in MongoDB's sense: 1, 1.0 and NumberLong(1) are; {a,b} and {b,a} are not. */
 export function equalValues(a: unknown, b: unknown): boolean {
   return compareValues(a, b) === 0;
+}
+
+/** Whether a value is null or missing for the purposes of `{field: null}`. */
+export function isNullish(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
+/** Whether two values are compared at all by $gt and its kin: only values of one type bracket are. */
+export function sameBracket(a: unknown, b: unknown): boolean {
+  const order = typeOrder(a);
+  return order === typeOrder(b) || order === TypeOrder.minKey || order === TypeOrder.maxKey;
 }
 
 function compareNumbers(a: unknown, b: unknown): number {

@@ -3,7 +3,6 @@ import {
   BSONRegExp,
   BSONSymbol,
   Code,
-  DBRef,
   Decimal128,
   Double,
   deserialize,
@@ -12,6 +11,7 @@ import {
   MaxKey,
   MinKey,
   ObjectId,
+  onDemand,
   serialize,
   Timestamp,
   UUID,
@@ -54,7 +54,6 @@ interface TypeInfo {
 
 const INFO_BY_PROTOTYPE = new Map<unknown, TypeInfo>([
   [Object.prototype, { order: TypeOrder.object, number: 3, alias: 'object' }],
-  [DBRef.prototype, { order: TypeOrder.object, number: 3, alias: 'object' }],
   [Array.prototype, { order: TypeOrder.array, number: 4, alias: 'array' }],
   [Int32.prototype, { order: TypeOrder.number, number: 16, alias: 'int' }],
   [Long.prototype, { order: TypeOrder.number, number: 18, alias: 'long' }],
@@ -135,14 +134,6 @@ export function regexParts(value: unknown): { pattern: string; options: string }
   return value as BSONRegExp;
 }
 
-/** The fields of an embedded document; a DBRef is the document it was on the wire. */
-export function fieldsOf(value: unknown): Document {
-  if (!(value instanceof DBRef)) return value as Document;
-  const fields: Document = { $ref: value.collection, $id: value.oid };
-  if (value.db !== undefined) fields.$db = value.db;
-  return Object.assign(fields, value.fields);
-}
-
 /** A numeric BSON value as number (or bigint beyond 2^53); undefined for Decimal128 and everything else. */
 export function numericValue(value: unknown): number | bigint | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
@@ -182,7 +173,30 @@ const EXACT = { promoteValues: false, bsonRegExp: true } as const;
 
 /** Decodes BSON keeping int32, double and long apart. Throws BSONError on garbage. */
 export function decode(bytes: Uint8Array): Document {
-  return deserialize(bytes, EXACT);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.includes('$ref\0') ? decodeContainer(buffer, 0, {}) : deserialize(bytes, EXACT);
+}
+
+/**
+ * Decodes field by field. The library would make a DBRef of {$ref, $id}, which loses the order of its fields and
+ * splits a $ref that has a dot; here it stays the document it is.
+ */
+function decodeContainer<T extends Document | unknown[]>(buffer: Buffer, at: number, container: T): T {
+  for (const [type, nameOffset, nameLength, offset, length] of onDemand.parseToElements(buffer, at)) {
+    let value: unknown;
+    if (type === 3) value = decodeContainer(buffer, offset, {});
+    else if (type === 4) value = decodeContainer(buffer, offset, []);
+    else {
+      const alone = Buffer.alloc(length + 7);
+      alone.writeInt32LE(alone.length, 0);
+      alone[4] = type;
+      buffer.copy(alone, 6, offset, offset + length);
+      value = deserialize(alone, EXACT)[''];
+    }
+    if (Array.isArray(container)) container.push(value);
+    else setOwn(container, buffer.toString('utf8', nameOffset, nameOffset + nameLength), value);
+  }
+  return container;
 }
 
 /** Encodes a document; undefined members become null inside arrays and are left out elsewhere, as in drivers. */

@@ -1,4 +1,3 @@
-import { DBRef } from 'bson';
 import { compareValues } from './bson-order.js';
 import { type Document, isDocument, isTruthy, setOwn } from './bson-types.js';
 import { CommandError, notServed } from './errors.js';
@@ -17,7 +16,6 @@ export function parseExpression(spec: unknown): Expression {
     const items = spec.map(parseExpression);
     return (document) => items.map((item) => item(document) ?? null);
   }
-  if (spec instanceof DBRef) throw notServed('a DBRef in an expression');
   if (!isDocument(spec)) return () => spec;
   const keys = Object.keys(spec);
   const name = keys.find((key) => key.startsWith('$'));

@@ -1,5 +1,5 @@
 import { type Document, isDocument } from './bson-types.js';
-import { badValue } from './errors.js';
+import { badValue, CommandError } from './errors.js';
 
 /** A dotted path, split. */
 export type FieldPath = readonly string[];
@@ -13,6 +13,18 @@ export function parsePath(path: string): FieldPath {
   if (parts.some((part) => part === ''))
     throw badValue(`The field path '${path}' contains an empty component`);
   return parts;
+}
+
+/** The fields of a DBRef, the only names with a `$` that are served everywhere a path is. */
+export const DBREF_FIELDS: readonly string[] = ['$ref', '$id', '$db'];
+
+/** Throws 16410, as mongod's FieldPath, for a component that begins with `$` and is no field of a DBRef. */
+export function refuseDollarNames(path: FieldPath): void {
+  if (path.some((part) => part.startsWith('$') && !DBREF_FIELDS.includes(part)))
+    throw new CommandError(
+      16410,
+      `FieldPath field names may not start with '$', as in '${path.join('.')}'. Consider using $getField or $setField.`,
+    );
 }
 
 /** Whether a path component may be an array index. */

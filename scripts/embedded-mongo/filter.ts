@@ -1,18 +1,8 @@
-import { BSONRegExp, DBRef } from 'bson';
-import {
-  type Document,
-  fieldsOf,
-  isDocument,
-  isTruthy,
-  numericValue,
-  TYPE_ALIASES,
-  TypeOrder,
-  typeInfo,
-  typeOrder,
-} from './bson-types.js';
+import { BSONRegExp } from 'bson';
+import { type Document, isDocument, isTruthy, numericValue, TYPE_ALIASES, typeInfo } from './bson-types.js';
 import { badValue, CommandError, failedToParse, notServed, typeMismatch } from './errors.js';
 import { type Expression, parseExpression } from './expressions.js';
-import { type FieldPath, parsePath } from './field-path.js';
+import { DBREF_FIELDS, type FieldPath, parsePath } from './field-path.js';
 import { compileRegex } from './regex.js';
 
 export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
@@ -52,9 +42,12 @@ const NOT_SERVED = new Set([
   '$bitsAnyClear',
 ]);
 
+/** Operators that stand where a field could, not under one. */
+const PATHLESS = ['$and', '$or', '$nor', '$expr', '$comment'];
+
 /**
  * Parses a filter document. Throws BadValue and its kin as mongod does for unknown or malformed operators.
- * `inElement` says that it stands inside $elemMatch.
+ * `inElement` says that it is a filter on the elements of an array.
  */
 export function parseFilter(filter: unknown, inElement = false): FilterNode {
   if (!isDocument(filter)) throw failedToParse('the match filter must be an expression in an object');
@@ -66,6 +59,8 @@ export function parseFilter(filter: unknown, inElement = false): FilterNode {
     } else if (key === '$expr') {
       if (inElement) throw badValue('$expr can only be applied to the top-level document');
       children.push({ kind: 'expr', expression: parseExpression(value) });
+    } else if (DBREF_FIELDS.includes(key)) {
+      children.push(comparison([key], 'eq', value));
     } else if (key.startsWith('$')) {
       if (key === '$comment') continue;
       if (NOT_SERVED.has(key)) throw notServed(key);
@@ -92,18 +87,13 @@ function parseLogical(operator: string, value: unknown, inElement: boolean): Fil
 function parseField(path: FieldPath, value: unknown): FilterNode[] {
   if (value instanceof BSONRegExp) return [regexNode(path, value)];
   if (isOperatorDocument(value)) return parseOperators(path, value);
-  return [{ kind: 'compare', path, op: 'eq', value: plainDocument(value) }];
+  return [comparison(path, 'eq', value)];
 }
 
-/** An operator document begins with a `$` field; a DBRef ($ref, $id, $db) is a value. */
+/** An operator document begins with a `$` field; one with $ref and $id is a DBRef, which is a value. */
 export function isOperatorDocument(value: unknown): value is Document {
-  if (!isDocument(value)) return false;
-  const first = Object.keys(value)[0];
-  return first?.startsWith('$') === true && !['$ref', '$id', '$db'].includes(first);
-}
-
-function plainDocument(value: unknown): unknown {
-  return value instanceof DBRef ? fieldsOf(value) : value;
+  if (!isDocument(value) || !Object.keys(value)[0]?.startsWith('$')) return false;
+  return !(Object.hasOwn(value, '$ref') && Object.hasOwn(value, '$id'));
 }
 
 function parseOperators(path: FieldPath, operators: Document): FilterNode[] {
@@ -161,7 +151,8 @@ function parseOperator(path: FieldPath, operator: string, value: unknown, siblin
 function comparison(path: FieldPath, op: Comparison, value: unknown): FilterNode {
   if (op !== 'eq' && value instanceof BSONRegExp)
     throw badValue(`Can't have RegEx as arg to predicate over field '${path.join('.')}'.`);
-  return { kind: 'compare', path, op, value: plainDocument(value) };
+  if (value === undefined) throw badValue('cannot compare to undefined');
+  return { kind: 'compare', path, op, value };
 }
 
 function parseIn(path: FieldPath, operator: string, value: unknown): FilterNode {
@@ -170,8 +161,9 @@ function parseIn(path: FieldPath, operator: string, value: unknown): FilterNode 
   const patterns: RegExp[] = [];
   for (const item of value) {
     if (isOperatorDocument(item)) throw badValue(`cannot nest $ under ${operator}`);
+    if (item === undefined) throw badValue(`${operator} equality cannot be undefined`);
     if (item instanceof BSONRegExp) patterns.push(compileRegex(item.pattern, item.options));
-    values.push(plainDocument(item));
+    values.push(item);
   }
   return { kind: 'in', path, values, patterns };
 }
@@ -241,13 +233,25 @@ function parseMod(path: FieldPath, value: unknown): FilterNode {
 
 function parseElemMatch(path: FieldPath, value: unknown): FilterNode {
   if (!isDocument(value)) throw badValue('$elemMatch needs an Object');
-  const first = Object.keys(value)[0];
-  const ofValues = first?.startsWith('$') === true && !['$and', '$or', '$nor', '$expr'].includes(first);
+  const ofValues = !isFieldFilter(value);
   // Operators on the element itself are parsed with an empty path, which means "the value".
   const child: FilterNode = ofValues
     ? { kind: 'and', children: parseOperators([], value) }
     : parseFilter(value, true);
   return { kind: 'elemMatch', path, child, ofValues };
+}
+
+/**
+ * Whether a condition on an array element is a filter on its fields, rather than operators on the element itself.
+ * A DBRef, even a part of one, is a filter: the element may have more fields.
+ */
+export function isFieldFilter(condition: Document): boolean {
+  const [first = ''] = Object.keys(condition);
+  return (
+    !first.startsWith('$') ||
+    PATHLESS.includes(first) ||
+    DBREF_FIELDS.some((name) => Object.hasOwn(condition, name))
+  );
 }
 
 function parseAll(path: FieldPath, value: unknown): FilterNode[] {
@@ -259,13 +263,8 @@ function parseAll(path: FieldPath, value: unknown): FilterNode[] {
     if (nested > 0) return parseElemMatch(path, (item as Document).$elemMatch);
     if (isOperatorDocument(item)) throw badValue('no $ expressions in $all');
     if (item instanceof BSONRegExp) return regexNode(path, item);
-    return { kind: 'compare', path, op: 'eq', value: plainDocument(item) };
+    return comparison(path, 'eq', item);
   });
-}
-
-/** Whether a value is null or missing for the purposes of `{field: null}`. */
-export function isNullish(value: unknown): boolean {
-  return value === null || value === undefined;
 }
 
 /** A number option of a command, or its default. Throws TypeMismatch for other types, BadValue for fractions. */
@@ -276,10 +275,4 @@ export function integerOption(value: unknown, name: string, fallback: number): n
     throw typeMismatch(`Field '${name}' must be a number, not ${typeInfo(value).alias}`);
   if (!Number.isInteger(Number(number))) throw badValue(`Field '${name}' must be an integer`);
   return Number(number);
-}
-
-/** Whether two values are compared at all by $gt and its kin: only values of one type bracket are. */
-export function sameBracket(a: unknown, b: unknown): boolean {
-  const order = typeOrder(a);
-  return order === typeOrder(b) || order === TypeOrder.minKey || order === TypeOrder.maxKey;
 }

@@ -1,7 +1,7 @@
 import { Decimal128 } from 'bson';
+import { isNullish } from './bson-order.js';
 import { isDocument, numericValue, TypeOrder, typeOrder } from './bson-types.js';
 import type { FilterNode } from './filter.js';
-import { isNullish } from './filter.js';
 import { encodeValue } from './key-encoding.js';
 import { literalPrefix } from './regex.js';
 
@@ -21,6 +21,9 @@ export interface FieldBounds {
   /** For explain, as mongod prints bounds. */
   text: string;
 }
+
+/** More points than this are not written out: the text is made for each query. */
+const MAX_SHOWN = 20;
 
 function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : isDocument(value) ? '{...}' : String(value);
@@ -61,7 +64,9 @@ function points(values: readonly unknown[], exact: boolean): FieldBounds {
     const key = encodeValue(isNullish(value) ? null : value);
     keys.set(key.toString('latin1'), key);
   }
-  const text = values.map((value) => `[${shown(value)}, ${shown(value)}]`).join(', ');
+  const some = values.slice(0, MAX_SHOWN).map((value) => `[${shown(value)}, ${shown(value)}]`);
+  const more = values.length > MAX_SHOWN ? [`and ${values.length - MAX_SHOWN} more`] : [];
+  const text = [...some, ...more].join(', ');
   return { points: [...keys.values()].sort(Buffer.compare), exact, text };
 }
 

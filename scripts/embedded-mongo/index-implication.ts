@@ -1,7 +1,7 @@
-import { compareValues, equalValues } from './bson-order.js';
+import { compareValues, equalValues, isNullish, sameBracket } from './bson-order.js';
 import { numericValue, typeInfo } from './bson-types.js';
 import type { Index } from './collection.js';
-import { type FilterNode, isNullish, sameBracket } from './filter.js';
+import type { FilterNode } from './filter.js';
 
 /** The top-level conjuncts of a filter. */
 export function conjunctsOf(node: FilterNode): FilterNode[] {

@@ -5,7 +5,7 @@ import type { IndexSpec } from './index-spec.js';
 import { encodeFields } from './key-encoding.js';
 
 /** LMDB's limit for a key with the default page size; an index entry adds its record id to it. */
-const MAX_KEY_BYTES = 1978;
+export const MAX_KEY_BYTES = 1978;
 const OVERHEAD = 16;
 
 /** The index keys of a document, and whether an array made them several. */
@@ -21,7 +21,7 @@ interface Cursor {
 
 /**
  * The keys of a document in an index, none where a sparse or partial index leaves it out.
- * Throws CannotIndexParallelArrays (171), and 17280 for a key that is too long to be stored.
+ * Throws CannotIndexParallelArrays (171), 16746 where a number is a position and a field, and 17280 for a key that is too long to be stored.
  */
 export function indexKeys(spec: IndexSpec, document: Document): IndexKeys {
   if (spec.partial && !spec.partial.matches(document)) return { keys: [], multikey: false };
@@ -118,6 +118,11 @@ function walk(cursor: Cursor): Cursor {
     const [part, ...tail] = rest as [string, ...string[]];
     if (Array.isArray(value)) {
       if (!isArrayIndex(part) || Number(part) >= value.length) break;
+      if (value.some((element) => isDocument(element) && Object.hasOwn(element, part)))
+        throw new CommandError(
+          16746,
+          `Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '${part}'`,
+        );
       value = value[Number(part)];
     } else if (isDocument(value) && Object.hasOwn(value, part) && value[part] !== undefined) {
       value = value[part];

@@ -1,6 +1,6 @@
 import { type Document, isDocument, isTruthy, numericValue } from './bson-types.js';
 import { badValue, CommandError, notServed } from './errors.js';
-import { type FieldPath, parsePath } from './field-path.js';
+import { DBREF_FIELDS, type FieldPath, parsePath } from './field-path.js';
 import { type FilterNode, integerOption, parseFilter } from './filter.js';
 import { compileMatcher, type Matcher } from './matcher.js';
 
@@ -97,7 +97,9 @@ function parseIndexField(name: string, direction: unknown): IndexField {
   if (!Number.isFinite(number) || number === 0)
     throw new CommandError(67, `Values in the index key pattern must be 1 or -1, for '${name}'`);
   if (name.includes('$**')) throw notServed('a wildcard index');
-  if (name.split('.').some((part) => part === '' || part.startsWith('$')))
+  const [first = '', ...others] = name.split('.');
+  const isLegal = (part: string) => part !== '' && !part.startsWith('$');
+  if (!isLegal(first) || !others.every((part) => isLegal(part) || DBREF_FIELDS.includes(part)))
     throw new CommandError(67, `Index key contains an illegal field name: '${name}'`);
   return { name, path: parsePath(name), descending: number < 0 };
 }

@@ -1,5 +1,5 @@
 import { type Binary, type Code, Decimal128, type ObjectId, type Timestamp } from 'bson';
-import { fieldsOf, numericValue, regexParts, TypeOrder, typeOrder } from './bson-types.js';
+import { type Document, numericValue, regexParts, TypeOrder, typeOrder } from './bson-types.js';
 import { decimalRemainder } from './decimal-key.js';
 
 /**
@@ -62,7 +62,7 @@ class KeyWriter {
         this.string(String(value));
         return;
       case TypeOrder.object:
-        this.document(fieldsOf(value));
+        this.document(value as Document);
         return;
       case TypeOrder.array:
         for (const item of value as unknown[]) this.value(item);
@@ -146,7 +146,7 @@ class KeyWriter {
     this.byte(1);
   }
 
-  private document(document: Record<string, unknown>): void {
+  private document(document: Document): void {
     // mongod compares field by field: type, then name, then value; the shorter document comes first.
     for (const key of Object.keys(document)) {
       this.byte(typeOrder(document[key]));

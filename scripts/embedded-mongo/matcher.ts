@@ -1,5 +1,5 @@
 import { BSONRegExp, type Decimal128 } from 'bson';
-import { compareValues, equalValues } from './bson-order.js';
+import { compareValues, equalValues, isNullish, sameBracket } from './bson-order.js';
 import {
   type Document,
   isDocument,
@@ -11,7 +11,7 @@ import {
   typeOrder,
 } from './bson-types.js';
 import { type FieldPath, someAtPath } from './field-path.js';
-import { type Comparison, type FilterNode, isNullish, type RegexSource, sameBracket } from './filter.js';
+import type { Comparison, FilterNode, RegexSource } from './filter.js';
 import { encodeValue } from './key-encoding.js';
 
 /** Says whether a decoded document matches. */

@@ -2,13 +2,15 @@ import { compareValues, equalValues } from './bson-order.js';
 import { isDocument } from './bson-types.js';
 import { type Collection, type Index, identPrefix, identRange } from './collection.js';
 import { badValue } from './errors.js';
+import { isArrayIndex } from './field-path.js';
 import type { FilterNode } from './filter.js';
 import { above, boundsOf, type FieldBounds, intersect, storedPoints, storedRange } from './index-bounds.js';
 import { conjunctsOf, serves } from './index-implication.js';
+import { MAX_KEY_BYTES } from './index-keys.js';
 import type { SortField } from './sort.js';
 import type { KeyRange } from './storage.js';
 
-/** A range of index keys; `prefix` bytes of it are the same in all its keys. */
+/** A range of index keys; the first `prefix` bytes of each key are left out of the order when ranges are merged. */
 export interface ScanRange extends KeyRange {
   prefix: number;
 }
@@ -46,14 +48,20 @@ export type Plan = CollectionScan | IndexScan | OrScan;
 
 const BAD_HINT = 'error processing query: planner returned error: bad hint';
 
-/** More ranges than this are not worth planning; $in lists multiply. */
+/** $in lists on several fields multiply; past this many ranges the later fields are left to the matcher. */
 const MAX_RANGES = 4000;
+
+/** Merging looks at the heads of all ranges for each key; past this many, sorting what was found is cheaper. */
+const MAX_MERGED = 1000;
 
 /** What an $elemMatch says about the fields of its elements; enough for bounds, never for an exact plan. */
 function insideElements(node: FilterNode): FilterNode[] {
   if (node.kind !== 'elemMatch') return [];
   return conjunctsOf(node.child).flatMap((child) =>
-    'path' in child ? [{ ...child, path: [...node.path, ...child.path] }] : [],
+    // A number there is a field of the element, or its position if it is an array; in an index's path it is neither.
+    'path' in child && !isArrayIndex(child.path[0] ?? '')
+      ? [{ ...child, path: [...node.path, ...child.path] }]
+      : [],
   );
 }
 
@@ -137,8 +145,9 @@ export function planIndex(
       found = found ? intersect(found, single) : single;
       used.add(node);
     }
-    if (!found || ranges * (found.points?.length ?? 1) > MAX_RANGES) break;
-    ranges *= found.points?.length ?? 1;
+    const factor = found?.points?.length ?? 1;
+    if (!found || (bounds.length > 0 && factor > 1 && ranges * factor > MAX_RANGES)) break;
+    ranges *= factor;
     exact &&= found.exact;
     bounds.push({ name: field.name, descending: field.descending, bounds: found });
     if (!found.points) break;
@@ -149,10 +158,10 @@ export function planIndex(
   const plan: IndexScan = {
     kind: 'IXSCAN',
     index,
-    ranges: scanRanges(index, bounds, order.reverse),
+    ranges: scanRanges(index, bounds, order),
     reverse: order.reverse,
     sorted: sort.length === 0 || order.provided,
-    merge: order.merge,
+    merge: order.merged !== undefined,
     exact,
     bounds: Object.fromEntries(bounds.map((field) => [field.name, [field.bounds.text]])),
     score: 0,
@@ -173,63 +182,78 @@ function pathOf(node: FilterNode): string | undefined {
   return node.kind === 'not' ? pathOf(node.child) : undefined;
 }
 
+interface Order {
+  /** The scan yields the wanted order. */
+  provided: boolean;
+  reverse: boolean;
+  /** How many index fields come before the order; set when ranges have to be merged by what follows them. */
+  merged?: number;
+}
+
 /** Whether a scan gives the sort order: by itself, backwards, or by merging the ranges of several points. */
 function sortOrder(
   index: Index,
   bounds: readonly { name: string; bounds: FieldBounds }[],
   sort: readonly SortField[],
-): { provided: boolean; reverse: boolean; merge: boolean } {
-  const none = { provided: false, reverse: false, merge: false };
+): Order {
+  const none = { provided: false, reverse: false };
   if (sort.length === 0 || index.multikey) return none;
-  const count = (name: string) => bounds.find((field) => field.name === name)?.bounds.points?.length ?? 0;
-  for (const merge of [false, true]) {
-    const isConstant = (name: string) => (merge ? count(name) > 0 : count(name) === 1);
-    const wanted = sort.filter((field) => count(field.name) !== 1);
-    const given = index.spec.fields.filter(
-      (field) => !isConstant(field.name) || (merge && wanted.some((other) => other.name === field.name)),
-    );
-    const turned = wanted.map((field, i) =>
-      given[i]?.name === field.name ? given[i]?.descending !== field.descending : undefined,
-    );
-    const [first = false] = turned;
-    if (turned.every((turn) => turn === first && turn !== undefined))
-      return {
-        provided: true,
-        reverse: first,
-        merge: merge && bounds.some((field) => count(field.name) > 1),
-      };
+  const count = (field: { name: string }) =>
+    bounds.find(({ name }) => name === field.name)?.bounds.points?.length ?? 0;
+  // What is the same in all keys of the scan does not order them.
+  const wanted = sort.filter((field) => count(field) !== 1);
+  const given = index.spec.fields.filter((field) => count(field) !== 1);
+  const ranges = bounds.reduce((product, field) => product * Math.max(1, count(field)), 1);
+  // Fields of several points that come first may be left out, if ranges are merged by the fields after them.
+  const left = given.findIndex((field) => count(field) < 2 || field.name === wanted[0]?.name);
+  for (const skipped of ranges <= MAX_MERGED && left > 0 ? [0, left] : [0]) {
+    const turned = wanted.map((field, i) => {
+      const other = given[skipped + i];
+      return other?.name === field.name ? other.descending !== field.descending : undefined;
+    });
+    const [reverse = false] = turned;
+    if (!turned.every((turn) => turn === reverse)) continue;
+    if (skipped === 0) return { provided: true, reverse };
+    const first = given[skipped];
+    return { provided: true, reverse, merged: first ? index.spec.fields.indexOf(first) : bounds.length };
   }
   return none;
 }
 
+/** The key ranges of the bounds, in the order of the scan. */
 function scanRanges(
   index: Index,
   bounds: readonly { descending: boolean; bounds: FieldBounds }[],
-  reverse: boolean,
+  { reverse, merged = bounds.length }: Order,
 ): ScanRange[] {
-  let prefixes = [identPrefix(index.ident)];
-  for (const field of bounds) {
+  const whole = identPrefix(index.ident);
+  let prefixes = [{ key: whole, prefix: whole.length }];
+  let within: { start: Buffer; end: Buffer } | undefined;
+  for (const [i, field] of bounds.entries()) {
     if (!field.bounds.points) {
-      const { start, end } = storedRange(field.bounds, field.descending);
-      return inOrder(
-        prefixes.map((prefix) => ({
-          start: Buffer.concat([prefix, start]),
-          end: Buffer.concat([prefix, end]),
-          reverse,
-          prefix: prefix.length,
-        })),
-      );
+      within = storedRange(field.bounds, field.descending);
+      break;
     }
     const points = storedPoints(field.bounds, field.descending);
-    prefixes = prefixes.flatMap((prefix) => points.map((point) => Buffer.concat([prefix, point])));
+    prefixes = prefixes.flatMap(({ key, prefix }) =>
+      points.map((point) => ({
+        key: Buffer.concat([key, point]),
+        prefix: prefix + (i < merged ? point.length : 0),
+      })),
+    );
   }
-  return inOrder(
-    prefixes.map((prefix) => ({ start: prefix, end: above(prefix), reverse, prefix: prefix.length })),
-  );
+  const ranges = prefixes.map(({ key, prefix }) => ({
+    start: storable(within ? Buffer.concat([key, within.start]) : key),
+    end: storable(within ? Buffer.concat([key, within.end]) : above(key)),
+    reverse,
+    prefix,
+  }));
+  return reverse ? ranges.reverse() : ranges;
 }
 
-function inOrder(ranges: ScanRange[]): ScanRange[] {
-  return ranges[0]?.reverse ? ranges.reverse() : ranges;
+/** A bound that is longer than any key stands between the same keys as the first bound of their length above it. */
+function storable(bound: Buffer): Buffer {
+  return bound.length > MAX_KEY_BYTES ? above(bound.subarray(0, MAX_KEY_BYTES)) : bound;
 }
 
 /** An $or whose every branch has an index is the union of those scans. */
@@ -240,22 +264,21 @@ function planOr(
 ): OrScan | undefined {
   for (const node of conjuncts) {
     if (node.kind !== 'or' || node.children.length === 0) continue;
-    const branches: IndexScan[] = [];
-    for (const child of node.children) {
-      const plan = planQuery(collection, child, []);
-      if (plan.kind === 'IXSCAN' && Object.keys(plan.bounds).length > 0) branches.push(plan);
-      else if (plan.kind === 'OR') branches.push(...plan.branches);
-    }
-    if (branches.length >= node.children.length)
-      return {
-        kind: 'OR',
-        branches,
-        sorted: sort.length === 0,
-        exact:
-          conjuncts.length === 1 &&
-          branches.length === node.children.length &&
-          branches.every((b) => b.exact),
-      };
+    const plans = node.children.map((child) => planQuery(collection, child, []));
+    const branches = plans.map(branchesOf);
+    if (branches.some((scans) => scans.length === 0)) continue;
+    return {
+      kind: 'OR',
+      branches: branches.flat(),
+      sorted: sort.length === 0,
+      exact: conjuncts.length === 1 && plans.every((plan) => plan.exact),
+    };
   }
   return undefined;
+}
+
+/** The index scans whose union is a plan; none for one that reads a whole collection or index. */
+function branchesOf(plan: Plan): IndexScan[] {
+  if (plan.kind === 'OR') return plan.branches;
+  return plan.kind === 'IXSCAN' && Object.keys(plan.bounds).length > 0 ? [plan] : [];
 }

@@ -1,6 +1,6 @@
 import { type Document, isDocument, isTruthy, numericValue, setOwn } from './bson-types.js';
 import { badValue, CommandError, notServed } from './errors.js';
-import { type FieldPath, parsePath } from './field-path.js';
+import { type FieldPath, parsePath, refuseDollarNames, valueAt } from './field-path.js';
 import { type FilterNode, parseFilter } from './filter.js';
 import { compileMatcher } from './matcher.js';
 import { matchedPosition } from './positional.js';
@@ -22,7 +22,7 @@ interface Entry {
 /**
  * Compiles a find projection: inclusion, exclusion, $slice, $elemMatch and the positional `$`. undefined for none.
  * Without a filter it is a $project stage, which has none of the operators. Throws 31253 and 31254 for mixed kinds,
- * 31249 for colliding paths; expressions are refused by name.
+ * 31249 for colliding paths, 31276 for a second `$`; expressions are refused by name.
  */
 export function compileProjection(projection: unknown, filter?: FilterNode): Projector | undefined {
   if (projection === undefined || projection === null) return undefined;
@@ -31,6 +31,8 @@ export function compileProjection(projection: unknown, filter?: FilterNode): Pro
     parseEntry(parsePath(name), projection[name], filter),
   );
   if (entries.length === 0) return undefined;
+  if (Object.keys(projection).filter((name) => name.endsWith('.$')).length > 1)
+    throw new CommandError(31276, 'Cannot specify more than one positional projection per query.');
   const deciding = entries.find((entry) => entry.mode && !isId(entry)) ?? entries.find((entry) => entry.mode);
   const mode = deciding?.mode ?? 'exclusion';
   const tree: Tree = new Map();
@@ -59,8 +61,7 @@ function isId(entry: Entry): boolean {
 function parseEntry(path: FieldPath, value: unknown, filter: FilterNode | undefined): Entry[] {
   const name = path.join('.');
   if (filter && path.at(-1) === '$') return [positional(path.slice(0, -1), filter)];
-  if (path.some((part) => part.startsWith('$')))
-    throw new CommandError(16410, `FieldPath field names may not start with '$'`);
+  refuseDollarNames(path);
   if (isDocument(value)) {
     const [operator] = Object.keys(value);
     if (operator === undefined)
@@ -86,14 +87,16 @@ function parseEntry(path: FieldPath, value: unknown, filter: FilterNode | undefi
 
 function positional(path: FieldPath, filter: FilterNode): Entry {
   const leaf: Leaf = (value, root) => {
+    // mongod would then cut that array instead.
+    if (valueAt(root, path) !== value) throw notServed(`'${path.join('.')}.$' through another array`);
     if (!Array.isArray(value)) return value;
-    const index = matchedPosition(root, path, value, filter);
-    if (index < 0)
+    const position = matchedPosition(root, filter);
+    if (position < 0 || position >= value.length)
       throw new CommandError(
         51246,
         "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array",
       );
-    return [value[index]];
+    return [value[position]];
   };
   return { path, leaf, mode: 'inclusion' };
 }

@@ -1,6 +1,6 @@
 import { type Document, isDocument, numericValue } from './bson-types.js';
-import { badValue, CommandError, notServed } from './errors.js';
-import { type FieldPath, parsePath } from './field-path.js';
+import { CommandError, notServed, typeMismatch } from './errors.js';
+import { type FieldPath, parsePath, refuseDollarNames } from './field-path.js';
 import { encodeTuple, keyTuples } from './index-keys.js';
 
 export interface SortField {
@@ -12,10 +12,10 @@ export interface SortField {
 /** mongod's limit for a sort without an index. */
 const MAX_SORT_BYTES = 100 * 1024 * 1024;
 
-/** Parses a sort specification; an empty one is no sort. Throws BadValue (2) as mongod. */
+/** Parses a sort specification; an empty one is no sort. Throws TypeMismatch (14), 15975 or 16410 as mongod. */
 export function parseSort(sort: unknown): SortField[] {
   if (sort === undefined || sort === null) return [];
-  if (!isDocument(sort)) throw badValue('Expected field sort to be of type object');
+  if (!isDocument(sort)) throw typeMismatch('Expected field sort to be of type object');
   return Object.keys(sort).map((name) => {
     const direction = sort[name];
     if (isDocument(direction))
@@ -23,12 +23,9 @@ export function parseSort(sort: unknown): SortField[] {
     const number = Number(numericValue(direction));
     if (number !== 1 && number !== -1)
       throw new CommandError(15975, `$sort key ordering must be 1 (for ascending) or -1 (for descending)`);
-    if (name.startsWith('$') && name !== '$natural')
-      throw new CommandError(
-        16410,
-        `FieldPath field names may not start with '$'. Consider using $getField or $setField.`,
-      );
-    return { name, path: parsePath(name), descending: number === -1 };
+    const path = parsePath(name);
+    if (name !== '$natural') refuseDollarNames(path);
+    return { name, path, descending: number === -1 };
   });
 }
 

@@ -2,7 +2,7 @@ import { BSONRegExp } from 'bson';
 import { compareValues, equalValues } from './bson-order.js';
 import { type Document, isDocument, numericValue, structuredCopy, typeInfo } from './bson-types.js';
 import { badValue, failedToParse, typeMismatch } from './errors.js';
-import { isOperatorDocument, parseFilter } from './filter.js';
+import { isFieldFilter, parseFilter } from './filter.js';
 import { compileMatcher, type Matcher } from './matcher.js';
 import { parseSort, sortKey } from './sort.js';
 import { type Modifier, writing } from './update-modifier.js';
@@ -137,14 +137,14 @@ function pull(operator: string, matches: Matcher): Modifier {
   };
 }
 
-/** $pull takes a condition on the element, a query on embedded documents, or a value to equal. */
+/** $pull takes a condition on the element, a filter on the fields of embedded documents, or a value to equal. */
 function pullCondition(operand: unknown): Matcher {
-  if (isOperatorDocument(operand) || operand instanceof BSONRegExp) {
-    const matches = compileMatcher(parseFilter({ element: operand }));
+  if (operand instanceof BSONRegExp || (isDocument(operand) && !isFieldFilter(operand))) {
+    const matches = compileMatcher(parseFilter({ element: operand }, true));
     return (element) => matches({ element });
   }
   if (isDocument(operand)) {
-    const matches = compileMatcher(parseFilter(operand));
+    const matches = compileMatcher(parseFilter(operand, true));
     return (element) => isDocument(element) && matches(element);
   }
   return (element) => equalValues(element, operand);

@@ -16,43 +16,37 @@ export interface PositionalContext {
 /** mongod pads an array with nulls up to a set index, to this many. */
 const MAX_PADDING = 1_500_000;
 
+/** Whether a path component stands for positions of an array: `$`, `$[]` or `$[identifier]`. */
+export function isPositional(part: string): boolean {
+  return /^\$(\[\w*\])?$/.test(part);
+}
+
 /**
- * Replaces `$`, `$[]` and `$[identifier]` by the positions they mean in this document.
- * Throws BadValue (2) when `$` matched nothing, an identifier has no filter or the place is no array.
+ * Replaces `$`, `$[]` and `$[identifier]` by the positions they mean in this document, which must be as the query
+ * found it: what an update changes moves none of its own positions.
+ * Throws BadValue (2) when `$` matched nothing or the place is no array.
  */
-export function expandPath(
-  document: Document,
-  path: FieldPath,
-  context: PositionalContext,
-  operator: string,
-): FieldPath[] {
-  const at = path.findIndex((part) => part.startsWith('$') && /^\$(\[\w*\])?$/.test(part));
+export function expandPath(document: Document, path: FieldPath, context: PositionalContext): FieldPath[] {
+  const at = path.findIndex(isPositional);
   if (at < 0) return [path];
   const part = path[at] as string;
   const before = path.slice(0, at);
   const array = valueAt(document, before);
   const where = before.join('.');
+  const expand = (position: number) =>
+    expandPath(document, [...before, String(position), ...path.slice(at + 1)], context);
   if (part === '$') {
-    const index =
-      Array.isArray(array) && !context.isInsert
-        ? matchedPosition(document, before, array, context.filter)
-        : -1;
-    if (index < 0) throw badValue('The positional operator did not find the match needed from the query.');
-    return expandPath(document, [...before, String(index), ...path.slice(at + 1)], context, operator);
+    const position = context.isInsert ? -1 : matchedPosition(document, context.filter);
+    if (position < 0 || !Array.isArray(array))
+      throw badValue('The positional operator did not find the match needed from the query.');
+    return expand(position);
   }
   if (array === undefined)
     throw badValue(`The path '${where}' must exist in the document in order to apply array updates.`);
   if (!Array.isArray(array))
     throw badValue(`Cannot apply array updates to non-array element ${where}: ${typeInfo(array).alias}`);
-  const identifier = part.slice(2, -1);
-  const matches = identifier === '' ? () => true : context.arrayFilters.get(identifier);
-  if (!matches)
-    throw badValue(`No array filter found for identifier '${identifier}' in path '${path.join('.')}'`);
-  return array.flatMap((element, index) =>
-    matches(element)
-      ? expandPath(document, [...before, String(index), ...path.slice(at + 1)], context, operator)
-      : [],
-  );
+  const matches = part === '$[]' ? () => true : context.arrayFilters.get(part.slice(2, -1));
+  return array.flatMap((element, position) => (matches?.(element) ? expand(position) : []));
 }
 
 /** The container of a path's last component, and that component. */

@@ -1,12 +1,12 @@
 import { equalValues } from './bson-order.js';
 import { type Document, isDocument, setOwn, structuredCopy } from './bson-types.js';
-import { badValue, CommandError, failedToParse, notServed } from './errors.js';
-import type { FieldPath } from './field-path.js';
+import { badValue, CommandError, failedToParse, notServed, typeMismatch } from './errors.js';
+import { DBREF_FIELDS, type FieldPath } from './field-path.js';
 import { parseFilter } from './filter.js';
 import { compileMatcher, type Matcher } from './matcher.js';
 import type { Modifier } from './update-modifier.js';
 import { parseModifier } from './update-operators.js';
-import { expandPath, type PositionalContext } from './update-paths.js';
+import { expandPath, isPositional, type PositionalContext } from './update-paths.js';
 
 /** One operator on one path. */
 interface Change {
@@ -71,7 +71,8 @@ export function parseUpdate(update: unknown): Update {
         modifier: parseModifier(operator, field, fields[field]),
       });
   }
-  refuseConflicts(changes);
+  refuseMixedPositions(changes.map((change) => change.path));
+  refuseConflicts(changes.flatMap(pathsOf));
   return { kind: 'modifiers', changes };
 }
 
@@ -84,7 +85,7 @@ function parseUpdatePath(field: string): FieldPath {
       `The update path '${field}' contains an empty field name, which is not allowed.`,
     );
   const dollar = path.find(
-    (part) => part.startsWith('$') && !/^\$(\[\w*\])?$/.test(part) && !/^\$(ref|id|db)$/.test(part),
+    (part) => part.startsWith('$') && !isPositional(part) && !DBREF_FIELDS.includes(part),
   );
   if (dollar)
     throw new CommandError(
@@ -93,32 +94,55 @@ function parseUpdatePath(field: string): FieldPath {
     );
   if (path[0]?.startsWith('$'))
     throw badValue(`Cannot have positional (i.e. '$') element in the first position in path '${field}'`);
+  if (path.filter((part) => part === '$').length > 1)
+    throw badValue(`Too many positional (i.e. '$') elements found in path '${field}'`);
   return path;
 }
 
-function refuseConflicts(changes: readonly Change[]): void {
-  const paths = changes.flatMap((change) => [
-    change.path,
-    ...(change.modifier.alsoWrites ? [change.modifier.alsoWrites] : []),
-  ]);
-  for (const [i, a] of paths.entries())
-    for (const b of paths.slice(0, i)) {
-      const shorter = a.length <= b.length ? a : b;
-      if (shorter.every((part, at) => part === a[at] && part === b[at]))
-        throw new CommandError(
-          40,
-          `Updating the path '${a.join('.')}' would create a conflict at '${shorter.join('.')}'`,
-        );
+/** The paths a change writes. */
+function pathsOf({ path, modifier }: Change): FieldPath[] {
+  return modifier.alsoWrites ? [path, modifier.alsoWrites] : [path];
+}
+
+/** Throws ConflictingUpdateOperators (40) where one path is another, or lies within it. */
+function refuseConflicts(paths: readonly FieldPath[]): void {
+  const written = new Set<string>();
+  const entered = new Set<string>();
+  for (const path of paths) {
+    const whole = path.join('.');
+    const inside = path.map((_, i) => path.slice(0, i + 1).join('.'));
+    const place = entered.has(whole) ? whole : inside.find((prefix) => written.has(prefix));
+    if (place !== undefined) throw conflict(path, place);
+    written.add(whole);
+    for (const prefix of inside) entered.add(prefix);
+  }
+}
+
+/** Throws ConflictingUpdateOperators (40) where one array is changed by `$[...]` and by positions or names. */
+function refuseMixedPositions(paths: readonly FieldPath[]): void {
+  const filtered = new Map<string, boolean>();
+  for (const path of paths)
+    for (const [i, part] of path.entries()) {
+      const place = path.slice(0, i).join('.');
+      const here = part.startsWith('$[');
+      if ((filtered.get(place) ?? here) !== here) throw conflict(path, place);
+      filtered.set(place, here);
     }
 }
 
-/** Parses arrayFilters into tests by identifier. Throws FailedToParse (9) as mongod. */
-export function parseArrayFilters(filters: unknown): Map<string, Matcher> {
+function conflict(path: FieldPath, place: string): CommandError {
+  return new CommandError(40, `Updating the path '${path.join('.')}' would create a conflict at '${place}'`);
+}
+
+/**
+ * Parses arrayFilters into tests by identifier. Throws FailedToParse (9) or TypeMismatch (14) as mongod, also for a
+ * filter that the update does not use, and BadValue (2) for an identifier that has none.
+ */
+export function parseArrayFilters(filters: unknown, update: Update): Map<string, Matcher> {
   const matchers = new Map<string, Matcher>();
-  if (filters === undefined) return matchers;
-  if (!Array.isArray(filters)) throw failedToParse('arrayFilters must be an array');
-  for (const filter of filters) {
-    if (!isDocument(filter)) throw failedToParse('array filters must be objects');
+  if (filters !== undefined && !Array.isArray(filters)) throw typeMismatch('arrayFilters must be an array');
+  for (const filter of filters ?? []) {
+    if (!isDocument(filter)) throw typeMismatch('array filters must be objects');
     const identifiers = new Set(identifiersOf(filter));
     const [identifier] = identifiers;
     if (identifier === undefined)
@@ -133,11 +157,26 @@ export function parseArrayFilters(filters: unknown): Map<string, Matcher> {
       );
     if (matchers.has(identifier))
       throw failedToParse(`Found multiple array filters with the same top-level field name ${identifier}`);
-    const matches = compileMatcher(parseFilter(filter));
+    const matches = compileMatcher(parseFilter(filter, true));
     // The element stands under its identifier, so that `x.y` and `x` both mean what they say.
     matchers.set(identifier, (element) => matches({ [identifier]: element }));
   }
+  const used = usedIdentifiers(update);
+  for (const [identifier, path] of used)
+    if (!matchers.has(identifier))
+      throw badValue(`No array filter found for identifier '${identifier}' in path '${path.join('.')}'`);
+  for (const identifier of matchers.keys())
+    if (!used.has(identifier))
+      throw failedToParse(`The array filter for identifier '${identifier}' was not used in the update`);
   return matchers;
+}
+
+/** The identifiers of `$[identifier]` in an update, each with a path it stands in. */
+function usedIdentifiers(update: Update): Map<string, FieldPath> {
+  const used = new Map<string, FieldPath>();
+  for (const { path } of update.kind === 'modifiers' ? update.changes : [])
+    for (const part of path) if (/^\$\[./.test(part) && part !== '$[]') used.set(part.slice(2, -1), path);
+  return used;
 }
 
 function identifiersOf(filter: Document): string[] {
@@ -182,12 +221,14 @@ function replace(replacement: Document, before: Document): Document {
 }
 
 function modify(changes: readonly Change[], document: Document, context: PositionalContext): Document {
+  const concrete = changes
+    .filter(({ operator }) => operator !== '$setOnInsert' || context.isInsert)
+    .flatMap((change) => expandPath(document, change.path, context).map((path) => ({ ...change, path })));
+  // Two paths may mean one place in this document.
+  if (changes.some(({ path }) => path.some(isPositional))) refuseConflicts(concrete.flatMap(pathsOf));
   // mongod applies the fields of an update in lexicographic order; new fields are appended in that order.
-  const ordered = [...changes].sort((a, b) => comparePaths(a.path, b.path));
-  for (const { path, operator, modifier } of ordered) {
-    if (operator === '$setOnInsert' && !context.isInsert) continue;
-    for (const concrete of expandPath(document, path, context, operator)) modifier.apply(document, concrete);
-  }
+  concrete.sort((a, b) => comparePaths(a.path, b.path));
+  for (const { path, modifier } of concrete) modifier.apply(document, path);
   return document;
 }
 

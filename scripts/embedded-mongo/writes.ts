@@ -12,6 +12,7 @@ import type { Collection } from './collection.js';
 import { CommandError } from './errors.js';
 import type { FilterNode } from './filter.js';
 import { type Found, findRecords } from './plan-executor.js';
+import type { SortField } from './sort.js';
 import type { Reader, Writer } from './storage.js';
 import { applyUpdate, type Update } from './update.js';
 import type { PositionalContext } from './update-paths.js';
@@ -63,6 +64,8 @@ export interface UpdateStatement {
   filter: FilterNode;
   update: Update;
   multi: boolean;
+  /** Which of the matching documents is the one that is updated, without `multi`. */
+  sort: SortField[];
   upsert: boolean;
   hint: unknown;
   context: Omit<PositionalContext, 'filter' | 'isInsert'>;
@@ -84,8 +87,8 @@ export function updateRecords(
   statement: UpdateStatement,
   reader: Reader,
 ): UpdateOutcome {
-  const { filter, hint, multi, upsert } = statement;
-  const query = { filter, sort: [], skip: 0, limit: multi ? 0 : 1, hint };
+  const { filter, hint, multi, sort, upsert } = statement;
+  const query = { filter, sort, skip: 0, limit: multi ? 0 : 1, hint };
   // All of them first: an update must not meet again, further on in its index, a document it has moved there.
   const found = [...findRecords(reader, collection, query)];
   let modified = 0;
@@ -147,8 +150,12 @@ function certain(node: FilterNode): FilterNode[] {
 
 function setEquality(base: Document, seen: Set<string>, path: readonly string[], value: unknown): void {
   const name = path.join('.');
-  if (seen.has(name))
-    throw new CommandError(54, `cannot infer query fields to set, path '${name}' is matched twice`);
+  for (const other of seen)
+    if (`${name}.`.startsWith(`${other}.`) || other.startsWith(`${name}.`))
+      throw new CommandError(
+        54,
+        `cannot infer query fields to set, ${name === other ? `path '${name}' is matched twice` : `both paths '${other}' and '${name}' are matched`}`,
+      );
   seen.add(name);
   const slot = slotAt(base, path, true);
   if (slot) writeSlot(slot, structuredCopy(value));

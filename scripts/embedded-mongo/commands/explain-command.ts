@@ -51,7 +51,8 @@ function explainedQuery(inner: Document): { query: QuerySpec; rest: Document[] }
       if (!isDocument(statement)) throw failedToParse('explain needs one update or delete statement');
       refuseUnknownFields(inner.updates ? 'update.updates' : 'delete.deletes', statement);
       const one = inner.updates ? statement.multi !== true : integerOption(statement.limit, 'limit', 0) === 1;
-      return { query: { ...whole(statement.q, one ? 1 : 0), hint: hintOf(statement) }, rest: [] };
+      const sort = parseSort(statement.sort);
+      return { query: { ...whole(statement.q, one ? 1 : 0), sort, hint: hintOf(statement) }, rest: [] };
     }
     default:
       throw new CommandError(59, `Explain failed due to unknown command: ${Object.keys(inner)[0]}`);

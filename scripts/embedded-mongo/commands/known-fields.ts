@@ -74,7 +74,7 @@ const FIELDS: Record<string, string[]> = {
   startSession: [],
   logout: [],
   whatsmyuri: [],
-  'update.updates': ['q', 'u', 'multi', 'upsert', 'collation', 'arrayFilters', 'hint', 'c'],
+  'update.updates': ['q', 'u', 'multi', 'upsert', 'collation', 'arrayFilters', 'hint', 'sort', 'c'],
   'delete.deletes': ['q', 'limit', 'collation', 'hint'],
   'aggregate.cursor': ['batchSize'],
   'listCollections.cursor': ['batchSize'],

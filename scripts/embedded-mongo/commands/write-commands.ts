@@ -101,15 +101,18 @@ function parseStatement(statement: Document): UpdateStatement {
   const filter = parseFilter(statement.q);
   const update = parseUpdate(statement.u);
   const multi = booleanOption(statement.multi, 'multi');
+  const sort = parseSort(statement.sort);
+  if (multi && sort.length > 0) throw failedToParse('Cannot specify sort with multi=true');
   if (multi && update.kind === 'replacement')
     throw failedToParse('multi update is not supported for replacement-style update');
   return {
     filter,
     update,
     multi,
+    sort,
     upsert: booleanOption(statement.upsert, 'upsert'),
     hint: hintOf(statement),
-    context: { arrayFilters: parseArrayFilters(statement.arrayFilters) },
+    context: { arrayFilters: parseArrayFilters(statement.arrayFilters, update) },
   };
 }
 

@@ -2,15 +2,7 @@ import { Double, Int32, Long } from 'bson';
 import { expect } from 'chai';
 import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
 import { buildEngine, find, runCommand } from './run-command.js';
-
-/** A document, an update of it, and what MongoDB makes of it (a document, or the code of the error), with the source. */
-type Probe = [
-  before: Document,
-  update: Document,
-  after: Document | number,
-  source: string,
-  options?: Document,
-];
+import { type Probe, probe } from './update-probe.js';
 
 const LEXICAL = 'update operator behavior: fields are processed in lexicographic order';
 
@@ -61,6 +53,12 @@ const fields: Probe[] = [
   [{ a: 1 }, { $set: { a: 1 }, b: 2 }, 9, 'FailedToParse: unknown modifier b'],
   [{ a: 1 }, { $set: { 'a..b': 1 } }, 56, 'EmptyFieldName'],
   [{ a: 1 }, { $set: { $b: 1 } }, 52, 'DollarPrefixedFieldName'],
+  [
+    { a: { $ref: 'c', $id: 1 } },
+    { $set: { 'a.$id': 2 } },
+    { a: { $ref: 'c', $id: 2 } },
+    'Database References: $id is a field',
+  ],
   [{ a: 1, b: 1 }, { c: 3 }, { c: 3 }, 'update: replacement keeps only _id; crud replaceOne.json'],
   [{ a: 1 }, { _id: 1, c: 3 }, { c: 3 }, 'update: replacement with the same _id; crud replaceOne.json'],
   [{ a: 1 }, { _id: 2, c: 3 }, 66, 'ImmutableField'],
@@ -305,6 +303,30 @@ const arrays: Probe[] = [
     '$pull: an array matches exactly, including order',
   ],
   [{ a: 1 }, { $pull: { a: 1 } }, 2, '$pull: fails on a field that is no array'],
+  [
+    { a: [{ x: 1 }, { x: 2 }, { y: 3 }, 4] },
+    { $pull: { a: { $or: [{ x: 1 }, { y: 3 }] } } },
+    { a: [{ x: 2 }, 4] },
+    '$pull: a query on the elements may begin with a logical operator (src/mongo/db/update/pull_node.cpp)',
+  ],
+  [
+    { a: [{ x: 1, y: 1 }, { x: 1 }] },
+    { $pull: { a: { $and: [{ x: 1 }], y: 1 } } },
+    { a: [{ x: 1 }] },
+    'pull_node.cpp: ObjectMatcher',
+  ],
+  [
+    {
+      a: [
+        { $ref: 'c', $id: 1 },
+        { $ref: 'c', $id: 2 },
+      ],
+    },
+    { $pull: { a: { $id: 1 } } },
+    { a: [{ $ref: 'c', $id: 2 }] },
+    'pull_node.cpp: ObjectMatcher; parseDBRef in expression_parser.cpp',
+  ],
+  [{ a: [1] }, { $pull: { a: { $expr: true } } }, 2, '$pull: no $expr'],
   [{}, { $pull: { a: 1 } }, {}, '$pull: a missing field is no change'],
   [{ a: [0, 2, 5, 5, 1, 0] }, { $pullAll: { a: [0, 5] } }, { a: [2, 1] }, '$pullAll'],
   [
@@ -315,168 +337,6 @@ const arrays: Probe[] = [
   ],
   [{ a: [1] }, { $pullAll: { a: 1 } }, 2, '$pullAll: an array'],
 ];
-
-const positional: Probe[] = [
-  [
-    { a: [80, 85, 90] },
-    { $set: { 'a.$': 82 } },
-    { a: [82, 85, 90] },
-    '$ (update): Update Values in an Array',
-    { q: { a: 80 } },
-  ],
-  [
-    {
-      a: [
-        { g: 80, s: 8 },
-        { g: 85, s: 5 },
-      ],
-    },
-    { $set: { 'a.$.s': 6 } },
-    {
-      a: [
-        { g: 80, s: 8 },
-        { g: 85, s: 6 },
-      ],
-    },
-    '$ (update): Update Documents in an Array',
-    { q: { 'a.g': 85 } },
-  ],
-  [
-    {
-      a: [
-        { g: 80, m: 75, s: 8 },
-        { g: 85, m: 90, s: 5 },
-        { g: 90, m: 85, s: 3 },
-      ],
-    },
-    { $set: { 'a.$.s': 6 } },
-    {
-      a: [
-        { g: 80, m: 75, s: 8 },
-        { g: 85, m: 90, s: 6 },
-        { g: 90, m: 85, s: 3 },
-      ],
-    },
-    '$ (update): Multiple Field Matches',
-    { q: { a: { $elemMatch: { g: { $lte: 90 }, m: { $gt: 80 } } } } },
-  ],
-  [
-    { a: [1, 2] },
-    { $unset: { 'a.$': '' } },
-    { a: [1, null] },
-    '$ (update): unset makes null',
-    { q: { a: 2 } },
-  ],
-  [{ a: [1, 2] }, { $inc: { 'a.$': 5 } }, { a: [1, 7] }, '$ (update)', { q: { a: { $gt: 1 } } }],
-  [{ a: [1, 2] }, { $set: { 'a.$': 5 } }, 2, '$ (update): the array must be part of the query', { q: {} }],
-  [{ a: [1, 2] }, { $inc: { 'a.$[]': 10 } }, { a: [11, 12] }, '$[]: Update All Elements'],
-  [
-    { a: [{ b: 1 }, { b: 2 }] },
-    { $inc: { 'a.$[].b': 1 } },
-    { a: [{ b: 2 }, { b: 3 }] },
-    '$[]: Update All Documents',
-  ],
-  [{ a: [] }, { $set: { 'a.$[]': 1 } }, { a: [] }, '$[]: an empty array'],
-  [{}, { $set: { 'a.$[]': 1 } }, 2, '$[]: the path must exist'],
-  [{ a: 1 }, { $set: { 'a.$[]': 1 } }, 2, '$[]: not an array'],
-  [
-    { a: [95, 102, 90, 150] },
-    { $set: { 'a.$[e]': 100 } },
-    { a: [95, 100, 90, 100] },
-    '$[<identifier>]',
-    { arrayFilters: [{ e: { $gte: 100 } }] },
-  ],
-  [
-    {
-      a: [
-        { g: 80, m: 75 },
-        { g: 85, m: 90 },
-      ],
-    },
-    { $set: { 'a.$[e].m': 100 } },
-    {
-      a: [
-        { g: 80, m: 75 },
-        { g: 85, m: 100 },
-      ],
-    },
-    '$[<identifier>]: Update All Documents That Match arrayFilters',
-    { arrayFilters: [{ 'e.g': { $gte: 85 } }] },
-  ],
-  [
-    { a: [{ q: [1, 8] }, { q: [8, 9] }] },
-    { $inc: { 'a.$[].q.$[s]': -2 } },
-    { a: [{ q: [1, 6] }, { q: [6, 7] }] },
-    '$[<identifier>]: Update Nested Arrays in Conjunction with $[]',
-    { arrayFilters: [{ s: { $gte: 8 } }] },
-  ],
-  [
-    { y: [{ b: 3 }, { b: 1 }] },
-    { $set: { 'y.$[i].b': 2 } },
-    { y: [{ b: 2 }, { b: 1 }] },
-    'crud/tests/unified/updateOne-arrayFilters.yml: UpdateOne when one document matches arrayFilters',
-    { arrayFilters: [{ 'i.b': 3 }] },
-  ],
-  [
-    { y: [{ b: 3 }, { b: 1 }] },
-    { $set: { 'y.$[i].b': 2 } },
-    { y: [{ b: 2 }, { b: 2 }] },
-    'crud/tests/unified/updateMany-arrayFilters.yml',
-    { arrayFilters: [{ $or: [{ 'i.b': 3 }, { 'i.b': 1 }] }] },
-  ],
-  [{ a: [1] }, { $set: { 'a.$[e]': 1 } }, 2, '$[<identifier>]: no array filter found'],
-  [
-    { a: [1] },
-    { $set: { 'a.$[e]': 1 } },
-    9,
-    '$[<identifier>]: two filters of one identifier',
-    { arrayFilters: [{ e: 1 }, { e: 2 }] },
-  ],
-  [
-    { a: [1] },
-    { $set: { 'a.$[E]': 1 } },
-    2,
-    '$[<identifier>]: begins with a lowercase letter',
-    { arrayFilters: [{ E: 1 }] },
-  ],
-];
-
-async function probe(probes: Probe[]): Promise<void> {
-  const engine = buildEngine();
-  for (const [i, [before, update, expected, source, options]] of probes.entries()) {
-    const name = `c${i}`;
-    const label = `${JSON.stringify(before)} ${JSON.stringify(update)} (${source})`;
-    await runCommand(engine, { insert: name, documents: [{ _id: 1, ...before }] });
-    const reply = await runCommand(engine, {
-      update: name,
-      updates: [{ q: { _id: 1 }, u: update, ...withId(options) }],
-    });
-    const [after] = await find(engine, name, {});
-    if (typeof expected === 'number') {
-      expect((reply.writeErrors as Document[] | undefined)?.[0]?.code, label).to.equal(expected);
-      expect(after, label).to.deep.equal((await stored(before))[0]);
-    } else {
-      expect(reply.writeErrors, label).to.equal(undefined);
-      expect(after, label).to.deep.equal((await stored(expected))[0]);
-      expect(Object.keys(after ?? {}), label).to.deep.equal(['_id', ...Object.keys(expected)]);
-      const changed = JSON.stringify(after) !== JSON.stringify((await stored(before))[0]);
-      expect(reply.nModified, label).to.equal(changed ? 1 : 0);
-    }
-  }
-  await engine.close();
-}
-
-function withId(options: Document | undefined): Document {
-  if (!options?.q) return options ?? {};
-  return { ...options, q: { _id: 1, ...(options.q as Document) } };
-}
-
-/** A document as it reads after being stored, so that number types compare. */
-async function stored(document: Document): Promise<Document[]> {
-  const engine = buildEngine();
-  await runCommand(engine, { insert: 'c', documents: [{ _id: 1, ...document }] });
-  return find(engine, 'c', {});
-}
 
 const upserts: [q: Document, u: Document, inserted: Document | number, source: string][] = [
   [{ _id: 5 }, { $set: { a: 1 } }, { _id: 5, a: 1 }, 'update: upsert with equality conditions'],
@@ -510,13 +370,14 @@ const upserts: [q: Document, u: Document, inserted: Document | number, source: s
     'update: upsert with array operators',
   ],
   [{ _id: 5, b: 1, $or: [{ b: 1 }] }, { $set: { a: 1 } }, 54, 'NotSingleValueField'],
+  [{ _id: 5, b: { c: 1 }, 'b.d': 1 }, { $set: { a: 1 } }, 54, 'NotSingleValueField: upsert_fields.js'],
+  [{ _id: 5, 'b.d': 1, b: { c: 1 } }, { $set: { a: 1 } }, 54, 'NotSingleValueField: upsert_fields.js'],
 ];
 
 describe('embedded database: what updates do', () => {
   it(`${fields.length} probes of fields, paths and replacement`, () => probe(fields));
   it(`${numbers.length} probes of arithmetic, minimum and maximum`, () => probe(numbers));
   it(`${arrays.length} probes of arrays`, () => probe(arrays));
-  it(`${positional.length} probes of positional operators`, () => probe(positional));
 
   it(`${upserts.length} probes of upserts`, async () => {
     const engine = buildEngine();
@@ -533,6 +394,32 @@ describe('embedded database: what updates do', () => {
         upserted: [{ index: 0, _id: inserted._id }],
       });
       expect((await find(engine, `c${i}`, {}))[0], label).to.deep.equal(inserted);
+    }
+    await engine.close();
+  });
+
+  it('updateOne takes the first document of a sort, through an index or without one', async () => {
+    const engine = buildEngine();
+    const update = (statement: Document) =>
+      runCommand(engine, { update: 'c', updates: [{ u: { $set: { hit: true } }, ...statement }] });
+    for (const indexes of [[], [{ key: { a: 1, b: 1 }, name: 'ab' }]]) {
+      await runCommand(engine, { create: 'c' });
+      if (indexes.length > 0) await runCommand(engine, { createIndexes: 'c', indexes });
+      const documents = [2, 3, 1, 3].map((b, _id) => ({ _id, a: 1, b }));
+      await runCommand(engine, { insert: 'c', documents });
+      expect(await update({ q: { a: 1 }, sort: { b: 1 } })).to.include({ n: 1, nModified: 1 });
+      expect(await update({ q: { a: 1 }, sort: { b: -1, _id: -1 }, upsert: true })).to.include({ n: 1 });
+      expect(await update({ q: { a: 1, b: 2 }, sort: {} })).to.include({ n: 1 });
+      expect((await find(engine, 'c', { filter: { hit: true } })).map((one) => one._id)).to.have.members([
+        2, 3, 0,
+      ]);
+      const codes = [];
+      for (const wrong of [{ sort: { b: 1 }, multi: true }, { sort: true }, { sort: { b: 50 } }]) {
+        const reply = await update({ q: { a: 1 }, ...wrong });
+        codes.push((reply.writeErrors as Document[])[0]?.code);
+      }
+      expect(codes, 'jstests/core/write/update/updateOne_sort.js').to.deep.equal([9, 14, 15975]);
+      await runCommand(engine, { drop: 'c' });
     }
     await engine.close();
   });

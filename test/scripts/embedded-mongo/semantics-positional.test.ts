@@ -1,0 +1,245 @@
+import { type Probe, probe } from './update-probe.js';
+
+const positional: Probe[] = [
+  [
+    { a: [80, 85, 90] },
+    { $set: { 'a.$': 82 } },
+    { a: [82, 85, 90] },
+    '$ (update): Update Values in an Array',
+    { q: { a: 80 } },
+  ],
+  [
+    {
+      a: [
+        { g: 80, s: 8 },
+        { g: 85, s: 5 },
+      ],
+    },
+    { $set: { 'a.$.s': 6 } },
+    {
+      a: [
+        { g: 80, s: 8 },
+        { g: 85, s: 6 },
+      ],
+    },
+    '$ (update): Update Documents in an Array',
+    { q: { 'a.g': 85 } },
+  ],
+  [
+    {
+      a: [
+        { g: 80, m: 75, s: 8 },
+        { g: 85, m: 90, s: 5 },
+        { g: 90, m: 85, s: 3 },
+      ],
+    },
+    { $set: { 'a.$.s': 6 } },
+    {
+      a: [
+        { g: 80, m: 75, s: 8 },
+        { g: 85, m: 90, s: 6 },
+        { g: 90, m: 85, s: 3 },
+      ],
+    },
+    '$ (update): Multiple Field Matches',
+    { q: { a: { $elemMatch: { g: { $lte: 90 }, m: { $gt: 80 } } } } },
+  ],
+  [
+    { a: [1, 2] },
+    { $unset: { 'a.$': '' } },
+    { a: [1, null] },
+    '$ (update): unset makes null',
+    { q: { a: 2 } },
+  ],
+  [{ a: [1, 2] }, { $inc: { 'a.$': 5 } }, { a: [1, 7] }, '$ (update)', { q: { a: { $gt: 1 } } }],
+  [{ a: [1, 2] }, { $set: { 'a.$': 5 } }, 2, '$ (update): the array must be part of the query', { q: {} }],
+  [{ a: [1, 2] }, { $inc: { 'a.$[]': 10 } }, { a: [11, 12] }, '$[]: Update All Elements'],
+  [
+    { a: [{ b: 1 }, { b: 2 }] },
+    { $inc: { 'a.$[].b': 1 } },
+    { a: [{ b: 2 }, { b: 3 }] },
+    '$[]: Update All Documents',
+  ],
+  [{ a: [] }, { $set: { 'a.$[]': 1 } }, { a: [] }, '$[]: an empty array'],
+  [{}, { $set: { 'a.$[]': 1 } }, 2, '$[]: the path must exist'],
+  [{ a: 1 }, { $set: { 'a.$[]': 1 } }, 2, '$[]: not an array'],
+  [
+    { a: [95, 102, 90, 150] },
+    { $set: { 'a.$[e]': 100 } },
+    { a: [95, 100, 90, 100] },
+    '$[<identifier>]',
+    { arrayFilters: [{ e: { $gte: 100 } }] },
+  ],
+  [
+    {
+      a: [
+        { g: 80, m: 75 },
+        { g: 85, m: 90 },
+      ],
+    },
+    { $set: { 'a.$[e].m': 100 } },
+    {
+      a: [
+        { g: 80, m: 75 },
+        { g: 85, m: 100 },
+      ],
+    },
+    '$[<identifier>]: Update All Documents That Match arrayFilters',
+    { arrayFilters: [{ 'e.g': { $gte: 85 } }] },
+  ],
+  [
+    { a: [{ q: [1, 8] }, { q: [8, 9] }] },
+    { $inc: { 'a.$[].q.$[s]': -2 } },
+    { a: [{ q: [1, 6] }, { q: [6, 7] }] },
+    '$[<identifier>]: Update Nested Arrays in Conjunction with $[]',
+    { arrayFilters: [{ s: { $gte: 8 } }] },
+  ],
+  [
+    { y: [{ b: 3 }, { b: 1 }] },
+    { $set: { 'y.$[i].b': 2 } },
+    { y: [{ b: 2 }, { b: 1 }] },
+    'crud/tests/unified/updateOne-arrayFilters.yml: UpdateOne when one document matches arrayFilters',
+    { arrayFilters: [{ 'i.b': 3 }] },
+  ],
+  [
+    { y: [{ b: 3 }, { b: 1 }] },
+    { $set: { 'y.$[i].b': 2 } },
+    { y: [{ b: 2 }, { b: 2 }] },
+    'crud/tests/unified/updateMany-arrayFilters.yml',
+    { arrayFilters: [{ $or: [{ 'i.b': 3 }, { 'i.b': 1 }] }] },
+  ],
+  [{ a: [1] }, { $set: { 'a.$[e]': 1 } }, 2, '$[<identifier>]: no array filter found'],
+  [
+    { ch: [{ n: 'a' }, { n: 'a' }] },
+    { $set: { 'ch.$.n': 'x', 'ch.$.z': 1 } },
+    { ch: [{ n: 'x', z: 1 }, { n: 'a' }] },
+    '$ (update): one element for all fields of an update',
+    { q: { 'ch.n': 'a' } },
+  ],
+  [
+    { ch: [{ n: 'a' }, { n: 'b' }] },
+    { $set: { 'ch.$.n': 'x' }, $inc: { 'ch.$.z': 1 } },
+    { ch: [{ n: 'x', z: 1 }, { n: 'b' }] },
+    '$ (update): one element for all operators of an update',
+    { q: { 'ch.n': 'a' } },
+  ],
+  [
+    { a: [{ n: 1 }, { n: 2 }] },
+    { $set: { 'a.$[e].n': 2, 'a.$[e].z': 1 } },
+    { a: [{ n: 2, z: 1 }, { n: 2 }] },
+    '$[<identifier>]: the elements that matched before the update',
+    { arrayFilters: [{ 'e.n': 1 }] },
+  ],
+  [
+    { a: [1, 2] },
+    { $set: { 'a.$[i]': 2, 'a.$[j]': 3 } },
+    { a: [2, 3] },
+    'jstests/core/write/update/update_arrayFilters.js: two identifiers, each its elements',
+    { arrayFilters: [{ i: 1 }, { j: 2 }] },
+  ],
+  [
+    { a: [1, 2] },
+    { $set: { 'a.$[i]': 2, 'a.$[]': 3 } },
+    40,
+    'update_arrayFilters.js: two changes of one element',
+    { arrayFilters: [{ i: 1 }] },
+  ],
+  [
+    { a: [{ b: 1 }] },
+    { $set: { 'a.$.b': 2, 'a.0.b': 3 } },
+    40,
+    'UpdateObjectNode: $ and a position that are one element',
+    { q: { 'a.b': 1 } },
+  ],
+  [
+    { a: [{ b: 1 }] },
+    { $set: { 'a.$.b': 2, 'a.0.c': 3 } },
+    { a: [{ b: 2, c: 3 }] },
+    'UpdateObjectNode: $ and a position are merged',
+    { q: { 'a.b': 1 } },
+  ],
+  [{ a: [1] }, { $set: { 'a.$[]': 1, 'a.0': 2 } }, 40, 'update_arrayFilters.js: $[] and a position'],
+  [{ a: [{ b: [1] }] }, { $set: { 'a.$.b.$': 1 } }, 2, '$ (update): not more than one', { q: { 'a.b': 1 } }],
+  [
+    { a: [1] },
+    { $set: { 'a.$[i]': 5 } },
+    9,
+    'update_arrayFilters.js: a filter that is not used',
+    { arrayFilters: [{ i: 1 }, { j: 1 }] },
+  ],
+  [
+    { a: [1] },
+    { $set: { 'a.$[i]': 5 } },
+    14,
+    'update_arrayFilters.js: not an object',
+    { arrayFilters: ['bad'] },
+  ],
+  [
+    { a: [{ x: 1 }, { x: 3 }], b: 5 },
+    { $set: { 'a.$.z': 1 } },
+    { a: [{ x: 1 }, { x: 3, z: 1 }], b: 5 },
+    '$ (update): of the branch of an $or that matched',
+    { q: { $or: [{ 'a.x': 1, b: 2 }, { 'a.x': 3 }] } },
+  ],
+  [
+    { a: [{ b: [0, 1] }] },
+    { $set: { 'a.0.b.$': 2 } },
+    { a: [{ b: [0, 2] }] },
+    'update_array_offset_positional.js: a position in the path is not $',
+    { q: { 'a.0.b': 1 } },
+  ],
+  [
+    { a: [{ b: [0, 1] }] },
+    { $set: { 'a.$.b.1': 2 } },
+    { a: [{ b: [0, 2] }] },
+    'update_array_offset_positional.js',
+    { q: { 'a.b.1': 1 } },
+  ],
+  [{ a: [0] }, { $set: { 'a.$': 1 } }, 2, 'update_array_offset_positional.js', { q: { 'a.0': 0 } }],
+  [
+    { a: [{ b: 0 }] },
+    { $set: { 'a.$.b': 1 } },
+    2,
+    'update_array_offset_positional.js',
+    { q: { 'a.0.b': 0 } },
+  ],
+  [
+    { a: [0, 1], b: [{ c: 0 }] },
+    { $set: { 'a.$': 2 } },
+    { a: [0, 2], b: [{ c: 0 }] },
+    'update_array_offset_positional.js',
+    { q: { a: 1, 'b.0.c': 0 } },
+  ],
+  [
+    { a: [1] },
+    { $set: { 'a.$': 5 } },
+    2,
+    'SizeMatchExpression gives no position',
+    { q: { a: { $size: 1 } } },
+  ],
+  [
+    { a: [1, 2] },
+    { $set: { 'a.$': 5 } },
+    238,
+    '$ (update): $elemMatch for several conditions; otherwise the order of evaluation decides',
+    { q: { a: { $all: [1, 2] } } },
+  ],
+  [
+    { a: [1] },
+    { $set: { 'a.$[e]': 1 } },
+    9,
+    '$[<identifier>]: two filters of one identifier',
+    { arrayFilters: [{ e: 1 }, { e: 2 }] },
+  ],
+  [
+    { a: [1] },
+    { $set: { 'a.$[E]': 1 } },
+    2,
+    '$[<identifier>]: begins with a lowercase letter',
+    { arrayFilters: [{ E: 1 }] },
+  ],
+];
+
+describe('embedded database: what positions in update paths mean', () => {
+  it(`${positional.length} probes of $, $[] and $[identifier]`, () => probe(positional));
+});

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
+import { buildEngine, find, runCommand } from './run-command.js';
+
+/** A document, an update of it, and what MongoDB makes of it (a document, or the code of the error), with the source. */
+export type Probe = [
+  before: Document,
+  update: Document,
+  after: Document | number,
+  source: string,
+  options?: Document,
+];
+
+/** Runs each update on a document of its own. */
+export async function probe(probes: Probe[]): Promise<void> {
+  const engine = buildEngine();
+  for (const [i, [before, update, expected, source, options]] of probes.entries()) {
+    const name = `c${i}`;
+    const label = `${JSON.stringify(before)} ${JSON.stringify(update)} (${source})`;
+    await runCommand(engine, { insert: name, documents: [{ _id: 1, ...before }] });
+    const reply = await runCommand(engine, {
+      update: name,
+      updates: [{ q: { _id: 1 }, u: update, ...withId(options) }],
+    });
+    const [after] = await find(engine, name, {});
+    if (typeof expected === 'number') {
+      expect((reply.writeErrors as Document[] | undefined)?.[0]?.code, label).to.equal(expected);
+      expect(after, label).to.deep.equal((await stored(before))[0]);
+    } else {
+      expect(reply.writeErrors, label).to.equal(undefined);
+      expect(after, label).to.deep.equal((await stored(expected))[0]);
+      expect(Object.keys(after ?? {}), label).to.deep.equal(['_id', ...Object.keys(expected)]);
+      const changed = JSON.stringify(after) !== JSON.stringify((await stored(before))[0]);
+      expect(reply.nModified, label).to.equal(changed ? 1 : 0);
+    }
+  }
+  await engine.close();
+}
+
+function withId(options: Document | undefined): Document {
+  if (!options?.q) return options ?? {};
+  return { ...options, q: { _id: 1, ...(options.q as Document) } };
+}
+
+/** A document as it reads after being stored, so that number types compare. */
+async function stored(document: Document): Promise<Document[]> {
+  const engine = buildEngine();
+  await runCommand(engine, { insert: 'c', documents: [{ _id: 1, ...document }] });
+  return find(engine, 'c', {});
+}
