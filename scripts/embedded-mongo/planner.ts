@@ -242,12 +242,14 @@ function scanRanges(
       })),
     );
   }
-  const ranges = prefixes.map(({ key, prefix }) => ({
-    start: storable(within ? Buffer.concat([key, within.start]) : key),
-    end: storable(within ? Buffer.concat([key, within.end]) : above(key)),
-    reverse,
-    prefix,
-  }));
+  const ranges = prefixes
+    .map(({ key, prefix }) => ({
+      start: storable(within ? Buffer.concat([key, within.start]) : key),
+      end: storable(within ? Buffer.concat([key, within.end]) : above(key)),
+      reverse,
+      prefix,
+    }))
+    .filter(({ start, end }) => Buffer.compare(start, end) < 0);
   return reverse ? ranges.reverse() : ranges;
 }
 

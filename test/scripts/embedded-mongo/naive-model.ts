@@ -79,8 +79,9 @@ function lookUp(value: Value, path: string[]): Value[] {
   return lookUp(value[part], rest);
 }
 
-function matchesOperator(operator: string, operand: Value, found: Value[]): boolean {
-  const leaves = found.flatMap((value) => (Array.isArray(value) ? [value, ...value] : [value]));
+/** `isElement`: what was found is an element in $elemMatch, whose own elements are not looked at. */
+function matchesOperator(operator: string, operand: Value, found: Value[], isElement = false): boolean {
+  const leaves = found.flatMap((value) => (Array.isArray(value) && !isElement ? [value, ...value] : [value]));
   const some = (test: (value: Value) => boolean) => leaves.some(test);
   const bracket = (value: Value) => value !== undefined && rank(value) === rank(operand);
   const isNaNValue = (value: Value) => rank(value) === 2 && Number.isNaN(asNumber(value));
@@ -100,7 +101,7 @@ function matchesOperator(operator: string, operand: Value, found: Value[]): bool
           : value !== undefined && compare(value, operand) === 0,
       );
     case '$ne':
-      return !matchesOperator('$eq', operand, found);
+      return !matchesOperator('$eq', operand, found, isElement);
     case '$gt':
       return ordered((order) => order > 0, false);
     case '$gte':
@@ -110,9 +111,9 @@ function matchesOperator(operator: string, operand: Value, found: Value[]): bool
     case '$lte':
       return ordered((order) => order <= 0, true);
     case '$in':
-      return (operand as Value[]).some((item) => matchesOperator('$eq', item, found));
+      return (operand as Value[]).some((item) => matchesOperator('$eq', item, found, isElement));
     case '$nin':
-      return !matchesOperator('$in', operand, found);
+      return !matchesOperator('$in', operand, found, isElement);
     case '$exists':
       return found.some((value) => value !== undefined) === operand;
     case '$size':
@@ -126,9 +127,19 @@ function matchesOperator(operator: string, operand: Value, found: Value[]): bool
       return found.some(
         (value) =>
           Array.isArray(value) &&
-          // An array in the array counts as a document whose fields are its positions.
-          value.some((item) => (isDoc(item) || Array.isArray(item)) && matches({ ...item }, operand as Doc)),
+          (isOperators(operand) && !('$or' in operand)
+            ? value.some((item) =>
+                Object.entries(operand).every(([inner, other]) =>
+                  matchesOperator(inner, other, [item], true),
+                ),
+              )
+            : // An array in the array counts as a document whose fields are its positions.
+              value.some(
+                (item) => (isDoc(item) || Array.isArray(item)) && matches({ ...item }, operand as Doc),
+              )),
       );
+    case '$regex':
+      return some((value) => typeof value === 'string' && new RegExp(operand as string, 'u').test(value));
     case '$not':
       return !Object.entries(operand as Doc).every(([inner, value]) => matchesOperator(inner, value, found));
     default:
@@ -149,6 +160,15 @@ export function matches(document: Doc, filter: Doc): boolean {
     if (!isOperators(value)) return matchesOperator('$eq', value, found);
     return Object.entries(value).every(([operator, operand]) => matchesOperator(operator, operand, found));
   });
+}
+
+/** What `distinct` gives: each value, and each element of an array, once. */
+export function distinctValues(documents: Doc[], path: string): Value[] {
+  const values: Value[] = [];
+  for (const value of documents.flatMap((one) => lookUp(one, path.split('.'))))
+    for (const item of Array.isArray(value) ? value : [value])
+      if (item !== undefined && !values.some((other) => compare(other, item) === 0)) values.push(item);
+  return values;
 }
 
 /** Every value a sort sees on a path. Unlike a filter it sees a null for array elements that have no such field. */

@@ -114,13 +114,76 @@ function apply(document: Doc, operator: string, path: string[], operand: Value):
   }
 }
 
-/** The document after an update. Throws UpdateRefused where MongoDB answers with an error. */
-export function update(document: Doc, changes: Doc): Doc {
-  const after = copy(document) as Doc;
-  const all = Object.entries(changes).flatMap(([operator, fields]) =>
+interface Change {
+  operator: string;
+  field: string;
+  operand: Value;
+}
+
+const changesOf = (changes: Doc): Change[] =>
+  Object.entries(changes).flatMap(([operator, fields]) =>
     Object.entries(fields as Doc).map(([field, operand]) => ({ operator, field, operand })),
   );
-  for (const { operator, field, operand } of all.sort((a, b) => (a.field < b.field ? -1 : 1)))
+
+function applyAll(document: Doc, changes: Change[]): Doc {
+  const after = copy(document) as Doc;
+  for (const { operator, field, operand } of changes.sort((a, b) => (a.field < b.field ? -1 : 1)))
     apply(after, operator, field.split('.'), operand);
   return after;
+}
+
+/** The document after an update. Throws UpdateRefused where MongoDB answers with an error. */
+export function update(document: Doc, changes: Doc): Doc {
+  return applyAll(document, changesOf(changes));
+}
+
+/** The first element of `a` by which the query holds, seen alone; undefined for none. */
+function positionOf(document: Doc, query: Doc): number | undefined {
+  if (query.$or) {
+    const branches = (query.$or as Doc[]).filter((branch) => matches(document, branch));
+    const found = new Set(branches.map((branch) => positionOf(document, branch)));
+    if (found.size > 1) throw new UpdateRefused();
+    return [...found][0];
+  }
+  const position = (document.a as Value[]).findIndex((item) => matches({ ...document, a: [item] }, query));
+  return position < 0 ? undefined : position;
+}
+
+/** The same for paths through `a` with positions: each is looked up in the document as it was before. */
+export function updatePositions(document: Doc, changes: Doc, query: Doc, arrayFilter: Doc): Doc {
+  const list = changesOf(changes);
+  const parts = list.map(({ field }) => field.split('.')).filter(([first]) => first === 'a');
+  const isFilter = (part: string | undefined) => part?.startsWith('$[') === true;
+  const mixed = parts.some(([, part]) => isFilter(part)) && !parts.every(([, part]) => isFilter(part));
+  const crossed = list.some(({ field }) => list.some((other) => other.field.startsWith(`${field}.`)));
+  if (mixed || crossed) throw new UpdateRefused();
+  if (!matches(document, query)) return document;
+  const concrete = list.flatMap((one) =>
+    expand(document, one.field, query, arrayFilter).map((field) => ({ ...one, field })),
+  );
+  for (const [i, { field }] of concrete.entries())
+    if (concrete.some((other, k) => k !== i && `${other.field}.`.startsWith(`${field}.`)))
+      throw new UpdateRefused();
+  return applyAll(document, concrete);
+}
+
+function expand(document: Doc, field: string, query: Doc, arrayFilter: Doc): string[] {
+  const [, part, ...rest] = field.split('.');
+  const tail = rest.map((name) => `.${name}`).join('');
+  const array = document.a as Value[];
+  if (part === '$') {
+    const position = positionOf(document, query);
+    if (position === undefined) throw new UpdateRefused();
+    return [`a.${position}${tail}`];
+  }
+  const all = [...array.keys()];
+  if (part === '$[]') return all.map((i) => `a.${i}${tail}`);
+  if (part !== '$[e]') return [field];
+  const chosen = all.filter((i) => matches({ e: array[i] }, arrayFilter));
+  if (rest[1] !== '$[]') return chosen.map((i) => `a.${i}${tail}`);
+  return chosen.flatMap((i) => {
+    const inner = (array[i] as Doc)?.l;
+    if (!Array.isArray(inner)) throw new UpdateRefused();
+    return inner.map((_, k) => `a.${i}.l.${k}`);
+  });
 }

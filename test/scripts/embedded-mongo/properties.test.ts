@@ -1,129 +1,15 @@
-import { Double, Long } from 'bson';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import { action, document, filter, indexes, positional, sort, updatable } from './arbitraries.js';
 import { indexFaults } from './index-check.js';
-import { compare, type Doc, inOrder, matches } from './naive-model.js';
-import { UpdateRefused, update } from './naive-update.js';
+import { compare, type Doc, distinctValues, inOrder, matches, type Value } from './naive-model.js';
+import { UpdateRefused, update, updatePositions } from './naive-update.js';
 import { buildEngine, find, runCommand } from './run-command.js';
 
-/** Few and colliding values, so that filters hit and keys repeat. */
-const scalar = fc.oneof(
-  fc.integer({ min: -2, max: 3 }),
-  fc.constantFrom(0.5, Number.NaN, -1e300),
-  fc.constantFrom(new Double(1), new Double(-0), Long.fromNumber(2), Long.fromString('9007199254740993')),
-  fc.constantFrom('', 'a', 'ab', 'a\0', 'b', '\u{1f600}', '\uffee'),
-  fc.constantFrom(null, true, false),
-  fc.constantFrom(new Date(0), new Date(-1)),
-);
-const inner = fc.record({ x: scalar, y: scalar }, { requiredKeys: [], noNullPrototype: true });
-const value = fc.oneof(
-  { weight: 6, arbitrary: scalar },
-  { weight: 1, arbitrary: inner },
-  { weight: 1, arbitrary: fc.array(scalar, { maxLength: 3 }) },
-  { weight: 1, arbitrary: fc.array(inner, { maxLength: 2 }) },
-  { weight: 1, arbitrary: fc.array(fc.array(scalar, { maxLength: 2 }), { maxLength: 2 }) },
-);
-/** A document has an array in one field at most: an index on two would refuse it. */
-const document = fc
-  .tuple(
-    fc.record(
-      { a: scalar, b: scalar, c: fc.oneof(scalar, inner) },
-      { requiredKeys: [], noNullPrototype: true },
-    ),
-    fc.constantFrom('a', 'b', 'c'),
-    fc.option(value, { nil: undefined }),
-  )
-  .map(([base, field, odd]): Doc => (odd === undefined ? base : { ...base, [field]: odd }));
-
-const path = fc.constantFrom('a', 'b', 'c', 'a.x', 'c.x', 'c.y', 'a.0', 'b');
-const operators = fc.oneof(
-  value.map((operand): unknown => operand),
-  fc
-    .tuple(fc.constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte'), value)
-    .map(([operator, operand]) => ({ [operator]: operand })),
-  fc
-    .tuple(fc.constantFrom('$gt', '$gte'), scalar, fc.constantFrom('$lt', '$lte'), scalar)
-    .map(([low, from, high, to]) => ({ [low]: from, [high]: to })),
-  fc
-    .tuple(fc.constantFrom('$in', '$nin', '$all'), fc.array(scalar, { maxLength: 10 }))
-    .map(([operator, operand]) => ({ [operator]: operand })),
-  fc.boolean().map((operand) => ({ $exists: operand })),
-  fc.nat(3).map((operand) => ({ $size: operand })),
-  fc
-    .tuple(fc.constantFrom('$gt', '$lte', '$eq'), scalar)
-    .map(([operator, operand]) => ({ $not: { [operator]: operand } })),
-  fc
-    .tuple(fc.constantFrom('x', 'y'), scalar)
-    .map(([field, operand]) => ({ $elemMatch: { [field]: operand } })),
-);
-const conjunction = fc
-  .array(fc.tuple(path, operators), { maxLength: 3 })
-  .map((entries): Doc => Object.fromEntries(entries));
-const filter = fc.oneof(
-  { weight: 3, arbitrary: conjunction },
-  {
-    weight: 1,
-    arbitrary: fc
-      .tuple(fc.constantFrom('$or', '$and', '$nor'), fc.array(conjunction, { minLength: 1, maxLength: 3 }))
-      .map(([operator, list]): Doc => ({ [operator]: list })),
-  },
-);
-const sort = fc
-  .uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'c.x'), fc.constantFrom(1, -1)), {
-    maxLength: 3,
-    selector: ([name]) => name,
-  })
-  .filter((fields) => !(fields.some(([name]) => name === 'c') && fields.some(([name]) => name === 'c.x')))
-  .map((fields): Doc => Object.fromEntries(fields));
-
-const simple = fc.record(
-  { x: fc.nat(3), y: fc.constantFrom('a', null) },
-  { requiredKeys: [], noNullPrototype: true },
-);
-const plain = fc.oneof(
-  fc.integer({ min: -2, max: 3 }),
-  fc.constantFrom('a', 'ab', null, true),
-  fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 3 }),
-  simple,
-);
-/** Documents whose numbers JavaScript can add. */
-const updatable = fc
-  .tuple(
-    fc.record(
-      { a: plain, b: fc.integer({ min: 0, max: 3 }), c: fc.oneof(fc.constant('c'), fc.integer()) },
-      { requiredKeys: [], noNullPrototype: true },
-    ),
-    fc.option(simple, { nil: undefined }),
-  )
-  .map(([base, c]): Doc => (c === undefined ? base : { ...base, c }));
-const field = fc.constantFrom('a', 'b', 'c', 'c.x', 'a.0', 'b.x.y', 'c.2');
-const push = fc.record(
-  {
-    $each: fc.array(plain, { maxLength: 3 }),
-    $position: fc.nat(2),
-    $slice: fc.integer({ min: -2, max: 3 }),
-    $sort: fc.constantFrom(1, -1),
-  },
-  { requiredKeys: ['$each'], noNullPrototype: true },
-);
-const changes = fc
-  .oneof(
-    fc.tuple(fc.constantFrom('$set', '$min', '$max', '$addToSet'), field, plain),
-    fc.tuple(fc.constantFrom('$inc', '$mul'), field, fc.integer({ min: -3, max: 3 })),
-    fc.tuple(fc.constant('$unset'), field, fc.constant('')),
-    fc.tuple(fc.constant('$push'), field, push),
-    fc.tuple(fc.constant('$pop'), field, fc.constantFrom(1, -1)),
-    fc.tuple(fc.constant('$pull'), field, fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant({ $gte: 1 }))),
-  )
-  .map(([operator, name, operand]): Doc => ({ [operator]: { [name]: operand } }));
-const action = fc.record({ filter: conjunction, changes: fc.option(changes, { nil: undefined, freq: 8 }) });
-
-/** Each set of indexes in a collection of its own, so that the planner has nothing else to take. */
+/** Sets of indexes, each in a collection of its own, so that the planner has nothing else to take. */
 const INDEXES: Doc[][] = [
   [],
-  [{ key: { a: 1 } }],
-  [{ key: { a: -1, b: 1 } }],
   [{ key: { b: 1, c: -1, a: 1 } }],
   [{ key: { c: 1 }, sparse: true }, { key: { 'c.x': 1, 'c.y': -1 } }],
   [
@@ -133,8 +19,10 @@ const INDEXES: Doc[][] = [
   [{ key: { a: 1 } }, { key: { b: 1 } }, { key: { c: 1 } }, { key: { 'a.x': 1 } }],
 ];
 
-async function fill(engine: Engine, documents: Doc[]): Promise<void> {
-  for (const [i, indexes] of INDEXES.entries()) {
+/** Fills a collection for each set of indexes and for `random`; returns their names. */
+async function fill(engine: Engine, documents: Doc[], random: Doc[]): Promise<string[]> {
+  const sets = [...INDEXES, random];
+  for (const [i, indexes] of sets.entries()) {
     await runCommand(engine, { create: `c${i}` });
     if (indexes.length > 0)
       await runCommand(engine, {
@@ -143,6 +31,14 @@ async function fill(engine: Engine, documents: Doc[]): Promise<void> {
       });
     if (documents.length > 0) await runCommand(engine, { insert: `c${i}`, documents });
   }
+  return sets.map((_, i) => `c${i}`);
+}
+
+/** Documents in the order of a sort: ids may differ among equals, but not what they are sorted by. */
+function expectOrder(found: Doc[], expected: Doc[], sort: Doc, label: string): void {
+  expect(found.length, label).to.equal(expected.length);
+  for (const [i, one] of found.entries())
+    expect(inOrder(one, expected[i] as Doc, sort), `${label}: order at ${i}`).to.equal(0);
 }
 
 /** Runs a property; a failure prints the seed and path to run it again with SEED=... */
@@ -154,112 +50,156 @@ async function check(
   await fc.assert(property as fc.IAsyncProperty<unknown>, { numRuns, seed, endOnFailure: false });
 }
 
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 100);
+
 describe('embedded database: properties', () => {
-  it('finds the same through any index as by full scan, and as the naive model', async () => {
-    const runs = Number(process.env.PROPERTY_RUNS ?? 150);
-    await check(
+  it('finds, counts and tells apart the same through any index as by full scan, and as the naive model', () =>
+    check(
       fc.asyncProperty(
         fc.array(document, { maxLength: 12 }),
-        fc.array(fc.tuple(filter, sort), { minLength: 4, maxLength: 10 }),
-        async (bodies, queries) => {
-          const documents = bodies.map((body, i) => ({ _id: i, ...body }));
+        indexes,
+        fc.array(fc.tuple(filter, sort, fc.nat(3), fc.nat(6)), { minLength: 4, maxLength: 10 }),
+        async (bodies, random, queries) => {
+          const documents = bodies.map((body, i): Doc => ({ _id: i, ...body }));
           const engine = buildEngine();
-          await fill(engine, documents);
-          for (const [filter, sort] of queries) {
-            const expected = documents.filter((one) => matches(one, filter)).map((one) => one._id);
-            for (let i = 0; i < INDEXES.length; i++) {
-              const found = await find(engine, `c${i}`, { filter, sort });
-              expect(
-                found.map((one) => one._id as number).sort((a, b) => a - b),
-                `filter through c${i}`,
-              ).to.deep.equal(expected);
-              for (let at = 1; at < found.length; at++) {
-                const [before, after] = [
-                  documents[found[at - 1]?._id as number] as Doc,
-                  documents[found[at]?._id as number] as Doc,
-                ];
-                expect(
-                  inOrder(before, after, sort),
-                  `order of ${before._id} and ${after._id} in c${i}`,
-                ).to.be.at.most(0);
-              }
-              const counted = await runCommand(engine, { count: `c${i}`, query: filter });
-              expect(counted.n, `count through c${i}`).to.equal(expected.length);
+          const names = await fill(engine, documents, random);
+          for (const [filter, sort, skip, limit] of queries) {
+            const matching = documents.filter((one) => matches(one, filter));
+            const ordered = [...matching].sort((a, b) => inOrder(a, b, sort));
+            const part = ordered.slice(skip, limit === 0 ? undefined : skip + limit);
+            for (const name of names) {
+              const found = (await find(engine, name, { filter, sort })).map(
+                (one) => documents[Number(one._id)] as Doc,
+              );
+              expect(found, `filter through ${name}`).to.have.members(matching);
+              expectOrder(found, ordered, sort, `sort through ${name}`);
+              const cut = await find(engine, name, { filter, sort, skip, limit });
+              expectOrder(
+                cut.map((one) => documents[Number(one._id)] as Doc),
+                part,
+                sort,
+                `limit through ${name}`,
+              );
+              const counted = await runCommand(engine, { count: name, query: filter, skip, limit });
+              expect(counted.n, `count through ${name}`).to.equal(part.length);
+              const told = await runCommand(engine, { distinct: name, key: 'a', query: filter });
+              expectSame(told.values as Value[], distinctValues(matching, 'a'), `distinct through ${name}`);
             }
           }
           await engine.close();
         },
       ),
-      runs,
-    );
-  });
+      RUNS,
+    ));
 
-  it('updates, deletes and refuses as the naive model, and keeps every index entry in step', async () => {
-    const runs = Number(process.env.PROPERTY_RUNS ?? 150);
-    await check(
+  it('updates, deletes and refuses as the naive model, and keeps every index entry in step', () =>
+    check(
       fc.asyncProperty(
         fc.array(updatable, { maxLength: 8 }),
+        indexes,
         fc.array(action, { minLength: 1, maxLength: 12 }),
-        async (bodies, actions) => {
+        async (bodies, random, actions) => {
+          const documents = bodies.map((body, i): Doc => ({ _id: i, ...body }));
           const engine = buildEngine();
-          await fill(
-            engine,
-            bodies.map((body, i) => ({ _id: i, ...body })),
-          );
-          for (let c = 0; c < INDEXES.length; c++) {
-            let model: Doc[] = bodies.map((body, i) => ({ _id: i, ...body }));
-            for (const { filter, changes } of actions)
-              model = await actBoth(engine, `c${c}`, model, filter, changes);
-            const collection = engine.catalog.find('test', `c${c}`);
+          for (const name of await fill(engine, documents, random)) {
+            let model = documents;
+            for (const { filter, sort, changes } of actions)
+              model = changes
+                ? await updateBoth(engine, name, model, filter, sort, changes)
+                : await deleteBoth(engine, name, model, filter);
+            const collection = engine.catalog.find('test', name);
             if (!collection) throw new Error('no collection');
             expect(indexFaults(engine, collection)).to.deep.equal([]);
           }
           await engine.close();
         },
       ),
-      runs,
-    );
-  });
+      RUNS,
+    ));
+
+  it('changes the elements that positions in paths mean, as the naive model', () =>
+    check(
+      fc.asyncProperty(positional, async ({ documents, query, arrayFilter, changes }) => {
+        const engine = buildEngine();
+        const u: Record<string, Doc> = {};
+        for (const [[operator, operand], path] of changes) u[operator] = { ...u[operator], [path]: operand };
+        const isUsed = changes.some(([, path]) => path.includes('$[e]'));
+        const arrayFilters = isUsed ? [arrayFilter] : [];
+        for (const [_id, body] of documents.entries()) {
+          const before: Doc = { _id, ...body };
+          await runCommand(engine, { insert: 'c', documents: [before] });
+          const q = { _id, ...query };
+          const reply = await runCommand(engine, { update: 'c', updates: [{ q, u, arrayFilters }] });
+          const expected = orRefused(() => updatePositions(before, u, query, arrayFilter));
+          expect(reply.writeErrors !== undefined, `refused: ${JSON.stringify(reply)}`).to.equal(
+            expected === undefined,
+          );
+          const [stored] = await find(engine, 'c', { filter: { _id } });
+          expect(compare(stored, expected ?? before), `${JSON.stringify(stored)}`).to.equal(0);
+        }
+        await engine.close();
+      }),
+      3 * RUNS,
+    ));
 });
 
-/** Runs one multi-document update (or delete, without changes) on both sides; returns the model's documents after it. */
-async function actBoth(
+/** What an update gives, or undefined where MongoDB refuses it. */
+function orRefused(run: () => Doc): Doc | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof UpdateRefused) return undefined;
+    throw error;
+  }
+}
+
+function expectSame(values: Value[], expected: Value[], label: string): void {
+  const ordered = (list: Value[]) => [...list].sort(compare);
+  expect(compare(ordered(values), ordered(expected)), `${label}: ${JSON.stringify(values)}`).to.equal(0);
+}
+
+/** Deletes what matches on both sides; returns the model's documents after it. */
+async function deleteBoth(engine: Engine, name: string, model: Doc[], filter: Doc): Promise<Doc[]> {
+  const reply = await runCommand(engine, { delete: name, deletes: [{ q: filter, limit: 0 }] });
+  const kept = model.filter((one) => !matches(one, filter));
+  expect(reply.n).to.equal(model.length - kept.length);
+  return kept;
+}
+
+/**
+ * Updates the first document of a sort, then those that match one by one, on both sides; returns the model's
+ * documents after it. An index may refuse what the update alone allows: two arrays in one document (171).
+ */
+async function updateBoth(
   engine: Engine,
   name: string,
   model: Doc[],
   filter: Doc,
-  changes: Doc | undefined,
+  sort: Doc,
+  changes: Doc,
 ): Promise<Doc[]> {
-  const hit = model.filter((one) => matches(one, filter));
-  if (!changes) {
-    const reply = await runCommand(engine, { delete: name, deletes: [{ q: filter, limit: 0 }] });
-    expect(reply.n).to.equal(hit.length);
-    return model.filter((one) => !hit.includes(one));
-  }
-  const updates = (one: Doc) => ({ update: name, updates: [{ q: { _id: one._id }, u: changes }] });
-  const after: Doc[] = [];
-  for (const one of model) {
-    if (!hit.includes(one)) {
-      after.push(one);
+  const whole = { ...sort, _id: 1 };
+  const hit = model.filter((one) => matches(one, filter)).sort((a, b) => inOrder(a, b, whole));
+  const [first] = hit;
+  const after = new Map(model.map((one) => [one._id, one]));
+  const queries = [{ q: filter, sort: whole }, ...hit.map((one) => ({ q: { _id: one._id } }))];
+  for (const [i, query] of queries.entries()) {
+    const target = i === 0 ? first : hit[i - 1];
+    const reply = await runCommand(engine, { update: name, updates: [{ ...query, u: changes }] });
+    if (!target) {
+      expect(reply.n).to.equal(0);
       continue;
     }
-    const reply = await runCommand(engine, updates(one));
-    let expected = one;
-    try {
-      expected = update(one, changes);
-    } catch (error) {
-      if (!(error instanceof UpdateRefused)) throw error;
-      expect(reply.writeErrors, `refused: ${JSON.stringify(changes)}`).to.have.lengthOf(1);
-    }
-    const [stored] = await find(engine, name, { filter: { _id: one._id } });
-    // An index may refuse what the update alone allows: two arrays in one document.
-    const refused = (reply.writeErrors as { code: number }[] | undefined)?.[0]?.code === 171;
-    if (refused) expected = one;
+    const before = after.get(target._id) as Doc;
+    const [error] = (reply.writeErrors ?? []) as { code: number }[];
+    const expected = error?.code === 171 ? undefined : orRefused(() => update(before, changes));
+    expect(error !== undefined, `refused: ${JSON.stringify(changes)}`).to.equal(expected === undefined);
+    const [stored] = await find(engine, name, { filter: { _id: target._id } });
     expect(
-      compare(stored, expected),
+      compare(stored, expected ?? before),
       `${JSON.stringify(stored)} is not ${JSON.stringify(expected)}`,
     ).to.equal(0);
-    after.push(expected);
+    after.set(target._id, expected ?? before);
   }
-  return after;
+  return model.map((one) => after.get(one._id) as Doc);
 }

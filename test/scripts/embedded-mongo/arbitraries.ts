@@ -1,0 +1,224 @@
+import { Double, Long } from 'bson';
+import fc from 'fast-check';
+import type { Doc } from './naive-model.js';
+
+/** Few and colliding values, so that filters hit and keys repeat. */
+const scalar = fc.oneof(
+  fc.integer({ min: -2, max: 3 }),
+  fc.constantFrom(0.5, Number.NaN, -1e300),
+  fc.constantFrom(new Double(1), new Double(-0), Long.fromNumber(2), Long.fromString('9007199254740993')),
+  fc.constantFrom('', 'a', 'ab', 'a\0', 'b', '\u{1f600}', '\uffee'),
+  fc.constantFrom(null, true, false),
+  fc.constantFrom(new Date(0), new Date(-1)),
+);
+const inner = fc.record({ x: scalar, y: scalar }, { requiredKeys: [], noNullPrototype: true });
+const value = fc.oneof(
+  { weight: 6, arbitrary: scalar },
+  { weight: 1, arbitrary: inner },
+  { weight: 1, arbitrary: fc.array(scalar, { maxLength: 3 }) },
+  { weight: 1, arbitrary: fc.array(inner, { maxLength: 2 }) },
+  { weight: 1, arbitrary: fc.array(fc.array(scalar, { maxLength: 2 }), { maxLength: 2 }) },
+);
+/** A document has an array in one field at most: an index on two would refuse it. */
+export const document = fc
+  .tuple(
+    fc.record(
+      { a: scalar, b: scalar, c: fc.oneof(scalar, inner) },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
+    fc.constantFrom('a', 'b', 'c'),
+    fc.option(value, { nil: undefined }),
+  )
+  .map(([base, field, odd]): Doc => (odd === undefined ? base : { ...base, [field]: odd }));
+
+const path = fc.constantFrom('a', 'b', 'c', 'a.x', 'c.x', 'c.y', 'a.0', 'b');
+const operators = fc.oneof(
+  value.map((operand): unknown => operand),
+  fc
+    .tuple(fc.constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte'), value)
+    .map(([operator, operand]) => ({ [operator]: operand })),
+  fc
+    .tuple(fc.constantFrom('$gt', '$gte'), scalar, fc.constantFrom('$lt', '$lte'), scalar)
+    .map(([low, from, high, to]) => ({ [low]: from, [high]: to })),
+  fc
+    .tuple(fc.constantFrom('$in', '$nin', '$all'), fc.array(scalar, { maxLength: 10 }))
+    .map(([operator, operand]) => ({ [operator]: operand })),
+  fc.boolean().map((operand) => ({ $exists: operand })),
+  fc.nat(3).map((operand) => ({ $size: operand })),
+  fc
+    .tuple(fc.constantFrom('$gt', '$lte', '$eq'), scalar)
+    .map(([operator, operand]) => ({ $not: { [operator]: operand } })),
+  fc
+    .tuple(fc.constantFrom('x', 'y', '0'), fc.oneof(scalar, fc.constantFrom({ $ne: null }, { $gte: 1 })))
+    .map(([field, operand]) => ({ $elemMatch: { [field]: operand } })),
+  fc.tuple(scalar, scalar).map(([x, y]) => ({ $elemMatch: { $or: [{ x }, { y }] } })),
+  fc
+    .tuple(fc.constantFrom('$gt', '$lte', '$eq', '$ne'), scalar)
+    .map(([operator, operand]) => ({ $elemMatch: { [operator]: operand } })),
+  fc.constantFrom('^a', '^ab', 'b', '^ab?$').map(($regex) => ({ $regex })),
+);
+const conjunction = fc
+  .array(fc.tuple(path, operators), { maxLength: 3 })
+  .map((entries): Doc => Object.fromEntries(entries));
+/** Several points on several fields of an index, which is where scans are merged. */
+const points = fc.record(
+  { a: pointsOfField(), b: pointsOfField(), c: pointsOfField() },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+function pointsOfField(): fc.Arbitrary<unknown> {
+  return fc.oneof(
+    fc.integer({ min: 0, max: 3 }),
+    fc.uniqueArray(fc.integer({ min: -1, max: 3 }), { maxLength: 3 }).map(($in) => ({ $in })),
+  );
+}
+
+const nested: fc.Arbitrary<Doc> = fc.letrec<{ filter: Doc }>((tie) => ({
+  filter: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    { weight: 3, arbitrary: conjunction },
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(
+          fc.constantFrom('$or', '$or', '$and', '$nor'),
+          fc.array(tie('filter'), { minLength: 1, maxLength: 3 }),
+          fc.option(conjunction, { nil: {} }),
+        )
+        .map(([operator, list, beside]): Doc => ({ [operator]: list, ...beside })),
+    },
+  ),
+})).filter;
+export const filter = fc.oneof({ weight: 3, arbitrary: nested }, { weight: 1, arbitrary: points });
+export const sort = fc
+  .uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'c.x'), fc.constantFrom(1, -1)), {
+    maxLength: 3,
+    selector: ([name]) => name,
+  })
+  .filter((fields) => !(fields.some(([name]) => name === 'c') && fields.some(([name]) => name === 'c.x')))
+  .map((fields): Doc => Object.fromEntries(fields));
+
+const simple = fc.record(
+  { x: fc.nat(3), y: fc.constantFrom('a', null) },
+  { requiredKeys: [], noNullPrototype: true },
+);
+const plain = fc.oneof(
+  fc.integer({ min: -2, max: 3 }),
+  fc.constantFrom('a', 'ab', null, true),
+  fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 3 }),
+  simple,
+);
+/** Documents whose numbers JavaScript can add. */
+export const updatable = fc
+  .tuple(
+    fc.record(
+      { a: plain, b: fc.integer({ min: 0, max: 3 }), c: fc.oneof(fc.constant('c'), fc.integer()) },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
+    fc.option(simple, { nil: undefined }),
+  )
+  .map(([base, c]): Doc => (c === undefined ? base : { ...base, c }));
+const field = fc.constantFrom('a', 'b', 'c', 'c.x', 'a.0', 'b.x.y', 'c.2');
+const push = fc.record(
+  {
+    $each: fc.array(plain, { maxLength: 3 }),
+    $position: fc.nat(2),
+    $slice: fc.integer({ min: -2, max: 3 }),
+    $sort: fc.constantFrom(1, -1),
+  },
+  { requiredKeys: ['$each'], noNullPrototype: true },
+);
+const changes = fc
+  .oneof(
+    fc.tuple(fc.constantFrom('$set', '$min', '$max', '$addToSet'), field, plain),
+    fc.tuple(fc.constantFrom('$inc', '$mul'), field, fc.integer({ min: -3, max: 3 })),
+    fc.tuple(fc.constant('$unset'), field, fc.constant('')),
+    fc.tuple(fc.constant('$push'), field, push),
+    fc.tuple(fc.constant('$pop'), field, fc.constantFrom(1, -1)),
+    fc.tuple(fc.constant('$pull'), field, fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant({ $gte: 1 }))),
+  )
+  .map(([operator, name, operand]): Doc => ({ [operator]: { [name]: operand } }));
+export const action = fc.record({ filter, sort, changes: fc.option(changes, { nil: undefined, freq: 8 }) });
+
+/** One to three indexes of one to three fields. */
+export const indexes = fc.uniqueArray(
+  fc
+    .tuple(
+      fc.uniqueArray(
+        fc.tuple(fc.constantFrom('a', 'b', 'c', 'a.x', 'c.x', 'c.y', 'a.0'), fc.constantFrom(1, -1)),
+        { minLength: 1, maxLength: 3, selector: ([name]) => name },
+      ),
+      fc.constantFrom<Doc>(
+        {},
+        {},
+        {},
+        { sparse: true },
+        ...[{ a: { $gt: 0 } }, { b: { $exists: true } }, { b: { $in: [0, 1, 2] } }].map(
+          (partialFilterExpression) => ({ partialFilterExpression }),
+        ),
+      ),
+    )
+    // An array and one at a position in it are two arrays, which an index refuses.
+    .filter(
+      ([fields]) =>
+        !fields.some(([name]) => name === 'a.0') || fields.every(([name]) => !/^a(\.x)?$/.test(name)),
+    )
+    .map(([fields, options]): Doc => ({ key: Object.fromEntries(fields), ...options })),
+  { minLength: 1, maxLength: 3, selector: ({ key }) => JSON.stringify(key) },
+);
+
+const element = fc.record(
+  { n: fc.nat(2), z: fc.nat(2), l: fc.array(fc.nat(2), { maxLength: 3 }) },
+  { requiredKeys: ['n'], noNullPrototype: true },
+);
+const small = fc.nat(2);
+/** An update with positional paths, of documents {a: [...], b}. */
+export const positional = fc.record({
+  documents: fc.array(
+    fc.record({
+      a: fc.oneof(fc.array(element, { maxLength: 4 }), fc.array(small, { maxLength: 4 })),
+      b: small,
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+  query: fc.oneof(
+    small.map((n): Doc => ({ 'a.n': n })),
+    small.map((a): Doc => ({ a })),
+    small.map((n): Doc => ({ 'a.n': { $gte: n } })),
+    small.map((l): Doc => ({ 'a.l': l })),
+    fc.tuple(small, small).map(([n, z]): Doc => ({ a: { $elemMatch: { n, z } } })),
+    small.map((n): Doc => ({ a: { $elemMatch: { $gte: n } } })),
+    fc.tuple(small, small, small).map(([x, b, y]): Doc => ({ $or: [{ 'a.n': x, b }, { 'a.z': y }] })),
+  ),
+  arrayFilter: fc.oneof(
+    small.map((n): Doc => ({ 'e.n': n })),
+    small.map((n): Doc => ({ e: { $gte: n } })),
+    fc.tuple(small, small).map(([n, z]): Doc => ({ $or: [{ 'e.n': n }, { 'e.z': z }] })),
+  ),
+  changes: fc.uniqueArray(
+    fc.tuple(
+      fc.oneof(
+        fc.tuple(fc.constantFrom('$set', '$inc', '$max'), small),
+        fc.tuple(fc.constant('$unset'), fc.constant('')),
+        fc.tuple(fc.constant('$pull'), small),
+        fc.tuple(
+          fc.constant('$push'),
+          small.map((n) => ({ $each: [n] })),
+        ),
+      ),
+      fc.constantFrom(
+        'a.$.n',
+        'a.$.z',
+        'a.$.l',
+        'a.$',
+        'a.$[e].n',
+        'a.$[e].z',
+        'a.$[e].l.$[]',
+        'a.$[].n',
+        'a.0.n',
+        'b',
+      ),
+    ),
+    { minLength: 1, maxLength: 3, selector: ([, path]) => path },
+  ),
+});

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Storage } from '../../../scripts/embedded-mongo/storage.js';
+import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
+import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
+import { buildEngine, find, runCommand } from './run-command.js';
+
+const storages: [name: string, open: (folder: string) => Storage][] = [
+  ['memory', () => new MemoryStorage()],
+  ['lmdb', (folder) => new LmdbStorage(folder)],
+];
+
+describe('embedded database: long values in queries', () => {
+  for (const [name, open] of storages)
+    it(`a bound longer than any key finds what a scan finds, ${name}`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'embedded-planner-'));
+      const fresh = buildEngine(open(folder));
+      const texts = ['a', 'x'.repeat(1900), 'y'];
+      const documents = texts.map((a, _id) => ({ _id, a, b: 1 }));
+      await runCommand(fresh, { insert: 'c', documents });
+      const indexes = [{ a: 1 }, { a: -1 }, { b: 1, a: 1 }];
+      await runCommand(fresh, {
+        createIndexes: 'c',
+        indexes: indexes.map((key, i) => ({ key, name: `i${i}` })),
+      });
+      for (const length of [1950, 1960, 1970, 1978, 2000, 100_000]) {
+        const long = 'x'.repeat(length);
+        for (const a of [
+          ...[long, { $gt: long }, { $gte: long }, { $lt: long }, { $lte: long }, { $in: ['y', long] }],
+          ...[{ $gt: long, $lt: `${long}x` }, new RegExp(`^${long.slice(0, 30_000)}`), { $ne: long }],
+        ])
+          for (const hint of ['i0', 'i1', 'i2', { $natural: 1 }]) {
+            const filter = { a, b: 1 };
+            const scanned = await find(fresh, 'c', { filter, hint: { $natural: 1 } });
+            const label = `${JSON.stringify(a).slice(0, 40)} of ${length} by ${JSON.stringify(hint)}`;
+            expect(await find(fresh, 'c', { filter, hint }), label).to.have.deep.members(scanned);
+            const counted = await runCommand(fresh, { count: 'c', query: filter, hint });
+            expect(counted.n, label).to.equal(scanned.length);
+          }
+      }
+      const update = { q: { a: 'x'.repeat(3000) }, u: { $set: { b: 2 } } };
+      expect(await runCommand(fresh, { update: 'c', updates: [update] })).to.include({ n: 0 });
+      await fresh.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+});
