@@ -20,7 +20,7 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.array(fc.array(scalar, { maxLength: 2 }), { maxLength: 2 }) },
 );
 /** A document has an array in one field at most: an index on two would refuse it. */
-export const document = fc
+const document = fc
   .tuple(
     fc.record(
       { a: scalar, b: scalar, c: fc.oneof(scalar, inner) },
@@ -30,6 +30,15 @@ export const document = fc
     fc.option(value, { nil: undefined }),
   )
   .map(([base, field, odd]): Doc => (odd === undefined ? base : { ...base, [field]: odd }));
+
+const few = fc.nat(2);
+/** Half of the collections hold strange values, half few values many times, so that filters and sorts have work. */
+export const documents = fc.oneof(
+  fc.array(document, { maxLength: 12 }),
+  fc
+    .array(fc.record({ a: few, b: few, c: few }, { noNullPrototype: true }), { maxLength: 16 })
+    .map((list): Doc[] => list),
+);
 
 const path = fc.constantFrom('a', 'b', 'c', 'a.x', 'c.x', 'c.y', 'a.0', 'b');
 const operators = fc.oneof(
@@ -68,20 +77,21 @@ const points = fc.record(
 
 function pointsOfField(): fc.Arbitrary<unknown> {
   return fc.oneof(
-    fc.integer({ min: 0, max: 3 }),
-    fc.uniqueArray(fc.integer({ min: -1, max: 3 }), { maxLength: 3 }).map(($in) => ({ $in })),
+    few,
+    fc.uniqueArray(few, { maxLength: 3 }).map(($in) => ({ $in })),
   );
 }
 
 const nested: fc.Arbitrary<Doc> = fc.letrec<{ filter: Doc }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
-    { weight: 3, arbitrary: conjunction },
+    { weight: 1, arbitrary: conjunction },
+    { weight: 2, arbitrary: points },
     {
-      weight: 3,
+      weight: 4,
       arbitrary: fc
         .tuple(
-          fc.constantFrom('$or', '$or', '$and', '$nor'),
+          fc.constantFrom('$or', '$or', '$or', '$and', '$nor'),
           fc.array(tie('filter'), { minLength: 1, maxLength: 3 }),
           fc.option(conjunction, { nil: {} }),
         )
@@ -89,7 +99,11 @@ const nested: fc.Arbitrary<Doc> = fc.letrec<{ filter: Doc }>((tie) => ({
     },
   ),
 })).filter;
-export const filter = fc.oneof({ weight: 3, arbitrary: nested }, { weight: 1, arbitrary: points });
+export const filter = fc.oneof(
+  { weight: 1, arbitrary: conjunction },
+  { weight: 2, arbitrary: nested },
+  { weight: 1, arbitrary: points },
+);
 export const sort = fc
   .uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'c.x'), fc.constantFrom(1, -1)), {
     maxLength: 3,

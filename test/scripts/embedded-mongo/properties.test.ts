@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import { action, document, filter, indexes, positional, sort, updatable } from './arbitraries.js';
+import { action, documents, filter, indexes, positional, sort, updatable } from './arbitraries.js';
 import { indexFaults } from './index-check.js';
 import { compare, type Doc, distinctValues, inOrder, matches, type Value } from './naive-model.js';
 import { UpdateRefused, update, updatePositions } from './naive-update.js';
@@ -56,26 +56,26 @@ describe('embedded database: properties', () => {
   it('finds, counts and tells apart the same through any index as by full scan, and as the naive model', () =>
     check(
       fc.asyncProperty(
-        fc.array(document, { maxLength: 12 }),
+        documents,
         indexes,
         fc.array(fc.tuple(filter, sort, fc.nat(3), fc.nat(6)), { minLength: 4, maxLength: 10 }),
         async (bodies, random, queries) => {
-          const documents = bodies.map((body, i): Doc => ({ _id: i, ...body }));
+          const all = bodies.map((body, i): Doc => ({ _id: i, ...body }));
           const engine = buildEngine();
-          const names = await fill(engine, documents, random);
+          const names = await fill(engine, all, random);
           for (const [filter, sort, skip, limit] of queries) {
-            const matching = documents.filter((one) => matches(one, filter));
+            const matching = all.filter((one) => matches(one, filter));
             const ordered = [...matching].sort((a, b) => inOrder(a, b, sort));
             const part = ordered.slice(skip, limit === 0 ? undefined : skip + limit);
             for (const name of names) {
               const found = (await find(engine, name, { filter, sort })).map(
-                (one) => documents[Number(one._id)] as Doc,
+                (one) => all[Number(one._id)] as Doc,
               );
               expect(found, `filter through ${name}`).to.have.members(matching);
               expectOrder(found, ordered, sort, `sort through ${name}`);
               const cut = await find(engine, name, { filter, sort, skip, limit });
               expectOrder(
-                cut.map((one) => documents[Number(one._id)] as Doc),
+                cut.map((one) => all[Number(one._id)] as Doc),
                 part,
                 sort,
                 `limit through ${name}`,
@@ -89,7 +89,7 @@ describe('embedded database: properties', () => {
           await engine.close();
         },
       ),
-      RUNS,
+      3 * RUNS,
     ));
 
   it('updates, deletes and refuses as the naive model, and keeps every index entry in step', () =>
