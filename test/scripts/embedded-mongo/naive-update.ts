@@ -102,7 +102,10 @@ function apply(document: Doc, operator: string, path: string[], operand: Value):
       return edit((before) =>
         before === undefined
           ? undefined
-          : needArray(before).filter((item) => !matches({ item }, { item: operand })),
+          : needArray(before).filter((item) =>
+              // A value is compared as it is; a condition also looks into an element that is an array.
+              isContainer(operand) ? !matches({ item }, { item: operand }) : compare(item, operand) !== 0,
+            ),
       );
     case '$pop':
       return edit((before) => {
