@@ -171,10 +171,17 @@ export function structuredCopy(value: unknown): unknown {
 
 const EXACT = { promoteValues: false, bsonRegExp: true } as const;
 
+const DOLLAR = 0x24;
+const REF = Buffer.from('$ref\0');
+
 /** Decodes BSON keeping int32, double and long apart. Throws BSONError on garbage. */
 export function decode(bytes: Uint8Array): Document {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return buffer.includes('$ref\0') ? decodeContainer(buffer, 0, {}) : deserialize(bytes, EXACT);
+  // Most documents have no `$` at all, which is quickly seen.
+  if (bytes.indexOf(DOLLAR) >= 0) {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (buffer.includes(REF)) return decodeContainer(buffer, 0, {});
+  }
+  return deserialize(bytes, EXACT);
 }
 
 /**

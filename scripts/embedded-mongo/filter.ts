@@ -91,7 +91,7 @@ function parseField(path: FieldPath, value: unknown): FilterNode[] {
 }
 
 /** An operator document begins with a `$` field; one with $ref and $id is a DBRef, which is a value. */
-export function isOperatorDocument(value: unknown): value is Document {
+function isOperatorDocument(value: unknown): value is Document {
   if (!isDocument(value) || !Object.keys(value)[0]?.startsWith('$')) return false;
   return !(Object.hasOwn(value, '$ref') && Object.hasOwn(value, '$id'));
 }
