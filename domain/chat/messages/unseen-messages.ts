@@ -37,7 +37,7 @@ export interface UnseenMessages {
 export interface UnseenMessagesDeps {
   events: EventBus;
   states: RoomStates;
-  presence: Presence;
+  presence: Pick<Presence, 'isPresent'>;
   markRead: (chatNo: number, memberNo: number, seq: number) => Promise<void>;
   logger: Logger;
 }

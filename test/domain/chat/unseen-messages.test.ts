@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
 import { createUnseenMessages } from '../../../domain/chat/messages/unseen-messages.js';
-import { createMemoryPresence } from '../../../domain/chat/presence/presence.memory.js';
 import { createRoomStates } from '../../../domain/chat/rooms/room-states.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
@@ -61,7 +60,7 @@ async function announcer(chatNo: number, listen: (messageId: string) => Promise<
   const unseen = createUnseenMessages({
     events,
     states: { ...known, get: async (no) => (no === chatNo ? room : known.get(no)) },
-    presence: createMemoryPresence(),
+    presence: { isPresent: async () => false },
     markRead: async () => {},
     logger: createLogger('silent', 'test'),
   });
