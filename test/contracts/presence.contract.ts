@@ -115,8 +115,9 @@ export function presenceContract(name: string, open: (openRooms: OpenRooms) => P
       expectTold([3, true], [4, true]);
       openRooms.leave(room, 'phone');
       openRooms.leave(room, 'laptop');
-      await eventually(async () => expect(await presence.list(room)).deep.equal([4]));
+      await eventually(() => expect(told).length(1));
       expectTold([3, false]);
+      expect(await presence.list(room)).deep.equal([4]);
     });
 
     it('tells a change that comes late from one that does not', async () => {
