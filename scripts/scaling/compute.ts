@@ -2,9 +2,6 @@ import type { InputName, Inputs } from './inputs.js';
 
 /** What the code itself fixes; test/deploy/scaling.test.ts holds these against the sources. */
 export const codeLimits = {
-  /** domain/notifications/tail.ts: every so often each process reads this many old notifications again. */
-  tailEveryMs: 5_000,
-  tailOverlap: 2_000,
   /** gateway/follow-rooms.ts: every so often each gateway reads the head of each open room. */
   compareEveryMs: 5_000,
 };
@@ -31,9 +28,10 @@ export interface Sizing {
   redisNodes: number;
   mongoWritesPerSecond: number;
   mongoReadsPerSecond: number;
-  /** Of these, the two background looks of the code: room heads and the notification tail. */
+  /** Of these, heads of open rooms, which gateways compare in the background. */
   headReadsPerSecond: number;
-  tailReadsPerSecond: number;
+  /** Index keys of new notifications that the tails of all processes read, thousands at a time. */
+  tailKeysPerSecond: number;
   mongoShards: number;
   messagesGiBPerDay: number;
   /** Cores that are busy for one second when the sockets of one gateway come back within it. */
@@ -91,10 +89,9 @@ export function computeSizing(members: number, inputs: Inputs): Sizing {
 
   const seconds = codeLimits.compareEveryMs / 1_000;
   const headReads = (members * of('inRoomShare')) / seconds;
-  const tailReads = ((gateways + httpProcesses) * codeLimits.tailOverlap) / (codeLimits.tailEveryMs / 1_000);
   // A message is one insert, and about every second one moves a read pointer.
   const writes = messages * 1.5 + notifications * 2;
-  const mongoReads = reads * 2 + headReads + tailReads;
+  const mongoReads = reads * 2 + headReads;
   const mongoShards = Math.max(
     1,
     Math.ceil(writes / (of('mongoWritesPerSecond') * of('load'))),
@@ -119,7 +116,7 @@ export function computeSizing(members: number, inputs: Inputs): Sizing {
     mongoWritesPerSecond: writes,
     mongoReadsPerSecond: mongoReads,
     headReadsPerSecond: headReads,
-    tailReadsPerSecond: tailReads,
+    tailKeysPerSecond: (gateways + httpProcesses) * notifications,
     mongoShards,
     messagesGiBPerDay: (messages * 3_600 * of('busyHoursPerDay') * of('messageBytes')) / GIB,
     stormCores: (Math.min(of('socketsPerProcess'), members / gateways) * of('connectUs')) / MILLION,

@@ -31,7 +31,7 @@ function sizings(all: Sizing[]): string {
       row('MongoDB writes / s', (s) => number(s.mongoWritesPerSecond)),
       row('MongoDB reads / s', (s) => number(s.mongoReadsPerSecond)),
       row('– of these, heads of open rooms', (s) => number(s.headReadsPerSecond)),
-      row('– of these, notification tails', (s) => number(s.tailReadsPerSecond)),
+      row('index keys read by notification tails / s', (s) => number(s.tailKeysPerSecond)),
       row('MongoDB shards, three members each', (s) => number(s.mongoShards)),
       row('messages stored a day, GiB', (s) => number(s.messagesGiBPerDay)),
       row('cores for a second, one gateway’s sockets come back', (s) => number(s.stormCores)),

@@ -24,10 +24,7 @@ describe('npm run scaling', () => {
       const [, digits] = new RegExp(`const ${name} = ([\\d_]+);`).exec(source(path)) ?? [];
       return Number(digits?.replaceAll('_', ''));
     };
-    const tail = 'domain/notifications/tail.ts';
     expect(codeLimits).to.deep.equal({
-      tailEveryMs: constant(tail, 'EVERY_MS'),
-      tailOverlap: constant(tail, 'OVERLAP'),
       compareEveryMs: constant('gateway/follow-rooms.ts', 'COMPARE_EVERY_MS'),
     });
   });
