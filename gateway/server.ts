@@ -211,6 +211,8 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
 
     async close() {
       stopListening();
+      stopComparing();
+      stopWatching();
       app.close();
     },
   };

@@ -137,6 +137,20 @@ describe('npm start, when its embedded database is lost', function () {
     await Promise.all([owner?.letGo(), still?.letGo()]);
   });
 
+  it('ends with status 1 beside another one on its ports, which keeps the database', async () => {
+    await startService();
+    const second = run(START);
+    let said = '';
+    second.stderr.on('data', (part) => {
+      said += part;
+    });
+    const late = setTimeout(() => second.kill('SIGKILL'), BACK_MS);
+    expect(await once(second, 'close'), said).to.deep.equal([1, null]);
+    clearTimeout(late);
+    expect(said).to.match(/^(GATEWAY|HTTP)_PORT: 127\.0\.0\.1:\d+ is taken\n$/);
+    expect(await write('after the second start')).to.equal(200);
+  });
+
   it('ends with status 1 when it cannot have one', async () => {
     await startService();
     const ended = once(service, 'close');
