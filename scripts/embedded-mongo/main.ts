@@ -19,7 +19,8 @@ async function main(): Promise<void> {
     ...(port === undefined ? {} : { port }),
   });
   endWith(server);
-  process.send?.({ type: 'ready', uri: server.uri });
+  // A parent that has died meanwhile needs no answer; others may be waiting for this database.
+  process.send?.({ type: 'ready', uri: server.uri }, () => {});
 }
 
 /** Stops cleanly on a signal, and when it was started by a process that needs it no more and nobody else does. */
@@ -32,13 +33,13 @@ function endWith(server: EmbeddedMongo): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  if (!process.channel) return;
+  // Unlike the channel, `send` is still there when the parent has died during the start.
+  if (!process.send) return;
   const stopIfUnused = () => {
     if (!process.connected && !server.isUsed()) stop();
   };
   server.onLeave(stopIfUnused);
   process.on('disconnect', stopIfUnused);
-  // The parent may have died before this listener was there.
   stopIfUnused();
 }
 

@@ -57,6 +57,18 @@ describe('embedded database: as a process', () => {
     expect(await countIn(second.message.uri ?? '')).to.equal(1);
   });
 
+  it('ends in order when its parent is gone before it serves', async () => {
+    const child = fork(MAIN, ['--data-dir', dataDir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    children.push(child);
+    let stderr = '';
+    child.stderr?.on('data', (text) => {
+      stderr += text;
+    });
+    child.disconnect();
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+    expect(stderr).to.equal('');
+  });
+
   it('ends when its parent is killed and nobody uses it any more', async () => {
     const script = `
       import { fork } from 'node:child_process';
