@@ -12,11 +12,37 @@ export const DATABASE = 'adoption';
 /** Below and above all keys. */
 const ALL_KEYS = { start: Buffer.of(0), end: Buffer.alloc(9, 255), reverse: false };
 
-/** The database folder DATA_DIR/mongo, made when it is missing. */
+/**
+ * The database folder DATA_DIR/mongo, made when it is missing.
+ * @throws Error naming DATA_DIR when no socket in it can be reached, or the folder cannot be made
+ */
 export function makeDataFolder(dataDir: string): string {
   const folder = join(dataDir, 'mongo');
-  mkdirSync(folder, { recursive: true });
+  if (folder.includes('%'))
+    throw new Error(`DATA_DIR: ${dataDir} has a %, and the MongoDB driver opens no socket under such a path`);
+  // The longest name in it; longer numbers of owners are out of reach.
+  socketPath(join(folder, 'owner.1000'));
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw folderError(folder, error);
+  }
   return folder;
+}
+
+/** What the system says of a folder without room: its disk, this user's quota, or this process's limit is used up. */
+const NO_ROOM = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** What it says of one that this user may not use; LMDB gives the number of EACCES. */
+const NO_ACCESS = new Set<unknown>(['EACCES', 'EPERM', 'EROFS', 13]);
+
+/** The system's error as one line that names the folder; other errors speak for themselves. */
+export function folderError(folder: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (NO_ROOM.has(code)) return new Error(`${folder} cannot be opened: there is no space left on its disk`);
+  if (NO_ACCESS.has(code))
+    return new Error(`DATA_DIR: this user may not read and write all of ${folder}: ${message}`);
+  return error;
 }
 
 /** Where the process that serves a folder takes connections: the same place for each that ever does. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { folderError } from './data-folder.js';
 import { connectTo, listenOn } from './unix-socket.js';
 
 /** How long a process that neither serves nor ends is waited for, in milliseconds. */
@@ -19,7 +20,11 @@ const ownerFile = (folder: string, number: number) => join(folder, `owner.${numb
 
 /** The number of the folder's last owner, 0 if it never had one. */
 function lastOwner(folder: string): number {
-  return Math.max(0, ...readdirSync(folder).map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
+  try {
+    return Math.max(0, ...readdirSync(folder).map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
+  } catch (error) {
+    throw folderError(folder, error);
+  }
 }
 
 /** The connection of a process that uses the database; the owner sees how many there are. */
@@ -37,8 +42,7 @@ export interface Hold {
  * Rejects when it does not answer in time (a frozen process).
  */
 export async function holdOwner(folder: string, waitMs = WAIT_MS): Promise<Hold | undefined> {
-  const number = lastOwner(folder);
-  const socket = number > 0 ? await connectTo(ownerFile(folder, number)) : undefined;
+  const socket = await connectToOwner(folder);
   if (!socket) return undefined;
   const lost = new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
@@ -64,6 +68,15 @@ export async function holdOwner(folder: string, waitMs = WAIT_MS): Promise<Hold 
       clearTimeout(impatience);
     },
   };
+}
+
+async function connectToOwner(folder: string): Promise<Socket | undefined> {
+  const number = lastOwner(folder);
+  try {
+    return number > 0 ? await connectTo(ownerFile(folder, number)) : undefined;
+  } catch (error) {
+    throw folderError(folder, error);
+  }
 }
 
 /** The owner's pid, which it sends once it serves; undefined when it ends before, or the time does. */

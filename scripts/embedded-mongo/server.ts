@@ -2,7 +2,15 @@ import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from './connection.js';
-import { DATABASE, isMarked, makeDataFolder, mark, socketFile, socketUri } from './data-folder.js';
+import {
+  DATABASE,
+  folderError,
+  isMarked,
+  makeDataFolder,
+  mark,
+  socketFile,
+  socketUri,
+} from './data-folder.js';
 import { Engine } from './engine.js';
 import { type Lock, takeFolder } from './lock.js';
 import { LmdbStorage } from './storage.lmdb.js';
@@ -39,9 +47,6 @@ export interface EmbeddedMongo {
   close(): Promise<void>;
 }
 
-/** What the system says when a new folder cannot be written. */
-const NO_ROOM = new Set<string | undefined>(['ENOSPC', 'EDQUOT', 'EFBIG']);
-
 /** A client that ends closes its connections first; the system may tell of them a little later, in milliseconds. */
 const CLOSING_MS = 200;
 
@@ -58,10 +63,11 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   const storage = options.storage ?? (options.dataDir === undefined ? 'memory' : 'lmdb');
   if (storage === 'lmdb' && options.dataDir === undefined) throw new Error('lmdb storage needs a dataDir');
   const folder = storage === 'lmdb' ? makeDataFolder(options.dataDir as string) : undefined;
-  const lock = folder === undefined ? undefined : await takeFolder(folder);
+  let lock: Lock | undefined;
   let engine: Engine | undefined;
   const clients = new Clients();
   try {
+    if (folder !== undefined) lock = await takeFolder(folder);
     engine = await openEngine(folder, options);
     if (folder !== undefined) {
       // A dead process's: nobody else may listen there while the folder is ours.
@@ -83,9 +89,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
     await clients.close();
     await engine?.close();
     lock?.release();
-    if (folder !== undefined && NO_ROOM.has((error as NodeJS.ErrnoException).code))
-      throw new Error(`${folder} cannot be opened: there is no space left on its disk`);
-    throw error;
+    throw folder === undefined ? error : folderError(folder, error);
   }
 }
 

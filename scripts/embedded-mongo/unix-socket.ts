@@ -12,7 +12,8 @@ export function socketPath(path: string): string {
   const fitting = [path, relative(process.cwd(), path)].find((name) => Buffer.byteLength(name) <= MAX_BYTES);
   if (fitting === undefined)
     throw new Error(
-      `DATA_DIR: ${path} is longer than the ${MAX_BYTES} bytes that the path of a socket may have`,
+      `DATA_DIR: ${path} is longer than the ${MAX_BYTES} bytes that the path of a socket may have: ` +
+        'choose a shorter one, or name it relative to the working folder',
     );
   return fitting;
 }

@@ -1,13 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { makeDataFolder } from '../../../scripts/embedded-mongo/data-folder.js';
 import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';
 import { startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
 import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
 import { countIn, insertInto } from './rows.js';
@@ -108,9 +109,33 @@ describe('embedded database: the owner of a folder', () => {
     lock.release();
   });
 
-  it('needs a path that a socket can have', async () => {
+  it('needs a path that a socket can have, and says so before it makes anything', async () => {
     const deep = join(dataDir, 'x'.repeat(100));
-    expect(await messageOf(startEmbeddedMongo({ dataDir: deep }))).to.contain('DATA_DIR');
+    const said = await messageOf(openEmbeddedMongo(deep));
+    expect(said).to.match(/^DATA_DIR: .+ is longer than the \d+ bytes .+ relative to the working folder$/);
+    expect(existsSync(deep)).to.equal(false);
+  });
+
+  it('takes spaces and signs in its path, except the one that the driver decodes twice', async () => {
+    const odd = join(dataDir, "ä b:@?#,'&+");
+    const opened = await openEmbeddedMongo(odd);
+    expect(await countIn(opened.uri)).to.equal(0);
+    await opened.close();
+    const said = await messageOf(openEmbeddedMongo(join(dataDir, '100%')));
+    expect(said).to.match(/^DATA_DIR: .+\/100% has a %/);
+  });
+
+  it('names the setting to whom the folder is closed', async () => {
+    const script = `
+      import { takeFolder } from ${JSON.stringify(LOCK)};
+      if (process.getuid() === 0) process.setuid(65534);
+      takeFolder(${JSON.stringify(folder)}).catch((error) => console.log(error.message));`;
+    await chmod(folder, 0);
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+    await chmod(folder, 0o700);
+    expect(stdout).to.match(/^DATA_DIR: this user may not read and write all of .+: EACCES/);
   });
 });
 
