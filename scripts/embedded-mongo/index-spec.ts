@@ -73,6 +73,9 @@ export function parseIndexSpec(document: unknown): IndexSpec {
     spec.expireAfterSeconds = integerOption(document.expireAfterSeconds, 'expireAfterSeconds', 0);
     if (spec.expireAfterSeconds < 0)
       throw new CommandError(67, 'TTL index expireAfterSeconds cannot be less than 0');
+    // mongod keeps it as an int32.
+    if (spec.expireAfterSeconds > 0x7fffffff)
+      throw new CommandError(67, 'TTL index expireAfterSeconds must be at most 2147483647');
   }
   if (document.partialFilterExpression !== undefined) {
     if (spec.sparse) throw new CommandError(67, 'cannot mix "partialFilterExpression" and "sparse" options');

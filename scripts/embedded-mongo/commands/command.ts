@@ -87,8 +87,12 @@ export function refuseUnserved(command: Document): void {
       throw new CommandError(123, 'Read concern linearizable needs a replica set');
   }
   if (isDocument(command.writeConcern)) {
-    const w = numericValue(command.writeConcern.w);
-    if (w !== undefined && w > 1) throw badValue("cannot use 'w' > 1 when a host is not replicated");
+    const { w } = command.writeConcern;
+    const number = numericValue(w);
+    if (number !== undefined && number > 1)
+      throw badValue("cannot use 'w' > 1 when a host is not replicated");
+    if (number === undefined && w !== undefined && w !== 'majority')
+      throw badValue("cannot use a non-majority 'w' mode when a host is not replicated");
   }
 }
 

@@ -177,6 +177,27 @@ describe('embedded database: options of commands', () => {
       });
   });
 
+  it('a write concern that one server cannot meet is refused, and nothing is written', async () => {
+    for (const w of [2, 'dc1', { dc1: 1 }]) {
+      const reply = await failureOf(engine, { insert: 'e', documents: [{}], writeConcern: { w } });
+      expect(reply, JSON.stringify(w)).to.include({ code: 2 });
+    }
+    expect(await find(engine, 'e', {})).to.deep.equal([]);
+    for (const w of [0, 1, 'majority'])
+      await runCommand(engine, { insert: 'e', documents: [{}], writeConcern: { w } });
+    expect(await find(engine, 'e', {})).to.have.lengthOf(3);
+  });
+
+  it('a TTL index lasts at most as many seconds as an int32 holds', async () => {
+    const create = (expireAfterSeconds: number) =>
+      failureOf(engine, {
+        createIndexes: 'c',
+        indexes: [{ key: { at: 1 }, name: 'at', expireAfterSeconds }],
+      });
+    expect(await create(2 ** 31)).to.include({ code: 67 });
+    expect(await create(2 ** 31 - 1)).to.include({ ok: 1 });
+  });
+
   it('connectionStatus shows privileges when asked to', async () => {
     const { authInfo } = await runCommand(engine, { connectionStatus: 1, showPrivileges: true });
     expect(authInfo).to.have.property('authenticatedUserPrivileges').that.deep.equals([]);
