@@ -6,6 +6,7 @@ import { metrics } from '../domain/platform/metrics.js';
 import { type Shutdown, stopOnSignals } from '../domain/platform/shutdown.js';
 import { address } from './address.js';
 import { openDatabase } from './database.js';
+import { takeSeat } from './only-service.js';
 import { runService } from './run-service.js';
 import { addSampleData, SAMPLE_MEMBER } from './sample-data.js';
 
@@ -49,6 +50,8 @@ export async function startEverything(): Promise<void> {
   if (config.LEGACY_ANONYMOUS === 'open') {
     logger.warn('LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat');
   }
+  const seat = config.MONGODB_URI ? undefined : await takeSeat(config);
+  let running: Shutdown | undefined;
   const database = await openDatabase(config, {
     onLost: () => logger.warn('the embedded database is gone: starting it again'),
     onBack: () => logger.info('the embedded database serves again'),
@@ -56,8 +59,10 @@ export async function startEverything(): Promise<void> {
       logger.fatal({ err: error }, 'the embedded database cannot be started again');
       endWithout(running);
     },
+  }).catch((error) => {
+    seat?.release();
+    throw error;
   });
-  let running: Shutdown | undefined;
   try {
     const { httpPort, gatewayPort, shutdown } = await runService(
       config,
@@ -66,6 +71,7 @@ export async function startEverything(): Promise<void> {
       config.DEMO ? (domain) => addSampleData(domain, logger) : undefined,
     );
     shutdown.add('embedded database', () => database.close());
+    shutdown.add('seat', async () => seat?.release());
     running = shutdown;
     stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
     const text = welcome(
@@ -76,6 +82,7 @@ export async function startEverything(): Promise<void> {
     process.stdout.write(text);
   } catch (error) {
     await database.close();
+    seat?.release();
     throw error;
   }
 }

@@ -44,7 +44,7 @@ export interface Manager {
 }
 
 /** Whether pm2's daemon of this home answers: a pid file alone may be older than the last boot. */
-export async function isRunning({ socket: path }: Places): Promise<boolean> {
+export async function isRunning({ socket: path }: Pick<Places, 'socket'>): Promise<boolean> {
   if (!existsSync(path)) return false;
   const socket = connect(path);
   try {

@@ -17,7 +17,7 @@ function isOurs(pid: number, home: string): boolean {
 }
 
 /** Processes of a cluster that outlived their pm2 (killed with SIGKILL, say), by the pid files it left. */
-export function findOrphans({ home }: Places): number[] {
+export function findOrphans({ home }: Pick<Places, 'home'>): number[] {
   let names: string[];
   try {
     names = readdirSync(join(home, 'pids'));

@@ -14,11 +14,15 @@ export interface Places {
   logs: string;
 }
 
+export const pm2Home = (dataDir: string) => join(dataDir, 'pm2');
+
+export const pm2Socket = (home: string) => join(home, 'rpc.sock');
+
 /** @throws Error when the path is too long for the sockets of pm2 and of the embedded database */
 export function placesOf({ DATA_DIR }: Config): Places {
   const dataDir = resolve(DATA_DIR);
   if (Buffer.byteLength(dataDir) > MAX_DATA_DIR)
     throw new Error(`DATA_DIR: ${dataDir} is longer than the ${MAX_DATA_DIR} bytes that sockets in it allow`);
-  const home = join(dataDir, 'pm2');
-  return { dataDir, home, socket: join(home, 'rpc.sock'), logs: join(dataDir, 'logs') };
+  const home = pm2Home(dataDir);
+  return { dataDir, home, socket: pm2Socket(home), logs: join(dataDir, 'logs') };
 }

@@ -137,9 +137,13 @@ describe('npm start, when its embedded database is lost', function () {
     await Promise.all([owner?.letGo(), still?.letGo()]);
   });
 
-  it('ends with status 1 beside another one on its ports, which keeps the database', async () => {
-    await startService();
-    const second = run(START);
+  /** What a start that must not succeed says. */
+  async function refusal(settings: Record<string, string>): Promise<string> {
+    const second = spawn(process.execPath, [START], {
+      cwd: dataDir,
+      env: { PATH: process.env.PATH, ...env, ...settings },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     let said = '';
     second.stderr.on('data', (part) => {
       said += part;
@@ -147,8 +151,25 @@ describe('npm start, when its embedded database is lost', function () {
     const late = setTimeout(() => second.kill('SIGKILL'), BACK_MS);
     expect(await once(second, 'close'), said).to.deep.equal([1, null]);
     clearTimeout(late);
+    return said;
+  }
+
+  it('ends with status 1 where its ports are taken', async () => {
+    await startService();
+    const said = await refusal({ DATA_DIR: join(dataDir, 'other') });
     expect(said).to.match(/^(GATEWAY|HTTP)_PORT: 127\.0\.0\.1:\d+ is taken\n$/);
+  });
+
+  it('ends with status 1 beside another one on its data, which goes on', async () => {
+    await startService();
+    const said = await refusal({ HTTP_PORT: '0', GATEWAY_PORT: '0' });
+    expect(said).to.equal(
+      `DATA_DIR: process ${service.pid} serves ${dataDir} already: stop it, or choose another\n`,
+    );
     expect(await write('after the second start')).to.equal(200);
+    service.kill('SIGKILL');
+    await once(service, 'exit');
+    await startService();
   });
 
   it('ends with status 1 when it cannot have one', async () => {
