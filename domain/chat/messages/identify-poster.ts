@@ -3,6 +3,7 @@ import type { Client } from '../../kernel/client.js';
 import { AppError } from '../../kernel/errors.js';
 import { requireParticipant } from '../chat.policy.js';
 import type { ChatDeps } from '../chat-deps.js';
+import type { RoomState } from '../rooms/room-states.js';
 import { sideOf } from './message.presenter.js';
 
 /** What a call without an Authorization header has to show for itself. */
@@ -21,8 +22,9 @@ interface Claim {
   senderEmail?: string | null;
 }
 
-/** Who makes a push call. */
+/** Who makes a push call, and for which room. */
 export interface Poster {
+  room: RoomState;
   actor: Actor;
   /** The payload names the other participant as its sender: what is posted is theirs, come back. */
   namesOther: boolean;
@@ -42,39 +44,49 @@ export async function membersBehind(
   return [...new Set([...(cookieActor ? [cookieActor.no] : []), ...bound])];
 }
 
+function unknownPoster(): AppError {
+  return new AppError(
+    'UNAUTHORIZED',
+    'no participant of this chat room is known behind this call: send a token',
+  );
+}
+
 /**
  * Who makes a push call (contract, section 4). `senderNo` and `senderEmail` of the payload pick among
  * those the call may speak for, the address first; only where LEGACY_ANONYMOUS is `open` do they name
  * a participant by themselves. Whoever may speak for one participant and names the other posts a
  * broadcast back. (docs/decisions/posted-back.md)
  *
- * @throws AppError FORBIDDEN for a token of a non-participant; UNAUTHORIZED when nobody fits
+ * @throws AppError CHAT_ROOM_NOT_FOUND; FORBIDDEN for a token of a non-participant; UNAUTHORIZED when nobody
+ *   fits, whether there is such a room or not
  */
 export async function identifyPoster(
   deps: ChatDeps,
-  room: { creator: number; joiner: number },
+  chatNo: number,
   caller: Caller,
   { senderNo, senderEmail }: Claim,
 ): Promise<Poster> {
+  const isOpen = deps.config.LEGACY_ANONYMOUS === 'open';
+  const known = await membersBehind(deps, caller);
+  // Before the room is looked up: a stranger does not learn which rooms there are.
+  if (known.length === 0 && !isOpen) throw unknownPoster();
+  const room = await deps.states.get(chatNo);
   if (caller.actor) requireParticipant(room, caller.actor.no);
   const claimsNothing = senderNo == null && senderEmail == null;
-  if (caller.actor && claimsNothing) return { actor: caller.actor, namesOther: false };
+  if (caller.actor && claimsNothing) return { room, actor: caller.actor, namesOther: false };
   const people = await deps.directory.lookUp([room.creator, room.joiner]);
-  const behind = (await membersBehind(deps, caller)).filter((no) => sideOf(room, no));
+  const behind = known.filter((no) => sideOf(room, no));
   const participants = [...people.values()];
   const named = [
     participants.find(({ email }) => email === senderEmail?.toLowerCase()),
     participants.find(({ no }) => no === senderNo),
   ].filter((actor) => actor !== undefined);
-  const believed = deps.config.LEGACY_ANONYMOUS === 'open' && !caller.actor ? named[0] : undefined;
+  const believed = isOpen && !caller.actor ? named[0] : undefined;
   const likeliest = caller.actor ?? people.get(behind[0] ?? 0);
   const actor =
     named.find(({ no }) => behind.includes(no)) ??
     believed ??
     (caller.actor || claimsNothing || named.length > 0 ? likeliest : undefined);
-  if (actor) return { actor, namesOther: named.some(({ no }) => no !== actor.no) };
-  throw new AppError(
-    'UNAUTHORIZED',
-    'no participant of this chat room is known behind this call: send a token',
-  );
+  if (actor) return { room, actor, namesOther: named.some(({ no }) => no !== actor.no) };
+  throw unknownPoster();
 }

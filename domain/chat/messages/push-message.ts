@@ -91,8 +91,7 @@ async function answerStored(deps: ChatDeps, state: RoomState, record: MessageRec
  */
 export async function pushMessage(deps: ChatDeps, caller: Caller, input: PushInput): Promise<PushAnswer> {
   const { chatNo, saleNo, contentType, content } = input;
-  const room = await deps.states.get(chatNo);
-  const { actor, namesOther } = await identifyPoster(deps, room, caller, input);
+  const { room, actor, namesOther } = await identifyPoster(deps, chatNo, caller, input);
   const clientKey = retryKey(input, deps.clock.now());
   if (input.senderNo != null || input.senderEmail != null) {
     // Another process may have stored it.
@@ -100,7 +99,10 @@ export async function pushMessage(deps: ChatDeps, caller: Caller, input: PushInp
     const copied = await findCopied(state, actor.no, input, clientKey, namesOther);
     if (copied) return answerStored(deps, state, copied);
     if (namesOther) {
-      throw new AppError('MESSAGE_NOT_FOUND', `chat room ${chatNo} holds no such message of its sender`);
+      throw new AppError(
+        'MESSAGE_NOT_FOUND',
+        `content: the sender named has sent no such message to chat room ${chatNo}`,
+      );
     }
   }
   if (saleNo != null && saleNo !== room.saleNo) {
@@ -113,11 +115,10 @@ export async function pushMessage(deps: ChatDeps, caller: Caller, input: PushInp
  * Answers a broadcast that a receiver posts back (legacy) with the stored message, and changes
  * nothing. Its unguessable id is proof enough of having received it.
  *
- * @throws AppError MESSAGE_NOT_FOUND for an id that this room does not hold
+ * @throws AppError MESSAGE_NOT_FOUND for an id that this room does not hold, whether there is such a room or not
  */
 export async function echoMessage(deps: ChatDeps, chatNo: number, messageId: string): Promise<PushAnswer> {
-  const state = await deps.states.load(chatNo);
   const record = await Message.findOne({ _id: messageId, chatNo }).lean();
   if (!record) throw new AppError('MESSAGE_NOT_FOUND', `id: chat room ${chatNo} holds no such message`);
-  return answerStored(deps, state, record);
+  return answerStored(deps, await deps.states.load(chatNo), record);
 }

@@ -87,9 +87,10 @@ describe('a broadcast posted back without its id', () => {
   it('is 404 where it names the other one as its sender, who has sent no such message', async () => {
     const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
     const altered = { content: 'altered', senderEmail: author.email };
-    expect((await postBack(first.body, altered)).body).to.include({
+    expect((await postBack(first.body, altered)).body).to.deep.equal({
       status: 404,
       message: 'MESSAGE_NOT_FOUND',
+      errors: [`content: the sender named has sent no such message to chat room ${chatNo}`],
     });
     expect(await contents()).to.deep.equal(['hello']);
   });

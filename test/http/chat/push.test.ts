@@ -163,6 +163,33 @@ describe('POST /chatroom/notification', () => {
     expect(added.status, 'a payload never adds a sender').to.equal(401);
   });
 
+  it('tells somebody who is not known nothing of a room, with an id or without', async () => {
+    const unknown = 99_999_999;
+    const pushes = [
+      { saleNo },
+      { saleNo: saleNo + 1 },
+      { senderEmail: asker.email },
+      { senderEmail: 'nobody@example.org' },
+      { senderNo: author.no },
+      { id: 'no-such-message' },
+    ];
+    for (const more of pushes) {
+      const answers = await Promise.all(
+        [chatNo, unknown].map((no) =>
+          call<{ errors: string[] }>('/chatroom/notification', {
+            method: 'POST',
+            json: push(no, saleNo, 'x', more),
+            headers: { 'User-Agent': 'never seen before' },
+          }),
+        ),
+      );
+      const [there, missing] = answers.map(({ status, text }) => [status, text.replaceAll(/\d+/g, 'N')]);
+      expect(missing, JSON.stringify(more)).to.deep.equal(there);
+      expect(there?.[0]).to.equal('id' in more ? 404 : 401);
+    }
+    expect(await contents()).to.deep.equal([]);
+  });
+
   it('refuses strangers, foreign sales and unknown rooms', async () => {
     const stranger = await member();
     expect((await stranger.post('/chatroom/notification', push(chatNo, saleNo, 'x'))).status).to.equal(403);
