@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { AppError } from './errors.js';
 
 /** Digits alone: no sign, blank, point or exponent. */
-const DIGITS = /^\d{1,16}$/;
+const DIGITS = /^\d+$/;
+
+const INEXACT = 'must be a whole number below 2^53';
 
 /**
  * A whole number in a body, exact in JSON. Text of digits counts as that number: the legacy app sends
@@ -13,7 +15,7 @@ const DIGITS = /^\d{1,16}$/;
  */
 export function wholeNumber(min: 0 | 1 = 0, max?: number) {
   const number = z
-    .int('must be a whole number')
+    .int({ error: ({ code }) => (code === 'too_big' ? INEXACT : 'must be a whole number') })
     .min(min, min === 0 ? 'must not be negative' : 'must be a positive number');
   return z.preprocess(
     (value) => (typeof value === 'string' && DIGITS.test(value) ? Number(value) : value),
@@ -26,10 +28,10 @@ export const id = wholeNumber(1);
 
 /** The same as decimal text in a path or query: digits alone, no sign, no leading zero, no exponent. */
 export const pathId = z
-  .string()
+  .string('must be sent once')
   .regex(/^[1-9]\d{0,15}$/, 'must be a positive whole number')
   .transform(Number)
-  .refine(Number.isSafeInteger, 'must be a whole number below 2^53');
+  .refine(Number.isSafeInteger, INEXACT);
 
 /** In a Unicode-aware expression a surrogate matches only where its partner is missing. */
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -11,7 +11,7 @@ export const listRoomsQuery = z.object({ saleNo: pathId.optional() });
 export const listMessagesQuery = z.object({
   limit: pathId.refine((limit) => limit <= MAX_LISTED, `must be at most ${MAX_LISTED}`).optional(),
   /** A message id. */
-  before: z.string().min(1, 'must not be empty').max(64, 'is no message id').optional(),
+  before: z.string('must be sent once').min(1, 'must not be empty').max(64, 'is no message id').optional(),
 });
 
 const email = z.email('must be an e-mail address').max(254);

@@ -49,34 +49,25 @@ describe('input', () => {
   });
 
   it('takes text of digits as the number it spells, within the same bounds, and no other text', () => {
-    for (const good of ['1', '42', '007', '9007199254740991']) {
+    for (const good of ['1', '42', '007', '9007199254740991', `${'0'.repeat(30)}7`]) {
       expect(parseInput(id, good, 'body'), good).to.equal(Number(good));
     }
     expect(parseInput(wholeNumber(0, 9), '0', 'body')).to.equal(0);
     expect(faults(id, '0')).to.deep.equal(['body: must be a positive number']);
     expect(faults(wholeNumber(0, 9), '10')).to.deep.equal(['body: must be at most 9']);
-    for (const bad of [
-      '',
-      ' ',
-      ' 1',
-      '1\n',
-      '+1',
-      '-1',
-      '1.0',
-      '1e3',
-      '0x10',
-      '1,000',
-      '١',
-      '１',
-      'NaN',
-      '9007199254740992',
-      '99999999999999999',
-      '1'.repeat(10_000),
-    ]) {
+    for (const bad of ['', ' ', ' 1', '1\n', '+1', '-1', '1.0', '1e3', '0x10', '1,000', '١', '１', 'NaN']) {
       expect(faults(id, bad), JSON.stringify(bad.slice(0, 20))).to.deep.equal([
         'body: must be a whole number',
       ]);
     }
+    for (const large of ['9007199254740992', '99999999999999999', '1'.repeat(300), 2 ** 53, 1e300]) {
+      expect(faults(id, large)).to.deep.equal(['body: must be a whole number below 2^53']);
+    }
+    expect(faults(id, '1'.repeat(10_000)), 'more than any number').to.have.length(1);
+  });
+
+  it('says of a number that a query holds twice that it must be sent once', () => {
+    expect(faults(pathId, ['1', '2'])).to.deep.equal(['body: must be sent once']);
   });
 
   it('says of whatever is not there that it is missing, and of null that it is wrong', () => {
