@@ -16,11 +16,17 @@ export const listMessagesQuery = z.object({
 
 const email = z.email('must be an e-mail address').max(254);
 
-/** Epoch ms. A date-time in text (ISO 8601), as a broadcast may have become on its way, is that moment. */
-const sendTime = z.preprocess(
-  (value) => (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : value),
-  wholeNumber(),
-);
+/** ISO 8601; what follows the time is its zone. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(.*)$/;
+
+/**
+ * Epoch ms. A date-time in text, as a broadcast may have become on its way, is that moment. Without a zone it is
+ * in UTC, as the legacy app computes, not in whatever zone this process runs in.
+ */
+const sendTime = z.preprocess((value) => {
+  const [text, zone] = (typeof value === 'string' && DATE_TIME.exec(value)) || [];
+  return text === undefined ? value : Date.parse(zone ? text : `${text}Z`);
+}, wholeNumber());
 
 /** A broadcast posted back (legacy): its id decides, whatever else the copy says. */
 export const echoBody = z.object({

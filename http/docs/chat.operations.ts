@@ -35,7 +35,7 @@ export const chatOperations: OperationTable = {
     tag: 'Chat',
     summary: 'Push chat notification',
     description:
-      'Stores and delivers a message exactly as a socket does, and answers with every field filled. A retry (same room, sender, `sendTime` and content) answers with the first message; a `sendTime` more than a day from now tells no retry. A message with its `id` is a broadcast posted back: it is answered with the stored message and neither stored nor notified again. So is one without an `id` that names its receiver or the other participant as sender and is a copy of a message of the room. No Authorization header is needed: without one the sender is the participant of the session cookie, or the one last seen authenticated from this client in the last 30 minutes; `senderNo` and `senderEmail` may pick among these. A page of an origin that is not allowed has neither.',
+      'Stores and delivers a message exactly as a socket does, and answers with every field filled. A retry (same room, sender, `sendTime` and content) answers with the first message; a `sendTime` more than a day from now tells no retry. A message with its `id` is a broadcast posted back: it is answered with the stored message and neither stored nor notified again. A broadcast posted back without its `id` is answered so, too: it names a sender, and its content and `sendTime` are those of a stored message; where it names the other participant, the content alone will do. No Authorization header is needed: without one the sender is the participant of the session cookie, or the one last seen authenticated from this client in the last 30 minutes; `senderNo` and `senderEmail` may pick among these. A page of an origin that is not allowed has neither.',
     body: {
       schemas: [
         { schema: pushBody, title: 'A new message' },
@@ -47,7 +47,8 @@ export const chatOperations: OperationTable = {
         saleNo: 'sale post identifier; where sent, it must be the room’s',
         contentType: 'kind of content',
         content: 'message content; for coords "latitude longitude" in decimal degrees',
-        sendTime: 'send time by the sender’s clock, epoch milliseconds; tells a retry from a new message',
+        sendTime:
+          'send time by the sender’s clock, epoch milliseconds; tells a retry from a new message. A date-time in text (ISO 8601, in UTC where it has no zone) is that moment',
         senderNo: 'null, or the participant who sends',
         senderEmail: 'null or empty, or the e-mail of the participant who sends',
       },

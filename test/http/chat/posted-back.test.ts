@@ -61,6 +61,27 @@ describe('a broadcast posted back without its id', () => {
     expect((await asker.get<unknown[]>('/notification/all')).body).to.deep.equal([]);
   });
 
+  it('is known by a sendTime in text without a zone, which is UTC wherever the process runs', async () => {
+    const { TZ } = process.env;
+    process.env.TZ = 'Asia/Seoul';
+    try {
+      const first = await asker.post<{ sendTime: number }>(
+        '/chatroom/notification',
+        push(chatNo, saleNo, 'hello'),
+      );
+      const copy = await postBack(first.body, {
+        senderEmail: author.email,
+        senderNo: null,
+        sendTime: new Date(first.body.sendTime).toISOString().slice(0, -1),
+      });
+      expect(copy.body).to.deep.equal(first.body);
+      expect(await contents()).to.deep.equal(['hello']);
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
+  });
+
   it('is told from what the receiver writes in the same words', async () => {
     const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'ok'));
     const answers = [
