@@ -19,9 +19,9 @@ function fieldsOf(text: string): Record<string, unknown> {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** The fields that hold something: the legacy app sends what it does not know as empty text. */
+/** The fields that hold something: the legacy app sends what it does not know as empty text or null. */
 function filled(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null));
 }
 
 /**
