@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import { AppError } from '../../domain/kernel/errors.js';
 import type { AppContext } from '../context.js';
@@ -32,8 +33,13 @@ export async function readJsonBody(ctx: AppContext): Promise<unknown> {
   // koa-body reads by the announced type, so it is told that this is JSON.
   const request: { body?: unknown } = {};
   const reading = { req: ctx.req, method: ctx.method, is: () => 'json', request };
+  const chunks: Buffer[] = [];
+  const keep = (chunk: Buffer) => chunks.push(chunk);
   try {
-    await parse(reading as unknown as Parameters<typeof parse>[0], async () => {});
+    const parsed = parse(reading as unknown as Parameters<typeof parse>[0], async () => {});
+    // After koa-body's own listener, which it adds at once: the first listener sets the stream going.
+    ctx.req.on('data', keep);
+    await parsed;
   } catch (error) {
     const { status } = error as { status?: number };
     if (status === 413) throw new AppError('PAYLOAD_TOO_LARGE', `the body is larger than ${MAX_BODY}`);
@@ -43,6 +49,13 @@ export async function readJsonBody(ctx: AppContext): Promise<unknown> {
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', [], { cause: error });
     }
     throw new AppError('MALFORMED_BODY', 'the body is not a JSON object', { cause: error });
+  } finally {
+    ctx.req.off('data', keep);
+  }
+  // koa-body takes any bytes for UTF-8 and puts U+FFFD for what is none: it would be stored as other text.
+  const isPlain = (ctx.get('Content-Encoding') || 'identity') === 'identity';
+  if (isPlain && !isUtf8(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))) {
+    throw new AppError('MALFORMED_BODY', 'the body is not UTF-8');
   }
   return request.body ?? {};
 }

@@ -19,17 +19,21 @@ describe('the content type of a body', () => {
   });
 
   /** Posts bytes, so that no type is added where none is given. @returns status and code of the answer */
-  async function post(raw: string, type: string, more: Record<string, string> = {}) {
+  async function post(raw: string | Buffer, type: string, more: Record<string, string> = {}) {
     const { http } = await service();
     const answer = await fetch(`${http}/community/article`, {
       method: 'POST',
-      body: Buffer.from(raw),
+      body: typeof raw === 'string' ? Buffer.from(raw) : raw,
       headers: { Authorization: me.token, ...(type ? { 'Content-Type': type } : {}), ...more },
     });
     const { status, message } = (await answer.json()) as { status: number; message?: string };
     expect(answer.status).to.equal(status);
     return [status, message];
   }
+
+  /** The number of the newest article. */
+  const listed = async () =>
+    (await me.get<{ list: { id: number }[] }>('/community/list/recent')).body.list[0]?.id;
 
   it('may be any but multipart where the body is JSON', async () => {
     const article = '{"categoryId":1,"title":"As JSON","context":"고양이"}';
@@ -52,6 +56,27 @@ describe('the content type of a body', () => {
         expect(await post(raw, type), type).to.deep.equal([400, 'MALFORMED_BODY']);
       }
     }
+  });
+
+  it('leaves JSON in another encoding than UTF-8 refused, not stored as other text', async () => {
+    const before = await listed();
+    for (const type of ['application/json;charset=euc-kr', 'application/json', 'text/plain', '']) {
+      // "고양이" in EUC-KR; a character cut off; a lone surrogate in three bytes; UTF-16.
+      const texts = ['b0edbee7c0cc', 'eab3', 'eda080'].map((hex) => Buffer.from(hex, 'hex'));
+      const bodies = texts.map((text) =>
+        Buffer.concat([
+          Buffer.from('{"categoryId":1,"title":"'),
+          text,
+          Buffer.from(`","context":"x"${' '.repeat(100_000)}}`),
+        ]),
+      );
+      for (const raw of bodies) expect(await post(raw, type), type).to.deep.equal([400, 'MALFORMED_BODY']);
+    }
+    expect(await listed()).to.equal(before);
+    const replaced = '{"categoryId":1,"title":"\uFFFD is a character, too","context":"고양이"}';
+    expect(await post(replaced, 'application/json')).to.deep.equal([200, undefined]);
+    const plain = '{"categoryId":1,"title":"in ASCII","context":"x"}';
+    expect(await post(plain, 'application/json;charset=iso-8859-1')).to.deep.equal([200, undefined]);
   });
 
   it('does not help a content encoding that is not known', async () => {
