@@ -42,7 +42,7 @@ export const notificationOperations: OperationTable = {
     headers: {
       'Last-Event-ID': {
         description:
-          'id of the last event received; `{memberNo}_{epoch ms}` replays from that time, anything else replays nothing. The query parameter `lastEventId` works too: of two ids the later counts',
+          'id of the last event received; `{memberNo}_{epoch ms}` replays from that time, anything else replays nothing. The query parameter `lastEventId` works too: of two ids the one further on counts',
         example: '5_41',
         schema: { type: 'string' },
       },
