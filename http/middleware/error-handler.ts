@@ -28,6 +28,9 @@ export const errorHandler: Middleware<AppState> = async (ctx, next) => {
       // A backend that is away is no fault of this process, and every probe would say so again.
       log.warn({ requestId, err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
     }
+    // Node reads past a body that nobody has begun to read. What a reader has left half-way would stand before
+    // the connection's next request, which was never answered.
+    if (!ctx.req.complete) ctx.req.unpipe().resume();
     respondError(ctx, error);
   }
 };
