@@ -59,7 +59,7 @@ function optionsFor(uri: string, operationMs: number): ConnectOptions {
     connectTimeoutMS: UNAVAILABLE_AFTER_MS,
     waitQueueTimeoutMS: UNAVAILABLE_AFTER_MS,
     socketTimeoutMS: operationMs,
-    heartbeatFrequencyMS: 2_000,
+    heartbeatFrequencyMS: 1_000,
     maxPoolSize: 20,
     ...concernsFor(uri),
   };
