@@ -28,10 +28,19 @@ function isRead(value: unknown, others: unknown): value is ReadEvent {
   return [chatNo, memberNo, seq, others].every((number) => Number.isSafeInteger(number));
 }
 
+interface PresenceEvent {
+  chatNo: number;
+  memberNo: number;
+  present: boolean;
+}
+
 /** @param version what gateways are told beside the event */
-function isPresence(value: unknown, version: unknown): value is { chatNo: number; memberNo: number } {
-  const { chatNo, memberNo } = (value ?? {}) as { chatNo?: unknown; memberNo?: unknown };
-  return [chatNo, memberNo, version].every((number) => Number.isSafeInteger(number));
+function isPresence(value: unknown, version: unknown): value is PresenceEvent {
+  const { chatNo, memberNo, present } = (value ?? {}) as Partial<PresenceEvent>;
+  return (
+    typeof present === 'boolean' &&
+    [chatNo, memberNo, version].every((number) => Number.isSafeInteger(number))
+  );
 }
 
 /** @param mark what gateways are told beside the event */
@@ -85,7 +94,8 @@ export function emitHere(adapter: Adapter, room: string, event: string, payload:
  *
  * Whatever adapter is in use, what it delivers here, its own or another process's, goes through the
  * base adapter's `broadcast`, the method that Socket.IO itself replaces by a native publish. What was
- * addressed to this process alone (`local`) is in its right place already and passes.
+ * addressed to this process alone (`local`) is in its right place already and passes; presence waits like
+ * any for joins that are under way.
  *
  * To be called after `io.attachApp`, once per process; `io.close` undoes it.
  *
@@ -109,7 +119,8 @@ export function interceptDeliveries(
     /** Without the note, which is for us: clients get the documented event alone. */
     const passBare = () => deliver(this, { ...packet, data: [event, payload] }, opts);
     if (opts.flags?.local) {
-      pass();
+      if (event === 'presence') sequencer.offerPresence((payload as PresenceEvent).chatNo, pass);
+      else pass();
     } else if (event === 'message') {
       if (!isMessage(payload)) {
         dropMalformed();
@@ -131,8 +142,14 @@ export function interceptDeliveries(
       if (memberNo === undefined || !isRoom(payload, note)) dropMalformed();
       else news.offer(memberNo, payload.chatNo, note as RoomMark, passBare);
     } else if (event === 'presence') {
-      if (!isPresence(payload, note)) dropMalformed();
-      else if (chat.heardPresence(payload.chatNo, payload.memberNo, note as number)) passBare();
+      if (!isPresence(payload, note)) {
+        dropMalformed();
+        return;
+      }
+      const { chatNo, memberNo, present } = payload;
+      if (chat.heardPresence(chatNo, memberNo, present, note as number)) {
+        sequencer.offerPresence(chatNo, passBare);
+      }
     } else if (event === 'notification') {
       if (notifications.heard((payload as NotificationView).id)) pass();
     } else {

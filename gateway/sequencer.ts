@@ -1,29 +1,6 @@
-import type { MessagePayload, ReadPosition, RoomHead } from '../domain/kernel/live.js';
+import type { MessagePayload, ReadPosition } from '../domain/kernel/live.js';
 import type { Logger } from '../domain/platform/logger.js';
-
-/** What the sequencer works with. */
-export interface SequencerPorts {
-  /** The stored messages of a room after a number, oldest first, at most some hundreds. */
-  read(chatNo: number, after: number): Promise<MessagePayload[]>;
-  /** The numbers of these rooms in the database. */
-  heads(chatNos: number[]): Promise<RoomHead[]>;
-  /** Somebody is about to enter a room that is not followed yet. @returns its numbers as far as they are known */
-  entering(chatNo: number): RoomHead | undefined;
-  /** Sends a stored message to this process's sockets in its room, but for one of them. */
-  emit(payload: MessagePayload, exceptSocket?: string): void;
-  /** Whether a socket of this process is in the room. */
-  isOccupied(chatNo: number): boolean;
-  /** Called with every number this process delivers that another one wrote. */
-  heard(payload: MessagePayload): void;
-  /** Called with every read position that is told of a room, once its messages have been delivered. */
-  heardRead(chatNo: number, position: ReadPosition): void;
-  /** Tells a read position to this process's sockets in the room, who have not heard of it. */
-  emitRead(chatNo: number, position: ReadPosition): void;
-  /** Called with the numbers of a room that was compared with the database. */
-  compared(head: RoomHead): void;
-  /** Counts a message that had to be read from the database because its push did not come. */
-  filled(): void;
-}
+import type { SequencerPorts } from './sequencer-ports.js';
 
 interface Room {
   /** The last number given to this process's sockets; -1 while nobody is in. */
@@ -34,6 +11,8 @@ interface Room {
   reads: Map<number, number>;
   /** Read positions that came before their message or while the room was held: the furthest of each member. */
   waitingReads: Map<number, { position: ReadPosition; deliver: () => void }>;
+  /** Changes of who is present that came while the room was held, in order. */
+  waitingPresence: (() => void)[];
   /** How many tasks hold or want to hold the room. */
   holders: number;
   /** The last of those tasks. */
@@ -71,6 +50,11 @@ export interface Sequencer {
   offer(payload: MessagePayload, deliver: () => void): void;
   /** The same for a read position. */
   offerRead(chatNo: number, position: ReadPosition, deliver: () => void): void;
+  /**
+   * A change of who is present is to be passed on: behind the answers of those who are entering the room at this
+   * moment, which tell who was present before it.
+   */
+  offerPresence(chatNo: number, deliver: () => void): void;
   /**
    * Runs the task that lets a socket into a room while nothing of the room is delivered here, so that
    * what the task reads and what is delivered afterwards meet without gap or repeat.
@@ -153,6 +137,7 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
       return;
     }
     release(room, chatNo);
+    for (const deliver of room.waitingPresence.splice(0)) deliver();
     if (failed) {
       // The database did not answer, most likely: what waits is stored, and is read once it does.
       room.waiting.clear();
@@ -262,6 +247,12 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
 
     offerRead,
 
+    offerPresence(chatNo, deliver) {
+      const room = rooms.get(chatNo);
+      if (room && room.holders > 0) room.waitingPresence.push(deliver);
+      else deliver();
+    },
+
     follows: (chatNo) => (rooms.get(chatNo)?.last ?? -1) >= 0,
 
     async enter(chatNo, socketId, task) {
@@ -270,6 +261,7 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
         waiting: new Map(),
         reads: new Map(),
         waitingReads: new Map(),
+        waitingPresence: [],
         holders: 0,
         tail: Promise.resolve(),
       };
@@ -294,6 +286,7 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
       // Who comes in next reads what these told of.
       room.waiting.clear();
       room.waitingReads.clear();
+      room.waitingPresence = [];
       if (room.holders === 0) rooms.delete(chatNo);
     },
 

@@ -25,6 +25,7 @@ import { type ChatState, createChatState } from './shared-state.js';
 export type { Caller } from './messages/identify-poster.js';
 export { MAX_LISTED } from './messages/list-messages.js';
 export { checkContent, messageFields } from './messages/message-input.js';
+export type { Entered } from './presence/enter-room.js';
 export { createChatState } from './shared-state.js';
 export { checkChat } from './verify-chat.js';
 
@@ -67,9 +68,9 @@ export interface Chat {
   tellAgain(since: number): Promise<void>;
   /**
    * Takes in that a member has come to a room or left it.
-   * @returns false when a later change of theirs was taken in already
+   * @returns false when that, or a later change of theirs, was taken in already
    */
-  heardPresence(chatNo: number, memberNo: number, version: number): boolean;
+  heardPresence(chatNo: number, memberNo: number, present: boolean, version: number): boolean;
   /** Announces messages whose announcement a crash interrupted. */
   sweep(): Promise<void>;
   close(): Promise<void>;

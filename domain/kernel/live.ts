@@ -85,6 +85,8 @@ export interface Live {
    * @param version rises with every change of theirs: one that arrives behind a later one is dropped
    */
   presence(chatNo: number, memberNo: number, present: boolean, version: number): void;
+  /** The same, of a change that this process was not told of: to its own sockets alone. */
+  presenceHere(chatNo: number, memberNo: number, present: boolean): void;
   /** A participant is typing, or has stopped. May be lost. */
   typing(chatNo: number, memberNo: number, typing: boolean): void;
   /**
@@ -107,6 +109,7 @@ export const noLive: Live = {
   message() {},
   messageRead() {},
   presence() {},
+  presenceHere() {},
   typing() {},
   room() {},
   notification() {},

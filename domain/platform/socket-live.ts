@@ -51,6 +51,8 @@ export function createSocketLive(port: SocketPort): Live {
       send(chatRoom(chatNo), 'message:read', { chatNo, memberNo, seq }, others),
     presence: (chatNo, memberNo, present, version) =>
       send(chatRoom(chatNo), 'presence', { chatNo, memberNo, present }, version),
+    presenceHere: (chatNo, memberNo, present) =>
+      port.sendHere(chatRoom(chatNo), 'presence', { chatNo, memberNo, present }),
     typing: (chatNo, memberNo, typing) => send(chatRoom(chatNo), 'typing', { chatNo, memberNo, typing }),
     room: (memberNo, view, mark) => send(memberRoom(memberNo), 'room', view, mark),
     notification: (memberNo, view) => send(memberRoom(memberNo), 'notification', view),

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import type { MessageRecord } from '../../domain/chat/messages/message.model.js';
 import type { RoomRecord } from '../../domain/chat/rooms/room.model.js';
@@ -164,5 +165,20 @@ interface ReadEvent {
       expectFresh(elsewhere[0], written.author, written),
       expectFresh(elsewhere[1], read.author, read),
     ]);
+  });
+
+  it('of who is present: a subscriber that was cut off tells what it has not heard', async () => {
+    const { author, asker, chatNo } = await cluster.openRoom();
+    const [one, two] = await Promise.all([connect(author, {}, gateway(0)), connect(asker, {}, gateway(1))]);
+    await one.ask('room:join', { chatNo });
+    await two.ask('room:join', { chatNo });
+    await one.next<{ memberNo: number }>('presence', ({ memberNo }) => memberNo === asker.no);
+    const commands = new Redis(cluster.redis.port);
+    await commands.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await commands.quit();
+    await two.ask('room:leave', { chatNo });
+    await eventually(() => {
+      expect(one.heard('presence').at(-1)).to.deep.equal({ chatNo, memberNo: asker.no, present: false });
+    }, MADE_GOOD_MS);
   });
 });

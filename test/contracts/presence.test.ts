@@ -286,12 +286,90 @@ describe('presence of several processes', () => {
     expect(new Set(versions).size).equal(versions.length);
   });
 
+  it('takes in a change unless it is known, or a later one of the member is', async () => {
+    const one = await start();
+    await one.presence.enter(room, 3, 'phone');
+    await one.presence.leave(room, 3, 'phone');
+    await one.presence.enter(room, 3, 'phone');
+    const [entered, left, back] = one.versions as [number, number, number];
+    expect(one.presence.heard(room, 3, true, back)).equal(true);
+    expect(one.presence.heard(room, 3, true, back)).equal(false);
+    expect(one.presence.heard(room, 3, false, left)).equal(false);
+    expect(one.presence.heard(room, 3, true, entered)).equal(false);
+    // Each member in each room has an order of its own.
+    expect(one.presence.heard(room, 4, false, left)).equal(true);
+    expect(one.presence.heard(room + 1_000_000, 3, false, left)).equal(true);
+  });
+
+  /** Waits past the time in which nobody is taken for gone. */
+  const settled = () => new Promise((resolve) => setTimeout(resolve, TIMES.grace * 2));
+
+  it('tells the connections of a process what it has not heard of, once', async () => {
+    const [one, two] = [await start(), await start()];
+    await one.presence.enter(room, 3, 'phone');
+    expect(await one.presence.list(room)).deep.equal([3]);
+    await two.presence.enter(room, 4, 'laptop');
+    await eventually(() => expect(one.openRooms.toldHere).deep.equal([[room, 4, true]]));
+    // Its push comes late.
+    expect(one.presence.heard(room, 4, true, two.versions[0] as number)).equal(false);
+    await two.presence.leave(room, 4, 'laptop');
+    await eventually(() => expect(one.openRooms.toldHere.slice(1)).deep.equal([[room, 4, false]]));
+    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    expect(one.openRooms.toldHere).length(2);
+  });
+
+  it('tells nothing again that was heard', async () => {
+    const [one, two] = [await start(), await start()];
+    for (const process of [one, two]) {
+      process.presence.watch((...change) => {
+        for (const { presence } of [one, two]) presence.heard(...change);
+      });
+    }
+    await one.presence.enter(room, 3, 'phone');
+    await one.presence.list(room);
+    await two.presence.enter(room, 4, 'laptop');
+    await two.presence.list(room);
+    await settled();
+    expect(await one.presence.list(room)).deep.equal([3, 4]);
+    await two.presence.leave(room, 4, 'laptop');
+    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    expect([...one.openRooms.toldHere, ...two.openRooms.toldHere]).deep.equal([]);
+  });
+
+  it('finds out that a member is gone whose process and Redis ended together', async () => {
+    // Nobody was left who knew that they had been there: they stayed present on every screen.
+    const [one, dying] = [await start(), await start()];
+    await one.presence.enter(room, 3, 'phone');
+    await one.presence.list(room);
+    await dying.presence.enter(room, 4, 'laptop');
+    one.presence.heard(room, 4, true, dying.versions[0] as number);
+    await dying.redis.close();
+    const away = reaches(one.redis, 'away');
+    await server.kill();
+    await away;
+    await server.restart();
+    await eventually(() => expect(one.openRooms.toldHere.at(-1)).deep.equal([room, 4, false]));
+    expect(toldOf(one, 4)).deep.equal([]);
+  });
+
+  it('lists those last heard of while Redis is away', async () => {
+    // Who came in then saw the other party as absent, and was told nothing when Redis was back.
+    const [one, two] = [await start(), await start()];
+    await one.presence.enter(room, 3, 'phone');
+    await two.presence.enter(room, 4, 'laptop');
+    one.presence.heard(room, 4, true, two.versions[0] as number);
+    one.frozen = true;
+    expect(await one.presence.list(room)).deep.equal([3, 4]);
+    // It is for the list alone: whether a message was seen is known by who is there.
+    expect(await one.presence.isPresent(room, 4)).equal(false);
+  });
+
   it('orders what a process tells without Redis behind all it has heard, and before all that Redis orders later', async () => {
     const [one, two] = [await start(), await start()];
     await two.presence.enter(room, 3, 'laptop');
     await two.presence.leave(room, 3, 'laptop');
     const left = two.versions.at(-1) as number;
-    one.presence.heard(room, 3, left);
+    one.presence.heard(room, 3, false, left);
     one.frozen = true;
     await one.presence.enter(room, 3, 'phone');
     expect(one.told).deep.equal([[room, 3, true]]);

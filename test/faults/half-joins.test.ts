@@ -117,6 +117,28 @@ describe('a join that does not come to its end', () => {
     ]);
   });
 
+  it('tells who is present, and behind it who has left since', async () => {
+    // The change came before the answer, which had been put together by then: the other stayed present for ever.
+    const { chatNo } = room;
+    await author.ask('room:join', { chatNo });
+    const told: unknown[] = [];
+    asker.socket.on('presence', (event) => told.push(event));
+    const { isHeld, release } = hold(1);
+    const joined = new Promise<void>((resolve) => {
+      asker.socket.emit('room:join', { chatNo }, ({ present }: { present: number[] }) => {
+        told.push(present);
+        resolve();
+      });
+    });
+    await isHeld;
+    await author.ask('room:leave', { chatNo });
+    release();
+    await joined;
+    await asker.next('presence', (e: { present: boolean }) => !e.present);
+    expect(told[0]).to.deep.equal([room.author.no, room.asker.no].sort((a, b) => a - b));
+    expect(told.at(-1)).to.deep.equal({ chatNo, memberNo: room.author.no, present: false });
+  });
+
   it('leaves a connection in the room that was in it before', async () => {
     const { chatNo } = room;
     await author.ask('room:join', { chatNo });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type { MessagePayload } from '../../domain/kernel/live.js';
-import { createSequencer, type SequencerPorts } from '../../gateway/sequencer.js';
+import { createSequencer } from '../../gateway/sequencer.js';
+import type { SequencerPorts } from '../../gateway/sequencer-ports.js';
 
 const CHAT = 7;
 

@@ -4,6 +4,8 @@ import type { OpenRooms } from '../../domain/chat/presence/presence.js';
 export interface FakeRooms extends OpenRooms {
   /** The connection leaves a room without presence being told. */
   leave(chatNo: number, connection: string): void;
+  /** What was told to connections of this process alone, in order. */
+  toldHere: [chatNo: number, memberNo: number, present: boolean][];
   /** Who was taken out, in order. */
   takenOut: [chatNo: number, connection: string][];
 }
@@ -11,6 +13,7 @@ export interface FakeRooms extends OpenRooms {
 export function createOpenRooms(): FakeRooms {
   const left = new Set<string>();
   const takenOut: FakeRooms['takenOut'] = [];
+  const toldHere: FakeRooms['toldHere'] = [];
   const leave = (chatNo: number, connection: string) => void left.add(`${chatNo} ${connection}`);
   return {
     isInRoom: (chatNo, connection) => !left.has(`${chatNo} ${connection}`),
@@ -18,7 +21,9 @@ export function createOpenRooms(): FakeRooms {
       leave(chatNo, connection);
       takenOut.push([chatNo, connection]);
     },
+    presenceHere: (...change) => void toldHere.push(change),
     leave,
+    toldHere,
     takenOut,
   };
 }

@@ -11,6 +11,7 @@ export interface LocalPresence {
   has(chatNo: number, memberNo: number): boolean;
   members(chatNo: number): number[];
   rooms(): Iterable<number>;
+  hasRoom(chatNo: number): boolean;
   /**
    * Forgets the connections that are not in their rooms.
    * @returns those members, with their rooms, who have no connection left
@@ -68,6 +69,7 @@ export function createLocalPresence(): LocalPresence {
     has: (chatNo, memberNo) => rooms.get(chatNo)?.has(memberNo) ?? false,
     members: (chatNo) => [...(rooms.get(chatNo)?.keys() ?? [])],
     rooms: () => rooms.keys(),
+    hasRoom: (chatNo) => rooms.has(chatNo),
 
     confirm(isInRoom) {
       const gone: [number, number][] = [];

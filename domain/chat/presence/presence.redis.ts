@@ -1,9 +1,9 @@
 import { redisChannels, redisKeys } from '../../kernel/redis-keys.js';
 import type { RedisConnection } from '../../platform/redis.js';
-import { loadScript, type RedisScript } from '../../platform/redis-script.js';
 import { createLocalPresence } from './local-presence.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
-import { createPresenceVersions } from './presence-versions.js';
+import { CLEARED, GONE, loadPresenceScripts, type NewsRow, type RoomAnswer } from './presence-scripts.js';
+import { createToldPresence } from './told-presence.js';
 
 /** All in ms. */
 export interface PresenceTimes {
@@ -27,14 +27,6 @@ const KEY_LIFETIMES = 30;
 /** Most rooms one script call touches: some tenths of a millisecond of the server's only thread. */
 const ROOMS_PER_CALL = 100;
 
-/** What refresh.lua tells of a member. */
-const GONE = 0;
-const CLEARED = 2;
-
-function script(name: string): RedisScript {
-  return loadScript('domain/chat/presence/room.lua', `domain/chat/presence/${name}.lua`);
-}
-
 /**
  * Presence of many processes: one entry per member and process in a sorted set per room, which ends
  * unless its process refreshes it. What this process knows of its own connections is answered without
@@ -47,15 +39,9 @@ export function createRedisPresence(
   times: PresenceTimes = DEFAULT_TIMES,
 ): Presence {
   const { processId } = redis;
-  const scripts = {
-    enter: script('enter'),
-    leave: script('leave'),
-    clear: script('clear'),
-    list: script('list'),
-    refresh: script('refresh'),
-  };
+  const scripts = loadPresenceScripts();
   const local = createLocalPresence();
-  const versions = createPresenceVersions();
+  const told = createToldPresence((chatNo) => local.hasRoom(chatNo));
   const keyLifetime = times.lifetime * KEY_LIFETIMES;
   const listeners: PresenceListener[] = [];
   /** Members by room whose coming or going Redis has not confirmed: the next refresh tells what then holds. */
@@ -65,7 +51,7 @@ export function createRedisPresence(
   let closed = false;
 
   function tell(chatNo: number, memberNo: number, present: boolean, version: number): void {
-    versions.note(version);
+    told.note(version);
     for (const listener of listeners) listener(chatNo, memberNo, present, version);
   }
 
@@ -77,7 +63,7 @@ export function createRedisPresence(
   function tellAlone(chatNo: number, memberNo: number, present: boolean): void {
     leaveUnconfirmed(chatNo, memberNo);
     // The answer was waited for: it may be otherwise by now, and told.
-    if (local.has(chatNo, memberNo) === present) tell(chatNo, memberNo, present, versions.next());
+    if (local.has(chatNo, memberNo) === present) tell(chatNo, memberNo, present, told.next());
   }
 
   /** The member's last connection here has left a room. */
@@ -100,6 +86,16 @@ export function createRedisPresence(
     return connections.length > 0;
   }
 
+  const mayRemove = () => performance.now() - interruptedAt >= times.grace;
+
+  /** Tells the connections here what they have not heard of a room. */
+  function makeGood(chatNo: number, [version, ...members]: RoomAnswer): void {
+    const present = new Set([...members, ...local.members(chatNo)]);
+    for (const [memberNo, isPresent] of told.correct(chatNo, present, version)) {
+      openRooms.presenceHere(chatNo, memberNo, isPresent);
+    }
+  }
+
   /** Refreshes rooms of one group. @returns whether Redis took it */
   async function refreshRooms(chatNos: number[]): Promise<boolean> {
     const { turn } = local;
@@ -111,26 +107,30 @@ export function createRedisPresence(
       const here = local.members(chatNo).map((no) => (marks.includes(no) ? `+${no}` : no));
       return [...here, ...marks.filter((no) => !local.has(chatNo, no)).map((no) => -no)].join(',');
     });
-    const mayRemove = performance.now() - interruptedAt >= times.grace;
-    const news = (await redis.ask((commands) =>
+    const isSettled = mayRemove();
+    const answer = (await redis.ask((commands) =>
       scripts.refresh(commands, chatNos.map(redisKeys.presence), [
         processId,
         times.lifetime,
         keyLifetime,
-        mayRemove ? 1 : 0,
+        isSettled ? 1 : 0,
         ...members,
       ]),
-    )) as [position: number, memberNo: number, what: number, version: number][] | undefined;
-    if (!news) {
+    )) as [NewsRow[], RoomAnswer[]] | undefined;
+    if (!answer) {
       for (const [i, chatNo] of chatNos.entries()) {
         for (const memberNo of marked[i] as number[]) leaveUnconfirmed(chatNo, memberNo);
       }
       return false;
     }
+    const [news, states] = answer;
     for (const [position, memberNo, what, version] of news) {
       const chatNo = chatNos[position - 1] as number;
       if (what === CLEARED) takeOut(chatNo, memberNo, turn);
       else tell(chatNo, memberNo, what !== GONE, version);
+    }
+    for (const [i, chatNo] of chatNos.entries()) {
+      if (isSettled && told.isListed(chatNo)) makeGood(chatNo, states[i] as RoomAnswer);
     }
     return true;
   }
@@ -175,9 +175,13 @@ export function createRedisPresence(
 
   const timer = setInterval(() => void refresh(), times.refreshEvery);
   timer.unref();
+  let settled: NodeJS.Timeout | undefined;
   const stopListening = redis.on('back', () => {
     interruptedAt = performance.now();
     void refresh();
+    // And once more when the others are back, too: changes may not have been heard.
+    clearTimeout(settled);
+    settled = setTimeout(() => void refresh(), times.grace + 1).unref();
   });
 
   const channel = redisChannels.presenceCleared;
@@ -192,15 +196,16 @@ export function createRedisPresence(
   subscriber.on('messageBuffer', onMessage);
   void subscriber.subscribe(channel);
 
-  async function present(chatNo: number): Promise<number[]> {
-    const members = await redis.ask((commands) => scripts.list(commands, [redisKeys.presence(chatNo)], []));
-    return (members as number[] | undefined) ?? [];
+  async function ask(chatNo: number): Promise<RoomAnswer | undefined> {
+    const answer = await redis.ask((commands) => scripts.list(commands, [redisKeys.presence(chatNo)], []));
+    return answer as RoomAnswer | undefined;
   }
 
   return {
     async enter(chatNo, memberNo, connection) {
       if (!openRooms.isInRoom(chatNo, connection)) return;
       const { turn } = local;
+      if (!local.hasRoom(chatNo)) told.forget(chatNo);
       const first = local.enter(chatNo, memberNo, connection);
       const answer = (await redis.ask((commands) =>
         scripts.enter(
@@ -237,24 +242,33 @@ export function createRedisPresence(
     },
 
     async isPresent(chatNo, memberNo) {
-      return local.has(chatNo, memberNo) || (await present(chatNo)).includes(memberNo);
+      if (local.has(chatNo, memberNo)) return true;
+      const [, ...members] = (await ask(chatNo)) ?? [0];
+      return members.includes(memberNo);
     },
 
     isHere: local.has,
 
     async list(chatNo) {
-      const members = new Set([...(await present(chatNo)), ...local.members(chatNo)]);
-      return [...members].sort((a, b) => a - b);
+      const answer = await ask(chatNo);
+      if (local.hasRoom(chatNo)) {
+        if (answer && (mayRemove() || !told.isListed(chatNo))) makeGood(chatNo, answer);
+        told.list(chatNo);
+      }
+      // Those who come in now know what those know who are in already, and hear what they will hear.
+      const [, ...members] = answer ?? [0, ...told.members(chatNo)];
+      return [...new Set([...members, ...local.members(chatNo)])].sort((a, b) => a - b);
     },
 
     watch: (listener) => void listeners.push(listener),
 
-    heard: versions.accept,
+    heard: told.accept,
 
     async close() {
       if (closed) return;
       closed = true;
       clearInterval(timer);
+      clearTimeout(settled);
       stopListening();
       subscriber.off('messageBuffer', onMessage);
       void subscriber.unsubscribe(channel);

@@ -1,7 +1,7 @@
 import type { Live } from '../../kernel/live.js';
 
-/** What presence knows of this process's connections: whether one is in a room, and how to take it out. */
-export type OpenRooms = Pick<Live, 'isInRoom' | 'takeOut'>;
+/** What presence knows of this process's connections: whether one is in a room, how to take it out, how to tell them. */
+export type OpenRooms = Pick<Live, 'isInRoom' | 'takeOut' | 'presenceHere'>;
 
 /**
  * Told of every member who has come to a room (`present`) or is gone from it. Of two changes of one
@@ -31,18 +31,20 @@ export interface Presence {
   isPresent(chatNo: number, memberNo: number): Promise<boolean>;
   /** Whether it is from a connection of this process that the member is present; known at once. */
   isHere(chatNo: number, memberNo: number): boolean;
-  /** Numbers of the members present, lowest first. */
+  /** Numbers of the members present, lowest first; while processes do not hear of each other, those last heard of. */
   list(chatNo: number): Promise<number[]>;
   /**
    * Tells every change once, in the process that caused or discovered it. After a time in which
-   * processes did not hear of each other, a change may be told again.
+   * processes did not hear of each other, a change may be told again. What `heard` has not taken in although
+   * it happened is told to the connections of this process alone (`presenceHere`), within 10 s.
    */
   watch(listener: PresenceListener): void;
   /**
    * A change has arrived from some process, this one included.
-   * @returns false when a later one of the same member and room has arrived already
+   * @returns whether connections of this process are to be told: not of a change that they know, or that a
+   *   later one of the same member and room has overtaken
    */
-  heard(chatNo: number, memberNo: number, version: number): boolean;
+  heard(chatNo: number, memberNo: number, present: boolean, version: number): boolean;
   /** Ends timers, and the presence of this process's connections. */
   close(): Promise<void>;
 }

@@ -9,15 +9,21 @@
 -- ARGV[5…] per room, the members this process has there, and with a sign those whose coming (+) or going
 --          (-) Redis has not confirmed and that are to be told in any case: `3,+9,-4`
 --
--- Returns rows {room, memberNo, what, version}, the room as its position in KEYS; `what` is 0 for a member
--- who is gone, 1 for one who is there, 2 for one who was cleared and whom this process is to forget.
+-- Returns two lists:
+-- - news: rows {room, memberNo, what, version}, the room as its position in KEYS; `what` is 0 for a member
+--   who is gone, 1 for one who is there, 2 for one who was cleared and whom this process is to forget
+-- - states: for each room {version, memberNo…}, the version of the latest change and who is present now
 
 local GONE, THERE, CLEARED = 0, 1, 2
 local process, ends = ARGV[1], now + ARGV[2]
-local news = {}
+local news, states = {}, {}
 
 local function tell(room, member, what)
-  local version = what == CLEARED and 0 or nextVersion(KEYS[room])
+  local version = 0
+  if what ~= CLEARED then
+    version = nextVersion(KEYS[room])
+    states[room][1] = version
+  end
   news[#news + 1] = { room, tonumber(member), what, version }
 end
 
@@ -29,6 +35,7 @@ for room, key in ipairs(KEYS) do
     known[rows[i]] = score
     if member and score > now then alive[member] = (alive[member] or 0) + 1 end
   end
+  states[room] = { known['#'] or 0 }
   known['#'] = nil
 
   for sign, member in string.gmatch(ARGV[4 + room], '([+-]?)(%d+)') do
@@ -70,5 +77,8 @@ for room, key in ipairs(KEYS) do
   if #remove > 0 then redis.call('ZREM', key, unpack(remove)) end
   if #add > 0 then redis.call('ZADD', key, unpack(add)) end
   redis.call('PEXPIRE', key, ARGV[3])
+  for member, processes in pairs(alive) do
+    if processes > 0 then table.insert(states[room], tonumber(member)) end
+  end
 end
-return news
+return { news, states }
