@@ -2,7 +2,8 @@ import type { Chat } from '../../domain/chat/index.js';
 import type { ErrorCode } from '../../domain/kernel/errors.js';
 import { flag, type JsonSchema, listOf, number, ref } from './json-schema.js';
 
-type Joined = Awaited<ReturnType<Chat['enterRoom']>>;
+/** What the answer to a join adds; how far the other has read is an event behind it. */
+type Joined = Omit<Awaited<ReturnType<Chat['enterRoom']>>, 'otherRead'>;
 
 /** What the documents tell of a client event beside its zod schema. */
 export interface SocketRequest {

@@ -171,6 +171,29 @@ export function itChatsOverSockets<M extends ChatMember>({
     expect(rooms.body[0]?.unReadCount, 'joining marks read').to.equal(0);
   });
 
+  it('tells who comes back how far the other has read meanwhile', async () => {
+    const mine = await connect(asker);
+    const say = (content: string) => mine.ask('message:send', { chatNo, contentType: 'text', content });
+    await say('1');
+    await author.get(`/chatroom/${chatNo}`);
+    await say('2');
+    const back = await connect(asker);
+    const told: unknown[] = [];
+    back.socket.onAny((event) => told.push(event));
+    await new Promise<void>((resolve) => {
+      back.socket.emit('room:join', { chatNo, after: 2 }, () => {
+        told.push('answer');
+        resolve();
+      });
+    });
+    expect(await back.next('message:read')).to.deep.equal({ chatNo, memberNo: author.no, seq: 1 });
+    expect(told.filter((event) => event !== 'presence')).to.deep.equal(['answer', 'message:read']);
+    // Who knows it already is told nothing.
+    await back.ask('room:join', { chatNo, after: 2 });
+    await back.ask('room:leave', { chatNo });
+    expect(back.heard('message:read')).to.have.length(1);
+  });
+
   it('ends presence with the last device', async () => {
     const mine = await connect(asker);
     await mine.ask('room:join', { chatNo });

@@ -5,7 +5,7 @@ import type { ChatDeps } from '../chat-deps.js';
 import { markStateRead } from '../messages/mark-read.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
 import { presentPayload } from '../messages/message.presenter.js';
-import { unreadOf } from '../rooms/room-states.js';
+import { other, unreadOf } from '../rooms/room-states.js';
 
 /** Most messages one join catches up. (contract, section 5) */
 const MAX_CAUGHT_UP = 500;
@@ -35,6 +35,8 @@ export interface Entered {
   seq: number;
   /** Numbers of the members present. */
   present: number[];
+  /** Up to which number the other participant has read. */
+  otherRead: { memberNo: number; seq: number };
 }
 
 /**
@@ -100,5 +102,6 @@ export async function enterRoom(
     more,
     seq,
     present,
+    otherRead: { memberNo: state[other(side)], seq: state.read[other(side)].seq },
   };
 }
