@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { subscribe } from 'node:diagnostics_channel';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -45,6 +47,21 @@ async function serve(stalledMs: number): Promise<{ server: HttpServer; port: num
   const server = createHttpServer({ ...config, HTTP_PORT: 0 }, createLogger('silent', 'test'), stalledMs);
   const sockets = { port: 0, events: clientEvents, closeReasons: listCloseReasons() };
   return { server, port: await server.listen(domain, async () => {}, sockets) };
+}
+
+/** Answers under way, by the port that their client has. */
+const answers = new Map<number | undefined, ServerResponse>();
+subscribe('http.server.request.start', (message) => {
+  const { response, socket } = message as { response: ServerResponse; socket: Socket };
+  answers.set(socket.remotePort, response);
+});
+
+/** Resolves once the system holds all it can of what a client is sent: for a quarter of a second it takes no more. */
+async function filled(client: Socket): Promise<void> {
+  for (let looks = 0; looks < 5; ) {
+    await sleep(50);
+    looks = answers.get(client.localPort)?.writableNeedDrain ? looks + 1 : 0;
+  }
 }
 
 describe('clients that do not read', () => {
@@ -123,7 +140,7 @@ describe('clients that do not read', () => {
 
   it('of event streams that have ended, for their token or for one too many, are given up', async () => {
     // Long enough for both to end before they are given up for the stall itself.
-    const patient = await serve(2 * STALLED_MS);
+    const patient = await serve(3 * STALLED_MS);
     try {
       const [short, crowded] = [await member(), await member()];
       await Promise.all([notify(short, MANY), notify(crowded, MANY)]);
@@ -131,11 +148,13 @@ describe('clients that do not read', () => {
       const before = [await counted(), await ended('expired'), await ended('too-many')];
       // Whole seconds are what a token ends at.
       await sleep(1_000 - (Date.now() % 1_000));
-      const shortToken = await token(short.email, { ttl: '2s' });
-      sendTo(patient.port, stream({ no: short.no, token: shortToken }));
-      sendTo(patient.port, stream(crowded));
-      // Time to fill what the system holds for both: an end that still fits into it is no stall.
-      await sleep(1_000);
+      const shortToken = await token(short.email, { ttl: '3s' });
+      const streams = [
+        sendTo(patient.port, stream({ no: short.no, token: shortToken })),
+        sendTo(patient.port, stream(crowded)),
+      ];
+      // An end that still fits into what the system holds would be no stall.
+      await Promise.all(streams.map(filled));
       const other = { path: '/notification/connect', token: crowded.token };
       for (let i = 0; i < 10; i += 1) sendTo(patient.port, other).resume();
       await eventually(async () =>
