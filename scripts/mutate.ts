@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { projectRoot } from '../domain/platform/project-root.js';
+import { readArguments } from './arguments.js';
+import { runCommand, UsageError } from './command.js';
+import { measureCoverage } from './mutate/coverage.js';
+import { type Mutant, mutantsOf } from './mutate/mutant.js';
+import { type Equivalent, type Result, report } from './mutate/report.js';
+import { draw, runMutants } from './mutate/run-mutants.js';
+import { createProgress } from './progress.js';
+
+const usage = `Usage: npm run mutate -- [PATH ...] [options]
+
+Mutation testing: makes one careless change at a time to the compiled code (a removed await, call, condition
+or field, another operator or constant) and runs the tests that reach the changed line, until one fails.
+A change that no test notices is printed with its line.
+
+PATH: a folder or file of the source (default: domain gateway http)
+
+  --sample N     changes to try, drawn at random (default: all)
+  --seed S       seed of the draw (default: random, printed)
+  --seconds N    most seconds of tests for one change, by their usual length (default 90): the nearest and
+                 quickest test files run first
+  --jobs N       changes tried at the same time (default 2)
+  --survivors    only what survived the last run, for instance after new tests
+
+What each test file reaches is measured first, some minutes; later runs measure only what has changed.
+Results are kept in coverage/mutate.json. Changes known to have no effect stand in scripts/mutate/equivalent.json.
+
+Exit status: 0 all caught or known to have no effect; 1 some survived.`;
+
+const count = z.coerce.number('must be a number').int('must be a whole number').min(1, 'must be at least 1');
+
+const optionSchema = z.object({
+  sample: count.optional(),
+  seed: z.coerce.number('must be a number').int('must be a whole number').optional(),
+  seconds: count.default(90),
+  jobs: count.default(2),
+  survivors: z.boolean().default(false),
+});
+
+/** Compiled files under a folder of `dist`, from the project's root. */
+function compiledUnder(root: string, folder: string): string[] {
+  return readdirSync(join(root, 'dist', folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join('dist', folder, name))
+    .sort();
+}
+
+/** The compiled files that a path of the source stands for. @throws UsageError when there is none */
+function compiledOf(root: string, path: string): string[] {
+  try {
+    if (path.endsWith('.ts')) {
+      const compiled = join('dist', path.replace(/\.ts$/, '.js'));
+      readFileSync(join(root, compiled));
+      return [compiled];
+    }
+    return compiledUnder(root, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new UsageError(`PATH: ${path} is no source file or folder`);
+  }
+}
+
+const same = (a: Omit<Result, 'verdict' | 'tests'>, b: Mutant) =>
+  a.file === b.file && a.code === b.code && a.kind === b.kind;
+
+/** @throws UsageError when there was none */
+function lastRun(file: string): { seed: number; results: Result[] } {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as { seed: number; results: Result[] };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new UsageError('--survivors: there is no last run');
+  }
+}
+
+await runCommand(usage, async (args) => {
+  const { values, positionals } = readArguments({
+    args,
+    allowPositionals: true,
+    options: {
+      sample: { type: 'string' },
+      seed: { type: 'string' },
+      seconds: { type: 'string' },
+      jobs: { type: 'string' },
+      survivors: { type: 'boolean' },
+    },
+  });
+  const parsed = optionSchema.safeParse(values);
+  if (!parsed.success)
+    throw new UsageError(
+      parsed.error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'),
+    );
+  const { sample, seconds, jobs, survivors, seed = Math.floor(Math.random() * 2 ** 31) } = parsed.data;
+  const root = projectRoot();
+  const paths = positionals.length > 0 ? positionals : ['domain', 'gateway', 'http'];
+  const compiled = paths.flatMap((path) => compiledOf(root, path));
+
+  const tests = compiledUnder(root, 'test').filter((path) => path.endsWith('.test.js'));
+  const measuring = createProgress(tests.length, 'coverage of the tests');
+  const coverages = await measureCoverage(root, tests, () => measuring.advance(1));
+  measuring.stop();
+
+  const resultsFile = join(root, 'coverage', 'mutate.json');
+  const all = compiled.flatMap((file) => mutantsOf(root, file, coverages));
+  const last = survivors ? lastRun(resultsFile) : { seed, results: [] };
+  const open = last.results.filter(({ verdict }) => verdict === 'survived');
+  const mutants = survivors
+    ? all.filter((mutant) => open.some((one) => same(one, mutant)))
+    : draw(all, sample ?? all.length, seed);
+  process.stdout.write(`${mutants.length} of ${all.length} changes, seed ${last.seed}\n`);
+
+  const known = join(root, 'scripts', 'mutate', 'equivalent.json');
+  const equivalents = JSON.parse(readFileSync(known, 'utf8')) as Equivalent[];
+  const progress = createProgress(mutants.length, 'mutants');
+  const results = last.results.filter(({ verdict }) => verdict !== 'survived');
+  await runMutants(mutants, {
+    ...{ root, jobs, equivalents, budgetMs: seconds * 1_000 },
+    done(result) {
+      results.push(result);
+      writeFileSync(resultsFile, `${JSON.stringify({ seed: last.seed, results }, null, 2)}\n`);
+      progress.advance(1);
+    },
+  });
+  progress.stop();
+  process.stdout.write(`${report(results, last.seed)}\n`);
+  return results.some(({ verdict }) => verdict === 'survived') ? 1 : 0;
+});

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runTests } from './run-tests.js';
+
+/** What one test file runs of the compiled code. */
+export interface TestCoverage {
+  /** Path of the compiled test file, from the project's root. */
+  test: string;
+  /** How long it takes, in ms. */
+  ms: number;
+  /** Content hash of each compiled file of ours that it loads, the test's own included. */
+  hashes: Record<string, string>;
+  /** By compiled file: the parts that run, as [start, end) offsets, ascending. */
+  covered: Record<string, [start: number, end: number][]>;
+}
+
+interface V8Range {
+  startOffset: number;
+  endOffset: number;
+  count: number;
+}
+
+interface V8Report {
+  result: { url: string; functions: { ranges: V8Range[] }[] }[];
+}
+
+/** Longest time, in ms, one test file may take. */
+const TIMEOUT_MS = 180_000;
+
+const hashOf = (path: string) => createHash('sha1').update(readFileSync(path)).digest('hex');
+
+/** Marks what ran. V8 nests its ranges: the innermost one that holds an offset tells its count. */
+function mark(runs: Uint8Array, functions: V8Report['result'][number]['functions']): void {
+  const ranges = functions.flatMap((one) => one.ranges);
+  ranges.sort((a, b) => b.endOffset - b.startOffset - (a.endOffset - a.startOffset));
+  const mine = new Uint8Array(runs.length);
+  for (const { startOffset, endOffset, count } of ranges)
+    mine.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+  for (let i = 0; i < runs.length; i += 1) runs[i] = (runs[i] ?? 0) | (mine[i] ?? 0);
+}
+
+function intervals(runs: Uint8Array): [number, number][] {
+  const found: [number, number][] = [];
+  for (let start = runs.indexOf(1); start >= 0; ) {
+    const end = runs.indexOf(0, start);
+    found.push([start, end < 0 ? runs.length : end]);
+    start = end < 0 ? -1 : runs.indexOf(1, end);
+  }
+  return found;
+}
+
+/** Reads the coverage that a test file's processes have written, child processes included. */
+function readReports(root: string, folder: string): Pick<TestCoverage, 'hashes' | 'covered'> {
+  const runs = new Map<string, Uint8Array>();
+  for (const name of readdirSync(folder)) {
+    const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as V8Report;
+    for (const { url, functions } of result) {
+      if (!url.startsWith('file:')) continue;
+      const path = relative(root, fileURLToPath(url));
+      if (!path.startsWith('dist')) continue;
+      let known = runs.get(path);
+      if (!known) {
+        known = new Uint8Array(readFileSync(join(root, path), 'utf8').length);
+        runs.set(path, known);
+      }
+      mark(known, functions);
+    }
+  }
+  const paths = [...runs.keys()];
+  return {
+    hashes: Object.fromEntries(paths.map((path) => [path, hashOf(join(root, path))])),
+    covered: Object.fromEntries([...runs].map(([path, bytes]) => [path, intervals(bytes)])),
+  };
+}
+
+/** Whether what was measured before still holds: nothing that the test file loads has changed. */
+function holds(root: string, { hashes }: TestCoverage): boolean {
+  try {
+    return Object.entries(hashes).every(([path, hash]) => hashOf(join(root, path)) === hash);
+  } catch {
+    // One of the files is gone.
+    return false;
+  }
+}
+
+/**
+ * What each test file runs, measured by V8 (NODE_V8_COVERAGE). Processes that are ended by SIGKILL write
+ * nothing. Kept in `coverage/mutate/`, and measured again only where a loaded file has changed.
+ *
+ * @param root the project's folder, built
+ * @param tests compiled test files, from there
+ * @param done called after each file
+ * @throws Error when a test file fails without any change
+ */
+export async function measureCoverage(
+  root: string,
+  tests: string[],
+  done: (test: string) => void,
+): Promise<TestCoverage[]> {
+  const cache = join(root, 'coverage', 'mutate');
+  mkdirSync(cache, { recursive: true });
+  const measured: TestCoverage[] = [];
+  for (const test of tests) {
+    const file = join(cache, `${test.replaceAll('/', '.')}.json`);
+    let coverage: TestCoverage | undefined;
+    try {
+      coverage = JSON.parse(readFileSync(file, 'utf8')) as TestCoverage;
+    } catch {
+      // Not measured yet.
+    }
+    if (!coverage || !holds(root, coverage)) {
+      const folder = mkdtempSync(join(tmpdir(), 'adoption-coverage-'));
+      const started = performance.now();
+      const { passed, output } = await runTests(root, [test], TIMEOUT_MS, { NODE_V8_COVERAGE: folder });
+      if (!passed) throw new Error(`${test} fails without any change:\n${output}`);
+      coverage = { test, ms: Math.round(performance.now() - started), ...readReports(root, folder) };
+      rmSync(folder, { recursive: true, force: true });
+      writeFileSync(file, JSON.stringify(coverage));
+    }
+    measured.push(coverage);
+    done(test);
+  }
+  return measured;
+}

@@ -1,0 +1,44 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runTests, type TestRun } from './run-tests.js';
+
+/** A copy of the build in which one change at a time is made. */
+export interface Sandbox {
+  /**
+   * Makes a change, runs tests until one fails, and takes the change back.
+   * @param file compiled file, from the project's root
+   * @param text its changed text
+   */
+  run(file: string, text: string, tests: string[], timeoutMs: number): Promise<TestRun>;
+  remove(): void;
+}
+
+/**
+ * Creates a sandbox: a copy of `dist`, and links to everything else of the project.
+ * @param root the project's folder, built
+ */
+export function createSandbox(root: string, name: string): Sandbox {
+  const folder = join(root, 'coverage', 'sandboxes', name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const entry of readdirSync(root)) {
+    if (['dist', 'coverage', '.git', '.data'].includes(entry)) continue;
+    symlinkSync(join(root, entry), join(folder, entry));
+  }
+  cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
+  return {
+    async run(file, text, tests, timeoutMs) {
+      const path = join(folder, file);
+      const original = readFileSync(path);
+      writeFileSync(path, text);
+      try {
+        return await runTests(folder, tests, timeoutMs);
+      } finally {
+        writeFileSync(path, original);
+      }
+    },
+    remove() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { projectRoot } from '../../../domain/platform/project-root.js';
+import { measureCoverage, type TestCoverage } from '../../../scripts/mutate/coverage.js';
+import { mutantsOf } from '../../../scripts/mutate/mutant.js';
+import { mutationsOf } from '../../../scripts/mutate/mutations.js';
+import { type Result, report } from '../../../scripts/mutate/report.js';
+import { draw, runMutants } from '../../../scripts/mutate/run-mutants.js';
+
+/** Changed texts, without what the kinds say. */
+function changed(text: string): string[] {
+  return mutationsOf('x.js', text).map(
+    ({ start, end, replacement }) => text.slice(0, start) + replacement + text.slice(end),
+  );
+}
+
+describe('careless changes to a file', () => {
+  it('remove an await, and the call that is awaited', () => {
+    expect(changed('await save(x);')).to.have.members([' save(x);', 'void 0;']);
+  });
+
+  it('negate a condition and take it out either way', () => {
+    expect(changed('if (a) b;')).to.have.members(['if (!(a)) b;', 'if (true) b;', 'if (false) b;']);
+  });
+
+  it('use another comparison', () => {
+    expect(changed('x = a < b;')).to.include.members(['x = a <= b;', 'x = a > b;']);
+  });
+
+  it('drop an operand, a field and the content of a finally block', () => {
+    expect(changed('x = a && b;')).to.include.members(['x = a;', 'x = b;']);
+    expect(changed('f = { unique: u, sparse: s };')).to.include.members([
+      'f = {  sparse: s };',
+      'f = { unique: u,  };',
+    ]);
+    expect(changed('try { } finally { x }')).to.include('try { } finally {}');
+  });
+
+  it('make a constant ten times as large, a tenth, or off by one', () => {
+    expect(changed('f(500);')).to.include.members(['f((5000));', 'f((50));']);
+    expect(changed('f(0);')).to.include('f((1));');
+  });
+
+  it('leave out what is only logged', () => {
+    expect(changed("logger.warn({ a: 1 }, 'x');")).to.deep.equal([]);
+  });
+});
+
+const source = `export function grade(points) {
+    if (points >= 50) return 'passed';
+    return 'failed';
+}
+export function unused() {
+    return 5;
+}
+`;
+
+const tests = {
+  near: `import { grade } from '../grade.js';
+it('passes', () => { if (grade(80) !== 'passed') throw new Error('80'); });
+it('fails', () => { if (grade(20) !== 'failed') throw new Error('20'); });
+`,
+  far: `it('has nothing to do with it', () => {});\n`,
+};
+
+describe('a run of mutants', () => {
+  let root: string;
+  let coverages: TestCoverage[];
+  const measured: string[] = [];
+
+  before(async function () {
+    this.timeout(60_000);
+    root = mkdtempSync(join(tmpdir(), 'adoption-mutate-'));
+    mkdirSync(join(root, 'dist', 'test', 'support'), { recursive: true });
+    symlinkSync(join(projectRoot(), 'node_modules'), join(root, 'node_modules'));
+    writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(root, 'dist', 'grade.js'), source);
+    // Line for line the same.
+    const mappings = Array.from({ length: 8 }, (_, i) => (i === 0 ? 'AAAA' : 'AACA')).join(';');
+    const map = { version: 3, file: 'grade.js', sources: ['../grade.ts'], names: [], mappings };
+    writeFileSync(join(root, 'dist', 'grade.js.map'), JSON.stringify(map));
+    writeFileSync(join(root, 'grade.ts'), source);
+    writeFileSync(join(root, 'dist', 'test', 'support', 'setup.js'), '');
+    for (const [name, text] of Object.entries(tests))
+      writeFileSync(join(root, 'dist', 'test', `${name}.test.js`), text);
+    coverages = await measureCoverage(root, ['dist/test/near.test.js', 'dist/test/far.test.js'], (test) =>
+      measured.push(test),
+    );
+  });
+  after(() => rmSync(root, { recursive: true, force: true }));
+
+  async function verdicts(equivalents: Parameters<typeof runMutants>[1]['equivalents'] = []) {
+    const results: Result[] = [];
+    const mutants = mutantsOf(root, 'dist/grade.js', coverages);
+    await runMutants(mutants, {
+      ...{ root, budgetMs: 10_000, jobs: 2, equivalents },
+      done: (result) => results.push(result),
+    });
+    return results;
+  }
+
+  it('asks the tests that reach the line, and tells what they have not noticed', async function () {
+    this.timeout(60_000);
+    const results = await verdicts();
+    const found = results.map(({ line, kind, verdict }) => `${line} ${kind}: ${verdict}`);
+    expect(found).to.have.members([
+      '2 < for >=: caught',
+      '2 > for >=: survived',
+      '2 condition always false: caught',
+      '2 condition always true: caught',
+      '2 condition negated: caught',
+      '2 constant is 5: caught',
+      '2 constant is 500: caught',
+      '6 constant is 50: survived',
+      '6 constant is 0.5: survived',
+    ]);
+    expect(results.find(({ line }) => line === 6)?.tests).to.deep.equal({ covering: 0, run: 0 });
+    expect(results.find(({ line }) => line === 2)?.tests).to.deep.equal({ covering: 1, run: 1 });
+    expect(report(results, 7)).to.include('seed 7: 6 of 9 caught (66.7 %), 3 survived, 0 equivalent');
+  });
+
+  it('leaves out of the count what is known to change nothing', async function () {
+    this.timeout(60_000);
+    const code = "if (points >= 50) return 'passed';";
+    const results = await verdicts([{ file: 'grade.ts', code, kind: '> for >=', why: 'nobody has 50' }]);
+    const text = report(results, 7);
+    expect(text).to.include('6 of 8 caught (75.0 %), 2 survived, 1 equivalent').and.include('nobody has 50');
+  });
+
+  it('measures again only where a loaded file has changed', async () => {
+    const before = await measureCoverage(root, ['dist/test/near.test.js'], () => {});
+    expect(before[0]?.ms).to.equal(coverages[0]?.ms);
+    writeFileSync(join(root, 'dist', 'test', 'near.test.js'), `${tests.near}// changed\n`);
+    const [changedTest] = await measureCoverage(root, ['dist/test/near.test.js'], () => {});
+    expect(changedTest?.hashes).to.not.deep.equal(coverages[0]?.hashes);
+  });
+
+  it('draws the same for the same seed, nothing twice', () => {
+    const list = Array.from({ length: 100 }, (_, i) => i);
+    expect(draw(list, 10, 3))
+      .to.deep.equal(draw(list, 10, 3))
+      .and.not.deep.equal(draw(list, 10, 4));
+    expect(new Set(draw(list, 100, 5)).size).to.equal(100);
+  });
+});
