@@ -7,6 +7,9 @@ module.exports = {
   require: ['dist/test/support/setup.js'],
   'node-option': ['enable-source-maps'],
   timeout: 20_000,
+  // Most tests wait for processes and timers rather than compute: more files at a time than cores.
+  parallel: true,
+  jobs: 3,
   forbidPending: process.env.CI === 'true',
   forbidOnly: process.env.CI === 'true',
 };

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../domain/platform/project-root.js';
+import { runCommand, UsageError } from './command.js';
+import { changedTests } from './test/changed-tests.js';
+
+const usage = `Usage: npm test [-- PATH ...] [mocha's options]
+       npm run test:changed [-- --base REV]
+
+Builds and runs the tests, several files at a time. PATH: test files or folders (test/http,
+test/gateway/chat.test.ts); without one, the whole suite. With CI=true a test that did not run fails the run.
+
+test:changed runs what a change touches: changed tests, tests that import a changed file, and the tests of
+the folder that mirrors it. Those of several processes run only when they are changed themselves.
+
+  --base REV   compare with this commit (default HEAD)`;
+
+/** What mocha is given for a path of the source. @throws UsageError when there is no such test */
+function compiledTests(root: string, path: string): string {
+  const full = join(root, path);
+  if (!path.startsWith('test') || !existsSync(full))
+    throw new UsageError(`PATH: ${path} is no test or folder of tests`);
+  return statSync(full).isDirectory() ? `dist/${path}/**/*.test.js` : `dist/${path.replace(/\.ts$/, '.js')}`;
+}
+
+await runCommand(usage, async (args) => {
+  const root = projectRoot();
+  const ofChange = args[0] === '--changed';
+  let mochaArgs: string[];
+  if (ofChange) {
+    const [, flag, base = 'HEAD'] = args;
+    if (flag !== undefined && flag !== '--base') throw new UsageError(`unknown option '${flag}'`);
+    const tests = changedTests(root, base);
+    if (tests.length === 0) {
+      process.stdout.write(`nothing that a test touches differs from ${base}\n`);
+      return 0;
+    }
+    mochaArgs = tests.map((test) => compiledTests(root, test));
+  } else {
+    // A path has a slash or an ending; what follows an option that takes a value has not.
+    mochaArgs = args.map((arg) =>
+      arg.startsWith('test/') || arg === 'test' ? compiledTests(root, arg) : arg,
+    );
+  }
+  const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
+  const child = spawn(process.execPath, [mocha, ...mochaArgs], { cwd: root, stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+});

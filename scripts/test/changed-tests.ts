@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** Folders whose tests start several processes each: too slow to run for a change elsewhere. */
+const SLOW = /^test\/(?:browser|cluster|deploy|faults|scripts\/load)\//;
+
+function git(root: string, ...args: string[]): string[] {
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
+}
+
+/** Files that differ from a commit, new ones included, as paths from the root. */
+function changedFiles(root: string, base: string): string[] {
+  return [
+    ...git(root, 'diff', '--name-only', base, '--'),
+    ...git(root, 'ls-files', '--others', '--exclude-standard'),
+  ];
+}
+
+/** The source files that a file imports itself, as paths from the root. */
+function importsOf(root: string, file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/from '(\.[^']+)\.js'/g)].map(
+    ([, path]) => `${relative(root, join(root, dirname(file), path as string))}.ts`,
+  );
+}
+
+/** The nearest folder of tests that mirrors a source file: test/http/chat for http/chat/chat.routes.ts. */
+function mirrorOf(root: string, file: string): string | undefined {
+  for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
+    const mirrors = [`test/${folder}`, `test/${folder.replace(/^domain\//, '')}`];
+    const found = mirrors.find((mirror) => existsSync(join(root, mirror)));
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/**
+ * The tests that a change touches: changed ones, those that import a changed file themselves, those in the
+ * folder that mirrors it, and the rules of the architecture.
+ *
+ * @param base commit that the working tree is compared with
+ * @returns test files as paths from the root
+ */
+export function changedTests(root: string, base: string): string[] {
+  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join('test', name));
+  const changed = new Set(changedFiles(root, base).filter((file) => file.endsWith('.ts')));
+  if (changed.size === 0) return [];
+  const mirrors = new Set([...changed].map((file) => mirrorOf(root, file)));
+  const touched = (test: string) =>
+    importsOf(root, test).some((file) => changed.has(file)) ||
+    mirrors.has(dirname(test)) ||
+    test.startsWith('test/architecture/');
+  return tests.filter((test) => changed.has(test) || (!SLOW.test(test) && touched(test)));
+}
