@@ -22,7 +22,7 @@ PATH: a folder or file of the source (default: domain gateway http)
   --seed S       seed of the draw (default: random, printed)
   --seconds N    most seconds of tests for one change, by their usual length (default 90): the nearest and
                  quickest test files run first
-  --jobs N       changes tried at the same time (default 2)
+  --jobs N       test files or changes run at the same time (default 2)
   --survivors    only what survived the last run, for instance after new tests
 
 What each test file reaches is measured first, some minutes; later runs measure only what has changed.
@@ -100,7 +100,7 @@ await runCommand(usage, async (args) => {
 
   const tests = compiledUnder(root, 'test').filter((path) => path.endsWith('.test.js'));
   const measuring = createProgress(tests.length, 'coverage of the tests');
-  const coverages = await measureCoverage(root, tests, () => measuring.advance(1));
+  const coverages = await measureCoverage(root, tests, jobs, () => measuring.advance(1));
   measuring.stop();
 
   const resultsFile = join(root, 'coverage', 'mutate.json');

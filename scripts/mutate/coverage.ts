@@ -86,42 +86,58 @@ function holds(root: string, { hashes }: TestCoverage): boolean {
   }
 }
 
+function readCached(file: string): TestCoverage | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as TestCoverage;
+  } catch {
+    // Not measured yet, or broken off.
+    return undefined;
+  }
+}
+
+async function measure(root: string, test: string): Promise<TestCoverage> {
+  const folder = mkdtempSync(join(tmpdir(), 'adoption-coverage-'));
+  const started = performance.now();
+  const { passed, output } = await runTests(root, [test], TIMEOUT_MS, { NODE_V8_COVERAGE: folder });
+  if (!passed) throw new Error(`${test} fails without any change:\n${output}`);
+  const ms = Math.round(performance.now() - started);
+  const coverage = { test, ms, ...readReports(root, folder) };
+  rmSync(folder, { recursive: true, force: true });
+  return coverage;
+}
+
 /**
  * What each test file runs, measured by V8 (NODE_V8_COVERAGE). Processes that are ended by SIGKILL write
  * nothing. Kept in `coverage/mutate/`, and measured again only where a loaded file has changed.
  *
  * @param root the project's folder, built
  * @param tests compiled test files, from there
+ * @param jobs files measured at the same time
  * @param done called after each file
  * @throws Error when a test file fails without any change
  */
 export async function measureCoverage(
   root: string,
   tests: string[],
+  jobs: number,
   done: (test: string) => void,
 ): Promise<TestCoverage[]> {
   const cache = join(root, 'coverage', 'mutate');
   mkdirSync(cache, { recursive: true });
+  const queue = [...tests];
   const measured: TestCoverage[] = [];
-  for (const test of tests) {
-    const file = join(cache, `${test.replaceAll('/', '.')}.json`);
-    let coverage: TestCoverage | undefined;
-    try {
-      coverage = JSON.parse(readFileSync(file, 'utf8')) as TestCoverage;
-    } catch {
-      // Not measured yet.
+
+  async function work(): Promise<void> {
+    for (let test = queue.shift(); test; test = queue.shift()) {
+      const file = join(cache, `${test.replaceAll('/', '.')}.json`);
+      const cached = readCached(file);
+      const coverage = cached && holds(root, cached) ? cached : await measure(root, test);
+      if (coverage !== cached) writeFileSync(file, JSON.stringify(coverage));
+      measured.push(coverage);
+      done(test);
     }
-    if (!coverage || !holds(root, coverage)) {
-      const folder = mkdtempSync(join(tmpdir(), 'adoption-coverage-'));
-      const started = performance.now();
-      const { passed, output } = await runTests(root, [test], TIMEOUT_MS, { NODE_V8_COVERAGE: folder });
-      if (!passed) throw new Error(`${test} fails without any change:\n${output}`);
-      coverage = { test, ms: Math.round(performance.now() - started), ...readReports(root, folder) };
-      rmSync(folder, { recursive: true, force: true });
-      writeFileSync(file, JSON.stringify(coverage));
-    }
-    measured.push(coverage);
-    done(test);
   }
+
+  await Promise.all(Array.from({ length: jobs }, work));
   return measured;
 }

@@ -85,7 +85,7 @@ describe('a run of mutants', () => {
     writeFileSync(join(root, 'dist', 'test', 'support', 'setup.js'), '');
     for (const [name, text] of Object.entries(tests))
       writeFileSync(join(root, 'dist', 'test', `${name}.test.js`), text);
-    coverages = await measureCoverage(root, ['dist/test/near.test.js', 'dist/test/far.test.js'], (test) =>
+    coverages = await measureCoverage(root, ['dist/test/near.test.js', 'dist/test/far.test.js'], 1, (test) =>
       measured.push(test),
     );
   });
@@ -130,10 +130,10 @@ describe('a run of mutants', () => {
   });
 
   it('measures again only where a loaded file has changed', async () => {
-    const before = await measureCoverage(root, ['dist/test/near.test.js'], () => {});
+    const before = await measureCoverage(root, ['dist/test/near.test.js'], 1, () => {});
     expect(before[0]?.ms).to.equal(coverages[0]?.ms);
     writeFileSync(join(root, 'dist', 'test', 'near.test.js'), `${tests.near}// changed\n`);
-    const [changedTest] = await measureCoverage(root, ['dist/test/near.test.js'], () => {});
+    const [changedTest] = await measureCoverage(root, ['dist/test/near.test.js'], 1, () => {});
     expect(changedTest?.hashes).to.not.deep.equal(coverages[0]?.hashes);
   });
 
