@@ -52,12 +52,21 @@ function intervals(runs: Uint8Array): [number, number][] {
   return found;
 }
 
+/** One process's report; nothing of a process that was killed while it wrote. */
+function readReport(path: string): V8Report['result'] {
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as V8Report).result;
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
 /** Reads the coverage that a test file's processes have written, child processes included. */
 function readReports(root: string, folder: string): Pick<TestCoverage, 'hashes' | 'covered'> {
   const runs = new Map<string, Uint8Array>();
   for (const name of readdirSync(folder)) {
-    const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as V8Report;
-    for (const { url, functions } of result) {
+    for (const { url, functions } of readReport(join(folder, name))) {
       if (!url.startsWith('file:')) continue;
       const path = relative(root, fileURLToPath(url));
       if (!path.startsWith('dist')) continue;
