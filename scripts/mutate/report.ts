@@ -51,13 +51,13 @@ export function report(results: Result[], seed: number): string {
     const mine = results.filter((one) => one.file === file);
     const count = (verdict: Verdict) => mine.filter((one) => one.verdict === verdict).length;
     const counts = [count('caught'), count('survived'), count('equivalent')];
-    return `${file.padEnd(width)}  ${counts.map((number) => String(number).padStart(10)).join('')}`;
+    return `${file.padEnd(width)}  ${counts.map((number) => String(number).padStart(12)).join('')}`;
   });
   const counted = results.length - of('equivalent').length;
   return [
     ...(of('survived').length > 0 ? ['Survived:', ...of('survived').map(line), ''] : []),
     ...(of('equivalent').length > 0 ? ['Equivalent:', ...of('equivalent').map(line), ''] : []),
-    `${'file'.padEnd(width)}  ${['caught', 'survived', 'equivalent'].map((name) => name.padStart(10)).join('')}`,
+    `${'file'.padEnd(width)}  ${['caught', 'survived', 'equivalent'].map((name) => name.padStart(12)).join('')}`,
     ...rows,
     '',
     `seed ${seed}: ${of('caught').length} of ${counted} caught (${percent(of('caught').length, counted)}), ` +
