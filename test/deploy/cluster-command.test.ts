@@ -85,6 +85,14 @@ describe('npm run cluster', function () {
     expect(status).to.equal(1);
   });
 
+  it('keeps npm start off its data', async () => {
+    const { status, output } = await cluster.start();
+    expect(output).to.equal(
+      `DATA_DIR: a cluster serves ${cluster.folder}: npm run cluster -- status (or stop)\n`,
+    );
+    expect(status).to.equal(1);
+  });
+
   it('shows its processes in a table, without colours when piped', async () => {
     const { status, output } = await cluster.run('status');
     const lines = output.trimEnd().split('\n');

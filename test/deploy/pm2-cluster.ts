@@ -30,6 +30,8 @@ export interface Pm2Cluster extends ClusterMembers {
   folder: string;
   /** `npm run cluster`, or with an action `npm run cluster -- ACTION`. */
   run(action?: string, env?: Record<string, string>): Promise<CommandRun>;
+  /** `npm start` on the cluster's data, with ports of its own. */
+  start(): Promise<CommandRun>;
   /** `npm run import` of members with a post each. */
   importMembers(): Promise<void>;
   /** Pids of the processes that work in this cluster's folder, pm2's daemon among them. */
@@ -100,6 +102,8 @@ export async function preparePm2Cluster(settings: Record<string, string> = {}): 
     gateway: `http://127.0.0.1:${env.GATEWAY_PORT}`,
     folder,
     run: (action, more = {}) => runScript('cluster', action ? [action] : [], folder, { ...env, ...more }),
+
+    start: () => runScript('start', [], folder, { ...env, REDIS_URL: '', HTTP_PORT: '0', GATEWAY_PORT: '0' }),
 
     async importMembers() {
       const place = { latitude: 37.5, longitude: 127, thumbnail: '/bori.jpg' };
