@@ -9,8 +9,9 @@ export interface Connections {
    */
   letGo(): void;
   /**
-   * Closes the connections that carry no request. Node's own closeIdleConnections, which `server.close()`
-   * calls, leaves those open that never carried one, as HTTP clients open them in advance.
+   * Closes the connections that carry no request, once those that have arrived are read. Node's own
+   * closeIdleConnections, which `server.close()` calls, leaves those open that never carried one, as HTTP
+   * clients open them in advance.
    */
   closeIdle(): void;
 }
@@ -122,7 +123,11 @@ export function trackConnections(server: Server, { stalledMs, onStalled }: Conne
       }
     },
     closeIdle() {
-      for (const [socket, answers] of connections) if (answers.size === 0) socket.end();
+      // After a busy moment the timer that calls this runs before the sockets are read, and a request that
+      // has long been here would be lost. setImmediate runs after that.
+      setImmediate(() => {
+        for (const [socket, answers] of connections) if (answers.size === 0) socket.end();
+      });
     },
   };
 }

@@ -19,8 +19,11 @@ const REQUEST_TIMEOUT_MS = 30_000;
  */
 const MAX_HEAD = 32 * 1024;
 
-/** How long, in ms, a connection without a request is kept; node tells clients in `Keep-Alive: timeout=5`. */
+/** How long, in ms, a connection without a request is kept, as clients are told (`Keep-Alive: timeout=5`). */
 const KEEP_ALIVE_MS = 5_000;
+
+/** Time, in ms, that it is kept beyond that, for the request sent in the last moment. Node does the same. */
+const KEEP_ALIVE_SLACK_MS = 1_000;
 
 /**
  * Time, in ms, in which a client has to take some of its answer or event stream, however slowly; its
@@ -28,7 +31,7 @@ const KEEP_ALIVE_MS = 5_000;
  */
 const STALLED_MS = 30_000;
 
-/** Time, in ms, running requests have to finish in a stop once no connection waits for one any more. */
+/** Time, in ms, running requests have to finish in a stop once connections without one are closed. */
 const FINISH_MS = 3_000;
 
 export interface HttpServer {
@@ -94,15 +97,17 @@ export function createHttpServer(config: Config, logger: Logger, stalledMs = STA
         NetServer.prototype.close.call(server, () => resolve());
       });
       connections?.letGo();
-      await streams?.close(several ? config.DRAIN_WINDOW_MS : 0);
       // Where another process takes over, a client uses its connection once more and is told to leave it,
-      // or lets go of it in the time it was promised. Alone, there is nobody else to come to.
-      const idleMs = several ? Math.min(KEEP_ALIVE_MS, config.SHUTDOWN_TIMEOUT_MS / 2) : 0;
+      // or leaves it in the time it was promised. Alone, there is nobody else to come to.
+      const idleMs = several
+        ? Math.min(KEEP_ALIVE_MS + KEEP_ALIVE_SLACK_MS, config.SHUTDOWN_TIMEOUT_MS / 2)
+        : 0;
+      const windowMs = several ? config.DRAIN_WINDOW_MS : 0;
       const timers = [
         setTimeout(() => connections?.closeIdle(), idleMs),
-        setTimeout(() => server?.closeAllConnections(), idleMs + FINISH_MS),
+        setTimeout(() => server?.closeAllConnections(), Math.max(idleMs, windowMs) + FINISH_MS),
       ];
-      await closed;
+      await Promise.all([streams?.close(windowMs), closed]);
       timers.forEach(clearTimeout);
     },
   };

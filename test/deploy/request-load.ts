@@ -55,7 +55,9 @@ function shoot(base: string, agent: Agent, shot: Shot): Promise<Answer> {
  * @param next the request of a worker, asked each time
  */
 export function startRequests(base: string, workers: number, next: (turn: number) => Shot): RequestLoad {
-  const agent = new Agent({ keepAlive: true, maxSockets: workers });
+  // With a time-out, as node's global agent has: without one an agent does not keep to what the server tells of
+  // its connections (`Keep-Alive: timeout=5`), and may use one that is being closed.
+  const agent = new Agent({ keepAlive: true, maxSockets: workers, timeout: 5_000 });
   const failures: string[] = [];
   let answered = 0;
   let reused = 0;

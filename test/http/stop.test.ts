@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
+import { createLogger } from '../../domain/platform/logger.js';
+import { listCloseReasons } from '../../gateway/close-reasons.js';
+import { clientEvents } from '../../gateway/events/index.js';
+import { createHttpServer } from '../../http/server.js';
+import { service } from '../support/service.js';
+
+const REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** States of the flag that a client shares with its test. */
+const [WAITING, SEND, SENT] = [0, 1, 2];
+
+/** A client in a thread of its own, with one kept connection: it sends a second request when told by the flag. */
+const CLIENT = `
+  const { parentPort, workerData: { port, flag, request } } = require('node:worker_threads');
+  const socket = require('node:net').connect(port, '127.0.0.1', () => socket.write(request));
+  let text = '';
+  socket.setEncoding('utf8').on('error', () => {}).on('close', () => parentPort.postMessage(text));
+  socket.on('data', (chunk) => { text += chunk; });
+  socket.once('data', () => {
+    text = '';
+    parentPort.postMessage('answered');
+    Atomics.wait(flag, 0, ${WAITING});
+    socket.write(request, () => Atomics.store(flag, 0, ${SENT}));
+  });
+`;
+
+/** The service under test over HTTP once more, as one process of several. */
+async function serve(settings: { SHUTDOWN_TIMEOUT_MS?: number } = {}) {
+  const { domain, config } = await service();
+  const several = { ...config, HTTP_PORT: 0, REDIS_URL: 'redis://127.0.0.1:1', DRAIN_WINDOW_MS: 0 };
+  const server = createHttpServer({ ...several, ...settings }, createLogger('silent', 'test'));
+  const sockets = { port: 0, events: clientEvents, closeReasons: listCloseReasons() };
+  return { server, port: await server.listen(domain, async () => {}, sockets) };
+}
+
+describe('a kept connection to one http process of several', function () {
+  this.timeout(30_000);
+
+  it('carries one more request in a stop, also when that came while the process was busy', async () => {
+    const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 400 });
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    const client = new Worker(CLIENT, { eval: true, workerData: { port, flag, request: REQUEST } });
+    expect(await once(client, 'message')).to.deep.equal(['answered']);
+    const answered = once(client, 'message');
+    const stopped = server.drain();
+    await new Promise(setImmediate);
+    Atomics.store(flag, 0, SEND);
+    Atomics.notify(flag, 0);
+    // Busy until the request is here and the time of idle connections, half of the stop's, is over.
+    const busyUntil = performance.now() + 300;
+    while (performance.now() < busyUntil || Atomics.load(flag, 0) !== SENT);
+    const [answer] = await answered;
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 200 /)
+      .and.match(/^Connection: close\r$/m);
+    await stopped;
+  });
+
+  it('stays open in a stop for as long as its client was told, and a moment longer', async () => {
+    const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 20_000 });
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.write(REQUEST);
+    const [first] = await once(socket, 'data');
+    const told = Number(/^Keep-Alive: timeout=(\d+)\r$/m.exec(first)?.[1]);
+    const stopped = server.drain();
+    await sleep(told * 1_000 + 200);
+    socket.write(REQUEST);
+    const [second] = await once(socket, 'data');
+    expect(second)
+      .to.match(/^HTTP\/1\.1 200 /)
+      .and.match(/^Connection: close\r$/m);
+    await stopped;
+  });
+});
