@@ -26,7 +26,7 @@ export function runTests(
   env: NodeJS.ProcessEnv = {},
 ): Promise<TestRun> {
   const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
-  const settings = ['--no-config', '--bail', '--exit', '--timeout', '20000'];
+  const settings = ['--no-config', '--bail', '--exit', '--timeout', '60000'];
   const setup = ['--require', 'dist/test/support/setup.js'];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [mocha, ...settings, ...setup, ...tests], {

@@ -5,31 +5,27 @@ import { hasRedisServer } from '../support/redis.js';
 import { connect } from '../support/sockets.js';
 
 for (const adapter of ['classic', 'sharded'] as const) {
-  (hasRedisServer ? describe : describe.skip)(
-    `chat over sockets of two gateways, ${adapter} adapter`,
-    function () {
-      this.timeout(30_000);
-      let cluster: Cluster;
-      let connections = 0;
+  (hasRedisServer ? describe : describe.skip)(`chat over sockets of two gateways, ${adapter} adapter`, () => {
+    let cluster: Cluster;
+    let connections = 0;
 
-      before(async () => {
-        cluster = await startCluster({ http: 2, gateways: 2, adapter });
-      });
-      after(async () => {
-        const errors = cluster?.errors();
-        await cluster?.stop();
-        expect(errors).to.deep.equal([]);
-      });
+    before(async () => {
+      cluster = await startCluster({ http: 2, gateways: 2, adapter });
+    });
+    after(async () => {
+      const errors = cluster?.errors();
+      await cluster?.stop();
+      expect(errors).to.deep.equal([]);
+    });
 
-      itChatsOverSockets({
-        member: () => cluster.member(),
-        openRoom: () => cluster.openRoom(),
-        call: (path) => cluster.call(path),
-        connect(who) {
-          connections += 1;
-          return connect(who, {}, cluster.gateways[connections % 2]);
-        },
-      });
-    },
-  );
+    itChatsOverSockets({
+      member: () => cluster.member(),
+      openRoom: () => cluster.openRoom(),
+      call: (path) => cluster.call(path),
+      connect(who) {
+        connections += 1;
+        return connect(who, {}, cluster.gateways[connections % 2]);
+      },
+    });
+  });
 }

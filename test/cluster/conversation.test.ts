@@ -6,8 +6,7 @@ import { play } from '../app/player.js';
 import { type Cluster, startCluster } from '../support/cluster.js';
 import { hasRedisServer } from '../support/redis.js';
 
-(hasRedisServer ? describe : describe.skip)('what the web app says to several processes', function () {
-  this.timeout(60_000);
+(hasRedisServer ? describe : describe.skip)('what the web app says to several processes', () => {
   let cluster: Cluster;
 
   before(async () => {

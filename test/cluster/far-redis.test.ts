@@ -11,8 +11,7 @@ const DISTANCE_MS = 100;
 /** Joins with a message right behind each. */
 const ROUNDS = 12;
 
-(hasRedisServer ? describe : describe.skip)('a Redis far away, sharded adapter', function () {
-  this.timeout(60_000);
+(hasRedisServer ? describe : describe.skip)('a Redis far away, sharded adapter', () => {
   let cluster: Cluster;
   let redis: Line;
 

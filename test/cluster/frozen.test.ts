@@ -15,8 +15,7 @@ interface Presence {
   present: boolean;
 }
 
-(hasRedisServer ? describe : describe.skip)('processes that are killed or frozen', function () {
-  this.timeout(60_000);
+(hasRedisServer ? describe : describe.skip)('processes that are killed or frozen', () => {
   let cluster: Cluster;
 
   before(async () => {

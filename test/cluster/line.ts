@@ -11,6 +11,8 @@ export interface Line {
    * goes through. `release` ends it.
    */
   holdAfter(fits: (asked: Buffer) => boolean): void;
+  /** How many answers are kept back now. */
+  readonly held: number;
   /** Lets through what was kept back, and everything after it. */
   release(): void;
   /** Breaks all connections that stand; new ones are let through. */
@@ -78,6 +80,9 @@ export async function startLine(targetPort: number): Promise<Line> {
     },
     holdAfter(fits) {
       isToHold = fits;
+    },
+    get held() {
+      return held.length;
     },
     release,
     cut,

@@ -19,8 +19,7 @@ interface ReadEvent {
   seq: number;
 }
 
-(hasRedisServer ? describe : describe.skip)('pushes that got lost between processes', function () {
-  this.timeout(60_000);
+(hasRedisServer ? describe : describe.skip)('pushes that got lost between processes', () => {
   let cluster: Cluster;
   let database: MongoClient;
 

@@ -5,8 +5,7 @@ import { hasRedisServer } from '../support/redis.js';
 import { connect } from '../support/sockets.js';
 import { openStream } from '../support/streams.js';
 
-(hasRedisServer ? describe : describe.skip)('the same story from five processes', function () {
-  this.timeout(60_000);
+(hasRedisServer ? describe : describe.skip)('the same story from five processes', () => {
   let cluster: Cluster;
 
   before(async () => {

@@ -7,8 +7,7 @@ import { hasRedisServer } from '../support/redis.js';
 import { connect } from '../support/sockets.js';
 import { type EventStream, openStream } from '../support/streams.js';
 
-(hasRedisServer ? describe : describe.skip)('event streams of several processes', function () {
-  this.timeout(30_000);
+(hasRedisServer ? describe : describe.skip)('event streams of several processes', () => {
   let cluster: Cluster;
   let article: number;
   let author: ClusterMember;

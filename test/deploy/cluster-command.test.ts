@@ -36,7 +36,7 @@ function accepts(base: string): Promise<boolean> {
 }
 
 describe('npm run cluster', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let cluster: Pm2Cluster;
 
   before(async function () {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/redis.js';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.js';
 import { connect, refusal } from '../support/sockets.js';
@@ -11,8 +12,7 @@ interface ChatRoom {
 /** Longest time, in ms, an event that nothing holds back takes here. */
 const AT_ONCE_MS = 1_500;
 
-describe('the nginx configuration of deploy/', function () {
-  this.timeout(30_000);
+describe('the nginx configuration of deploy/', () => {
   let service: ServiceProcess;
   let proxy: TlsProxy;
   let asker: string;
@@ -36,6 +36,13 @@ describe('the nginx configuration of deploy/', function () {
     await proxy?.stop();
     await service?.stop();
   });
+
+  /** Resolves once the service has so many streams open. */
+  const openStreams = (count: number) =>
+    eventually(async () => {
+      const metrics = await (await fetch(`${service.http}/metrics`)).text();
+      expect(metrics).to.match(new RegExp(`^event_streams_open ${count}$`, 'm'));
+    });
 
   it('serves REST over TLS, and sends plain HTTP there', async () => {
     for (let i = 0; i < 6; i += 1) {
@@ -76,11 +83,12 @@ describe('the nginx configuration of deploy/', function () {
 
   it('passes each event of a stream on at once', async () => {
     const author = await service.token('author@example.org');
+    await openStreams(0);
     const stream = proxy.call('/notification/connect', {
       headers: { Authorization: author, Accept: 'text/event-stream', 'Accept-Encoding': 'gzip' },
       until: /"url":"\/chat/,
     });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await openStreams(1);
     const json = { id: null, chatNo, contentType: 'text', content: 'is Bori well?' };
     const began = performance.now();
     const pushed = await proxy.call('/chatroom/notification', {

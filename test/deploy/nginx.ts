@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../domain/platform/project-root.js';
+import { endWithTests } from '../support/child-process.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/redis.js';
 
@@ -141,6 +142,7 @@ export async function startProxy(http: string, gateway: string): Promise<TlsProx
   const args = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')];
   execFileSync('nginx', [...args, '-t', '-q'], { env: { PATH }, stdio: ['ignore', 'inherit', 'inherit'] });
   const server = spawn('nginx', args, { env: { PATH }, stdio: 'inherit' });
+  endWithTests(server);
   await eventually(async () => {
     const socket = connect(port, '127.0.0.1');
     try {

@@ -16,7 +16,7 @@ const MEMBERS = 80;
 const POSTS_EACH = 1;
 
 /** How long, in ms, a command may take before it is killed and its test fails. */
-const COMMAND_MS = 90_000;
+const COMMAND_MS = 180_000;
 
 export interface CommandRun {
   status: number | null;

@@ -8,8 +8,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 /** Longest time, in ms, a request may take while the database is away: the contract's limit and some. */
 const IN_TIME_MS = 8_000;
 
-describe('a database that is away', function () {
-  this.timeout(60_000);
+describe('a database that is away', () => {
   let database: EmbeddedMongo;
   let proxy: TcpProxy;
   let service: ServiceProcess;

@@ -20,8 +20,7 @@ const IMPORT = fileURLToPath(new URL('../../scripts/import.js', import.meta.url)
 const BACK_MS = 10_000;
 
 /** `npm start` as its user runs it, with the embedded database of a folder of its own. */
-describe('npm start, when its embedded database is lost', function () {
-  this.timeout(60_000);
+describe('npm start, when its embedded database is lost', () => {
   let dataDir: string;
   let env: Record<string, string>;
   let http: string;

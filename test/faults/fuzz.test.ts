@@ -112,8 +112,7 @@ function bent(random: Random, body: object): unknown {
   return random.below(3) === 0 ? { ...copy, ...oddObject(random) } : copy;
 }
 
-describe('random input', function () {
-  this.timeout(60_000);
+describe('random input', () => {
   let room: OpenedRoom;
   let me: Member;
   const random = createRandom('FUZZ_SEED');

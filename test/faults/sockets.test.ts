@@ -220,8 +220,7 @@ describe('sockets of hostile and broken clients', () => {
     await eventually(() => expect(client.socket.connected).to.equal(false));
   });
 
-  it('that stop reading are closed instead of losing messages, and have every one after coming back', async function () {
-    this.timeout(40_000);
+  it('that stop reading are closed instead of losing messages, and have every one after coming back', async () => {
     const { author, asker, chatNo } = await openRoom();
     const sender = await connect(author);
     await sender.ask('room:join', { chatNo });

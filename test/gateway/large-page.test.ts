@@ -16,10 +16,9 @@ interface Page {
 }
 
 describe('catching up on many long messages', () => {
-  it('comes in pages that a slow line can take', async function () {
+  it('comes in pages that a slow line can take', async () => {
     // Five hundred of them came in one acknowledgement of 7 MB: seven times what a reader may lag, so a
     // client whose line was not faster than the service was closed, came back, and was closed again.
-    this.timeout(30_000);
     const { author, asker, chatNo } = await openRoom();
     const sender = await connect(asker);
     for (let i = 0; i < MESSAGES; i += 20) {

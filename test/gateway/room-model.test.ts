@@ -319,9 +319,7 @@ async function run(
   return gateway;
 }
 
-describe('a gateway that hears of two processes writing to one room', function () {
-  this.timeout(30_000);
-
+describe('a gateway that hears of two processes writing to one room', () => {
   it('has the state of the database once every push has come, in any order and repeated', () =>
     fc.assert(
       fc.asyncProperty(acts, ways, async (written, travelled) => {

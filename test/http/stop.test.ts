@@ -38,9 +38,7 @@ async function serve(settings: { SHUTDOWN_TIMEOUT_MS?: number } = {}) {
   return { server, port: await server.listen(domain, async () => {}, sockets) };
 }
 
-describe('a kept connection to one http process of several', function () {
-  this.timeout(30_000);
-
+describe('a kept connection to one http process of several', () => {
   it('carries one more request in a stop, also when that came while the process was busy', async () => {
     const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 400 });
     const flag = new Int32Array(new SharedArrayBuffer(4));

@@ -65,8 +65,7 @@ async function startSlowDatabase(slow: Record<string, number>): Promise<SlowData
   };
 }
 
-describe('the connection to the database', function () {
-  this.timeout(30_000);
+describe('the connection to the database', () => {
   let database: SlowDatabase | undefined;
   afterEach(() => database?.close());
 

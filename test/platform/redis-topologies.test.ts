@@ -89,7 +89,6 @@ describe('Redis Sentinel', () => {
   let sentinel: RedisTopology;
   before(async function () {
     if (!hasRedisServer) this.skip();
-    this.timeout(30_000);
     sentinel = await startSentinel('pass-word');
   });
   afterEach(() => connections.close());
@@ -105,5 +104,5 @@ describe('Redis Sentinel', () => {
     await one.ask((commands) => commands.set('after', 'the failover'));
     expect(await two.ask((commands) => commands.get('after'))).equal('the failover');
     await hearEachOther(one, two);
-  }).timeout(40_000);
+  });
 });

@@ -5,8 +5,7 @@ import { openStream } from '../support/streams.js';
 import { tellStory } from './story.js';
 
 describe('REST, sockets and the stream tell the same story', () => {
-  it('after random actions of three members', async function () {
-    this.timeout(60_000);
+  it('after random actions of three members', async () => {
     await tellStory<Member>({
       member,
       connect,

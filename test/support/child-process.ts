@@ -20,6 +20,16 @@ export interface TestProcess {
   readonly gone: Promise<number | null>;
 }
 
+/**
+ * Ends a process at the latest with the tests that started it: a `before` that failed half-way has nobody
+ * who knows what it started.
+ */
+export function endWithTests(child: ChildProcess): void {
+  const end = () => child.kill('SIGTERM');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+}
+
 /** Address of a compiled module of the project. */
 export const compiled = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 

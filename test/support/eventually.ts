@@ -1,10 +1,12 @@
-/** How long, in ms, a condition may take, and how often it is looked at where no event tells of it. */
-const PATIENCE_MS = 8_000;
+/** How long, in ms, a condition may take, also on a busy machine. */
+const TIMEOUT_MS = 20_000;
+
+/** How often, in ms, it is looked at. */
 const EVERY_MS = 20;
 
 /** Resolves when a check passes; rejects with its last failure when it does not in time. */
-export async function eventually<T>(check: () => T | Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
-  const until = Date.now() + patienceMs;
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> {
+  const until = Date.now() + timeoutMs;
   for (;;) {
     try {
       return await check();

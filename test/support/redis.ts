@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis.js';
+import { endWithTests } from './child-process.js';
 
 /** A Redis of the test's own, which a test may treat badly. */
 export interface TestRedis {
@@ -40,6 +41,7 @@ export async function freePort(): Promise<number> {
 /** Starts redis-server with these arguments. @returns its process, which accepts connections */
 export async function launchRedis(settings: string[]): Promise<ChildProcess> {
   const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] });
+  endWithTests(server);
   for await (const line of createInterface({ input: server.stdout })) {
     // A sentinel accepts connections when it has named itself.
     if (/ready to accept connections|sentinel id is/i.test(line)) {

@@ -15,9 +15,7 @@ async function redocly(document: object): Promise<string[]> {
   );
 }
 
-describe('the documents as other tools judge them', function () {
-  this.timeout(30_000);
-
+describe('the documents as other tools judge them', () => {
   describe('/openapi.json', () => {
     it('has nothing that Redocly’s recommended rules find', async () => {
       expect(openApi.openapi).to.match(/^3\.1\./);

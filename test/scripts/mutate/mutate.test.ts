@@ -75,8 +75,7 @@ describe('a run of mutants', () => {
   let coverages: TestCoverage[];
   const measured: string[] = [];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     root = mkdtempSync(join(tmpdir(), 'adoption-mutate-'));
     mkdirSync(join(root, 'dist', 'test', 'support'), { recursive: true });
     symlinkSync(join(projectRoot(), 'node_modules'), join(root, 'node_modules'));
@@ -106,8 +105,7 @@ describe('a run of mutants', () => {
     return results;
   }
 
-  it('asks the tests that reach the line, and tells what they have not noticed', async function () {
-    this.timeout(60_000);
+  it('asks the tests that reach the line, and tells what they have not noticed', async () => {
     const results = await verdicts();
     const found = results.map(({ line, kind, verdict }) => `${line} ${kind}: ${verdict}`);
     expect(found).to.have.members([
@@ -126,8 +124,7 @@ describe('a run of mutants', () => {
     expect(report(results, 7)).to.include('seed 7: 6 of 9 caught (66.7 %), 3 survived, 0 equivalent');
   });
 
-  it('leaves out of the count what is known to change nothing', async function () {
-    this.timeout(60_000);
+  it('leaves out of the count what is known to change nothing', async () => {
     const code = "if (points >= 50) return 'passed';";
     const results = await verdicts([{ file: 'grade.ts', code, kind: '> for >=', why: 'nobody has 50' }]);
     const text = report(results, 7);
