@@ -80,8 +80,8 @@ export async function* splitLines(pieces: AsyncIterable<string>): AsyncGenerator
   let overlong = false;
 
   function finish(end: string): Line {
-    const text = begun + end;
-    const done = { line, text: overlong || text.length > MAX_ROW ? undefined : text.replace(/\r$/, '') };
+    const text = (begun + end).replace(/\r$/, '');
+    const done = { line, text: overlong || text.length > MAX_ROW ? undefined : text };
     line += 1;
     begun = '';
     overlong = false;
@@ -96,7 +96,8 @@ export async function* splitLines(pieces: AsyncIterable<string>): AsyncGenerator
     }
     if (overlong) continue;
     begun += piece.slice(from);
-    if (begun.length > MAX_ROW) {
+    // The CR of its end may be among them.
+    if (begun.length > MAX_ROW + 1) {
       overlong = true;
       begun = '';
     }

@@ -118,6 +118,26 @@ describe('The import readers', () => {
     expect(await read(readNdjson, text)).to.deep.equal(['1: {"a":"x\u2028y"}', `4! ${BAD_JSON}`, '5: [2]']);
   });
 
+  it('NDJSON: a line may have 1,048,576 characters, and one that is longer costs itself alone', async () => {
+    const line = (length: number) => `"${'x'.repeat(length - 2)}"`;
+    const lines = [line(1_048_576), line(1_048_577), line(1_048_576), line(3_000_000), '1', line(1_048_577)];
+    for (const size of [65_536, 10_000_000]) {
+      const rows: string[] = [];
+      for await (const row of readNdjson(inPieces(lines.join('\r\n'), size)))
+        rows.push('fault' in row ? `${row.line}! ${row.fault}` : `${row.line}: ${String(row.value).length}`);
+      const tooLong = 'is longer than 1048576 characters';
+      expect(rows).to.deep.equal([
+        // The CR belongs to the end of the line.
+        `1: ${1_048_574}`,
+        `2! ${tooLong}`,
+        `3: ${1_048_574}`,
+        `4! ${tooLong}`,
+        '5: 1',
+        `6! ${tooLong}`,
+      ]);
+    }
+  });
+
   describe('CSV', () => {
     const QUOTE = 'has a quote (") that is not closed, or stands inside a value without being doubled';
 
@@ -126,6 +146,41 @@ describe('The import readers', () => {
       expect(await read(readCsv, text)).to.deep.equal([
         '2: {"record":"member","name":"a, \\"b\\"\\nc"}',
         '5: {"record":"member","name":"d","age":"2"}',
+      ]);
+    });
+
+    it('reads a text over several lines as one with plain line breaks, whatever ends the lines', async () => {
+      const text = 'record,name\r\nmember,"a\r\nb\r\n\r\nc"\r\nmember,d\r\n';
+      expect(await read(readCsv, text)).to.deep.equal([
+        '2: {"record":"member","name":"a\\nb\\n\\nc"}',
+        '6: {"record":"member","name":"d"}',
+      ]);
+    });
+
+    it('reads a record over 200 lines, and takes a quote open for longer for a wrong one', async () => {
+      const record = (lines: number) => `member,"${'x\n'.repeat(lines - 1)}x"`;
+      const rows = await read(readCsv, `record,name\n${record(200)}\nmember,e`);
+      const name = JSON.stringify(`${'x\n'.repeat(199)}x`);
+      expect(rows).to.deep.equal([
+        `2: {"record":"member","name":${name}}`,
+        '202: {"record":"member","name":"e"}',
+      ]);
+      const longer = await read(readCsv, `record,name\n${record(201)}\nmember,e`);
+      expect(longer[0]).to.equal(`2! ${QUOTE}`);
+      // The lines behind it are read as what they are by themselves.
+      expect(longer[1]).to.equal('3! has 1 values, but the header names 2');
+      expect(longer.at(-1)).to.equal('203: {"record":"member","name":"e"}');
+      expect(longer).to.have.length(202);
+    });
+
+    it('gives up a record in which a line is too long to be held, and reads on behind it', async () => {
+      const text = `record,name\nmember,"open\n${'x'.repeat(1_048_577)}\nmember,e`;
+      const rows: Row[] = [];
+      for await (const row of readCsv(inPieces(text, 65_536))) rows.push(row);
+      expect(rows).to.deep.equal([
+        { line: 2, fault: QUOTE },
+        { line: 3, fault: 'is longer than 1048576 characters' },
+        { line: 4, value: { record: 'member', name: 'e' } },
       ]);
     });
 
