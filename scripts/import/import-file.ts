@@ -66,19 +66,18 @@ export async function importFile(
   const counts = { member: none(), adoption: none() };
   let rejected = 0;
   let order = 0;
-  let batch: CheckedRow[] = [];
-  const inBatch = new Set<string>();
+  /** By what they are about: two rows about one record are stored one after the other, and the later one stands. */
+  let batch = new Map<string, CheckedRow>();
   /** Rejected since the last batch: told together with those that the database refuses, in order. */
   let problems: { line: number; fault: string }[] = [];
 
   async function store(): Promise<void> {
-    const { stored, refused } = await storeRows(domain, batch);
+    const { stored, refused } = await storeRows(domain, [...batch.values()]);
     for (const { record, outcome } of stored) counts[record][outcome] += 1;
     const rejects = [...problems, ...refused].sort((a, b) => a.line - b.line);
     for (const { line, fault } of rejects) progress.line(printable(`line ${line}: ${fault}`));
     rejected += rejects.length;
-    batch = [];
-    inBatch.clear();
+    batch = new Map();
     problems = [];
   }
 
@@ -95,10 +94,8 @@ export async function importFile(
       order += 1;
       const row = { line: raw.line, order, row: checked.row };
       const identity = identityOf(row);
-      // Two rows about one record are stored one after the other: the later one stands.
-      if (batch.length >= BATCH || inBatch.has(identity)) await store();
-      batch.push(row);
-      inBatch.add(identity);
+      if (batch.size >= BATCH || batch.has(identity)) await store();
+      batch.set(identity, row);
     }
     await store();
   } finally {

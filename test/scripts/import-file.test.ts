@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { AdoptionPost } from '../../domain/adoption/adoption-post.model.js';
+import { Member } from '../../domain/members/member.model.js';
+import { importFile } from '../../scripts/import/import-file.js';
+import { inspectFile } from '../../scripts/import/source.js';
+import { interceptCalls } from '../support/database-calls.js';
+import { printed } from '../support/output.js';
+import { service } from '../support/service.js';
+
+let runs = 0;
+
+/** A member's row; the address is this test's own. */
+function memberRow(name: string, over: object = {}) {
+  return { record: 'member', email: `${name}-${runs}@example.org`, nickname: name, ...over };
+}
+
+function postRow(author: string, over: object = {}) {
+  return {
+    ...{ record: 'adoption', title: `Post ${runs}`, author: `${author}-${runs}@example.org`, name: 'Nabi' },
+    ...{ age: '3', kind: 'cat', latitude: 37.5, longitude: 127, thumbnail: '/nabi.png', ...over },
+  };
+}
+
+describe('Importing a file', () => {
+  let folder: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'adoption-import-'));
+    await service();
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  beforeEach(() => {
+    runs += 1;
+  });
+
+  /** Imports rows. @returns the exit status and what is printed, by line */
+  async function importRows(rows: unknown[]): Promise<{ result: number; lines: string[] }> {
+    const path = join(folder, `${runs}.ndjson`);
+    writeFileSync(path, rows.map((row) => JSON.stringify(row)).join('\n'));
+    const { domain } = await service();
+    const file = await inspectFile(path);
+    const { result, stdout } = await printed(() => importFile(domain, path, file));
+    return { result, lines: stdout.trimEnd().split('\n') };
+  }
+
+  function report(members: number[], posts: number[], rejected: number): string[] {
+    const row = ([created, updated, unchanged]: number[]) =>
+      `${created} created, ${updated} updated, ${unchanged} unchanged`;
+    return [
+      `members         ${row(members)}`,
+      `adoption posts  ${row(posts)}`,
+      `rejected        ${rejected}`,
+    ];
+  }
+
+  it('stores rows about one record in order: the later one stands', async () => {
+    const { domain } = await service();
+    const id = (await domain.adoption.createPost({ ...postRow('a'), authorNo: 1 })) + 5;
+    const rows = [
+      memberRow('a'),
+      memberRow('a', { nickname: 'Later' }),
+      postRow('a'),
+      postRow('a', { age: '4' }),
+      postRow('a', { id, title: 'Numbered' }),
+      postRow('a', { id, title: 'Numbered', age: '5' }),
+      postRow('a', { id, title: 'Numbered', age: '5' }),
+    ];
+    expect(await importRows(rows)).to.deep.equal({
+      result: 0,
+      lines: report([1, 1, 0], [2, 2, 1], 0),
+    });
+    const member = await Member.findOne({ email: `a-${runs}@example.org` }).lean();
+    expect(member?.nickname).to.equal('Later');
+    const posts = await AdoptionPost.find({ _id: { $gte: id } }).lean();
+    expect(posts.map(({ age }) => age).sort()).to.deep.equal(['4', '5']);
+  });
+
+  it('takes an author from their own row on, wherever that is', async () => {
+    const { result, lines } = await importRows([
+      postRow('new', { title: 'Too early' }),
+      memberRow('new'),
+      postRow('new', { title: 'In time' }),
+      memberRow('new', { nickname: 'Again' }),
+      postRow('new', { title: 'And later' }),
+    ]);
+    expect(result).to.equal(1);
+    expect(lines).to.deep.equal([
+      `line 1: author: there is no member new-${runs}@example.org, in the database or earlier in the file`,
+      ...report([1, 1, 0], [2, 0, 0], 1),
+    ]);
+  });
+
+  it('takes an author who was there before their row', async () => {
+    await importRows([memberRow('old')]);
+    const { lines } = await importRows([postRow('old'), memberRow('old', { nickname: 'New name' })]);
+    expect(lines).to.deep.equal(report([0, 1, 0], [1, 0, 0], 0));
+  });
+
+  it('refuses a member who has left, and the number of a post that came without one', async () => {
+    await importRows([memberRow('gone'), memberRow('here'), postRow('here')]);
+    await Member.updateOne({ email: `gone-${runs}@example.org` }, { $set: { leftAt: new Date() } });
+    const key = { importKey: { $exists: true }, title: `Post ${runs}` };
+    const { _id: id } = (await AdoptionPost.findOne({ _id: { $gt: 0 }, ...key }).lean()) ?? {};
+    const { result, lines } = await importRows([
+      memberRow('gone', { nickname: 'Back' }),
+      postRow('here', { id, title: 'Another' }),
+      postRow('gone', { title: 'By nobody' }),
+      memberRow('here', { nickname: 'Still' }),
+    ]);
+    expect(result).to.equal(1);
+    expect(lines).to.deep.equal([
+      'line 1: email: this member has left',
+      `line 2: id: ${id} is the number of another post`,
+      `line 3: author: there is no member gone-${runs}@example.org, in the database or earlier in the file`,
+      ...report([0, 1, 0], [0, 0, 0], 3),
+    ]);
+  });
+
+  it('stores 500 rows at a time, tells faults in order, and numbers posts behind all that are brought along', async () => {
+    const { domain } = await service();
+    const high = (await domain.adoption.createPost({ ...postRow('a'), authorNo: 1 })) + 5_000;
+    const rows: unknown[] = Array.from({ length: 1_100 }, (_, i) => memberRow(`m${i}`));
+    rows[3] = { record: 'cat' };
+    rows[700] = postRow('m2', { title: 'Without a number' });
+    rows[1_000] = postRow('nobody');
+    rows.push(postRow('m1', { id: high, title: 'Numbered' }), ...Array.from({ length: 600 }, () => 'bad'));
+    const batches: number[] = [];
+    const stop = interceptCalls([Member], (_model, call, run, records) => {
+      if (call === 'insertMany') batches.push((records as unknown[]).length);
+      return run();
+    });
+    const { lines } = await importRows(rows);
+    stop();
+    expect(lines.slice(-3)).to.deep.equal(report([1_097, 0, 0], [2, 0, 0], 602));
+    const numbers = lines.slice(0, -3).map((line) => Number(/^line (\d+): /.exec(line)?.[1]));
+    expect(numbers).to.deep.equal([4, 1_001, ...Array.from({ length: 600 }, (_, i) => 1_102 + i)]);
+    expect(batches).to.deep.equal([500, 498, 99]);
+    const posts = await AdoptionPost.find({ _id: { $gte: high } }).lean();
+    expect(posts.map(({ title }) => title)).to.deep.equal(['Numbered', 'Without a number']);
+  });
+
+  it('prints no control characters, whatever a row holds', async () => {
+    const row = postRow('x', { author: 'a\u001B[2J\u0085\u2028\u007F' });
+    const { lines } = await importRows([row, postRow('\u001B[2J')]);
+    expect(lines).to.have.length(5);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for
+    expect(lines.join('')).not.to.match(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/);
+  });
+});
