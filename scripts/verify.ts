@@ -1,3 +1,8 @@
+import { checkAdoption } from '../domain/adoption/index.js';
+import { checkChat } from '../domain/chat/index.js';
+import { checkCommunity } from '../domain/community/index.js';
+import { checkMembers } from '../domain/members/index.js';
+import { checkNotifications } from '../domain/notifications/index.js';
 import { readArguments } from './arguments.js';
 import { runCommand } from './command.js';
 import { verify } from './verify/verify.js';
@@ -15,5 +20,12 @@ Exit status: 0 all agrees, or was mended; 1 something disagrees.`;
 
 await runCommand(usage, async (args) => {
   const { values } = readArguments({ args, options: { repair: { type: 'boolean', default: false } } });
-  return withDomain('verify', () => verify(values.repair));
+  const checks = [
+    ...checkMembers(),
+    ...checkAdoption(),
+    ...checkCommunity(),
+    ...checkChat(),
+    ...checkNotifications(),
+  ];
+  return withDomain('verify', () => verify(checks, values.repair));
 });

@@ -1,9 +1,4 @@
-import { checkAdoption } from '../../domain/adoption/index.js';
-import { checkChat } from '../../domain/chat/index.js';
-import { checkCommunity } from '../../domain/community/index.js';
 import type { Check, Finding } from '../../domain/kernel/verification.js';
-import { checkMembers } from '../../domain/members/index.js';
-import { checkNotifications } from '../../domain/notifications/index.js';
 import { createProgress, type Progress } from '../progress.js';
 
 /** A mended record can bring to light what hung on it; more rounds than this mean that mending fails. */
@@ -31,19 +26,12 @@ function things(count: number): string {
 }
 
 /**
- * Checks everything and prints what disagrees.
+ * Runs the checks and prints what disagrees.
  *
  * @param repair mends it too, and then looks again until nothing is left to mend
  * @returns the exit status: 0 when everything agrees in the end, else 1
  */
-export async function verify(repair: boolean): Promise<number> {
-  const checks = [
-    ...checkMembers(),
-    ...checkAdoption(),
-    ...checkCommunity(),
-    ...checkChat(),
-    ...checkNotifications(),
-  ];
+export async function verify(checks: Check[], repair: boolean): Promise<number> {
   let mended = 0;
   for (let round = 1; ; round += 1) {
     let left = 0;

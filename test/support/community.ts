@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { Article } from '../../domain/community/articles/article.model.js';
+import { Bookmark } from '../../domain/community/bookmarks/bookmark.model.js';
+import { Comment } from '../../domain/community/comments/comment.model.js';
+import { Heart } from '../../domain/community/hearts/heart.model.js';
 import { type Community, createCommunity } from '../../domain/community/index.js';
 import type { Actor } from '../../domain/kernel/actor.js';
+import { AppError } from '../../domain/kernel/errors.js';
 import { createEventBus, type DomainEvents } from '../../domain/kernel/events.js';
 import { createLocalDateTime } from '../../domain/kernel/local-date-time.js';
 import { createLogger } from '../../domain/platform/logger.js';
@@ -17,7 +23,12 @@ export interface Board {
   member(nickname: string): Promise<Actor>;
   /** A new article by a new member, or the given one. */
   article(author?: Actor): Promise<{ no: number; author: Actor }>;
+  /** A new comment by a member, or a reply of theirs. @returns its number */
+  comment(author: Actor, articleId: number, parentId?: number): Promise<number>;
 }
+
+/** What the community stores records in. */
+export const COMMUNITY_MODELS = [Article, Bookmark, Comment, Heart];
 
 export async function buildBoard(startsAt = Date.now()): Promise<Board> {
   const { domain } = await service();
@@ -49,6 +60,8 @@ export async function buildBoard(startsAt = Date.now()): Promise<Board> {
       const draft = { categoryId: 1, title: 'A title', context: 'A text', imageList: [], thumbnail: '' };
       return { no: await community.createArticle(by, draft), author: by };
     },
+    comment: (by, articleId, parentId = 0) =>
+      community.createComment(by, { articleId, parentId, context: 'Hi' }),
   };
   events.on('comment.created', async (event) => {
     if (board.listenersFail) throw new Error('a listener fails');
@@ -59,4 +72,45 @@ export async function buildBoard(startsAt = Date.now()): Promise<Board> {
     board.leadersAnnounced.push(event);
   });
   return board;
+}
+
+/** The code of the AppError a call ended with, or `ok`. */
+export async function outcome(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return 'ok';
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+/** What is stored about an article says what its records say, and nothing about it is left half done. */
+export async function expectConsistent(articleId: number): Promise<void> {
+  const [article, comments, hearts, bookmarks] = await Promise.all([
+    Article.findById(articleId).lean(),
+    Comment.find({ articleId }).lean(),
+    Heart.find({ articleId }).lean(),
+    Bookmark.countDocuments({ articleId }),
+  ]);
+  if (!article) throw new Error(`there is no article ${articleId}`);
+  expect([article, ...comments, ...hearts].filter(({ pending }) => pending)).to.deep.equal([]);
+  expect(hearts.filter(({ on }) => !on)).to.deep.equal([]);
+  if (article.state === 'deleted') expect([hearts.length, bookmarks]).to.deep.equal([0, 0]);
+  const heartsOf = (target: string, no: number) =>
+    hearts.filter((heart) => heart.target === target && heart.id === no).length;
+  expect(article.hearts, 'hearts').to.equal(heartsOf('article', articleId));
+  for (const { _id, state, context, hearts: stored } of comments) {
+    expect(stored, `hearts of comment ${_id}`).to.equal(heartsOf('comment', _id));
+    if (state !== 'live') expect(context).to.equal('');
+  }
+  // The comments of a deleted article are shown nowhere, and not counted any more.
+  if (article.state === 'deleted') return;
+  const live = comments.filter(({ state }) => state === 'live');
+  expect(article.comments, 'comments').to.equal(live.length);
+  for (const { _id, state } of comments) {
+    if (state === 'live') continue;
+    const replies = live.some(({ parentId }) => parentId === _id);
+    expect(state, `state of comment ${_id}`).to.equal(replies ? 'flagged' : 'gone');
+  }
 }

@@ -2,19 +2,7 @@ import { expect } from 'chai';
 import { Article } from '../../../domain/community/articles/article.model.js';
 import { Comment } from '../../../domain/community/comments/comment.model.js';
 import { Heart } from '../../../domain/community/hearts/heart.model.js';
-import { AppError } from '../../../domain/kernel/errors.js';
-import { type Board, buildBoard } from '../../support/community.js';
-
-/** The code of the AppError a call ended with, or `ok`. */
-async function outcome(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return 'ok';
-  } catch (error) {
-    if (error instanceof AppError) return error.code;
-    throw error;
-  }
-}
+import { type Board, buildBoard, outcome } from '../../support/community.js';
 
 function tally(outcomes: string[]): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -85,79 +73,6 @@ describe('at the same moment', () => {
     ]);
     expect(await Comment.countDocuments({ articleId: no, state: 'live' })).to.equal(25);
     expect((await Article.findById(no).lean())?.comments).to.equal(25);
-  });
-
-  it('a reply and the deletion of its comment end in one of the two orders', async () => {
-    for (let round = 0; round < 15; round++) {
-      const { no, author } = await boards[0].article();
-      const parentId = await boards[0].community.createComment(author, {
-        articleId: no,
-        parentId: 0,
-        context: 'parent',
-      });
-      const [reply] = await Promise.all([
-        outcome(boards[0].community.createComment(author, { articleId: no, parentId, context: 'reply' })),
-        boards[1].community.deleteComment(author, parentId),
-      ]);
-      const shown = await boards[0].community.listComments(undefined, no);
-      const count = (await Article.findById(no).lean())?.comments;
-      if (reply === 'ok') {
-        expect(shown.map((view) => [view.deleteStatus, view.context, view.comments.length])).to.deep.equal([
-          [1, '', 1],
-        ]);
-        expect(count).to.equal(1);
-      } else {
-        expect(reply).to.equal('COMMENT_NOT_FOUND');
-        expect(shown).to.deep.equal([]);
-        expect(count).to.equal(0);
-      }
-    }
-  });
-
-  it('the last two replies of a flagged comment take it along', async () => {
-    for (let round = 0; round < 10; round++) {
-      const { no, author } = await boards[0].article();
-      const parentId = await boards[0].community.createComment(author, {
-        articleId: no,
-        parentId: 0,
-        context: 'parent',
-      });
-      const replies = await Promise.all(
-        [0, 1].map((i) =>
-          boardOf(i).community.createComment(author, { articleId: no, parentId, context: `r${i}` }),
-        ),
-      );
-      await Promise.all(
-        [parentId, ...replies].map((id, i) => boardOf(i).community.deleteComment(author, id)),
-      );
-      expect(await boards[0].community.listComments(undefined, no)).to.deep.equal([]);
-      expect((await Comment.findById(parentId).lean())?.state).to.equal('gone');
-    }
-  });
-
-  it('an article’s deletion and what comes in meanwhile leave nothing behind', async () => {
-    for (let round = 0; round < 10; round++) {
-      const { no, author } = await boards[0].article();
-      const givers = await Promise.all([0, 1, 2, 3].map((i) => boardOf(i).member(`G${i}`)));
-      const commentId = await boards[0].community.createComment(author, {
-        articleId: no,
-        parentId: 0,
-        context: 'Hi',
-      });
-      const outcomes = await Promise.all([
-        ...givers.map((giver, i) => outcome(boardOf(i).community.giveHeart(giver, 'article', no))),
-        ...givers.map((giver, i) => outcome(boardOf(i).community.giveHeart(giver, 'comment', commentId))),
-        ...givers.map((giver, i) => outcome(boardOf(i).community.addBookmark(giver, no))),
-        outcome(boards[1].community.deleteArticle(author, no)),
-      ]);
-      expect(outcomes.pop()).to.equal('ok');
-      for (const each of outcomes) {
-        expect(['ok', 'ARTICLE_NOT_FOUND', 'COMMENT_NOT_FOUND']).to.include(each);
-      }
-      expect(await Heart.countDocuments({ articleId: no })).to.equal(0);
-      expect((await Article.findById(no).lean())?.hearts).to.equal(0);
-      expect((await Comment.findById(commentId).lean())?.hearts).to.equal(0);
-    }
   });
 
   it('hearts given and taken while lists are read leave the leaders that counting by hand finds', async () => {
