@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { AdoptionPost } from '../../../domain/adoption/adoption-post.model.js';
-import { createAdoption } from '../../../domain/adoption/index.js';
+import { type Adoption, createAdoption } from '../../../domain/adoption/index.js';
+import { interceptCalls, meanwhile } from '../../support/database-calls.js';
 import { service } from '../../support/service.js';
 
 const POST = {
@@ -50,12 +51,29 @@ describe('adoption posts', () => {
     });
   });
 
-  it('imported under a high number push the sequence past it', async () => {
-    const adoption = createAdoption({ clock });
-    const high = (await adoption.createPost(POST)) + 1_000;
-    expect(await adoption.savePost({ ...POST, id: high })).to.equal(high);
-    expect(await adoption.createPost(POST)).to.equal(high + 1);
-  });
+  const bringers: [string, (adoption: Adoption, id: number) => Promise<unknown>][] = [
+    ['saved', (adoption, id) => adoption.savePost({ ...POST, id })],
+    ['imported', (adoption, id) => adoption.importPosts([{ ...POST, id }])],
+    ['reserved', (adoption, id) => adoption.reservePostNumbers(id)],
+  ];
+  for (const [how, bring] of bringers) {
+    it(`${how} under a high number push the sequence past it, before anything is stored`, async () => {
+      const adoption = createAdoption({ clock });
+      const high = (await adoption.createPost(POST)) + 1_000;
+      let other = 0;
+      const stop = interceptCalls([AdoptionPost], async (_model, call, run) => {
+        if (call !== 'find' && other === 0) {
+          other = 1;
+          other = await adoption.createPost(POST);
+        }
+        return run();
+      });
+      await bring(adoption, high);
+      stop();
+      if (how !== 'reserved') expect(other).to.equal(high + 1);
+      expect(await adoption.createPost(POST)).to.be.above(high);
+    });
+  }
 
   it('are listed as the same array until a post is written here or it has aged', async () => {
     const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
@@ -68,5 +86,91 @@ describe('adoption posts', () => {
     expect(await here.listRenderRecords()).to.equal(after);
     now += 60_000;
     expect((await here.listRenderRecords())[0]?.id).to.equal(other);
+  });
+
+  it('are listed again after a reading that failed', async () => {
+    const adoption = createAdoption({ clock });
+    const stop = interceptCalls([AdoptionPost], () => Promise.reject(new Error('database away')));
+    const failed = await adoption.listRenderRecords().catch((error: Error) => error.message);
+    stop();
+    expect(failed).to.equal('database away');
+    expect(await adoption.listRenderRecords()).not.to.have.length(0);
+  });
+
+  it('are listed from what was read after the last post was written here', async () => {
+    const adoption = createAdoption({ clock });
+    let written = 0;
+    const stale = await meanwhile(
+      'after',
+      [AdoptionPost, 'find'],
+      async () => {
+        written = await adoption.createPost(POST);
+      },
+      () => adoption.listRenderRecords(),
+    );
+    expect(stale[0]?.id).not.to.equal(written);
+    expect((await adoption.listRenderRecords())[0]?.id).to.equal(written);
+  });
+
+  describe('of another process', () => {
+    const real = performance.now;
+    let at = 0;
+    beforeEach(() => {
+      at = real.call(performance);
+      performance.now = () => at;
+    });
+    afterEach(() => {
+      performance.now = real;
+    });
+
+    for (const [cost, serves] of [
+      [0, 2_000],
+      [200, 4_000],
+    ] as const) {
+      it(`are listed after ${serves} ms where reading them takes ${cost} ms`, async () => {
+        const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
+        const advance = () => {
+          at += cost;
+        };
+        const before = await meanwhile('after', [AdoptionPost, 'find'], advance, here.listRenderRecords);
+        const no = await elsewhere.createPost(POST);
+        now += serves - 1;
+        expect(await here.listRenderRecords()).to.equal(before);
+        now += 1;
+        expect((await here.listRenderRecords())[0]?.id).to.equal(no);
+      });
+    }
+
+    it('are listed at once where the clock was set back', async () => {
+      const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
+      await here.listRenderRecords();
+      const no = await elsewhere.createPost(POST);
+      now -= 3_600_000;
+      expect((await here.listRenderRecords())[0]?.id).to.equal(no);
+    });
+
+    it('are known by their new title 5 s after it was given', async () => {
+      const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
+      const no = await elsewhere.createPost(POST);
+      expect((await here.findPost(no))?.title).to.equal(POST.title);
+      await elsewhere.savePost({ ...POST, id: no, title: 'New' });
+      expect((await here.findPost(no))?.title).to.equal(POST.title);
+      at += 5_001;
+      // The cache looks at its clock once a ms.
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      expect((await here.findPost(no))?.title).to.equal('New');
+    });
+  });
+
+  it('are forgotten where they were read before a write that came meanwhile', async () => {
+    const adoption = createAdoption({ clock });
+    const no = await adoption.createPost(POST);
+    await meanwhile(
+      'after',
+      [AdoptionPost, 'find'],
+      () => adoption.savePost({ ...POST, id: no, title: 'New' }),
+      () => adoption.findPost(no),
+    );
+    expect((await adoption.findPost(no))?.title).to.equal('New');
   });
 });
