@@ -4,7 +4,8 @@ import { Bookmark } from '../../../domain/community/bookmarks/bookmark.model.js'
 import { Comment } from '../../../domain/community/comments/comment.model.js';
 import { Heart } from '../../../domain/community/hearts/heart.model.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
-import { type Board, buildBoard } from '../../support/community.js';
+import { type Board, buildBoard, expectConsistent } from '../../support/community.js';
+import { interceptCalls } from '../../support/database-calls.js';
 
 /** Each test leaves the records as a process killed at that moment leaves them, and sweeps as the next one. */
 describe('after a crash', () => {
@@ -163,7 +164,10 @@ describe('after a crash', () => {
     const commentId = await strandedComment({ articleId: no, authorNo: writer.no });
     await board.community.sweep();
     expect((await Comment.findById(commentId).lean())?.pending).to.be.instanceOf(Date);
-    board.clock.advance(5_001);
+    board.clock.advance(4_999);
+    await board.community.sweep();
+    expect((await Comment.findById(commentId).lean())?.pending).to.be.instanceOf(Date);
+    board.clock.advance(1);
     await board.community.sweep();
     expect((await Comment.findById(commentId).lean())?.pending).to.equal(undefined);
   });
@@ -184,5 +188,32 @@ describe('after a crash', () => {
     expect(board.commentsAnnounced.map((event) => event.commentId)).to.include(commentId);
     expect(await Heart.countDocuments({ id: no, pending: { $exists: true } })).to.equal(0);
     expect(await Comment.countDocuments({ _id: commentId, pending: { $exists: true } })).to.equal(0);
+  });
+
+  it('one record that cannot be finished keeps no other from it, and is tried again', async () => {
+    const writer = await board.member('Writer');
+    const articles = await Promise.all([1, 2, 3, 4].map(() => board.article()));
+    const [bad, good, gone, left] = articles.map(({ no }) => no) as [number, number, number, number];
+    const pending = new Date(board.clock.now());
+    for (const no of [bad, good]) {
+      await strandedComment({ articleId: no, authorNo: writer.no });
+      const heart = { target: 'article' as const, id: no, articleId: no, memberNo: writer.no };
+      await Heart.create({ ...heart, on: true, at: pending, turn: 1, pending });
+    }
+    await Article.updateMany({ _id: { $in: [gone, left] } }, { $set: { state: 'deleted', pending } });
+    const stop = interceptCalls([Article], (_model, call, run, filter) => {
+      const { _id } = filter as { _id?: number };
+      const refused = (call === 'findOne' && _id === bad) || (call === 'updateOne' && _id === gone);
+      return refused ? Promise.reject(new Error('the database refuses')) : run();
+    });
+    await board.community.sweep();
+    stop();
+    await expectConsistent(good);
+    await expectConsistent(left);
+    await board.community.sweep();
+    expect(await Comment.countDocuments({ articleId: bad, pending: { $exists: true } })).to.equal(1);
+    board.clock.advance(5_000);
+    await board.community.sweep();
+    for (const no of [bad, gone]) await expectConsistent(no);
   });
 });

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { Article } from '../../../domain/community/articles/article.model.js';
+import type { Actor } from '../../../domain/kernel/actor.js';
 import { type Board, buildBoard } from '../../support/community.js';
+import { interceptCalls, meanwhile } from '../../support/database-calls.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -164,5 +166,77 @@ describe('hot and weekly', () => {
       [first, 'weekly'],
       [second, 'hot'],
     ]);
+  });
+
+  it('hand over to the next article when they are deleted', async () => {
+    const [first, second] = [await write(), await write()];
+    await giveHearts(first, 2);
+    await giveHearts(second, 1);
+    const admin = { ...(await board.member('Admin')), role: 'ADMIN' as const };
+    await board.community.deleteArticle(admin, first);
+    await board.community.sweep();
+    expect(board.leadersAnnounced.map(({ articleId, window }) => [articleId, window])).to.deep.equal([
+      [first, 'hot'],
+      [first, 'weekly'],
+      [second, 'hot'],
+      [second, 'weekly'],
+    ]);
+  });
+
+  it('are announced once to all who ask at the same time, and again where a listener failed', async () => {
+    const no = await write();
+    const givers = await Promise.all([1, 2, 3].map((i) => board.member(`G${i}`)));
+    board.listenersFail = true;
+    await board.community.giveHeart(givers[0] as Actor, 'article', no);
+    expect(board.leadersAnnounced).to.deep.equal([]);
+    board.listenersFail = false;
+    await Promise.all(givers.slice(1).map((giver) => board.community.giveHeart(giver, 'article', no)));
+    await board.community.sweep();
+    expect(board.leadersAnnounced.map(({ window }) => window)).to.deep.equal(['hot', 'weekly']);
+  });
+
+  it('are looked for again where a look has failed', async () => {
+    const no = await write();
+    await giveHearts(no, 1);
+    await board.community.readArticle(undefined, no);
+    board.clock.advance(MINUTE);
+    const stop = interceptCalls([Article], (_model, call, run) =>
+      call === 'findOne' ? Promise.reject(new Error('database away')) : run(),
+    );
+    const failed = await leading().catch((error: Error) => error.message);
+    stop();
+    expect(failed).to.equal('database away');
+    expect(await leading()).to.deep.equal({ hot: no, weekly: no });
+  });
+
+  it('are not looked for again while nothing has changed that decides', async () => {
+    const [first, second, third] = [await write(), await write(), await write()];
+    await giveHearts(first, 2);
+    await giveHearts(second, 1);
+    const now = await leading();
+    let looks = 0;
+    const stop = interceptCalls([Article], (_model, call, run) => {
+      if (call === 'findOne') looks += 1;
+      return run();
+    });
+    // Views decide between equals alone: none of these is one.
+    for (const no of [first, second, third]) await board.community.readArticle(undefined, no);
+    expect(await leading()).to.deep.equal(now);
+    stop();
+    expect(looks).to.equal(0);
+  });
+
+  it('count a view that comes while they are picked', async () => {
+    const [first, second] = [await write(), await write()];
+    await giveHearts(first, 1);
+    await giveHearts(second, 1);
+    board.clock.advance(MINUTE);
+    await meanwhile(
+      'after',
+      [Article, 'findOne'],
+      () => board.community.readArticle(undefined, first),
+      () => leading(),
+    );
+    expect((await leading()).hot).to.equal(first);
   });
 });
