@@ -151,8 +151,8 @@ class ArrayCutter {
       this.#afterComma = !last;
       return undefined;
     }
-    const again = 'fault' in row && !this.#overlong ? this.#nextStart(text) : -1;
-    if (again < 0 && text.length > MAX_ROW) {
+    const again = 'fault' in row && !this.#overlong ? this.#nextStart(text) : undefined;
+    if (again === undefined && text.length > MAX_ROW) {
       // Too long, and it goes on: what follows of it is not held any more.
       this.#overlong = true;
       this.#text = '';
@@ -163,7 +163,7 @@ class ArrayCutter {
     this.#start = 0;
     this.#overlong = false;
     this.#afterComma = !last;
-    if (again < 0) return undefined;
+    if (again === undefined) return undefined;
     this.#line = line + (text.slice(0, again).match(/\n/g)?.length ?? 0);
     this.#depth = 1;
     this.#inString = false;
@@ -174,10 +174,10 @@ class ArrayCutter {
     return text.slice(again);
   }
 
-  /** Where a line of the text begins another object no deeper than the element; -1 without one. */
-  #nextStart(text: string): number {
+  /** Where a line of the text begins another object no deeper than the element. */
+  #nextStart(text: string): number | undefined {
     const found = new RegExp(`\\n(?=[ \\t]{0,${this.#startIndent}}\\{)`).exec(text);
-    return found ? found.index + 1 : -1;
+    return found ? found.index + 1 : undefined;
   }
 }
 

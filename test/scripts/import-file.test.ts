@@ -148,4 +148,27 @@ describe('Importing a file', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for
     expect(lines.join('')).not.to.match(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/);
   });
+
+  it('takes its progress bar away, also where it fails', async () => {
+    const path = join(folder, 'one.ndjson');
+    writeFileSync(path, JSON.stringify(memberRow('bar')));
+    const { domain } = await service();
+    const file = await inspectFile(path);
+    const broken = {
+      ...domain,
+      members: { ...domain.members, saveAll: () => Promise.reject(new Error('away')) },
+    };
+    const { isTTY } = process.stderr;
+    process.stderr.isTTY = true;
+    try {
+      for (const each of [domain, broken]) {
+        const { stderr } = await printed(() => importFile(each, path, file).catch(() => {}));
+        expect(stderr).to.contain('import ');
+        // The cursor, which the bar hides, is shown again.
+        expect(stderr.lastIndexOf('\u001B[?25h')).to.be.above(stderr.lastIndexOf('\u001B[?25l'));
+      }
+    } finally {
+      process.stderr.isTTY = isTTY;
+    }
+  });
 });

@@ -78,6 +78,35 @@ describe('The import readers', () => {
       expect(await read(readJsonArray, pretty)).to.deep.equal([`2! ${BAD_JSON}`, '5: {"b":2}']);
     });
 
+    it('finds the next element wherever the damage ends, however many are damaged', async () => {
+      const twice = '[\n {"a":"open},\n {"b":"open},\n {"c":3}\n]';
+      expect(await read(readJsonArray, twice)).to.deep.equal([
+        `2! ${BAD_JSON}`,
+        `3! ${BAD_JSON}`,
+        '4: {"c":3}',
+      ]);
+      const balanced = '[\n {"a":"open},\n {"b":2}},\n {"c":3},\n {"d":"open},\n {"e":5}}]';
+      expect(await read(readJsonArray, balanced)).to.deep.equal([
+        `2! ${BAD_JSON}`,
+        `3! ${BAD_JSON}`,
+        '4: {"c":3}',
+        `5! ${BAD_JSON}`,
+        `6! ${BAD_JSON}`,
+      ]);
+      // An object that stands deeper is part of the damaged one, which begins in the middle of a line.
+      const deeper = '[\n 1,   {"a":"open,\n   {"x":1}},\n {"c":3}\n]';
+      expect(await read(readJsonArray, deeper)).to.deep.equal(['2: 1', `2! ${BAD_JSON}`, '4: {"c":3}']);
+    });
+
+    it('reads on behind a brace that is missing, also where more follows than is held', async () => {
+      const rows = Array.from({ length: 30_000 }, (_, i) => `{"no":${i},"text":"${'x'.repeat(40)}"}`);
+      const read: string[] = [];
+      for await (const row of readJsonArray(inPieces(`[\n{"a":{},\n${rows.join(',\n')}\n]`, 65_536)))
+        read.push('fault' in row ? `${row.line}! ${row.fault}` : JSON.stringify(row.value));
+      expect(read[0]).to.equal(`2! ${BAD_JSON}`);
+      expect(read.slice(1)).to.deep.equal(rows);
+    });
+
     it('tells of commas too many, and of a file that was cut off', async () => {
       const comma = 'is empty: there is a comma too many';
       expect(await read(readJsonArray, '[1,,2,]')).to.deep.equal([
@@ -86,6 +115,8 @@ describe('The import readers', () => {
         '1: 2',
         `1! ${comma}`,
       ]);
+      expect(await read(readJsonArray, '[1,]')).to.deep.equal(['1: 1', `1! ${comma}`]);
+      expect(await read(readJsonArray, '[,1]')).to.deep.equal([`1! ${comma}`, '1: 1']);
       expect(await read(readJsonArray, '[1,\n{"a":')).to.deep.equal([
         '1: 1',
         `2! ${BAD_JSON}`,
