@@ -49,7 +49,15 @@ describe('verifying the community', () => {
   }
 
   const heart = (over: object = {}) => ({
-    ...{ target: 'article' as const, id: no, memberNo: 9, articleId: no, on: true, at: new Date(), turn: 1 },
+    ...{
+      target: 'article' as const,
+      id: no,
+      memberNo: 900_000_009,
+      articleId: no,
+      on: true,
+      at: new Date(),
+      turn: 1,
+    },
     ...over,
   });
 
@@ -90,12 +98,12 @@ describe('verifying the community', () => {
       async () => {
         await board.community.deleteArticle(author, no);
         await Heart.create(heart(), heart({ target: 'comment', id: commentId }));
-        await Bookmark.create({ articleId: no, memberNo: 9, at: new Date() });
+        await Bookmark.create({ articleId: no, memberNo: 900_000_009, at: new Date() });
         return `article ${no} deletion: it was deleted, but 3 hearts and bookmarks remain`;
       },
       async () => {
         await board.community.deleteArticle(author, no);
-        await Bookmark.create({ articleId: no, memberNo: 9, at: new Date() });
+        await Bookmark.create({ articleId: no, memberNo: 900_000_009, at: new Date() });
         return `article ${no} deletion: it was deleted, but 1 hearts and bookmarks remain`;
       },
       async () => {
