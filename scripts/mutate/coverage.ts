@@ -28,7 +28,7 @@ interface V8Report {
 }
 
 /** Longest time, in ms, one test file may take. */
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 300_000;
 
 const hashOf = (path: string) => createHash('sha1').update(readFileSync(path)).digest('hex');
 
@@ -104,15 +104,21 @@ function readCached(file: string): TestCoverage | undefined {
   }
 }
 
-async function measure(root: string, test: string): Promise<TestCoverage> {
+/** Runs that a test file has to pass without any change: on a busy machine one may fail. */
+const ATTEMPTS = 2;
+
+async function measure(root: string, test: string, attempt = 1): Promise<TestCoverage> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-coverage-'));
-  const started = performance.now();
-  const { passed, output } = await runTests(root, [test], TIMEOUT_MS, { NODE_V8_COVERAGE: folder });
-  if (!passed) throw new Error(`${test} fails without any change:\n${output}`);
-  const ms = Math.round(performance.now() - started);
-  const coverage = { test, ms, ...readReports(root, folder) };
-  rmSync(folder, { recursive: true, force: true });
-  return coverage;
+  try {
+    const started = performance.now();
+    const { passed, output } = await runTests(root, [test], TIMEOUT_MS, { NODE_V8_COVERAGE: folder });
+    const ms = Math.round(performance.now() - started);
+    if (passed) return { test, ms, ...readReports(root, folder) };
+    if (attempt === ATTEMPTS) throw new Error(`${test} fails without any change:\n${output}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return measure(root, test, attempt + 1);
 }
 
 /**
