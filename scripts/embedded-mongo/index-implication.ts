@@ -1,5 +1,5 @@
 import { compareValues, equalValues, isNullish, sameBracket } from './bson-order.js';
-import { numericValue, typeInfo } from './bson-types.js';
+import { TypeOrder, typeInfo, typeOrder } from './bson-types.js';
 import type { Index } from './collection.js';
 import type { FilterNode } from './filter.js';
 
@@ -63,13 +63,23 @@ function valueImplies(value: unknown, needed: FilterNode): boolean {
   if (Array.isArray(value)) return false;
   if (needed.kind === 'in') return needed.values.some((other) => equalValues(value, other));
   if (needed.kind === 'type') return typeInfo(value).alias !== 'null' && impliesType(value, needed.types);
-  if (needed.kind !== 'compare' || isNullish(needed.value)) return false;
+  if (needed.kind !== 'compare') return false;
   if (needed.op === 'eq') return equalValues(value, needed.value);
-  if (!sameBracket(needed.value, value) || Number.isNaN(Number(numericValue(value) ?? 0))) return false;
+  if (!isOrdered(value) || !isOrdered(needed.value) || !sameBracket(needed.value, value)) return false;
   const order = compareValues(value, needed.value);
   if (needed.op === 'gt') return order > 0;
   if (needed.op === 'gte') return order >= 0;
   return needed.op === 'lt' ? order < 0 : order <= 0;
+}
+
+/**
+ * Whether `$lt` and its kin mean by a value what its place in the order of values says: null and NaN are neither
+ * below nor above anything, MinKey and MaxKey are compared with values of every type.
+ */
+function isOrdered(value: unknown): boolean {
+  const order = typeOrder(value);
+  if (order === TypeOrder.number) return compareValues(value, Number.NaN) !== 0;
+  return ![TypeOrder.null, TypeOrder.minKey, TypeOrder.maxKey].some((other) => other === order);
 }
 
 /** An equal number may be stored as any of the four numeric types. */
@@ -81,9 +91,10 @@ function impliesType(value: unknown, types: ReadonlySet<number>): boolean {
 }
 
 function rangeImplies(node: FilterNode & { kind: 'compare' }, needed: FilterNode): boolean {
-  if (isNullish(node.value)) return false;
+  if (!isOrdered(node.value)) return false;
   if (needed.kind === 'type') return impliesType(node.value, needed.types);
-  if (needed.kind !== 'compare' || !sameBracket(needed.value, node.value)) return false;
+  if (needed.kind !== 'compare' || !isOrdered(needed.value) || !sameBracket(needed.value, node.value))
+    return false;
   const order = compareValues(node.value, needed.value);
   const upwards = node.op === 'gt' || node.op === 'gte';
   if (needed.op === 'gt') return upwards && (order > 0 || (order === 0 && node.op === 'gt'));
