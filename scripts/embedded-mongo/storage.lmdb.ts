@@ -120,7 +120,6 @@ export class LmdbStorage implements Storage, Writer {
           } catch (error) {
             waiting.resolve = () => waiting.reject(error);
           }
-          if (store.failure) break;
         }
         failure = store.failure;
         return failure ? ABORT : undefined;
@@ -134,8 +133,6 @@ export class LmdbStorage implements Storage, Writer {
       }
     }
     if (failure) failure = await explain(failure);
-    // The read snapshot of this turn may be older than the commit.
-    this.db.resetReadTxn();
     this.generation++;
     this.lastFailed = failure !== undefined;
     if (failure) this.onRollback();

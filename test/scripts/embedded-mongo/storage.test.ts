@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { KeyRange, Storage } from '../../../scripts/embedded-mongo/storage.js';
+import { type KeyRange, type Storage, StorageFailure } from '../../../scripts/embedded-mongo/storage.js';
 import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
 import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
 import { removeExpired } from '../../../scripts/embedded-mongo/ttl.js';
@@ -67,6 +67,71 @@ for (const [name, open] of implementations)
       expect(keys({ start: bytes('d'), end: bytes('b') })).to.deep.equal([]);
       expect(keys({ start: bytes('d'), end: bytes('b'), reverse: true })).to.deep.equal([]);
       expect(storage.count(bytes('b'), bytes('d'))).to.equal(4);
+    });
+
+    it('gives the same of many entries, put in any order and partly removed', async () => {
+      const all = Array.from({ length: 1500 }, (_, i) => String(1000 + ((i * 733) % 1500)));
+      await storage.write((writer) => {
+        for (const key of all) writer.put(bytes(key), bytes(key));
+      });
+      const expectSame = (names: string[]) => {
+        for (const [start, end] of [
+          ['1000', '3'],
+          ['1255', '1257'],
+          ['1100', '2300'],
+          ['12', '13'],
+          ['0', '1000'],
+        ] as const) {
+          const inside = names.filter((name) => name >= start && name < end);
+          expect(storage.count(bytes(start), bytes(end)), `from ${start} to ${end}`).to.equal(inside.length);
+          for (const limit of [1, 300, 2000]) {
+            const range = { start: bytes(start), end: bytes(end) };
+            expect(keys(range, limit)).to.deep.equal(inside.slice(0, limit));
+            expect(keys({ ...range, reverse: true }, limit)).to.deep.equal(
+              [...inside].reverse().slice(0, limit),
+            );
+          }
+        }
+      };
+      const ordered = [...all].sort();
+      expectSame(ordered);
+      const isKept = (name: string) => Number(name) % 3 === 0 || name > '2400';
+      await storage.write((writer) => {
+        for (const key of all.filter((name) => !isKept(name))) writer.remove(bytes(key));
+      });
+      expectSame(ordered.filter(isKept));
+      expect(storage.get(bytes('1200'))?.toString()).to.equal('1200');
+      expect(storage.get(bytes('1201'))).to.equal(undefined);
+    });
+
+    it('keeps a value of its own: the buffer it came in may be used again', async () => {
+      const value = bytes('first');
+      await storage.write((writer) => writer.put(bytes('a'), value));
+      value.fill(0);
+      expect(storage.get(bytes('a'))?.toString()).to.equal('first');
+    });
+
+    it('raises its generation with every commit, so that readers notice', async () => {
+      const before = storage.generation;
+      await storage.write((writer) => writer.put(bytes('a'), bytes('1')));
+      const between = storage.generation;
+      expect(between).to.be.above(before);
+      await storage.write((writer) => writer.remove(bytes('a')));
+      expect(storage.generation).to.be.above(between);
+    });
+
+    it('shows a commit from the moment it is told, whatever was read before', async () => {
+      for (let i = 0; i < 20; i++) {
+        let seen: string | undefined;
+        const written = storage.write((writer) => writer.put(bytes('a'), bytes(String(i))));
+        const told = written.then(() => {
+          seen = storage.get(bytes('a'))?.toString();
+        });
+        // Reads in each turn, so that an older read is open when the commit comes.
+        for (; seen === undefined; await new Promise(setImmediate)) storage.get(bytes('a'));
+        await told;
+        expect(seen).to.equal(String(i));
+      }
     });
 
     it('runs jobs one after another, each seeing those before', async () => {
@@ -173,3 +238,92 @@ for (const [name, open] of implementations)
       engine.cursors.close();
     });
   });
+
+describe('embedded database: a store that fails', () => {
+  let folder: string;
+  let storage: LmdbStorage;
+  /** What lmdb-js does with a put, which a test may replace. */
+  let database: { put: (key: Buffer, value: Uint8Array) => unknown; childTransaction: unknown };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'embedded-storage-'));
+    storage = new LmdbStorage(folder);
+    database = Reflect.get(storage, 'db');
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const put = (key: string) => storage.write((writer) => writer.put(bytes(key), bytes('1')));
+  const held = () =>
+    ['a', 'b', 'c', 'd', 'e'].filter((key) => storage.get(bytes(key)) !== undefined).join('');
+
+  const failures: [title: string, refuse: () => unknown][] = [
+    ['is not taken', () => Object.assign(Promise.resolve(false), { result: false })],
+    [
+      'throws',
+      () => {
+        throw new Error('no more room');
+      },
+    ],
+  ];
+  for (const [title, refuse] of failures)
+    it(`keeps nothing of a commit in which one put ${title}, and tells everybody`, async () => {
+      await put('a');
+      const generation = storage.generation;
+      const order: string[] = [];
+      storage.onRollback = () => order.push('rollback');
+      const works = database.put;
+      database.put = (key, value) => (key.toString() === 'c' ? refuse() : works.call(database, key, value));
+      const results = await Promise.allSettled([
+        storage.write((writer) => {
+          writer.put(bytes('b'), bytes('1'));
+          writer.remove(bytes('a'));
+        }),
+        put('c'),
+        put('d'),
+      ]);
+      for (const result of results) {
+        expect(result.status).to.equal('rejected');
+        const { reason } = result as PromiseRejectedResult;
+        expect(reason).to.be.instanceOf(StorageFailure);
+        expect(reason.full).to.equal(false);
+      }
+      expect(held()).to.equal('a');
+      expect(storage.generation).to.be.above(generation);
+      database.put = works;
+      await storage.write((writer) => {
+        order.push('next job');
+        writer.put(bytes('e'), bytes('1'));
+      });
+      expect(order).to.deep.equal(['rollback', 'next job']);
+      expect(held()).to.equal('ae');
+      await storage.close();
+      storage = new LmdbStorage(folder);
+      expect(held(), 'after a restart').to.equal('ae');
+      await storage.close();
+    });
+
+  it('rejects all who wait when no transaction can begin, and goes on with the next', async () => {
+    const works = database.childTransaction;
+    database.childTransaction = () => Promise.reject(Object.assign(new Error('no room'), { code: 28 }));
+    const results = await Promise.allSettled([put('a'), put('b')]);
+    expect(results.map((result) => (result as PromiseRejectedResult).reason?.full)).to.deep.equal([
+      true,
+      true,
+    ]);
+    database.childTransaction = works;
+    await put('c');
+    expect(held()).to.equal('c');
+    await storage.close();
+  });
+
+  it('tells the cause that lmdb-js hides, and does not wait for ever when it is closed then', async () => {
+    const cause = Promise.reject(Object.assign(new Error('short write'), { code: 5 }));
+    cause.catch(() => {});
+    database.childTransaction = () =>
+      Promise.reject(Object.assign(new Error('Commit failed'), { commitError: cause }));
+    const failure = await put('a').catch((error) => error);
+    expect(failure).to.include({ message: 'short write', full: true });
+    Reflect.set(database, 'close', () => new Promise(() => {}));
+    await storage.close();
+  });
+});

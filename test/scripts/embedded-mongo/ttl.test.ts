@@ -70,4 +70,28 @@ describe('embedded database: expiry', () => {
     expect(lines).to.have.lengthOf(1);
     expect(lines[0]).to.match(/^TTL index at of test\.a removes nothing: .+/);
   });
+
+  it('leaves a collection alone that was loaded again after a failed commit, until the next turn', async () => {
+    const names = Array.from({ length: 1500 }, (_, _id) => ({ _id, at: new Date(0), n: _id }));
+    await runCommand(engine, { insert: 'c', documents: names });
+    await runCommand(engine, {
+      createIndexes: 'c',
+      indexes: [{ key: { at: 1 }, name: 'at', expireAfterSeconds: 10 }],
+    });
+    const { storage } = engine;
+    const write = storage.write.bind(storage);
+    let jobs = 0;
+    // After the first thousand a commit fails; then somebody builds an index.
+    storage.write = async (job) => {
+      if (++jobs === 2) {
+        storage.onRollback();
+        await runCommand(engine, { createIndexes: 'c', indexes: [{ key: { n: 1 }, name: 'n' }] });
+      }
+      return write(job);
+    };
+    expect(await removeExpired(engine, NOW, expect.fail)).to.equal(1000);
+    expect(await removeExpired(engine, NOW, expect.fail)).to.equal(500);
+    const collection = engine.catalog.find('test', 'c');
+    expect(collection && indexFaults(engine, collection)).to.deep.equal([]);
+  });
 });
