@@ -53,6 +53,26 @@ const cases: Case[] = [
     { stages: ['LIMIT', 'FETCH', 'IXSCAN'], direction: 'backward' },
   ],
   [
+    'a whole index backwards, in many steps',
+    { filter: {}, sort: { room: -1, seq: -1 } },
+    { stages: ['FETCH', 'IXSCAN'], direction: 'backward', keys: 1000, returned: 1000 },
+  ],
+  [
+    'ranges of many steps, merged forwards',
+    { filter: { sender: { $in: [0, 1, 2] } }, sort: { seq: -1 } },
+    { stages: ['FETCH', 'SORT_MERGE', 'IXSCAN'], index: 'sender_seq', keys: 1000, returned: 1000 },
+  ],
+  [
+    'ranges of many steps, merged backwards',
+    { filter: { sender: { $in: [0, 2] } }, sort: { seq: 1 } },
+    { stages: ['FETCH', 'SORT_MERGE', 'IXSCAN'], index: 'sender_seq', keys: 667, returned: 667 },
+  ],
+  [
+    'an $or beside a condition that no index says',
+    { filter: { $or: [{ _id: 5 }, { _id: 2 }], clientId: 'c5' } },
+    { stages: ['FETCH', 'OR', 'IXSCAN'], docs: 2, returned: 1 },
+  ],
+  [
     'a sort in directions the index does not have',
     { filter: {}, sort: { room: 1, seq: -1 }, limit: 4 },
     { stages: ['LIMIT', 'SORT', 'COLLSCAN'], docs: 1000 },
