@@ -222,9 +222,9 @@ function parseMod(path: FieldPath, value: unknown): FilterNode {
   if (value.length < 2) throw badValue('malformed mod, not enough elements');
   if (value.length > 2) throw badValue('malformed mod, too many elements');
   const [divisor, remainder] = value.map((item) => {
-    const number = numericValue(item);
-    if (number === undefined) throw badValue('malformed mod, divisor or remainder not a number');
-    if (!Number.isFinite(Number(number))) throw badValue('malformed mod, divisor or remainder is not finite');
+    const number = numericValue(item) ?? Number.NaN;
+    if (!Number.isFinite(Number(number)))
+      throw badValue('malformed mod, divisor or remainder is no finite number');
     return BigInt(typeof number === 'bigint' ? number : Math.trunc(number));
   }) as [bigint, bigint];
   if (divisor === 0n) throw badValue('divisor cannot be 0');

@@ -155,7 +155,7 @@ export function planIndex(
   exact &&= conjuncts.every((node) => used.has(node) && bounds.some((field) => field.name === pathOf(node)));
   const order = sortOrder(index, bounds, sort);
   const equalities = bounds.filter((field) => field.bounds.points).length;
-  const plan: IndexScan = {
+  return {
     kind: 'IXSCAN',
     index,
     ranges: scanRanges(index, bounds, order),
@@ -164,17 +164,15 @@ export function planIndex(
     merge: order.merged !== undefined,
     exact,
     bounds: Object.fromEntries(bounds.map((field) => [field.name, [field.bounds.text]])),
-    score: 0,
+    score:
+      equalities * 20 +
+      (bounds.length > equalities ? 10 : 0) +
+      (order.provided ? 15 : 0) +
+      (index.spec.unique && equalities === fields.length ? 1000 : 0) +
+      (exact && bounds.length > 0 ? 2 : 0) +
+      // Without bounds such an index still holds fewer documents than the collection.
+      (index.spec.partial || index.spec.sparse ? 1 : 0),
   };
-  plan.score =
-    equalities * 20 +
-    (bounds.length > equalities ? 10 : 0) +
-    (sort.length > 0 && order.provided ? 15 : 0) +
-    (index.spec.unique && equalities === fields.length ? 1000 : 0) +
-    (exact && bounds.length > 0 ? 2 : 0) +
-    // Without bounds such an index still holds fewer documents than the collection.
-    (index.spec.partial || index.spec.sparse ? 1 : 0);
-  return plan;
 }
 
 function pathOf(node: FilterNode): string | undefined {
