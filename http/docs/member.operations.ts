@@ -8,7 +8,8 @@ export const adoptionOperations: OperationTable = {
     id: 'listRenderRecords',
     tag: 'Adoption listing',
     summary: 'List render records',
-    description: 'Returns every adoption post as a map renders it, newest first. No token is needed.',
+    description:
+      'Returns the adoption posts as a map renders them, newest first, at most 50,000. No token is needed.',
     parameters: {
       _csrf: { description: 'a CSRF token; accepted and ignored', schema: { type: 'string' } },
     },
@@ -65,7 +66,7 @@ export const notificationOperations: OperationTable = {
     tag: 'Notifications',
     summary: 'List all notifications',
     description:
-      'Returns the calling member’s notifications, newest first: those not deleted, and of the chat ones only the latest per room.',
+      'Returns the calling member’s notifications, newest first: those not deleted, and of the chat ones only the latest per room, at most 1,000.',
     answer: {
       description: 'The notifications.',
       schema: described(listOf(ref('Notification'), ''), 'notifications, newest first'),

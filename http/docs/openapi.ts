@@ -1,4 +1,5 @@
 import { type ErrorCode, listErrorCodes } from '../../domain/kernel/errors.js';
+import { type BudgetSize, budgets } from '../../domain/platform/rate-limits/rate-limits.js';
 import type { Route, RouteDefinition } from '../route.js';
 import { about } from './about.js';
 import { chatOperations } from './chat.operations.js';
@@ -31,11 +32,15 @@ const TAGS: Record<Tag, string> = {
   Notifications: 'What a member is told of, as a list and as an event stream.',
 };
 
+const timesOf = ({ points, duration }: BudgetSize) => `${points.toLocaleString('en-US')} in ${duration} s`;
+
 const INTRODUCTION = `Backend of an animal-adoption community: articles, comments and likes, chat rooms, the adoption listing and notifications with an event stream. Sockets and the stream's events are in /asyncapi.json.
 
 Bodies are JSON with the content type \`${JSON_TYPE}\`; a request's JSON is read under any type but multipart. Where a body takes an integer, text of digits (\`"42"\`) counts as that number. A mutation answers 200 with \`{"status":200}\`, a like with \`{"status":200,"data":COUNT}\`. Unknown fields of a body are ignored; \`_csrf\` is accepted and ignored wherever it is sent.
 
 An error answers with its HTTP status and the body \`{"status":404,"message":"ARTICLE_NOT_FOUND","errors":["…"]}\`: \`message\` is a stable code, \`errors\` are texts that name the field. 429 and 503 carry \`Retry-After\`. An unknown path is 404 \`NOT_FOUND\`, a known path with another method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
+
+A body has at most 1 MiB (413 beyond it), a form 16 KiB, the line and all headers 32 KiB (431), a token 8,192 characters (401). A member may read ${timesOf(budgets.read)}, write ${timesOf(budgets.write)} and send messages, by socket too, ${timesOf(budgets.message)}; all of one address ${timesOf(budgets.address)}. Beyond that the answer is 429.
 
 Times written as text are local times of the service without a zone offset; numbers are epoch milliseconds.`;
 

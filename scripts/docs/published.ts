@@ -1,0 +1,47 @@
+import type { Domain } from '../../domain/domain.js';
+import { listCloseReasons } from '../../gateway/close-reasons.js';
+import { clientEvents } from '../../gateway/events/index.js';
+import { buildAsyncApi } from '../../http/docs/asyncapi.js';
+import { buildOpenApi } from '../../http/docs/openapi.js';
+import { renderPage } from '../../http/docs/page/page.js';
+import { documentedRoutes } from '../../http/router.js';
+import type { StreamHub } from '../../http/sse/stream-hub.js';
+
+/** The gateway's default port, which the documents name: a service that listens elsewhere names its own. */
+export const PUBLISHED_PORT = 8081;
+
+/** Longest line of JSON, in characters, that is not broken up. */
+const WIDTH = 110;
+
+/** JSON with each value on one line where it fits, so that a change is a few lines of a diff. */
+function layOut(value: unknown, indent = '', label = ''): string {
+  const flat = label + JSON.stringify(value);
+  if (typeof value !== 'object' || value === null || indent.length + flat.length <= WIDTH) return flat;
+  const inner = `${indent}  `;
+  const isList = Array.isArray(value);
+  const parts = Object.entries(value).map(
+    ([name, one]) => inner + layOut(one, inner, isList ? '' : `${JSON.stringify(name)}: `),
+  );
+  return `${label}${isList ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${isList ? ']' : '}'}`;
+}
+
+/** Markup with each row, entry and section on a line of its own. */
+export function breakUp(markup: string): string {
+  return markup.replace(/\s*(<(?:article|details|div|h\d|li|p|section|tr)\b)/g, '\n$1');
+}
+
+/** What is published of the interface, by file name: what a service with default ports serves. */
+export function publishedDocuments(): Record<string, string> {
+  // The routes' definitions alone: their handlers are never called, so they get nothing to work with.
+  const openApi = buildOpenApi(documentedRoutes({} as Domain, {} as StreamHub));
+  const asyncApi = buildAsyncApi({
+    port: PUBLISHED_PORT,
+    events: clientEvents,
+    closeReasons: listCloseReasons(),
+  });
+  return {
+    'openapi.json': `${layOut(openApi)}\n`,
+    'asyncapi.json': `${layOut(asyncApi)}\n`,
+    'docs.html': breakUp(renderPage(openApi, asyncApi)),
+  };
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { projectRoot } from '../../../domain/platform/project-root.js';
+import { breakUp, PUBLISHED_PORT, publishedDocuments } from '../../../scripts/docs/published.js';
+import { call } from '../../support/api.js';
+import { service } from '../../support/service.js';
+
+const kept = (name: string) => readFileSync(join(projectRoot(), 'docs', 'api', name), 'utf8');
+
+const AGAIN = 'differs from docs/api: where the change is meant, run `npm run docs` and look at the diff';
+
+/** The first line that is not the same, with what it should be: a whole document would say nothing. */
+function expectSame(served: string, name: string): void {
+  const [is, should] = [served.split('\n'), kept(name).split('\n')];
+  const at = should.findIndex((line, i) => line !== is[i]);
+  expect(is[at], `${name}, line ${at + 1}, ${AGAIN}`).to.equal(should[at]);
+  expect(is.length, `lines of ${name}, ${AGAIN}`).to.equal(should.length);
+}
+
+describe('docs/api', () => {
+  it('is what the source makes', () => {
+    for (const [name, text] of Object.entries(publishedDocuments())) expectSame(text, name);
+  });
+
+  it('is what a service serves, but for its own port', async () => {
+    const { gateway } = await service();
+    const { port } = new URL(gateway);
+    expect((await call('/openapi.json')).body).to.deep.equal(JSON.parse(kept('openapi.json')));
+    const asyncApi = JSON.parse(kept('asyncapi.json'));
+    asyncApi.servers.gateway.variables.port.default = port;
+    expect((await call('/asyncapi.json')).body).to.deep.equal(asyncApi);
+    const page = (await call('/docs')).text.replace(`localhost:${port}`, `localhost:${PUBLISHED_PORT}`);
+    expectSame(breakUp(page), 'docs.html');
+  });
+});
