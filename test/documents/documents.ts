@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../../domain/platform/project-root.js';
+
+const root = projectRoot();
+
+/** A file of the project, by its path from the root. */
+export const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** Every file under a folder, by its path from the root. */
+export function filesUnder(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+    join(folder, name),
+  );
+}
+
+/** Every page that people read, by its path from the root. */
+export const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'gateway/PROTOCOL.md',
+  ...filesUnder('docs').filter((path) => path.endsWith('.md')),
+];
+
+/** What operators start from, by path. */
+export const operatorFiles = [
+  '.env.example',
+  'ecosystem.config.js',
+  ...filesUnder('deploy').filter((path) => !path.endsWith('dockerignore')),
+];
+
+/** A match of an expression, and where it stands. */
+export interface Mention {
+  path: string;
+  found: string;
+}
+
+/** Every match of an expression's first group, in these files. */
+export function mentionsOf(expression: RegExp, paths: string[] = pages): Mention[] {
+  return paths.flatMap((path) =>
+    [...textOf(path).matchAll(expression)].map(([, found = '']) => ({ path, found })),
+  );
+}
+
+/** The mentions that break a rule, in a form that tells where to look. */
+export function wrong(mentions: Mention[], isRight: (mention: Mention) => boolean): string[] {
+  return mentions.filter((one) => !isRight(one)).map(({ path, found }) => `${path}: ${found}`);
+}
+
+/** The cells of a table's rows, found by the words that stand in its head. */
+export function tableOf(path: string, head: string): string[][] {
+  const [, behind] = textOf(path).split(`${head}\n`);
+  if (behind === undefined) throw new Error(`${path} has no table ${head}`);
+  const lines = behind.split('\n');
+  return lines.slice(1, lines.indexOf('')).map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
