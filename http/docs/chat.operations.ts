@@ -119,9 +119,7 @@ export const chatOperations: OperationTable = {
       chat_no: chatNo,
       limit: {
         description: 'most messages to return',
-        minimum: 1,
-        maximum: MAX_LISTED,
-        default: MAX_LISTED,
+        bounds: { maximum: MAX_LISTED, default: MAX_LISTED },
       },
       before: { description: 'only messages before the one with this id' },
     },

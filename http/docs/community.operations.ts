@@ -48,9 +48,9 @@ export const communityOperations: OperationTable = {
       'Returns the HOT article, the WEEKLY article and a page of articles: `recent` newest first, `like` most liked first. Filters narrow the list alone, never `hot` and `weekly`.',
     parameters: {
       order: { description: 'order of the list', example: 'recent' },
-      page: { description: 'page, from 1', example: 1, minimum: 1, maximum: 10_000, default: 1 },
-      size: { description: 'articles a page', example: 10, minimum: 1, maximum: 50, default: 10 },
-      categoryId: { description: 'only articles of this category', maximum: 2 ** 31 - 1 },
+      page: { description: 'page, from 1', example: 1, bounds: { minimum: 1, maximum: 10_000, default: 1 } },
+      size: { description: 'articles a page', example: 10, bounds: { minimum: 1, maximum: 50, default: 10 } },
+      categoryId: { description: 'only articles of this category', bounds: { maximum: 2 ** 31 - 1 } },
       keyword: {
         description: 'only articles that hold this text, literally and in any case; ignored without `option`',
       },

@@ -8,7 +8,7 @@ export interface ParameterDocument {
   required: boolean;
   description: string;
   schema: JsonSchema;
-  example?: string | number;
+  example: string | number | undefined;
 }
 
 export interface ContentDocument {

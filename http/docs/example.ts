@@ -2,11 +2,8 @@ import type { JsonSchema } from './json-schema.js';
 
 /** What stands for a value whose schema gives no example. */
 const STAND_INS: Record<string, unknown> = {
-  string: 'text',
   integer: 1,
-  number: 37.5665,
   boolean: false,
-  null: null,
 };
 
 /**
@@ -15,18 +12,18 @@ const STAND_INS: Record<string, unknown> = {
  */
 export function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unknown {
   if (typeof schema.$ref === 'string') {
-    const target = schemas[schema.$ref.split('/').at(-1) ?? ''];
+    const target = schemas[schema.$ref.replace(/.*\//, '')];
     if (!target) throw new Error(`no such schema: ${schema.$ref}`);
     return exampleOf(target, schemas);
   }
   if (Array.isArray(schema.examples)) return schema.examples[0];
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
-  const alternatives = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
-  if (alternatives?.[0]) return exampleOf(alternatives[0], schemas);
+  const [first] = (schema.anyOf ?? []) as JsonSchema[];
+  if (first) return exampleOf(first, schemas);
   if (schema.type === 'array') return [exampleOf(schema.items as JsonSchema, schemas)];
   if (schema.type === 'object') {
-    const fields = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+    const fields = Object.entries(schema.properties as Record<string, JsonSchema>);
     return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(field, schemas)]));
   }
   return STAND_INS[String(schema.type)];

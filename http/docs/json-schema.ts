@@ -15,8 +15,8 @@ export function text(description: string, example?: string): JsonSchema {
 }
 
 /** A whole number; everything the interface calls "number" is one, but for coordinates. */
-export function number(description: string, example?: number): JsonSchema {
-  return { type: 'integer', description, ...(example === undefined ? {} : { examples: [example] }) };
+export function number(description: string, example: number): JsonSchema {
+  return { type: 'integer', description, examples: [example] };
 }
 
 export function flag(description: string): JsonSchema {
@@ -60,16 +60,12 @@ const DIGITS: Record<string, JsonSchema> = {
 
 /** Takes out what the conversion adds and no reader needs. */
 function tidy({ jsonSchema }: { jsonSchema: JsonSchema }): void {
-  if (typeof jsonSchema.pattern === 'string' && DIGITS[jsonSchema.pattern]) {
-    const digits = DIGITS[jsonSchema.pattern];
+  const digits = DIGITS[String(jsonSchema.pattern)];
+  if (digits) {
     delete jsonSchema.pattern;
     Object.assign(jsonSchema, digits);
   }
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-  if (jsonSchema.exclusiveMinimum === 0) {
-    delete jsonSchema.exclusiveMinimum;
-    jsonSchema.minimum = 1;
-  }
   if (jsonSchema.minLength === 0) delete jsonSchema.minLength;
   // zod's own pattern of an e-mail address says no more than the format, in 200 characters.
   if (jsonSchema.format === 'email') delete jsonSchema.pattern;
@@ -79,7 +75,6 @@ function tidy({ jsonSchema }: { jsonSchema: JsonSchema }): void {
 export function acceptedBy(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...accepted } = z.toJSONSchema(schema, {
     io: 'input',
-    unrepresentable: 'any',
     override: tidy as never,
   }) as JsonSchema;
   return accepted;
@@ -104,13 +99,13 @@ export function schemasUsedIn(
 
 /** The object schemas in which a dotted path such as `imageList[].url` may go on. */
 function objectsOf(schema: JsonSchema): JsonSchema[] {
-  const inner = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
+  const inner = schema.anyOf as JsonSchema[] | undefined;
   return inner ? inner.flatMap(objectsOf) : schema.properties ? [schema] : [];
 }
 
 function itemsOf(schema: JsonSchema): JsonSchema | undefined {
   if (schema.items) return schema.items as JsonSchema;
-  const inner = (schema.anyOf ?? schema.oneOf ?? []) as JsonSchema[];
+  const inner = (schema.anyOf ?? []) as JsonSchema[];
   return inner.map(itemsOf).find((found) => found !== undefined);
 }
 

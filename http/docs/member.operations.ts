@@ -33,7 +33,7 @@ const exampleRecord = {
 };
 
 /** Interface, section "Notifications", in its order. */
-export const notificationOperations: OperationTable = {
+export const notificationOperations = {
   'GET /notification/connect': {
     id: 'openEventStream',
     tag: 'Notifications',
@@ -94,4 +94,4 @@ export const notificationOperations: OperationTable = {
     answer: done,
     errors: { NOTIFICATION_NOT_FOUND: 'notification 88 does not exist' },
   },
-};
+} satisfies OperationTable;

@@ -65,19 +65,13 @@ function parameter(
   required: boolean,
   note: ParameterNote,
 ): ParameterDocument {
-  const { minimum, maximum, default: fallback, example } = note;
   return {
     name,
     in: place,
     required,
     description: note.description,
-    schema: {
-      ...(note.schema ?? schema),
-      ...(minimum === undefined ? {} : { minimum }),
-      ...(maximum === undefined ? {} : { maximum }),
-      ...(fallback === undefined ? {} : { default: fallback }),
-    },
-    ...(example === undefined ? {} : { example }),
+    schema: { ...(note.schema ?? schema), ...note.bounds },
+    example: note.example,
   };
 }
 
@@ -108,16 +102,10 @@ function parametersOf(definition: RouteDefinition, operation: Operation): Parame
 }
 
 function bodyOf(definition: RouteDefinition, note: BodyNote): OperationDocument['requestBody'] {
-  const schemas = note.schemas?.map(({ schema, title }) => ({ title, ...acceptedBy(schema) }));
-  const [only] = schemas ?? [];
-  const accepted =
-    schemas === undefined
-      ? definition.body && acceptedBy(definition.body)
-      : schemas.length > 1
-        ? { anyOf: schemas }
-        : only;
-  if (!accepted) throw new Error(`${callOf(definition)} takes no body`);
-  const schema = describeFields(accepted, note.fields);
+  const told = note.schemas?.map(({ schema, title }) => ({ title, ...acceptedBy(schema) }));
+  const [only, ...others] = told ?? (definition.body ? [acceptedBy(definition.body)] : []);
+  if (!only) throw new Error(`${callOf(definition)} takes no body`);
+  const schema = describeFields(others.length > 0 ? { anyOf: told } : only, note.fields);
   for (const object of (schema.anyOf as JsonSchema[] | undefined) ?? [schema]) {
     const properties = object.properties as Record<string, JsonSchema>;
     for (const [name, description] of Object.entries(note.ignored ?? {}))

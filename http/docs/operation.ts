@@ -16,9 +16,7 @@ export interface ParameterNote {
   description: string;
   example?: string | number;
   /** Bounds that the schema checks by a function, which no conversion can read. */
-  minimum?: number;
-  maximum?: number;
-  default?: string | number;
+  bounds?: { minimum?: number; maximum?: number; default?: string | number };
   /** Overrules the schema: for what is accepted in any form. */
   schema?: JsonSchema;
 }
@@ -65,7 +63,6 @@ export interface Operation {
 export const done: Operation['answer'] = {
   description: 'It is done, and stored.',
   schema: { $ref: '#/components/schemas/Done' },
-  example: { status: 200 },
 };
 
 /**

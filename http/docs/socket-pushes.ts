@@ -92,7 +92,11 @@ export function socketPushes(closeReasons: readonly CloseReasonNote[]): Record<s
           enum: closeReasons.map(({ code }) => code),
         },
         reconnect: flag('whether the same client may come back as it is'),
-        text: { type: 'string', description: 'the same in words', examples: [closeReasons[0]?.text ?? ''] },
+        text: {
+          type: 'string',
+          description: 'the same in words',
+          examples: closeReasons.map((reason) => reason.text),
+        },
       }),
     },
   };

@@ -19,9 +19,9 @@ function layOut(value: unknown, indent = '', label = ''): string {
   if (typeof value !== 'object' || value === null || indent.length + flat.length <= WIDTH) return flat;
   const inner = `${indent}  `;
   const isList = Array.isArray(value);
-  const parts = Object.entries(value).map(
-    ([name, one]) => inner + layOut(one, inner, isList ? '' : `${JSON.stringify(name)}: `),
-  );
+  const parts = Object.entries(value)
+    .filter(([, one]) => one !== undefined)
+    .map(([name, one]) => inner + layOut(one, inner, isList ? '' : `${JSON.stringify(name)}: `));
   return `${label}${isList ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${isList ? ']' : '}'}`;
 }
 

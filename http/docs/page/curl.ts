@@ -1,4 +1,4 @@
-import type { OperationDocument } from '../documents.js';
+import type { ContentDocument, OperationDocument, ResponseDocument } from '../documents.js';
 
 /** Text between single quotes for a POSIX shell. */
 function quoted(text: string): string {
@@ -7,8 +7,8 @@ function quoted(text: string): string {
 
 function addressOf(path: string, { parameters = [] }: OperationDocument): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const found = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name);
-    return String(found?.example ?? name);
+    const found = parameters.find((parameter) => parameter.name === name);
+    return String(found?.example);
   });
   const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.example !== undefined);
   const text = query.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`).join('&');
@@ -18,8 +18,8 @@ function addressOf(path: string, { parameters = [] }: OperationDocument): string
 /** The body of an example call, as options. */
 function bodyOptions({ requestBody }: OperationDocument): string[] {
   if (!requestBody) return [];
-  const [type, content] = Object.entries(requestBody.content)[0] ?? [];
-  const example = (content?.example ?? {}) as Record<string, unknown>;
+  const [[type, content]] = Object.entries(requestBody.content) as [[string, ContentDocument]];
+  const example = content.example as Record<string, unknown>;
   if (type === 'application/x-www-form-urlencoded') {
     return Object.entries(example).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`);
   }
@@ -28,8 +28,8 @@ function bodyOptions({ requestBody }: OperationDocument): string[] {
 
 /** A line to paste into a shell that has TOKEN set; ORIGIN stands for the address of the service. */
 export function curlOf(method: string, path: string, operation: OperationDocument): string {
-  const streams = Object.keys(operation.responses[200]?.content ?? {}).includes('text/event-stream');
-  const usesToken = operation.security.some((one) => 'accessToken' in one);
+  const { content } = operation.responses[200] as ResponseDocument;
+  const streams = 'text/event-stream' in content;
   const verb =
     method === 'get' || operation.requestBody
       ? method === 'patch'
@@ -38,7 +38,7 @@ export function curlOf(method: string, path: string, operation: OperationDocumen
       : `-X ${method.toUpperCase()} `;
   return [
     `curl ${streams ? '-N' : '-s'} ${verb}${quoted(addressOf(path, operation))}`,
-    ...(usesToken ? ['-H "Authorization: $TOKEN"'] : []),
+    '-H "Authorization: $TOKEN"',
     ...bodyOptions(operation),
   ].join(' \\\n  ');
 }

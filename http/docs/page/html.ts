@@ -17,7 +17,7 @@ const ENTITIES: Record<string, string> = {
 };
 
 function escapeText(value: string): string {
-  return value.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return value.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 }
 
 function render(part: Part): string {

@@ -82,7 +82,7 @@ function schemaSections(openApi: OpenApiDocument, asyncApi: AsyncApiDocument): H
     ${Object.entries(schemas).map(
       ([name, schema]) => html`<article class="schema" id="schema-${name}">
         <h3><a class="anchor" href="#schema-${name}">${name}</a></h3>
-        <p>${phrase(String(schema.description ?? ''))}</p>
+        <p>${phrase(String(schema.description))}</p>
         ${schemaTables(schema, name)}
       </article>`,
     )}

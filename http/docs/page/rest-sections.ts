@@ -1,4 +1,5 @@
 import type {
+  ContentDocument,
   OpenApiDocument,
   OperationDocument,
   ParameterDocument,
@@ -23,7 +24,7 @@ export function callsOf({ paths }: OpenApiDocument, tag: string): Call[] {
       const [method = '', path = ''] = call.toLowerCase().split(' ');
       return { method, path, operation: paths[path]?.[method] };
     })
-    .filter((call): call is Call => call.operation?.tags.includes(tag) ?? false);
+    .filter((call): call is Call => call.operation?.tags.includes(tag) === true);
 }
 
 export function methodBadge(method: string): Html {
@@ -71,8 +72,7 @@ function requestBody({ requestBody: body }: OperationDocument): Html | false {
 }
 
 function answer(response: ResponseDocument): Html {
-  const [type = '', content] = Object.entries(response.content)[0] ?? [];
-  if (!content) return html``;
+  const [[type, content]] = Object.entries(response.content) as [[string, ContentDocument]];
   const example =
     typeof content.example === 'string'
       ? textBlock(content.example, 'Example answer')
@@ -113,7 +113,7 @@ function callSection({ path, method, operation }: Call): Html {
     <div class="shown">
       <h4>Try it</h4>
       ${textBlock(curlOf(method, path, operation), 'curl command')}
-      ${operation.responses[200] && answer(operation.responses[200])}
+      ${answer(operation.responses[200] as ResponseDocument)}
       ${errors(operation)}
     </div>
   </article>`;

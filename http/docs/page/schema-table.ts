@@ -2,11 +2,11 @@ import type { JsonSchema } from '../json-schema.js';
 import { type Html, html, phrase } from './html.js';
 
 function nameOf(reference: unknown): string {
-  return String(reference).split('/').at(-1) ?? '';
+  return String(reference).replace(/.*\//, '');
 }
 
 function alternativesOf(schema: JsonSchema): JsonSchema[] {
-  return ((schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined) ?? [];
+  return (schema.anyOf as JsonSchema[] | undefined) ?? [];
 }
 
 /** What kind of value it is, with links to the schemas that have a section of their own. */
@@ -17,7 +17,6 @@ export function typeOf(schema: JsonSchema): Html {
     return html`${alternatives.map((one, i) => html`${i > 0 && ' or '}${typeOf(one)}`)}`;
   }
   if (schema.type === 'array') return html`array of ${typeOf(schema.items as JsonSchema)}`;
-  if (Array.isArray(schema.type)) return html`${schema.type.join(' or ')}`;
   return html`${String(schema.type ?? 'any')}`;
 }
 
@@ -36,10 +35,8 @@ function limitsOf(schema: JsonSchema): Html[] {
       html`${values.map((value, i) => html`${i > 0 && ' · '}<code>${JSON.stringify(value)}</code>`)}`,
     );
   }
-  if (schema.type !== 'integer' || !values) {
-    const numbers = range(schema.minimum, schema.maximum);
-    if (numbers) facts.push(html`${numbers}`);
-  }
+  const numbers = range(schema.minimum, schema.maximum);
+  if (numbers) facts.push(html`${numbers}`);
   const characters = range(schema.minLength, schema.maxLength, ' characters');
   if (characters) facts.push(html`${characters}`);
   const items = range(schema.minItems, schema.maxItems, ' items');

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AppError, listErrorCodes } from '../../../domain/kernel/errors.js';
 import { parseInput } from '../../../domain/kernel/input.js';
 import { exampleOf } from '../../../http/docs/example.js';
 import type { JsonSchema } from '../../../http/docs/json-schema.js';
 import { buildOpenApi, callOf, operations } from '../../../http/docs/openapi.js';
+import type { RouteDefinition } from '../../../http/route.js';
 import { expectValid, openApi, operationOf, routes } from './documents.js';
 
 /** interface.md, "Endpoints", in its order; its two parameters of /community/comment have one name here. */
@@ -46,6 +47,28 @@ describe('/openapi.json', () => {
     if (!first) throw new Error('there are no routes');
     const extra = { ...first, definition: { ...first.definition, path: '/community/new/:articleId' } };
     expect(() => buildOpenApi([...routes, extra])).to.throw('served and not documented');
+  });
+
+  it('cannot be built when an input and its description part ways', () => {
+    const changed = (call: string, change: Partial<RouteDefinition>) =>
+      routes.map((route) =>
+        callOf(route.definition) === call
+          ? { ...route, definition: { ...route.definition, ...change } as RouteDefinition }
+          : route,
+      );
+    const query = z.object({ sort: z.string() });
+    const body = z.object({ saleNo: z.number() });
+    const faults: [message: string, call: string, change: Partial<RouteDefinition>][] = [
+      ['nothing is said of sort', 'GET /notification/all', { query }],
+      ['GET /chatroom has no parameter saleNo', 'GET /chatroom', { query: undefined }],
+      ['POST /chatroom takes no body', 'POST /chatroom', { body: undefined }],
+      ['nothing is said of its body', 'POST /community/bookmark/{target_id}', { body }],
+      ['do not say what extra means', 'POST /chatroom', { body: body.extend({ extra: z.string() }) }],
+      ['describe fields that are not: createMember', 'POST /chatroom', { body }],
+    ];
+    for (const [message, call, change] of faults)
+      expect(() => buildOpenApi(changed(call, change)), call).to.throw(message);
+    expect(() => exampleOf({ $ref: '#/components/schemas/Nothing' }, {})).to.throw('no such schema');
   });
 
   it('gives every call an id of its own and at least the errors that any call may get', () => {
