@@ -58,6 +58,10 @@ export function createHttpServer(config: Config, logger: Logger, stalledMs = STA
 
   return {
     async listen(domain, probe, sockets) {
+      if (config.LEGACY_ANONYMOUS === 'open')
+        logger.warn(
+          'LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat',
+        );
       const hub = createStreamHub(domain.notifications, logger);
       const app = createApp(domain, hub, config, logger, probe, sockets);
       const created = createServer(

@@ -47,9 +47,6 @@ function endWithout(running: Shutdown | undefined): void {
 export async function startEverything(): Promise<void> {
   const config = loadConfig();
   const logger = createLogger(config.LOG_LEVEL, 'service');
-  if (config.LEGACY_ANONYMOUS === 'open') {
-    logger.warn('LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat');
-  }
   const seat = config.MONGODB_URI ? undefined : await takeSeat(config);
   let running: Shutdown | undefined;
   const database = await openDatabase(config, {

@@ -122,8 +122,8 @@ const schema = z.object({
     .default(0),
   /** Zone of local date-times on the wire; the legacy app takes them for UTC. */
   TIME_ZONE: timeZone.default('UTC'),
-  /** Who may push a message without a token: `bound` clients, nobody (`off`), anybody (`open`). */
-  LEGACY_ANONYMOUS: z.enum(['bound', 'open', 'off'], 'must be bound, open or off').default('bound'),
+  /** Who may push a message without a token: `bound` clients, nobody (`off`), anybody (`open`); unset: `bound`, in production `off`. */
+  LEGACY_ANONYMOUS: z.enum(['bound', 'open', 'off'], 'must be bound, open or off').optional(),
   /** The second switch that `open` needs in production. */
   LEGACY_ANONYMOUS_OPEN_CONFIRMED: onOff.default('off'),
   /** Request, message and connection limits. */
@@ -141,7 +141,13 @@ const schema = z.object({
 
 type Settings = z.infer<typeof schema>;
 
-export type Config = Readonly<Omit<Settings, 'DEMO'> & { DEMO: boolean; production: boolean }>;
+export type Config = Readonly<
+  Omit<Settings, 'DEMO' | 'LEGACY_ANONYMOUS'> & {
+    DEMO: boolean;
+    LEGACY_ANONYMOUS: 'bound' | 'open' | 'off';
+    production: boolean;
+  }
+>;
 
 /** Names of all variables, for the documents and the check of `.env`. */
 export const variableNames = Object.keys(schema.shape);
@@ -197,9 +203,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string 
   if (keys.length > 1) faults.push('JWT_SECRET: set only one of JWT_SECRET, JWT_PUBLIC_KEY and JWKS_URL');
   faults.push(...productionFaults(settings));
   if (faults.length > 0) throw new ConfigError(faults);
+  const production = settings.NODE_ENV === 'production';
   return {
     ...settings,
+    LEGACY_ANONYMOUS: settings.LEGACY_ANONYMOUS ?? (production ? 'off' : 'bound'),
     DEMO: settings.DEMO ? settings.DEMO === 'on' : !settings.MONGODB_URI,
-    production: settings.NODE_ENV === 'production',
+    production,
   };
 }

@@ -27,6 +27,7 @@ describe('the README’s table of settings', () => {
     const defaults = load() as unknown as Record<string, unknown>;
     const special: Record<string, string> = {
       CORS_ORIGINS: 'pages of this machine',
+      LEGACY_ANONYMOUS: '`bound`; in production `off`',
       TRUST_PROXY: '`off`',
       DEMO: '`on` with the embedded database',
     };

@@ -61,7 +61,8 @@ describe('other settings', () => {
   });
 
   it('LEGACY_ANONYMOUS=open believes the participant that the payload names, and nobody else', async () => {
-    service = await startServiceProcess({ LEGACY_ANONYMOUS: 'open' });
+    service = await startServiceProcess({ LEGACY_ANONYMOUS: 'open', LOG_LEVEL: 'warn' });
+    expect(service.warnings().join()).to.include('may write as any participant');
     const { chatNo, askerNo } = await room(service, 'seen');
     expect((await push(service, chatNo, 'stranger', { senderNo: askerNo })).body).to.include({
       senderNo: askerNo,

@@ -150,6 +150,13 @@ describe('configuration', () => {
     expect(load(production)).to.include({ production: true, DEMO: false });
   });
 
+  it('in production takes pushes without a token only where that is chosen', () => {
+    expect(load().LEGACY_ANONYMOUS).to.equal('bound');
+    expect(load(production).LEGACY_ANONYMOUS).to.equal('off');
+    for (const chosen of ['bound', 'off'])
+      expect(load({ ...production, LEGACY_ANONYMOUS: chosen }).LEGACY_ANONYMOUS).to.equal(chosen);
+  });
+
   it('in production refuses what development allows, each with its line', () => {
     expect(faults({ NODE_ENV: 'production' }).map((line) => line.split(':')[0])).to.have.members([
       'JWT_SECRET',

@@ -30,6 +30,8 @@ export interface ServiceProcess {
   ): Promise<Reply<T>>;
   /** Log lines of level error and above so far. */
   errors(): string[];
+  /** Those of level warn, where LOG_LEVEL is that low. */
+  warnings(): string[];
   /** Ends it by a signal; resolves to its exit status when it has gone. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -88,6 +90,7 @@ export async function startServiceProcess(settings: Record<string, string> = {})
       const body = (isJson ? JSON.parse(text) : undefined) as T;
       return { status: answer.status, headers: answer.headers, text, body };
     },
+    warnings: () => log.split('\n').filter((line) => line.includes('"level":40')),
     errors: () => log.split('\n').filter((line) => /"level":[56]0/.test(line)),
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
