@@ -1,12 +1,16 @@
 import { get } from 'node:http';
 import { expect } from 'chai';
-import { isSampleAddress } from '../../../http/demo/introduce-members.js';
+import { decodeJwt } from 'jose';
+import type { Domain } from '../../../domain/domain.js';
+import { loadConfig } from '../../../domain/platform/config.js';
+import { createDemoRouter } from '../../../http/demo/demo.routes.js';
+import { type DemoMember, introduceMembers, isSampleAddress } from '../../../http/demo/introduce-members.js';
 import { call } from '../../support/api.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 
 interface Demo {
   gatewayPort: number;
-  members: { no: number; email: string; nickname: string; posts: number[]; token: string }[];
+  members: DemoMember[];
 }
 
 describe('the demo page', () => {
@@ -26,6 +30,7 @@ describe('the demo page', () => {
     const policy = page.headers.get('content-security-policy');
     expect(policy).to.include(`connect-src 'self' ws://${host} http://${host};`);
     expect(policy?.replaceAll(hostname, '')).to.not.match(/unsafe|\*|https:/);
+    expect(page.headers.get('referrer-policy')).to.equal('no-referrer');
   });
 
   it('takes no host into its policy that is none', async () => {
@@ -64,9 +69,19 @@ describe('the demo page', () => {
     expect(body.gatewayPort).to.equal(Number(new URL(demo.gateway).port));
     expect(body.members.map(({ email }) => email)).to.deep.equal(['author@example.org']);
     const [author] = body.members;
+    expect(author).to.include({ no: demo.authorNo, profile: '' });
+    expect(author?.nickname).to.be.a('string').that.is.not.empty;
     expect(author?.posts).to.deep.equal([demo.saleNo]);
+    const { exp = 0, iat = 0 } = decodeJwt(author?.token ?? '');
+    expect(exp - iat, 'seconds').to.equal(2 * 3_600);
     const rooms = await demo.call('GET', '/chatroom', undefined, { Authorization: author?.token ?? '' });
     expect(rooms.status).to.equal(200);
+  });
+
+  it('is counted by its paths', async () => {
+    const { text } = await demo.call('GET', '/metrics');
+    for (const route of ['/demo', '/demo/main.js', '/demo/tokens'])
+      expect(text).to.include(`route="${route}"`);
   });
 
   it('gives no tokens to pages of other origins, allowed or not', async () => {
@@ -87,6 +102,48 @@ describe('without DEMO', () => {
     for (const path of ['/demo', '/demo/tokens', '/demo/main.js', '/demo/socket.io.js']) {
       expect((await call(path)).status, path).to.equal(404);
     }
+  });
+});
+
+describe('the demo', () => {
+  it('is not there where others sign the tokens, whatever DEMO says', () => {
+    const paths = (settings: Record<string, string>) =>
+      createDemoRouter({} as Domain, loadConfig({ DEMO: 'on', ...settings }, '/nonexistent'), 8081).stack
+        .length;
+    expect(paths({})).to.be.greaterThan(10);
+    expect(paths({ JWKS_URL: 'https://id.example.org/jwks.json' })).to.equal(0);
+    expect(paths({ JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----' })).to.equal(0);
+    expect(paths({ DEMO: 'off' })).to.equal(0);
+  });
+
+  it('offers the first forty members, in their order, and looks at the first five hundred posts', async () => {
+    const people = Array.from({ length: 60 }, (_, i) => ({
+      ...{ no: i + 1, nickname: `Member ${i + 1}`, profile: '', role: 'USER' },
+      email: i === 1 ? 'somebody@mail.kr' : `m${i + 1}@example.org`,
+    }));
+    // The last looked-at post and the first that is not are of different members.
+    const authorOf = (no: number) => (no <= 499 ? 1 : no === 500 ? 3 : 4);
+    const domain = {
+      members: {
+        directory: {
+          async *allNumbers(size: number) {
+            for (let i = 0; i < people.length; i += size) yield people.slice(i, i + size).map(({ no }) => no);
+          },
+          lookUp: async (numbers: number[]) =>
+            new Map(numbers.toReversed().map((no) => [no, people[no - 1]])),
+        },
+      },
+      adoption: {
+        listRenderRecords: async () => Array.from({ length: 600 }, (_, i) => ({ id: i + 1 })),
+        findPosts: async (ids: number[]) => new Map(ids.map((no) => [no, { no, authorNo: authorOf(no) }])),
+      },
+    } as unknown as Domain;
+    const config = loadConfig({ JWT_SECRET: 'a secret of the tests, long enough for HS256' }, '/nonexistent');
+    const members = await introduceMembers(domain, config);
+    const offered = people.slice(0, 40).filter(({ no }) => no !== 2);
+    expect(members.map(({ no }) => no)).to.deep.equal(offered.map(({ no }) => no));
+    expect(members.map(({ posts }) => posts.length).slice(0, 3)).to.deep.equal([499, 1, 0]);
+    expect(members[0]).to.have.all.keys('no', 'email', 'nickname', 'profile', 'posts', 'token');
   });
 });
 
