@@ -14,7 +14,7 @@ export const metrics = {
   streams: new Gauge({ name: 'event_streams_open', help: 'Open notification streams' }),
   streamsClosed: new Counter({
     name: 'event_streams_closed_total',
-    help: 'Notification streams ended by us',
+    help: 'Notification streams that ended',
     labelNames: ['reason'],
   }),
   connectionsStalled: new Counter({

@@ -58,6 +58,7 @@ describe('the demo page', () => {
     expect(scripts.get('/demo/demo.css')).to.equal('text/css; charset=utf-8');
     const picture = await demo.call('GET', '/demo/pets/dog-1.svg');
     expect(picture.headers.get('content-type')).to.equal('image/svg+xml');
+    expect(picture.headers.get('content-security-policy'), 'of the page alone').to.equal(null);
   });
 
   it('gets tokens of sample members, and the port of the gateway', async () => {

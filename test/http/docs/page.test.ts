@@ -32,6 +32,7 @@ describe('the documents over HTTP', () => {
     expect(policy).to.include("default-src 'none'").and.to.include("script-src 'self'");
     expect(policy).to.not.match(/unsafe|https?:|\*/);
     expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(answer.headers.get('referrer-policy')).to.equal('no-referrer');
     const files = [...answer.text.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(
       ([, path]) => path as string,
     );
