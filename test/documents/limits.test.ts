@@ -216,7 +216,9 @@ const told: [
   ['http/middleware/json-body.ts MAX_BODY', mib, [openApi, 'A body has at most #']],
   ['http/chat/form-body.ts MAX_BODY', kib, [openApi, 'a form #']],
   ['http/server.ts MAX_HEAD', kib, [openApi, 'all headers #'], [legacy, 'may have #.']],
-  ['http/server.ts KEEP_ALIVE_MS', s, [operations, 'idle connections stay open for #']],
+  // The sum of both.
+  ['http/server.ts KEEP_ALIVE_MS', words(5_000, '6 s'), [operations, 'Idle connections stay open for #']],
+  ['http/server.ts KEEP_ALIVE_SLACK_MS', words(1_000, 'one more'), [operations, 'open for 6 s, # than']],
   [
     'http/server.ts STALLED_MS',
     s,
@@ -281,7 +283,7 @@ describe('limits', () => {
         const [before = '', ...behind] = phrase.split('#');
         expect(behind, phrase).to.not.be.empty;
         const number = written(constant(place));
-        const line = [before, ...behind].map(escaped).join(`(?<![d.,])${escaped(number)}(?![d.,]*d)`);
+        const line = [before, ...behind].map(escaped).join(`(?<![\\d.,])${escaped(number)}(?![\\d.,]*\\d)`);
         expect(text(path), `${number} in ${path}`).to.match(new RegExp(line));
       }
     });
