@@ -87,10 +87,7 @@ export function trackConnections(server: Server, { stalledMs, onStalled }: Conne
 
   /** Whether nothing of an answer was taken for too long, be it that it waits behind another one. */
   function isStalled(res: ServerResponse, now: number): boolean {
-    if (!hasBytesLeft(res)) {
-      progress.delete(res);
-      return false;
-    }
+    if (!hasBytesLeft(res)) return false;
     const taken = takenOf(res.socket);
     const last = progress.get(res);
     if (last?.taken === taken) return now - last.at >= stalledMs;
@@ -109,7 +106,6 @@ export function trackConnections(server: Server, { stalledMs, onStalled }: Conne
       }
     }
   }, stalledMs / LOOKS);
-  timer.unref();
   server.once('close', () => clearInterval(timer));
 
   return {

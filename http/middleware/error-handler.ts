@@ -13,9 +13,8 @@ export const errorHandler: Middleware<AppState> = async (ctx, next) => {
   try {
     await next();
     // What the router leaves: no such path, or (with Allow set) not by this method.
-    if (ctx.status === 404 && ctx.body == null)
-      throw new AppError('NOT_FOUND', `no such path: ${shown(ctx.path)}`);
-    if ((ctx.status === 405 || ctx.status === 501) && ctx.body == null) {
+    if (ctx.status === 404) throw new AppError('NOT_FOUND', `no such path: ${shown(ctx.path)}`);
+    if (ctx.status === 405 || ctx.status === 501) {
       throw new AppError('METHOD_NOT_ALLOWED', `${shown(ctx.path)} takes ${ctx.response.get('Allow')}`);
     }
   } catch (thrown) {

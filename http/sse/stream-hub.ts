@@ -43,7 +43,6 @@ export function createStreamHub(notifications: Notifications, logger: Logger): S
       armExpiry(stream);
     }
   }, HEARTBEAT_MS);
-  heartbeat.unref();
 
   function forget(stream: Stream): void {
     streams.delete(stream);
@@ -68,7 +67,7 @@ export function createStreamHub(notifications: Notifications, logger: Logger): S
     open(req, res, memberNo, expiresAt, cursor) {
       // Gone while its cursor was looked up: its `close` has been and will not come again.
       if (res.destroyed || req.socket.destroyed) return;
-      const stream = new Stream(req, res, services, memberNo, expiresAt, cursor);
+      const stream = new Stream(res, services, memberNo, expiresAt, cursor);
       metrics.streams.inc();
       streams.add(stream);
       const mine = byMember.get(memberNo) ?? new Set();

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Delivery, Notifications, Subscription } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
@@ -41,7 +41,6 @@ export class Stream {
 
   /** @param cursor number of the last notification the client has */
   constructor(
-    req: IncomingMessage,
     res: ServerResponse,
     services: StreamServices,
     memberNo: number,
@@ -56,9 +55,6 @@ export class Stream {
     this.wanted = cursor;
     this.subscription = services.notifications.subscribe(memberNo, (delivery) => this.take(delivery));
 
-    req.socket.setTimeout(0);
-    req.socket.setNoDelay(true);
-    req.socket.setKeepAlive(true, 30_000);
     const gone = () => this.close('client');
     res.on('close', gone);
     res.on('error', gone);
@@ -106,7 +102,7 @@ export class Stream {
   /** Resolves when the reader has taken what was written, or is gone. */
   private drained(): Promise<void> {
     const { res } = this;
-    if (this.closed || !res.writableNeedDrain) return Promise.resolve();
+    if (this.closed) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
         res.off('drain', done);
