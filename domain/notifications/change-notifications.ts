@@ -12,7 +12,7 @@ async function changeWithOlder(
   change: { checked: true } | { deleted: true },
 ): Promise<void> {
   const ofRooms = records.filter(({ chatNo }) => chatNo !== undefined);
-  await Notification.updateMany({ _id: { $in: records.map(({ _id }) => _id) }, memberNo }, { $set: change });
+  await Notification.updateMany({ _id: { $in: records.map(({ _id }) => _id) } }, { $set: change });
   await Promise.all(
     ofRooms.map(({ chatNo, n }) =>
       Notification.updateMany({ memberNo, chatNo, n: { $lt: n } }, { $set: change }),

@@ -93,7 +93,7 @@ export function createNotifications(deps: NotificationDeps): Notifications {
 
   const notifier = createNotifier(clock, async (records) => {
     for (const { type } of records) metrics.notificationsStored.inc({ type });
-    if (records.length > 0) await deliver(records);
+    await deliver(records);
   });
 
   /** One whose push has not come by: to who listens in this process, as every process has its own tail. */

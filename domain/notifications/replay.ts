@@ -10,9 +10,6 @@ const PAGE = 500;
 /** A number from which a legacy event id `{memberNo}_{epoch ms}` is told from `{memberNo}_{n}`. */
 const FIRST_EPOCH_MS = 1_000_000_000_000;
 
-/** The last instant that a date can tell, in epoch ms. */
-const LAST_EPOCH_MS = 8_640_000_000_000_000;
-
 /** The member's last number; 0 without any. */
 async function lastNumber(memberNo: number): Promise<number> {
   const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
@@ -21,11 +18,11 @@ async function lastNumber(memberNo: number): Promise<number> {
 
 /** The number that an event id stands for; undefined for one of another member, of the future, or of no form we know. */
 async function numberOf(memberNo: number, eventId: string, last: number): Promise<number | undefined> {
-  const match = /^(\d{1,16})_(\d{1,16})$/.exec(eventId);
+  // 15 digits of ms are still a date; 16 may be later than any.
+  const match = /^(\d{1,15})_(\d{1,15})$/.exec(eventId);
   if (!match || Number(match[1]) !== memberNo) return undefined;
   const cursor = Number(match[2]);
   if (cursor < FIRST_EPOCH_MS) return cursor > last ? undefined : cursor;
-  if (cursor > LAST_EPOCH_MS) return undefined;
   const first = await Notification.findOne({ memberNo, publishedAt: { $gt: new Date(cursor) } }, { n: 1 })
     .sort({ n: 1 })
     .lean();
@@ -61,7 +58,6 @@ export async function* replayAfter(
       .sort({ n: 1 })
       .limit(PAGE)
       .lean();
-    if (records.length === 0) return;
     const origins = await directory.lookUp(records.map(({ originNo }) => originNo).filter((no) => no > 0));
     cursor = records[records.length - 1]?.n ?? cursor;
     yield records
