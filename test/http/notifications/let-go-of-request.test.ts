@@ -1,17 +1,14 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { letGoOfRequest } from '../../../http/sse/let-go-of-request.js';
 import { eventually } from '../../support/eventually.js';
+import { collectGarbage } from '../../support/memory.js';
 
 describe('an answer that Koa has handed over', () => {
   it('goes on without anything of its request in memory', async () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
     const app = new Koa();
     let context: WeakRef<object> | undefined;
     let write = (_: string) => {};
