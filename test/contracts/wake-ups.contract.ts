@@ -75,11 +75,20 @@ export function wakeUpsContract(name: string, open: () => WakeUps): void {
       expect(heard).lengthOf(1);
     });
 
-    it('are there for a member who comes back', async () => {
-      wakeUps.subscribe(memberNo, listen).end();
-      await wakeUps.subscribe(memberNo, listen).ready;
+    it('are there for a member who comes back, whatever is ended twice', async () => {
+      const before = wakeUps.subscribe(memberNo, listen);
+      before.end();
+      await wakeUps.subscribe(memberNo, listen.bind(undefined)).ready;
+      before.end();
       wakeUps.publish(delivery(memberNo, 1));
       expect(heard).lengthOf(1);
+    });
+
+    it('are over when all are closed', async () => {
+      await wakeUps.subscribe(memberNo, listen).ready;
+      wakeUps.close();
+      wakeUps.publish(delivery(memberNo, 1));
+      expect(heard).lengthOf(0);
     });
   });
 }

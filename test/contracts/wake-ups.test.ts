@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import type { Delivery, WakeUps } from '../../domain/notifications/wake-ups.js';
@@ -6,6 +7,7 @@ import { createRedisWakeUps } from '../../domain/notifications/wake-ups.redis.js
 import { metrics } from '../../domain/platform/metrics.js';
 import type { RedisConnection } from '../../domain/platform/redis.js';
 import { eventually } from '../support/eventually.js';
+import { memoryTaken } from '../support/memory.js';
 import {
   describeOnRedis,
   hasRedisServer,
@@ -17,6 +19,14 @@ import {
 import { delivery, wakeUpsContract } from './wake-ups.contract.js';
 
 wakeUpsContract('memory', createMemoryWakeUps);
+
+describe('wake-ups in memory', () => {
+  it('keep nothing of members who listen no more', async () => {
+    const wakeUps = createMemoryWakeUps();
+    expect(await memoryTaken(20_000, (i) => wakeUps.subscribe(i, () => {}).end())).below(1_000_000);
+    wakeUps.close();
+  });
+});
 
 describeOnRedis('wake-ups on Redis', (connection) => {
   wakeUpsContract('Redis', () => createRedisWakeUps(connection()));
@@ -69,6 +79,42 @@ describe('wake-ups of several processes', () => {
     expect(await channels()).deep.equal([redisChannels.wakeUps(3)]);
     first.end();
     second.end();
+    await eventually(async () => expect(await channels()).deep.equal([]));
+  });
+
+  it('do not let a listener wait longer than a second where Redis is frozen', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    server.pause();
+    try {
+      let isReady = false;
+      const ready = listen(two).ready.then(() => {
+        isReady = true;
+      });
+      mock.timers.tick(999);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(isReady).equal(false);
+      mock.timers.tick(1);
+      await ready;
+    } finally {
+      server.resume();
+      mock.timers.reset();
+    }
+  });
+
+  it('are subscribed to anew where Redis has refused once', async () => {
+    const refused = mock.method(redis.subscriber(), 'subscribe', async () => {
+      throw new Error('refused');
+    });
+    await one.subscribe(3, () => {}).ready;
+    refused.mock.restore();
+    await listen(one).ready;
+    two.publish(delivery(3, 1));
+    await eventually(() => expect(numbers()).deep.equal([1]));
+  });
+
+  it('hear nothing any more when they are closed, and let go of their channels', async () => {
+    await listen(two).ready;
+    two.close();
     await eventually(async () => expect(await channels()).deep.equal([]));
   });
 

@@ -36,11 +36,15 @@ describe('the tail of notifications', () => {
   afterEach(() => mock.timers.reset());
 
   /** A tail that has begun; what it finds is kept. */
-  async function begun() {
+  async function begun(onDeliver: () => Promise<void> | void = () => {}) {
     const found: number[] = [];
+    /** How many were delivered at a time. */
+    const parts: number[] = [];
     const tail = createTail(
       () => false,
       async (records) => {
+        parts.push(records.length);
+        await onDeliver();
         found.push(...records.map(({ _id }) => _id));
       },
       createLogger('silent', 'test'),
@@ -48,6 +52,7 @@ describe('the tail of notifications', () => {
     await tail.start();
     return {
       found,
+      parts,
       look: () => mock.timers.tick(5_000),
       stop: () => tail.stop(),
     };
@@ -80,6 +85,74 @@ describe('the tail of notifications', () => {
     await eventually(() => expect(found).to.include(late));
     await stop();
     expect(found, 'what was stored before is history').to.not.include(late + 1);
+  });
+
+  it('goes on after a look that failed, and delivers what that one has not', async () => {
+    const { found, look, stop } = await begun();
+    const ids = range(await nextNumbers('notification', 2), 2);
+    await store(ids);
+    const { collection } = Notification;
+    const failing = mock.method(collection, 'aggregate', () => {
+      throw new Error('the database is away');
+    });
+    look();
+    await eventually(() => expect(failing.mock.callCount()).to.equal(1));
+    failing.mock.restore();
+    look();
+    await eventually(() => expect(found).to.deep.equal(ids));
+    await stop();
+  });
+
+  it('looks every five seconds, at a time when the last look is over', async () => {
+    const { found, look, stop } = await begun();
+    const id = await nextNumbers('notification');
+    await store([id]);
+    const reads = mock.method(Notification.collection, 'aggregate');
+    mock.timers.tick(4_999);
+    expect(reads.mock.callCount()).to.equal(0);
+    mock.timers.tick(1);
+    look();
+    look();
+    await eventually(() => expect(found).to.deep.equal([id]));
+    await stop();
+    expect(found).to.deep.equal([id]);
+    reads.mock.restore();
+  });
+
+  it('asks for no more than a hundred gaps at a time, and finds what comes into any of them', async () => {
+    const { found, look, stop } = await begun();
+    const first = await nextNumbers('notification', 501);
+    const everySecond = range(0, 251).map((i) => first + 2 * i);
+    await store(everySecond);
+    look();
+    await eventually(() => expect(found).to.have.length(251));
+    const between = everySecond.slice(0, -1).map((id) => id + 1);
+    await store(between);
+    const reads = mock.method(Notification.collection, 'aggregate');
+    look();
+    await eventually(() => expect(found).to.have.length(501));
+    const asked = reads.mock.calls.map(({ arguments: [stages] }) => {
+      const [{ $match }] = stages as unknown as [{ $match: { $or?: object[] } }];
+      return $match.$or?.length ?? 0;
+    });
+    expect(Math.max(...asked)).to.be.within(2, 100);
+    expect(found.slice(251), 'lowest first').to.deep.equal(between);
+    reads.mock.restore();
+    await stop();
+  });
+
+  it('delivers at most a thousand at a time, and ends a long look where it is stopped', async () => {
+    let stopping: Promise<void> | undefined;
+    const tail = await begun(() => {
+      stopping ??= tail.stop();
+    });
+    const ids = range(await nextNumbers('notification', 5_500), 5_500);
+    await store(ids);
+    tail.look();
+    await eventually(() => expect(stopping).to.not.equal(undefined));
+    await stopping;
+    expect(tail.parts).to.deep.equal(Array(5).fill(1_000));
+    expect(tail.found).to.deep.equal(ids.slice(0, 5_000));
   });
 });
 
