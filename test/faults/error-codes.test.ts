@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { listErrorCodes } from '../../domain/kernel/errors.js';
+import { metrics } from '../../domain/platform/metrics.js';
 import { call, type Member, member, type Reply } from '../support/api.js';
 import { type OpenedRoom, openRoom } from '../support/chat.js';
 import { service } from '../support/service.js';
@@ -133,12 +134,15 @@ describe('error codes', () => {
     const { chat } = domain;
     const { listRooms, sendMessage } = chat;
     const secret = new Error('password=hunter2 at /srv/secret.ts');
+    const counted = async () => (await metrics.unexpectedErrors.get()).values[0]?.value ?? 0;
+    const before = await counted();
     chat.sendMessage = chat.listRooms = async () => {
       throw secret;
     };
     // Routes and events were given the domain's areas when the service started: the same objects.
     try {
       const answer = await me.get('/chatroom');
+      expect(await counted()).to.equal(before + 1);
       const client = await connect(me);
       const acked = await client.ask('message:send', {
         chatNo: room.chatNo,

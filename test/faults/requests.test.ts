@@ -129,6 +129,18 @@ describe('requests that are wrong in themselves', () => {
     );
   });
 
+  it('may be as large as the limit, to the byte, and no larger', async () => {
+    const headers = { Authorization: me.token };
+    const statusOf = async (path: string, raw: string) =>
+      (await call(path, { method: 'POST', raw, headers })).status;
+    const article = (size: number) => `{"categoryId":${' '.repeat(size - 16)}1}`;
+    expect(await statusOf('/community/article', article(1024 * 1024))).to.equal(400);
+    expect(await statusOf('/community/article', article(1024 * 1024 + 1))).to.equal(413);
+    const form = (size: number) => `email=nobody&x=${'x'.repeat(size - 15)}`;
+    expect(await statusOf('/chatroom/1', form(16_384))).to.equal(400);
+    expect(await statusOf('/chatroom/1', form(16_385))).to.equal(413);
+  });
+
   it('meet 400 where the body is no JSON object', async () => {
     const deep = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels);
     for (const raw of [

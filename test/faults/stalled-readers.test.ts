@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { subscribe } from 'node:diagnostics_channel';
-import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createLogger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
-import { listCloseReasons } from '../../gateway/close-reasons.js';
-import { clientEvents } from '../../gateway/events/index.js';
-import { createHttpServer, type HttpServer } from '../../http/server.js';
+import type { HttpServer } from '../../http/server.js';
 import { type Member, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
+import { answerTo, serveHttp } from '../support/http-server.js';
 import { service } from '../support/service.js';
 
 /** The bound that the server under test has; its own default is half a minute. */
@@ -41,26 +37,11 @@ interface Request {
   lastEventId?: string;
 }
 
-/** The service under test over HTTP once more, with this bound. */
-async function serve(stalledMs: number): Promise<{ server: HttpServer; port: number }> {
-  const { domain, config } = await service();
-  const server = createHttpServer({ ...config, HTTP_PORT: 0 }, createLogger('silent', 'test'), stalledMs);
-  const sockets = { port: 0, events: clientEvents, closeReasons: listCloseReasons() };
-  return { server, port: await server.listen(domain, async () => {}, sockets) };
-}
-
-/** Answers under way, by the port that their client has. */
-const answers = new Map<number | undefined, ServerResponse>();
-subscribe('http.server.request.start', (message) => {
-  const { response, socket } = message as { response: ServerResponse; socket: Socket };
-  answers.set(socket.remotePort, response);
-});
-
 /** Resolves once the system holds all it can of what a client is sent: for a quarter of a second it takes no more. */
 async function filled(client: Socket): Promise<void> {
   for (let looks = 0; looks < 5; ) {
     await sleep(50);
-    looks = answers.get(client.localPort)?.writableNeedDrain ? looks + 1 : 0;
+    looks = answerTo(client)?.response.writableNeedDrain ? looks + 1 : 0;
   }
 }
 
@@ -71,7 +52,7 @@ describe('clients that do not read', () => {
   const clients: Socket[] = [];
 
   before(async () => {
-    ({ server, port } = await serve(STALLED_MS));
+    ({ server, port } = await serveHttp({}, {}, STALLED_MS));
   });
   beforeEach(async () => {
     me = await member();
@@ -140,7 +121,7 @@ describe('clients that do not read', () => {
 
   it('of event streams that have ended, for their token or for one too many, are given up', async () => {
     // Long enough for both to end before they are given up for the stall itself.
-    const patient = await serve(3 * STALLED_MS);
+    const patient = await serveHttp({}, {}, 3 * STALLED_MS);
     try {
       const [short, crowded] = [await member(), await member()];
       await Promise.all([notify(short, MANY), notify(crowded, MANY)]);

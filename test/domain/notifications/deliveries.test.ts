@@ -119,7 +119,14 @@ describe('a notification on its way', () => {
     expect(await here.notify('once'), 'its cause has notified').to.equal(false);
     expect((await stored()) - before).to.equal(1);
     lastN = 1;
+    const reads = mock.method(Notification.collection, 'aggregate');
     const last = await lookForAll();
+    const read = reads.mock.calls.flatMap(({ arguments: [stages] }) => {
+      const [{ $match }] = stages as unknown as [{ $match: { _id?: { $in?: number[] } } }];
+      return $match._id?.$in ?? [];
+    });
+    reads.mock.restore();
+    expect(read).to.deep.equal([last]);
     expect(here.sockets).to.deep.equal([...told, last]);
     expect(here.streams).to.deep.equal([...told, last]);
   });

@@ -34,20 +34,28 @@ async function notify(who: Member, content: string): Promise<Record> {
 }
 
 /** Stores notifications as another process does. @returns the number of the first */
-async function writeElsewhere(notices: { memberNo: number; n: number; content: string }[]): Promise<number> {
+async function writeElsewhere(
+  notices: {
+    memberNo: number;
+    n: number;
+    content: string;
+    chatNo?: number;
+    deleted?: boolean;
+    publishedAt?: Date;
+  }[],
+): Promise<number> {
   const firstId = await nextNumbers('notification', notices.length);
-  const publishedAt = new Date();
   await Notification.collection.insertMany(
     notices.map((notice, i) => ({
       _id: (firstId + i) as never,
-      ...notice,
       type: 'announcement',
       url: 'board/1',
       originNo: 0,
-      publishedAt,
+      publishedAt: new Date(),
       checked: false,
       deleted: false,
       cause: `elsewhere:${firstId + i}`,
+      ...notice,
     })),
   );
   return firstId;
@@ -93,8 +101,15 @@ describe('notifications over REST', () => {
     expect((await owner.post('/notification', { idList: [] })).body).to.deep.equal({ status: 200 });
     expect((await owner.post('/notification', { idList: [`${a.id}`] })).body).to.deep.equal({ status: 200 });
     expect((await owner.get<Record[]>('/notification/all')).body).to.deep.equal([]);
-    const many = Array.from({ length: 1_001 }, (_, i) => i + 1);
+    const many = Array.from({ length: 1_001 }, (_, i) => 900_000_000 + i);
     expect((await owner.post('/notification', { idList: many })).status).to.equal(400);
+    const asMany = await owner.post<{ message: string; errors: string[] }>('/notification', {
+      idList: many.slice(1),
+    });
+    expect([asMany.status, asMany.body.message]).to.deep.equal([404, 'NOTIFICATION_NOT_FOUND']);
+    expect(asMany.body.errors, 'the first of those that are missing').to.deep.equal(
+      many.slice(1, 11).map((id) => `idList: notification ${id} does not exist`),
+    );
     expect((await owner.patch(`/notification/checked/${b.id}`)).status, 'deleted').to.equal(404);
   });
 
@@ -106,6 +121,38 @@ describe('notifications over REST', () => {
     const body = await listedWith<Record>(author, 'two');
     await author.post('/notification', { idList: body.map(({ id }) => id) });
     expect((await author.get<Record[]>('/notification/all')).body).to.deep.equal([]);
+  });
+
+  it('of a chat are read and deleted up to the one that is named, in its room alone', async () => {
+    const who = await member();
+    const notices = [1, 2, 1, 2, 1].map((chatNo, i) => ({ memberNo: who.no, n: i + 1, content: '', chatNo }));
+    const firstId = await writeElsewhere(notices);
+    const numbers = async (filter: object) =>
+      (
+        await Notification.find({ memberNo: who.no, ...filter })
+          .sort({ n: 1 })
+          .lean()
+      ).map(({ n }) => n);
+    await who.patch(`/notification/checked/${firstId + 2}`);
+    expect(await numbers({ checked: true })).to.deep.equal([1, 3]);
+    await who.post('/notification', { idList: [firstId + 3] });
+    expect(await numbers({ deleted: true })).to.deep.equal([2, 4]);
+    expect((await who.get<Record[]>('/notification/all')).body.map(({ id }) => id)).to.deep.equal([
+      firstId + 4,
+    ]);
+  });
+
+  it('show the latest thousand, those of a busy chat taken for one', async () => {
+    const who = await member();
+    const notices = Array.from({ length: 1_200 }, (_, i) => ({
+      ...{ memberNo: who.no, n: i + 1, content: `${i + 1}` },
+      ...(i >= 1_100 ? { chatNo: 1 } : {}),
+    }));
+    await writeElsewhere(notices);
+    const contents = (await who.get<Record[]>('/notification/all')).body.map(({ content }) =>
+      Number(content),
+    );
+    expect(contents).to.deep.equal([1_200, ...Array.from({ length: 999 }, (_, i) => 1_100 - i)]);
   });
 });
 
@@ -148,6 +195,48 @@ describe('GET /notification/connect', () => {
       await stream.next((event) => event.id === `${who.no}_3`);
       expect(stream.events[0]?.id, 'the first event does not move the cursor').to.equal(`${who.no}_1`);
       expect(stream.events.slice(1).map(({ data }) => JSON.parse(data).content)).to.deep.equal(['2', '3']);
+    }
+  });
+
+  it('replays page by page, however much was missed, and nothing that was deleted', async () => {
+    const who = await member();
+    // Whole pages, and deleted ones at the ends of pages and of everything.
+    const deleted = new Set([1, 500, 501, 1_000, 1_499, 1_500]);
+    await writeElsewhere(
+      Array.from({ length: 1_500 }, (_, i) => ({
+        ...{ memberNo: who.no, n: i + 1, content: `${i + 1}`, deleted: deleted.has(i + 1) },
+      })),
+    );
+    const expected = Array.from({ length: 1_500 }, (_, i) => i + 1).filter((n) => !deleted.has(n));
+    const { domain } = await service();
+    const pages: number[] = [];
+    for await (const page of domain.notifications.replayAfter(who.no, 0)) pages.push(page.length);
+    expect(Math.max(...pages), 'as much as is held in memory').to.be.at.most(500);
+    const stream = await openStream(who, { lastEventId: `${who.no}_0` });
+    await stream.next(({ id }) => id === `${who.no}_1498`);
+    await notify(who, 'live');
+    await stream.next(({ id }) => id === `${who.no}_1501`);
+    expect(stream.events.slice(1).map(({ id }) => id)).to.deep.equal(
+      [...expected, 1_501].map((n) => `${who.no}_${n}`),
+    );
+  });
+
+  it('replays what is later than a time to the millisecond', async () => {
+    const who = await member();
+    const at = Date.now() - 60_000;
+    await writeElsewhere(
+      [0, 1, 1, 2].map((ms, i) => ({
+        ...{ memberNo: who.no, n: i + 1, content: `${i + 1}`, publishedAt: new Date(at + ms) },
+      })),
+    );
+    for (const [time, first] of [
+      [at - 1, 0],
+      [at, 1],
+      [at + 1, 3],
+      [at + 2, 4],
+    ] as const) {
+      const stream = await openStream(who, { lastEventId: `${who.no}_${time}` });
+      expect((await stream.next()).id).to.equal(`${who.no}_${first}`);
     }
   });
 

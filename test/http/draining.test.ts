@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import type { NotificationView } from '../../domain/kernel/live.js';
+import type { Config } from '../../domain/platform/config.js';
+import { type Member, member } from '../support/api.js';
+import { eventually } from '../support/eventually.js';
+import { answerTo, type RawConnection, rawConnection, serveHttp } from '../support/http-server.js';
+import { service } from '../support/service.js';
+
+/** Settings of a process that others take over from; Redis itself is not asked here. */
+const ONE_OF_SEVERAL: Partial<Config> = {
+  REDIS_URL: 'redis://127.0.0.1:1',
+  DRAIN_WINDOW_MS: 10_000,
+  SHUTDOWN_TIMEOUT_MS: 4_000,
+};
+
+const COMPLETE = /\r\n\r\n[\s\S]*\}/;
+
+/** Lets everything happen that is ready to. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('an HTTP server that is told to stop', () => {
+  let me: Member;
+  const clients: RawConnection[] = [];
+  /** What the list of notifications answers with, and when. */
+  let list: () => Promise<NotificationView[]>;
+
+  beforeEach(async () => {
+    me = await member();
+    list = async () => [];
+  });
+  afterEach(() => {
+    mock.timers.reset();
+    for (const { socket } of clients.splice(0)) socket.destroy();
+  });
+
+  async function serve(settings: Partial<Config> = {}) {
+    const { domain } = await service();
+    const notifications = { ...domain.notifications, list: () => list() };
+    const { server, port } = await serveHttp(settings, { notifications });
+    return {
+      port,
+      client(request = ''): RawConnection {
+        const client = rawConnection(port, request);
+        clients.push(client);
+        return client;
+      },
+      /** @returns whether it has stopped, as of now */
+      drain() {
+        let isOver = false;
+        const over = server.drain().then(() => {
+          isOver = true;
+        });
+        return { over, isOver: () => isOver };
+      },
+    };
+  }
+
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${me.token}\r\n\r\n`;
+
+  it('takes no new connections, and tells the clients of those it has to leave, with their next answer', async () => {
+    const { port, client, drain } = await serve(ONE_OF_SEVERAL);
+    let answer: ((records: NotificationView[]) => void) | undefined;
+    const idle = client(get('/healthz'));
+    expect(await idle.until(COMPLETE)).to.match(/Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n/);
+    list = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const busy = client(get('/notification/all'));
+    await eventually(() => expect(answer).to.be.a('function'));
+
+    const { over, isOver } = drain();
+    const [error] = (await once(connect(port, '127.0.0.1'), 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).to.equal('ECONNREFUSED');
+    answer?.([]);
+    expect(await busy.until(/\[\]/)).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: close\r\n/);
+    await busy.ended;
+    expect([idle.isEnded, isOver()], 'its next request may be on its way').to.deep.equal([false, false]);
+    idle.socket.write(get('/healthz'));
+    expect(await idle.until(COMPLETE)).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: close\r\n/);
+    await idle.ended;
+    await over;
+  });
+
+  it('serves once more who could not be told, as the answer was complete', async () => {
+    const { client, drain } = await serve(ONE_OF_SEVERAL);
+    list = async () => [{ content: 'x'.repeat(12_000_000) } as NotificationView];
+    const slow = client();
+    slow.socket.pause();
+    slow.socket.write(get('/notification/all'));
+    await eventually(() => expect(answerTo(slow.socket)?.response.writableEnded).to.equal(true));
+    const { over } = drain();
+    slow.socket.resume();
+    expect(await slow.until(/\}\]$/)).to.match(/^HTTP\/1\.1 200 [\s\S]{0,1000}Connection: keep-alive\r\n/);
+    await settle();
+    slow.socket.write(get('/healthz'));
+    expect(await slow.until(COMPLETE)).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: close\r\n/);
+    await slow.ended;
+    await over;
+  });
+
+  it('closes connections that nothing comes by after half of its time, unused ones too; alone at once', async () => {
+    for (const [settings, idleMs] of [
+      [ONE_OF_SEVERAL, 2_000],
+      [{ ...ONE_OF_SEVERAL, SHUTDOWN_TIMEOUT_MS: 60_000 }, 5_000],
+      [{}, 0],
+    ] as const) {
+      const { client, drain } = await serve(settings);
+      const [used, unused] = [client(get('/healthz')), client()];
+      await Promise.all([used.until(COMPLETE), once(unused.socket, 'connect')]);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const { over, isOver } = drain();
+      await settle();
+      if (idleMs > 0) {
+        mock.timers.tick(idleMs - 1);
+        await settle();
+        expect([used.isEnded, unused.isEnded, isOver()]).to.deep.equal([false, false, false]);
+      }
+      mock.timers.tick(idleMs > 0 ? 1 : 0);
+      await Promise.all([used.ended, unused.ended, over]);
+      mock.timers.reset();
+    }
+  });
+
+  it('waits three seconds for a request that hangs, and no longer', async () => {
+    const { client, drain } = await serve();
+    const hanging = client(
+      'POST /chatroom/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n',
+    );
+    await hanging.until(/^HTTP\/1\.1 100 /);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const { over, isOver } = drain();
+    await settle();
+    mock.timers.tick(2_999);
+    await settle();
+    expect([hanging.isEnded, isOver()]).to.deep.equal([false, false]);
+    mock.timers.tick(1);
+    await Promise.all([hanging.ended, over]);
+  });
+
+  it('ends event streams over the time it was given, alone at once, and their connections with them', async () => {
+    for (const [settings, moment] of [
+      [ONE_OF_SEVERAL, 5_000],
+      [{}, 0],
+    ] as const) {
+      const { client, drain } = await serve(settings);
+      const stream = client(get('/notification/connect'));
+      await stream.until(/EventStream Created/);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const random = mock.method(Math, 'random', () => 0.5);
+      const { over } = drain();
+      random.mock.restore();
+      if (moment > 0) {
+        mock.timers.tick(moment - 1);
+        await settle();
+        expect(stream.isEnded).to.equal(false);
+      }
+      mock.timers.tick(1);
+      await stream.ended;
+      expect(stream.text).to.match(/\r\n0\r\n\r\n$/);
+      await over;
+      mock.timers.reset();
+    }
+  });
+
+  it('leaves no timer behind', async () => {
+    const running = new Set<unknown>();
+    const { setInterval: set, clearInterval: clear } = globalThis;
+    mock.method(globalThis, 'setInterval', (...args: Parameters<typeof set>) => {
+      const timer = set(...args);
+      running.add(timer);
+      return timer;
+    });
+    mock.method(globalThis, 'clearInterval', (timer: Parameters<typeof clear>[0]) => {
+      running.delete(timer);
+      clear(timer);
+    });
+    try {
+      const { drain } = await serve();
+      expect(running.size).to.be.above(0);
+      await drain().over;
+      expect(running.size).to.equal(0);
+    } finally {
+      mock.restoreAll();
+    }
+  });
+});
