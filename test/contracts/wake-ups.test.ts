@@ -78,6 +78,10 @@ describe('wake-ups of several processes', () => {
     await second.ready;
     expect(await channels()).deep.equal([redisChannels.wakeUps(3)]);
     first.end();
+    first.end();
+    two.publish(delivery(3, 1));
+    one.publish(delivery(3, 2));
+    await eventually(() => expect(numbers()).deep.equal([1, 2]));
     second.end();
     await eventually(async () => expect(await channels()).deep.equal([]));
   });
@@ -113,8 +117,13 @@ describe('wake-ups of several processes', () => {
   });
 
   it('hear nothing any more when they are closed, and let go of their channels', async () => {
-    await listen(two).ready;
-    two.close();
+    const listeners = () => redis.subscriber().listenerCount('messageBuffer');
+    const before = listeners();
+    const three = createRedisWakeUps(redis);
+    await three.subscribe(3, () => {}).ready;
+    expect(listeners()).equal(before + 1);
+    three.close();
+    expect(listeners()).equal(before);
     await eventually(async () => expect(await channels()).deep.equal([]));
   });
 

@@ -141,18 +141,24 @@ describe('the tail of notifications', () => {
     await stop();
   });
 
-  it('delivers at most a thousand at a time, and ends a long look where it is stopped', async () => {
+  it('delivers all there is in one look, a thousand at a time, unless it is stopped meanwhile', async () => {
     let stopping: Promise<void> | undefined;
-    const tail = await begun(() => {
-      stopping ??= tail.stop();
+    const stopped = await begun(() => {
+      stopping ??= stopped.stop();
     });
+    const goesOn = await begun();
     const ids = range(await nextNumbers('notification', 5_500), 5_500);
     await store(ids);
-    tail.look();
+    // Both look.
+    goesOn.look();
     await eventually(() => expect(stopping).to.not.equal(undefined));
     await stopping;
-    expect(tail.parts).to.deep.equal(Array(5).fill(1_000));
-    expect(tail.found).to.deep.equal(ids.slice(0, 5_000));
+    expect(stopped.parts).to.deep.equal(Array(5).fill(1_000));
+    expect(stopped.found).to.deep.equal(ids.slice(0, 5_000));
+    await eventually(() => expect(goesOn.found).to.have.length(5_500));
+    await goesOn.stop();
+    expect(goesOn.parts).to.deep.equal([...Array(5).fill(1_000), 500]);
+    expect(goesOn.found).to.deep.equal(ids);
   });
 });
 
