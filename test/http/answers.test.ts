@@ -60,6 +60,12 @@ describe('every answer', () => {
     expect(body.errors[0]).to.match(/^\/chatroom\/1 takes .*POST/);
   });
 
+  it('of figures is of the type that Prometheus reads', async () => {
+    const { headers, text } = await call('/metrics');
+    expect(headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(text).to.match(/^# HELP /);
+  });
+
   it('comes in the time that requests and idle connections have', async () => {
     const { http } = await service();
     const client = rawConnection(Number(new URL(http).port), 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -7,6 +7,7 @@ import type { Config } from '../../domain/platform/config.js';
 import { type Member, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
 import { answerTo, type RawConnection, rawConnection, serveHttp } from '../support/http-server.js';
+import { memoryTaken } from '../support/memory.js';
 import { service } from '../support/service.js';
 
 /** Settings of a process that others take over from; Redis itself is not asked here. */
@@ -169,6 +170,20 @@ describe('an HTTP server that is told to stop', () => {
     }
   });
 
+  it('has kept nothing of connections that have closed', async () => {
+    const { client, drain } = await serve();
+    const taken = await memoryTaken(20, async () => {
+      const some = Array.from({ length: 20 }, () =>
+        client('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
+      );
+      await Promise.all(some.map(({ ended }) => ended));
+      clients.length = 0;
+    });
+    // What is kept of a connection takes 2 kB.
+    expect(taken).to.be.below(400_000);
+    await drain().over;
+  });
+
   it('leaves no timer behind', async () => {
     const running = new Set<unknown>();
     const { setInterval: set, clearInterval: clear } = globalThis;
@@ -181,11 +196,15 @@ describe('an HTTP server that is told to stop', () => {
       running.delete(timer);
       clear(timer);
     });
+    const [begun, ended] = [mock.method(globalThis, 'setTimeout'), mock.method(globalThis, 'clearTimeout')];
     try {
       const { drain } = await serve();
       expect(running.size).to.be.above(0);
       await drain().over;
       expect(running.size).to.equal(0);
+      const patience = begun.mock.calls.filter(({ arguments: [, ms] }) => ms === 3_000);
+      expect(patience).to.have.length(1);
+      expect(ended.mock.calls.map(({ arguments: [timer] }) => timer)).to.include(patience[0]?.result);
     } finally {
       mock.restoreAll();
     }

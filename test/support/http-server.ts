@@ -32,7 +32,7 @@ export async function serveHttp(
   return { server, port, base: `http://127.0.0.1:${port}` };
 }
 
-/** Answers under way, with their server, by the port that their client has. */
+/** The latest answer on each connection, with its server, by the port that its client has. */
 const answers = new Map<number | undefined, { response: ServerResponse; server: Server }>();
 subscribe('http.server.request.start', (message) => {
   const { response, server, socket } = message as {
@@ -40,7 +40,9 @@ subscribe('http.server.request.start', (message) => {
     server: Server;
     socket: Socket;
   };
-  answers.set(socket.remotePort, { response, server });
+  const { remotePort } = socket;
+  if (!answers.has(remotePort)) socket.once('close', () => answers.delete(remotePort));
+  answers.set(remotePort, { response, server });
 });
 
 /** The latest answer to a client of this process, as the server has it. */
