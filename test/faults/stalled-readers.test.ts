@@ -154,7 +154,7 @@ describe('clients that do not read', () => {
     await notify(me, MANY);
     const before = await counted();
     const client = send({ path: '/notification/all' });
-    await eventually(() => expect(answers.get(client.localPort)?.writableEnded).to.equal(true));
+    await eventually(() => expect(answerTo(client)?.response.writableEnded).to.equal(true));
     let received = 0;
     client.on('data', ({ length }: Buffer) => {
       received += length;
