@@ -80,7 +80,7 @@ export function createRoomChanges(
   /** The wait is over: what has changed meanwhile is told, and else the member is forgotten. */
   function settle(chatNo: number, side: Side): void {
     const last = told[side].get(chatNo);
-    if (!last?.changed || closed) {
+    if (!last?.changed) {
       told[side].delete(chatNo);
       return;
     }

@@ -176,7 +176,11 @@ export function createRoomStates(read: ReadStates = readStates): RoomStates {
       const sender: Side = senderNo === state.creator ? 'creator' : 'joiner';
       state.seq = seq;
       state.sent = { ...state.sent, [sender]: state.sent[sender] + 1 };
-      if (readCount === 0) state.read[other(sender)] = { seq, others: state.sent[sender] };
+      if (readCount === 0) {
+        const recipient = other(sender);
+        // A position that was heard before this message may be ahead of it.
+        state.read[recipient] = larger(state.read[recipient], { seq, others: state.sent[sender] });
+      }
       state.latest = { content, contentType, sentAt: new Date(sendTime) };
     },
     advanceRead(chatNo, { memberNo, ...position }) {

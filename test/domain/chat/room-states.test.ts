@@ -1,8 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { createRoomStates, headOf, type RoomState } from '../../../domain/chat/rooms/room-states.js';
+import fc from 'fast-check';
+import type { MessageRecord } from '../../../domain/chat/messages/message.model.js';
+import type { RoomRecord, Side } from '../../../domain/chat/rooms/room.model.js';
+import {
+  createRoomStates,
+  headOf,
+  markOf,
+  other,
+  type RoomState,
+  stateOf,
+  unreadOf,
+} from '../../../domain/chat/rooms/room-states.js';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
 
 const CHAT = 7;
+const NUMBER_OF = { creator: 1, joiner: 2 };
 
 /** States of a process, and the one of the room in a database of the test's own. */
 function buildStates() {
@@ -49,8 +62,9 @@ describe('the states of rooms in memory', () => {
     const held = await states.load(CHAT);
     const older = structuredClone(database.state);
     database.state = { ...older, read: { ...older.read, creator: { seq: 2, others: 0 } } };
-    message(3, 1);
     expect(await states.load(CHAT), 'the object that a send holds').to.equal(held);
+    message(3, 1);
+    expect(await states.load(CHAT), 'also with a newer message in it').to.equal(held);
     expect(numbers()).to.deep.equal([3, { creator: 3, joiner: 0 }, [2, 0], [1, 1]]);
   });
 
@@ -62,4 +76,181 @@ describe('the states of rooms in memory', () => {
     expect((await states.load(CHAT)).seq).to.equal(2);
     expect(first.seq).to.equal(3);
   });
+
+  it('hold the last 50,000 rooms', async () => {
+    const { state } = buildStates().database;
+    const states = createRoomStates(
+      async (chatNos) => new Map(chatNos.map((chatNo) => [chatNo, { ...state, chatNo }])),
+    );
+    await Promise.all(Array.from({ length: 50_001 }, (_, i) => states.load(i + 1)));
+    expect(states.peek(1), 'the one that was used first').to.equal(undefined);
+    expect(states.peek(2)).to.include({ chatNo: 2 });
+  });
+});
+
+describe('the state of a room from its two records', () => {
+  const at = (seq: number, others: number) => ({ seq, others });
+  const room = (creator = at(0, 0), joiner = at(0, 0)): RoomRecord => ({
+    ...{ _id: CHAT, saleNo: 3, creator: 1, joiner: 2, createdAt: new Date(5) },
+    read: { creator, joiner },
+  });
+  const head = {
+    ...{ seq: 5, content: 'hello', contentType: 'text', sentAt: new Date(9) },
+    ...{ sent: { creator: 3, joiner: 2 }, read: { creator: at(2, 1), joiner: at(4, 3) } },
+  } as MessageRecord;
+
+  it('has the larger of both positions of each side, and counts what is unread from it', () => {
+    const state = stateOf(room(at(5, 2), at(1, 1)), head);
+    expect(state).to.deep.equal({
+      ...{ chatNo: CHAT, saleNo: 3, creator: 1, joiner: 2, createdAt: new Date(5), seq: 5 },
+      sent: { creator: 3, joiner: 2 },
+      read: { creator: at(5, 2), joiner: at(4, 3) },
+      latest: { content: 'hello', contentType: 'text', sentAt: new Date(9) },
+    });
+    expect([unreadOf(state, 'creator'), unreadOf(state, 'joiner')]).to.deep.equal([0, 0]);
+    const behind = stateOf(room(), head);
+    expect([unreadOf(behind, 'creator'), unreadOf(behind, 'joiner')]).to.deep.equal([1, 0]);
+    expect(markOf(state, 'creator')).to.deep.equal({ seq: 5, read: 2 });
+    expect(markOf(state, 'joiner')).to.deep.equal({ seq: 5, read: 3 });
+  });
+
+  it('is one of zeros without a message', () => {
+    const state = stateOf(room(), undefined);
+    expect(state).to.include({ seq: 0 });
+    expect(state.sent).to.deep.equal({ creator: 0, joiner: 0 });
+    expect(state).not.to.have.property('latest');
+    expect(markOf(state, 'joiner')).to.deep.equal({ seq: 0, read: 0 });
+  });
+});
+
+/** What some process writes to the room. */
+type Write = { kind: 'send'; side: Side; present: boolean } | { kind: 'read'; side: Side; upTo: number };
+
+/** What happens to the state in memory: a push arrives, or once more, a read that was under way ends, or it is forgotten. */
+interface Step {
+  kind: 'push' | 'repeat' | 'load' | 'forget';
+  /** Which push, or after which write the database was read. */
+  which: number;
+}
+
+/** How many pushes later one may come than it was sent. */
+const MAX_LATE = 3;
+
+const side = fc.constantFrom<Side>('creator', 'joiner');
+const writes = fc.array(
+  fc.oneof(
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('send' as const), side, present: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('read' as const), side, upTo: fc.nat(12) }) },
+  ),
+  { minLength: 1, maxLength: 12 },
+);
+const pushed = Array<'push'>(10).fill('push');
+const steps = fc.array(
+  fc.record({
+    kind: fc.constantFrom<Step['kind']>(...pushed, 'repeat', 'load', 'forget'),
+    which: fc.nat(12),
+  }),
+  { maxLength: 30 },
+);
+
+/** The numbers that all others follow from. */
+interface Numbers {
+  seq: number;
+  read: Record<Side, number>;
+}
+
+/** A room after each of its writes, and what was told of each. */
+function play(all: Write[]) {
+  const senders: Side[] = [];
+  let read: Record<Side, number> = { creator: 0, joiner: 0 };
+  const sentBy = (who: Side, upTo: number) => senders.slice(0, upTo).filter((one) => one === who).length;
+  const after: Numbers[] = [{ seq: 0, read }];
+  const pushes = all.map((write) => {
+    if (write.kind === 'send') {
+      senders.push(write.side);
+      if (write.present) read = { ...read, [other(write.side)]: senders.length };
+    } else {
+      read = { ...read, [write.side]: Math.max(read[write.side], Math.min(write.upTo, senders.length)) };
+    }
+    after.push({ seq: senders.length, read });
+    return { write, seq: write.kind === 'send' ? senders.length : read[write.side] };
+  });
+
+  /** The state that follows from its numbers. */
+  function stateAt({ seq, read: positions }: Numbers): RoomState {
+    const position = (who: Side) => ({ seq: positions[who], others: sentBy(other(who), positions[who]) });
+    return {
+      ...{ chatNo: CHAT, saleNo: 1, creator: 1, joiner: 2, createdAt: new Date(0), seq },
+      sent: { creator: sentBy('creator', seq), joiner: sentBy('joiner', seq) },
+      read: { creator: position('creator'), joiner: position('joiner') },
+      ...(seq > 0 ? { latest: { content: `${seq}`, contentType: 'text', sentAt: new Date(seq) } } : {}),
+    };
+  }
+  return { after, pushes, stateAt };
+}
+
+/** Carries the steps out, and compares with what a state may know: the largest of each number. */
+async function walk(all: Write[], taken: Step[]): Promise<void> {
+  const { after, pushes, stateAt } = play(all);
+  let database = stateAt(after[0] as Numbers);
+  const states = createRoomStates(async () => new Map([[CHAT, database]]));
+  let known: Numbers | undefined;
+
+  async function load(numbers: Numbers): Promise<void> {
+    database = stateAt(numbers);
+    await states.load(CHAT);
+    const { seq, read } = known ?? numbers;
+    known = {
+      seq: Math.max(seq, numbers.seq),
+      read: {
+        creator: Math.max(read.creator, numbers.read.creator),
+        joiner: Math.max(read.joiner, numbers.read.joiner),
+      },
+    };
+  }
+
+  function rise(who: Side, seq: number): void {
+    if (known) known = { ...known, read: { ...known.read, [who]: Math.max(known.read[who], seq) } };
+  }
+
+  function hear({ write, seq }: (typeof pushes)[number]): void {
+    if (write.kind === 'read') {
+      const { others } = stateAt({ seq, read: { creator: seq, joiner: seq } }).read[write.side];
+      states.advanceRead(CHAT, { memberNo: NUMBER_OF[write.side], seq, others });
+      rise(write.side, seq);
+      return;
+    }
+    const [senderNo, readCount] = [NUMBER_OF[write.side], write.present ? 0 : 1];
+    const message = { chatNo: CHAT, seq, senderNo, readCount, content: `${seq}`, contentType: 'text' };
+    states.advance({ ...message, sendTime: seq } as MessagePayload);
+    if (!known || seq <= known.seq) return;
+    if (seq > known.seq + 1) {
+      known = undefined;
+      return;
+    }
+    known = { ...known, seq };
+    if (write.present) rise(other(write.side), seq);
+  }
+
+  await load(after[0] as Numbers);
+  const coming = [...pushes];
+  for (const { kind, which } of taken) {
+    if (kind === 'load') await load(after[which % after.length] as Numbers);
+    else if (kind === 'repeat') hear(pushes[which % pushes.length] as (typeof pushes)[number]);
+    else if (kind === 'push') coming.splice(which % Math.min(MAX_LATE, coming.length || 1), 1).forEach(hear);
+    else {
+      states.forget(CHAT);
+      known = undefined;
+    }
+    const [state, expected] = [states.peek(CHAT), known && stateAt(known)];
+    // Chai's own comparison takes a hundred times as long.
+    if (!isDeepStrictEqual(state, expected)) expect(state).to.deep.equal(expected);
+  }
+  await load(after.at(-1) as Numbers);
+  expect(states.peek(CHAT), 'in the end').to.deep.equal(stateAt(after.at(-1) as Numbers));
+}
+
+describe('a room’s state in memory', () => {
+  it('has the largest of each number it was told, in whatever order it comes', () =>
+    fc.assert(fc.asyncProperty(writes, steps, walk), { numRuns: 200 }));
 });
