@@ -46,6 +46,26 @@ describe('local date-times', () => {
     }
   });
 
+  it('remembers the offsets of ten thousand quarters of an hour, and then begins anew', () => {
+    const QUARTER_MS = 900_000;
+    const local = createLocalDateTime('Asia/Seoul');
+    const { formatToParts } = Intl.DateTimeFormat.prototype;
+    let asked = 0;
+    Intl.DateTimeFormat.prototype.formatToParts = function (...args) {
+      asked += 1;
+      return formatToParts.apply(this, args);
+    };
+    try {
+      for (let i = 0; i < 20_000; i += 1) local.text((i % 10_000) * QUARTER_MS);
+      expect(asked).to.equal(10_000);
+      local.text(10_000 * QUARTER_MS);
+      local.text(0);
+      expect(asked).to.equal(10_002);
+    } finally {
+      Intl.DateTimeFormat.prototype.formatToParts = formatToParts;
+    }
+  });
+
   it('does not know a zone that does not exist', () => {
     expect(() => createLocalDateTime('Asia/Soul')).to.throw(RangeError);
   });

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
+
+const LEADING: DomainEvents['article.leading'] = {
+  articleId: 1,
+  authorNo: 2,
+  title: 'a title',
+  window: 'hot',
+};
+
+describe('events between areas', () => {
+  it('are announced when every listener is done, and to those of their name alone', async () => {
+    const bus = createEventBus();
+    const heard: unknown[] = [];
+    let finish = () => {};
+    const slow = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    bus.on('article.leading', async (event) => void heard.push(event));
+    bus.on('article.leading', async (event) => {
+      await slow;
+      heard.push(event);
+    });
+    bus.on('comment.created', async (event) => void heard.push(event));
+    let announced = false;
+    const announcement = bus.announce('article.leading', LEADING).then(() => {
+      announced = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([heard.length, announced]).to.deep.equal([1, false]);
+    finish();
+    await announcement;
+    expect(heard).to.deep.equal([LEADING, LEADING]);
+  });
+
+  it('fail where one listener fails: the sweep announces them again', async () => {
+    const bus = createEventBus();
+    bus.on('article.leading', async () => {});
+    bus.on('article.leading', () => Promise.reject(new Error('not stored')));
+    const fault = await bus.announce('article.leading', LEADING).catch((error: Error) => error);
+    expect(fault).to.have.property('message', 'not stored');
+  });
+
+  it('may have no listener', () => createEventBus().announce('article.leading', LEADING));
+});

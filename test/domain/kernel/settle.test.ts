@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { settled } from '../../../domain/kernel/settle.js';
+
+describe('a disagreement with what is being written', () => {
+  it('stands where a second look finds the same, and is none where a write has ended meanwhile', async () => {
+    const seen = new Map([
+      ['mended', '3 of 4'],
+      ['changed', '3 of 5'],
+      ['standing', '1 of 2'],
+    ]);
+    let ended = false;
+    // As long as a busy database may take from a record to its count.
+    setTimeout(() => {
+      ended = true;
+    }, 200);
+    const asked: string[][] = [];
+    const before = performance.now();
+    const standing = await settled(seen, async (about) => {
+      asked.push(about);
+      expect(ended, 'the write has ended').to.equal(true);
+      return new Map([
+        ['changed', '4 of 5'],
+        ['standing', '1 of 2'],
+        ['new', '0 of 1'],
+      ]);
+    });
+    expect([...standing]).to.deep.equal([['standing', '1 of 2']]);
+    expect(asked).to.deep.equal([['mended', 'changed', 'standing']]);
+    // It is waited for at each disagreement: a thousand of them are minutes, not hours.
+    expect(performance.now() - before).to.be.below(2_500);
+  });
+
+  it('is not looked for again where there is none', async () => {
+    const standing = await settled(new Map<number, string>(), () => Promise.reject(new Error('looked')));
+    expect(standing.size).to.equal(0);
+  });
+});
