@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Presence } from '../../domain/chat/presence/presence.js';
 import { createMemoryPresence } from '../../domain/chat/presence/presence.memory.js';
 import { createRedisPresence } from '../../domain/chat/presence/presence.redis.js';
-import { redisChannels } from '../../domain/kernel/redis-keys.js';
+import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
 import type { RedisConnection } from '../../domain/platform/redis.js';
 import { eventually } from '../support/eventually.js';
 import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
@@ -36,10 +36,14 @@ interface Process {
   /** The versions of what it was told. */
   versions: number[];
   openRooms: FakeRooms;
+  /** How many questions to Redis have come to an end. */
+  asked: number;
   /** What is asked of Redis gets no answer, as in a stopped process, which runs no timers either. */
   frozen: boolean;
   /** What is asked of Redis is done, and its answers are lost. */
   deaf: boolean;
+  /** What is asked of Redis meanwhile gets no answer, and that late. */
+  late?: Promise<void>;
 }
 
 describe('presence of several processes', () => {
@@ -62,19 +66,30 @@ describe('presence of several processes', () => {
     await connections.close();
   });
 
-  async function start(): Promise<Process> {
+  async function start(times = TIMES): Promise<Process> {
     const redis = await connections.connect(server.url);
     const process: Process = {
-      ...{ redis, told: [], versions: [], frozen: false, deaf: false, openRooms: createOpenRooms() },
+      ...{
+        redis,
+        told: [],
+        versions: [],
+        asked: 0,
+        frozen: false,
+        deaf: false,
+        openRooms: createOpenRooms(),
+      },
       presence: undefined as unknown as Presence,
     };
     const ask: RedisConnection['ask'] = async (question) => {
-      const answer = process.frozen ? undefined : await redis.ask(question);
+      const { late } = process;
+      if (late) await late;
+      const answer = process.frozen || late ? undefined : await redis.ask(question);
+      process.asked += 1;
       return process.deaf ? undefined : answer;
     };
     // A copy would read `away` and `deaf` once: they are looked up in the original.
     const connection = Object.setPrototypeOf({ ask }, redis);
-    process.presence = createRedisPresence(connection, process.openRooms, TIMES);
+    process.presence = createRedisPresence(connection, process.openRooms, times);
     process.presence.watch((chatNo, memberNo, present, version) => {
       process.told.push([chatNo, memberNo, present]);
       process.versions.push(version);
@@ -450,6 +465,110 @@ describe('presence of several processes', () => {
       ]);
       for (const memberNo of [3, 4, 6]) expect(told).not.deep.include([room, memberNo, false]);
     });
+  });
+
+  it('does not take the members of others for gone as long as those may come back after an interruption', async () => {
+    const [one, dying] = [await start({ ...TIMES, grace: 60_000 }), await start()];
+    await one.presence.enter(room, 3, 'phone');
+    await dying.presence.enter(room, 4, 'laptop');
+    await dying.redis.close();
+    const { commands } = one.redis;
+    await eventually(async () => {
+      const [seconds, micros] = await commands.time();
+      const now = Number(seconds) * 1_000 + Number(micros) / 1_000;
+      expect(Number(await commands.zscore(redisKeys.presence(room), `4:${dying.redis.processId}`))).below(
+        now,
+      );
+    });
+    const before = one.asked;
+    await eventually(() => expect(one.asked).above(before + 3));
+    expect(toldOf(one, 4)).deep.equal([]);
+    // The entry is there, for whoever is sure of it.
+    const sure = await start();
+    await sure.presence.enter(room, 5, 'tablet');
+    await eventually(() => expect(toldOf(sure, 4)).deep.equal([[room, 4, false]]));
+  });
+
+  it('has a member who came back after a going that could not be confirmed', async () => {
+    const [one, two] = [await start(), await start()];
+    await one.presence.enter(room, 4, 'tablet');
+    await one.presence.enter(room, 3, 'phone');
+    one.told.length = 0;
+    one.deaf = true;
+    await one.presence.leave(room, 3, 'phone');
+    await one.presence.enter(room, 3, 'new page');
+    one.deaf = false;
+    const before = one.asked;
+    await eventually(() => expect(one.asked).above(before + 3));
+    expect(await two.presence.list(room)).deep.equal([3, 4]);
+    expect(one.told, 'told alone, and once when Redis answers').deep.equal([
+      [room, 3, false],
+      [room, 3, true],
+      [room, 3, true],
+    ]);
+  });
+
+  it('does not tell of a going that Redis did not answer and that is over', async () => {
+    const one = await start();
+    await one.presence.enter(room, 3, 'phone');
+    let answer = () => {};
+    one.late = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const leaving = one.presence.leave(room, 3, 'phone');
+    delete one.late;
+    await one.presence.enter(room, 3, 'new page');
+    answer();
+    await leaving;
+    const before = one.asked;
+    await eventually(() => expect(one.asked).above(before + 2));
+    expect(one.told).not.deep.include([room, 3, false]);
+    expect(await one.presence.list(room)).deep.equal([3]);
+  });
+
+  it('leaves no key in Redis for ever, and keeps one as long as a frozen process may come back', async () => {
+    // Rooms that were opened once would fill the memory of Redis; marks that end early let a member who was
+    // taken out come back with a process that was frozen.
+    const times = { ...TIMES, lifetime: 5_000 };
+    const [one, two] = [await start(times), await start(times)];
+    const { commands } = one.redis;
+    const key = redisKeys.presence(room);
+    const longest = times.lifetime * 30;
+    /** That the key was just given this time, in ms; a fifth of it may have gone by on a busy machine. */
+    const expectEnds = async (within: number) =>
+      expect(await commands.pttl(key)).within(within * 0.8, within);
+
+    await one.presence.enter(room, 3, 'phone');
+    await expectEnds(longest);
+    await two.presence.enter(room, 3, 'laptop');
+    await commands.persist(key);
+    await one.presence.enter(room, 4, 'tablet');
+    await expectEnds(longest);
+    await commands.persist(key);
+    await eventually(() => expectEnds(longest));
+    await commands.persist(key);
+    await one.presence.leave(room, 4, 'tablet');
+    await expectEnds(longest);
+
+    // A mark for a process that does not hear of it ends with the key.
+    two.frozen = true;
+    await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
+    await commands.persist(key);
+    await one.presence.clear(room, 3);
+    await expectEnds(longest);
+    const [[seconds, micros], ends] = await Promise.all([
+      commands.time(),
+      commands.zscore(key, `!3:${two.redis.processId}`),
+    ]);
+    const now = Number(seconds) * 1_000 + Number(micros) / 1_000;
+    expect(Number(ends) - now).within(longest * 0.8, longest);
+    two.frozen = false;
+    await eventually(() => expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]));
+
+    await commands.del(key);
+    await one.presence.enter(room, 5, 'watch');
+    await one.presence.leave(room, 5, 'watch');
+    expect(await commands.pttl(key), 'of an empty room').within(1, times.lifetime);
   });
 
   it('goes by the clock of Redis, whatever that of a process says', async () => {

@@ -9,6 +9,8 @@ interface Timer {
 export interface FakeTime {
   /** Moves the time and runs the timers that come due, each followed by whatever it sets going. */
   pass(ms: number): Promise<void>;
+  /** Moves the time and runs nothing, as for a process that stands still. */
+  skip(ms: number): void;
   /** Timers that have not run and were not cleared. */
   readonly pending: number;
   /** Back to the real ones. */
@@ -68,12 +70,15 @@ export function fakeTime(): FakeTime {
       await settle();
       for (let timer = nextUntil(end); timer; timer = nextUntil(end)) {
         now = Math.max(now, timer.due);
-        if (timer.every) timer.due += timer.after;
+        if (timer.every) timer.due = now + timer.after;
         else timers.delete(timer);
         timer.run();
         await settle();
       }
       now = end;
+    },
+    skip(ms) {
+      now += ms;
     },
     get pending() {
       return timers.size;

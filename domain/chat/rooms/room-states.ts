@@ -121,8 +121,8 @@ export function readWithHeads(
 export type ReadStates = (chatNos: number[]) => Promise<Map<number, RoomState>>;
 
 async function readStates(chatNos: number[]): Promise<Map<number, RoomState>> {
-  const [only] = chatNos;
-  if (only !== undefined && chatNos.length === 1) {
+  if (chatNos.length === 1) {
+    const [only] = chatNos as [number];
     const [[room], [head]] = await Promise.all([
       readRecords<RoomRecord>(Room, { _id: only }, { limit: 1 }),
       readRecords<MessageRecord>(Message, { chatNo: only }, { sort: { seq: -1 }, limit: 1 }),
@@ -146,7 +146,7 @@ export function createRoomStates(read: ReadStates = readStates): RoomStates {
     const found = await readState(chatNo);
     if (!found) throw new AppError('CHAT_ROOM_NOT_FOUND', `chat room ${chatNo} does not exist`);
     // Callers who asked together share what was read, and each state in memory is changed in place.
-    return keepNewer({ ...found, sent: { ...found.sent }, read: { ...found.read } });
+    return keepNewer({ ...found, read: { ...found.read } });
   }
 
   /** What was read may be older by now than what a send has put in memory meanwhile. */
