@@ -1,40 +1,221 @@
 import { expect } from 'chai';
-import { createChat } from '../../../domain/chat/index.js';
+import { type Chat, createChat } from '../../../domain/chat/index.js';
+import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
+import type { Side } from '../../../domain/chat/rooms/room.model.js';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
+import { newMessageId } from '../../../domain/kernel/ids.js';
 import { noLive } from '../../../domain/kernel/live.js';
 import { createLogger } from '../../../domain/platform/logger.js';
-import { openRoom } from '../../support/chat.js';
+import { type OpenedRoom, openRoom } from '../../support/chat.js';
 import { service } from '../../support/service.js';
 
-describe('entering a room', () => {
-  it('moves the read position over the other party’s messages, and tells nothing of one’s own', async () => {
-    const { asker, author, chatNo } = await openRoom();
-    const { domain, config } = await service();
-    const told: [memberNo: number, seq: number][] = [];
-    const chat = createChat({
-      clock: systemClock,
-      events: createEventBus(),
-      live: {
-        ...noLive,
-        isInRoom: () => true,
-        messageRead: (_, { memberNo, seq }) => void told.push([memberNo, seq]),
+/** Most messages, and most bytes of their text as JSON, that one join catches up. */
+const MAX_CAUGHT_UP = 500;
+const MAX_BYTES = 256 * 1024;
+
+/** A chat of its own on the service's database, and what it told. */
+async function buildChat({ isInRoom = true } = {}) {
+  const { domain, config } = await service();
+  const told: [memberNo: number, seq: number][] = [];
+  const chat = createChat({
+    clock: systemClock,
+    events: createEventBus(),
+    live: {
+      ...noLive,
+      isInRoom: () => isInRoom,
+      messageRead: (_, { memberNo, seq }) => void told.push([memberNo, seq]),
+    },
+    logger: createLogger('silent', 'test'),
+    config,
+    directory: domain.members.directory,
+    adoption: domain.adoption,
+  });
+  return { chat, told };
+}
+
+/** Stores messages of the asker at once, with these texts, behind as many as there are. */
+async function fill({ chatNo, asker }: OpenedRoom, contents: string[], stored = 0): Promise<void> {
+  const read: Record<Side, { seq: number; others: number }> = {
+    creator: { seq: 0, others: 0 },
+    joiner: { seq: 0, others: 0 },
+  };
+  const records = contents.map(
+    (content, i): MessageRecord => ({
+      ...{
+        _id: newMessageId(),
+        chatNo,
+        seq: stored + i + 1,
+        senderNo: asker.no,
+        contentType: 'text',
+        content,
       },
-      logger: createLogger('silent', 'test'),
-      config,
-      directory: domain.members.directory,
-      adoption: domain.adoption,
+      ...{ sentAt: new Date(), sent: { creator: 0, joiner: stored + i + 1 }, read },
+    }),
+  );
+  await Message.collection.insertMany(records as never[]);
+}
+
+/** Does something just before the database is asked for the messages that were missed. */
+function beforeMissedAreRead(task: () => Promise<unknown>): void {
+  const collection = Message.collection as unknown as Record<'find', (...args: unknown[]) => object>;
+  const { find } = collection;
+  collection.find = (...args) => {
+    const cursor = find.apply(collection, args) as { toArray(): Promise<unknown> };
+    const isMissed = Object.keys((args[0] as { seq?: object }).seq ?? {}).length > 0;
+    if (!isMissed) return cursor;
+    collection.find = find;
+    const toArray = cursor.toArray.bind(cursor);
+    return Object.assign(cursor, { toArray: async () => [await task(), await toArray()][1] });
+  };
+}
+
+describe('entering a room', () => {
+  let room: OpenedRoom;
+  let chat: Chat;
+  let told: [memberNo: number, seq: number][];
+  beforeEach(async () => {
+    room = await openRoom();
+    ({ chat, told } = await buildChat());
+  });
+  afterEach(() => chat.close());
+
+  const enter = (after?: number) => chat.enterRoom(room.author.actor, room.chatNo, after, 'author-1');
+  const send = (content: string) => {
+    const { asker, chatNo } = room;
+    return chat.sendMessage(asker.actor, {
+      chatNo,
+      contentType: 'text',
+      content,
+      clientKey: `socket:${content}`,
     });
-    const send = (content: string) =>
-      chat.sendMessage(asker.actor, { chatNo, contentType: 'text', content, clientKey: `socket:${content}` });
+  };
+  const unread = async () => {
+    const { body } = await room.author.get<{ unReadCount: number }[]>('/chatroom');
+    return body[0]?.unReadCount;
+  };
+
+  it('moves the read position over the other party’s messages, and tells nothing of one’s own', async () => {
+    const { asker, author, chatNo } = room;
     await send('hello?');
     await send('anybody there?');
     expect(await chat.enterRoom(asker.actor, chatNo, 2, 'asker-1')).to.include({ seq: 2 });
     expect(told).to.deep.equal([]);
-    await chat.enterRoom(author.actor, chatNo, undefined, 'author-1');
-    await chat.close();
+    await enter();
     expect(told).to.deep.equal([[author.no, 2]]);
     const { body } = await author.get<{ chatList: { readCount: number }[] }>(`/chatroom/${chatNo}`);
     expect(body.chatList.map(({ readCount }) => readCount)).to.deep.equal([0, 0]);
+  });
+
+  it('reads a single message, too, before it answers', async () => {
+    await send('hello?');
+    await enter(1);
+    expect(told).to.deep.equal([[room.author.no, 1]]);
+    expect(await unread()).to.equal(0);
+    await enter();
+    expect(told, 'once').to.have.length(1);
+  });
+
+  it('reads nothing for a connection that is gone by then', async () => {
+    await chat.close();
+    ({ chat, told } = await buildChat({ isInRoom: false }));
+    await send('hello?');
+    const { messages, present } = await enter();
+    expect([messages.length, present, told]).to.deep.equal([1, [], []]);
+    expect(await unread()).to.equal(1);
+  });
+
+  it('is told up to the number it goes on from, and nothing that is written meanwhile', async () => {
+    // Who enters is delivered what comes behind `seq`: it would be there twice.
+    for (const after of [undefined, 1]) {
+      const before = await send(`before, after ${after}`);
+      beforeMissedAreRead(() => send(`meanwhile, after ${after}`));
+      const { messages, seq, more } = await enter(after);
+      expect({ seq, last: messages.at(-1)?.seq, more }).to.deep.equal({
+        ...{ seq: before.seq, last: before.seq, more: false },
+      });
+    }
+  });
+
+  it('tells the numbers, who is there, and how far the other has read', async () => {
+    const { asker, author, chatNo } = room;
+    expect(await enter()).to.deep.equal({
+      ...{ messages: [], more: false, seq: 0, present: [author.no] },
+      otherRead: { memberNo: asker.no, seq: 0 },
+    });
+    await chat.sendMessage(author.actor, { chatNo, contentType: 'text', content: 'hello' });
+    await chat.sendMessage(author.actor, { chatNo, contentType: 'text', content: 'again' });
+    await chat.markRead(asker.actor, chatNo, 1);
+    const { messages, ...rest } = await enter(0);
+    expect(rest).to.deep.equal({
+      ...{ more: false, seq: 2, present: [author.no] },
+      otherRead: { memberNo: asker.no, seq: 1 },
+    });
+    expect(messages.map(({ seq, readCount, senderName }) => [seq, readCount, senderName])).to.deep.equal([
+      [1, 0, author.nickname],
+      [2, 1, author.nickname],
+    ]);
+    for (const after of [2, 3]) expect((await enter(after)).messages, `after ${after}`).to.deep.equal([]);
+  });
+
+  it('catches up five hundred messages at once, and says whether there are more', async () => {
+    const texts = Array.from({ length: MAX_CAUGHT_UP }, (_, i) => `${i + 1}`);
+    await fill(room, texts);
+    const { messages, more } = await enter();
+    expect([messages.length, more], 'just as many').to.deep.equal([MAX_CAUGHT_UP, false]);
+    const count = MAX_CAUGHT_UP + 1;
+    await fill(room, ['one more'], MAX_CAUGHT_UP);
+    const cases: [after: number | undefined, first: number, last: number, more: boolean][] = [
+      [undefined, 2, count, true],
+      [0, 1, MAX_CAUGHT_UP, true],
+      [1, 2, count, false],
+      [count - 1, count, count, false],
+    ];
+    for (const [after, first, last, more] of cases) {
+      const entered = await enter(after);
+      const seqs = entered.messages.map(({ seq }) => seq);
+      expect(seqs, `after ${after}`).to.deep.equal(
+        Array.from({ length: last - first + 1 }, (_, i) => first + i),
+      );
+      expect(entered, `after ${after}`).to.include({ more, seq: count });
+    }
+  });
+
+  it('catches up as much text as a slow line can take, the nearest first, and always one message', async () => {
+    // Each is a text in quotes of JSON: together just what fits, and a byte more.
+    const half = 'x'.repeat(MAX_BYTES / 2 - 2);
+    await fill(room, [half, half, `${half}y`, half, 'z'.repeat(MAX_BYTES)]);
+    const cases: [after: number | undefined, seqs: number[], more: boolean][] = [
+      [0, [1, 2], true],
+      [1, [2], true],
+      [2, [3], true],
+      [3, [4], true],
+      [4, [5], false],
+      [undefined, [5], true],
+    ];
+    for (const [after, seqs, more] of cases) {
+      const entered = await enter(after);
+      expect(
+        entered.messages.map(({ seq }) => seq),
+        `after ${after}`,
+      ).to.deep.equal(seqs);
+      expect(entered.more, `after ${after}`).to.equal(more);
+    }
+  });
+
+  it('finds rooms that are asked for together as it finds one alone', async () => {
+    const second = await openRoom();
+    await fill(second, ['1', '2']);
+    await fill(room, ['1']);
+    const asked = [
+      chat.viewRoom(room.chatNo, room.author.no),
+      chat.viewRoom(987_654_321, room.author.no).catch(({ code }: { code: string }) => code),
+      chat.viewRoom(second.chatNo, second.author.no),
+    ];
+    const [one, missing, two] = await Promise.all(asked);
+    expect(one).to.deep.include({ memberNo: room.author.no, mark: { seq: 1, read: 0 } });
+    expect(two).to.deep.include({ memberNo: second.author.no, mark: { seq: 2, read: 0 } });
+    expect(missing).to.equal('CHAT_ROOM_NOT_FOUND');
+    expect(await chat.viewRoom(room.chatNo, room.author.no)).to.deep.equal(one);
   });
 });
