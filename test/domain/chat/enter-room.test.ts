@@ -108,7 +108,7 @@ describe('entering a room', () => {
   });
 
   it('reads a single message, too, before it answers', async () => {
-    await send('hello?');
+    await fill(room, ['hello?']);
     await enter(1);
     expect(told).to.deep.equal([[room.author.no, 1]]);
     expect(await unread()).to.equal(0);

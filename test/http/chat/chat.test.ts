@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { Room } from '../../../domain/chat/rooms/room.model.js';
 import { call, member } from '../../support/api.js';
 import { adoptionPost, openRoom, push } from '../../support/chat.js';
+import { connect } from '../../support/sockets.js';
 
 interface RoomElement {
   chatNo: number;
@@ -35,6 +37,28 @@ describe('POST /chatroom', () => {
     const asked = { saleNo: `${saleNo}`, createMember: `${author.no}` };
     expect((await asker.post('/chatroom', asked)).body).to.deep.equal({ status: 200 });
     expect((await author.get<RoomElement[]>('/chatroom')).body[0]).to.include({ saleNo });
+  });
+
+  it('tells a new room to both members, and one that was there to nobody', async () => {
+    const [author, asker] = [await member(), await member()];
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    const saleNo = await adoptionPost(author);
+    await asker.post('/chatroom', { saleNo, createMember: author.no });
+    for (const [who, client] of [
+      [asker, mine],
+      [author, theirs],
+    ] as const) {
+      const told = await client.next<RoomElement>('room');
+      expect([told]).to.deep.equal((await who.get<RoomElement[]>('/chatroom')).body);
+    }
+    await asker.post('/chatroom', { saleNo, createMember: author.no });
+    // Events of one member come in order: what the second call would have told came before this.
+    const other = await adoptionPost(author);
+    await asker.post('/chatroom', { saleNo: other, createMember: author.no });
+    for (const client of [mine, theirs]) {
+      await client.next<RoomElement & { saleNo: number }>('room', (room) => room.saleNo === other);
+      expect(client.heard('room')).to.have.length(2);
+    }
   });
 
   it('refuses the author alone, a third member as creator, and a sale that is not there', async () => {
@@ -80,6 +104,27 @@ describe('GET /chatroom', () => {
     const one = await author.get<RoomElement[]>(`/chatroom?saleNo=${otherSale}`);
     expect(one.body.map((room) => room.chatNo)).to.not.include(chatNo);
     expect(one.body).to.have.length(1);
+  });
+});
+
+describe('GET /chatroom of rooms with activity at the same moment', () => {
+  it('lists the later room first, whichever side the member is on', async () => {
+    const [first, second] = [await member(), await member()];
+    const opened = [
+      [first, second],
+      [second, first],
+      [first, second],
+      [second, first],
+    ] as const;
+    for (const [author, asker] of opened) {
+      await asker.post('/chatroom', { saleNo: await adoptionPost(author), createMember: author.no });
+    }
+    await Room.updateMany({ creator: { $in: [first.no, second.no] } }, { createdAt: new Date() });
+    for (const who of [first, second]) {
+      const numbers = (await who.get<RoomElement[]>('/chatroom')).body.map(({ chatNo }) => chatNo);
+      expect(numbers).to.have.length(4);
+      expect(numbers).to.deep.equal([...numbers].sort((a, b) => b - a));
+    }
   });
 });
 
