@@ -1,0 +1,168 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
+import { RoomAudit } from '../../../domain/chat/rooms/audit-room.js';
+import { rewriteLedger } from '../../../domain/chat/rooms/rewrite-ledger.js';
+import { type Position, Room, type RoomRecord, type Side } from '../../../domain/chat/rooms/room.model.js';
+import { stateOf } from '../../../domain/chat/rooms/room-states.js';
+import { service } from '../../support/service.js';
+
+const CREATOR = 1;
+const JOINER = 2;
+const SIDES: Side[] = ['creator', 'joiner'];
+
+/** A message of a room whose bookkeeping is anything: its records alone count. */
+interface Wreck {
+  /** How many numbers are missing before it. */
+  hole: number;
+  senderNo: number;
+  sent: Record<Side, number>;
+  read: Record<Side, Position>;
+}
+
+const position = fc.record({ seq: fc.nat(30), others: fc.nat(30) });
+const positions = fc.record({ creator: position, joiner: position });
+const wreck: fc.Arbitrary<Wreck> = fc.record({
+  hole: fc.constantFrom(0, 0, 0, 1, 3),
+  senderNo: fc.constantFrom(CREATOR, JOINER),
+  sent: fc.record({ creator: fc.nat(30), joiner: fc.nat(30) }),
+  read: positions,
+});
+
+let chatNo = 50_000_000;
+
+/** Stores a room as it is after some accident. */
+async function store(wrecks: Wreck[], read: RoomRecord['read']): Promise<void> {
+  chatNo += 1;
+  const room = { _id: chatNo, saleNo: chatNo, creator: CREATOR, joiner: JOINER, createdAt: new Date(), read };
+  await Room.collection.insertOne(room as never);
+  let seq = 0;
+  const messages = wrecks.map(({ hole, ...fields }, i) => {
+    seq += hole + 1;
+    const text = { contentType: 'text', content: `${i}`, sentAt: new Date() };
+    return { _id: `${chatNo} ${String(i).padStart(4, '0')}`, chatNo, seq, ...text, ...fields };
+  });
+  if (messages.length > 0) await Message.collection.insertMany(messages as never[]);
+}
+
+async function records(): Promise<{ room: RoomRecord; messages: MessageRecord[] }> {
+  const room = (await Room.findById(chatNo).lean()) as RoomRecord;
+  return { room, messages: await Message.find({ chatNo }).sort({ seq: 1 }).lean() };
+}
+
+/** The messages that a side has not read, by the larger of its positions. */
+function unread(room: RoomRecord, messages: MessageRecord[], side: Side): string[] {
+  const { read, seq: newest } = stateOf(room, messages.at(-1));
+  const upTo = Math.min(read[side].seq, newest);
+  return messages.filter(({ seq }) => seq > upTo).map(({ _id }) => _id);
+}
+
+async function expectMended(): Promise<void> {
+  const before = await records();
+  await rewriteLedger(chatNo);
+  const after = await records();
+  const audit = new RoomAudit(after.room);
+  for (const message of after.messages) audit.add(message);
+  expect(audit.finish()).to.deep.equal([]);
+  const order = ({ messages }: typeof before) => messages.map(({ _id }) => _id);
+  expect(order(after)).to.deep.equal(order(before));
+  for (const side of SIDES) {
+    expect(unread(after.room, after.messages, side), `unread by the ${side}`).to.deep.equal(
+      unread(before.room, before.messages, side),
+    );
+  }
+  await rewriteLedger(chatNo);
+  expect(await records(), 'once more').to.deep.equal(after);
+}
+
+describe('the bookkeeping of a room, rewritten', function () {
+  this.timeout(30_000);
+  before(() => service());
+
+  it('agrees with its messages, and leaves unread what was unread, whatever it was before', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(wreck, { maxLength: 8 }), positions, async (wrecks, read) => {
+        await store(wrecks, read);
+        await expectMended();
+      }),
+      { numRuns: 20 },
+    ));
+
+  it('moves more messages than go in one write', async () => {
+    const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 2, others: 1 } };
+    const wrecks = Array.from({ length: 501 }, (_, i) => ({
+      ...{ hole: i === 0 ? 2 : 0, senderNo: CREATOR, sent: { creator: i, joiner: 0 }, read },
+    }));
+    await store(wrecks, read);
+    await expectMended();
+  });
+
+  it('of a room that is right is left alone, and of none is none', async () => {
+    const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 1, others: 1 } };
+    await store([{ hole: 0, senderNo: CREATOR, sent: { creator: 1, joiner: 0 }, read }], read);
+    const { bulkWrite } = Message;
+    const { updateOne } = Room;
+    let written = 0;
+    const count = () => {
+      written += 1;
+      throw new Error('written');
+    };
+    Object.assign(Message, { bulkWrite: count });
+    Object.assign(Room, { updateOne: count });
+    try {
+      await rewriteLedger(chatNo);
+      await rewriteLedger(chatNo + 1);
+    } finally {
+      Object.assign(Message, { bulkWrite });
+      Object.assign(Room, { updateOne });
+    }
+    expect(written).to.equal(0);
+  });
+});
+
+describe('the audit of a room', () => {
+  const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 1, others: 1 } };
+  const room = {
+    ...{ _id: 7, saleNo: 1, creator: CREATOR, joiner: JOINER, createdAt: new Date() },
+    read,
+  } as RoomRecord;
+  const entry = { _id: 'a', seq: 1, senderNo: CREATOR, sent: { creator: 1, joiner: 0 }, read };
+  const faultsOf = (given: RoomRecord, ...entries: (typeof entry)[]) => {
+    const audit = new RoomAudit(given);
+    for (const one of entries) audit.add(one);
+    return audit.finish().map(({ kind, text }) => `${kind}: ${text}`);
+  };
+
+  it('finds nothing where all agrees, and names each kind of fault once, with how many there are', () => {
+    expect(faultsOf(room, entry)).to.deep.equal([]);
+    const third = { ...entry, seq: 3, senderNo: 9, sent: { creator: 1, joiner: 0 } };
+    const fifth = { ...third, seq: 5 };
+    expect(faultsOf(room, entry, third, fifth)).to.deep.equal([
+      'seq: room 7: message number 3 follows 1 (and 1 more like it)',
+      'sender: room 7: message 3 is by member 9, who takes no part (and 1 more like it)',
+    ]);
+    const next = { ...entry, seq: 2, sent: { creator: 3, joiner: 1 } };
+    expect(faultsOf(room, entry, next)).to.deep.equal([
+      'sent: room 7: message 2 has the creator sending 3 messages so far, but there are 2 (and 1 more like it)',
+      "unread: room 7: the creator's unread count is 1, but 0 messages are unread (and 1 more like it)",
+    ]);
+  });
+
+  it('checks the positions of the room and of its messages', () => {
+    const readUpTo = (seq: number, others: number) => ({ ...read, joiner: { seq, others } });
+    const cases: [seq: number, others: number, fault: string | undefined][] = [
+      [1, 1, undefined],
+      [0, 0, undefined],
+      [2, 1, 'position: room 7: WHO has the joiner reading up to 2, but 1 is the newest'],
+      [-1, 0, 'position: room 7: WHO has the joiner reading up to -1, but 1 is the newest'],
+      [1, 0, 'others: room 7: WHO has the joiner reading 0 messages of the other up to 1, but there are 1'],
+    ];
+    for (const [seq, others, fault] of cases) {
+      const own = faultsOf({ ...room, read: readUpTo(seq, others) }, { ...entry, read: readUpTo(0, 0) });
+      const carried = faultsOf(room, { ...entry, read: readUpTo(seq, others) });
+      const told = (who: string) => (fault ? [`${who} ${fault.replace('WHO', who)}`] : []);
+      expect(own.slice(0, 1), `${seq} ${others}`).to.deep.equal(told('the room'));
+      expect(carried.slice(0, 1), `${seq} ${others}`).to.deep.equal(told('a message'));
+    }
+  });
+});
