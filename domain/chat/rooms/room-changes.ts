@@ -95,7 +95,6 @@ export function createRoomChanges(
     const last = told[side].get(chatNo);
     if (!last) {
       const timer = setTimeout(settle, LATEST_MS, chatNo, side);
-      timer.unref();
       told[side].set(chatNo, { at: now, changed: false, timer });
       return true;
     }
