@@ -41,6 +41,7 @@ describe('what connections were told of presence', () => {
   it('gives versions above all it has heard', () => {
     const told = createToldPresence(() => true);
     const next = told.next();
+    expect(told.accept(ROOM, 3, true, next), 'the first of all').to.equal(true);
     told.note(40);
     told.note(30);
     expect([next, told.next(), told.next()]).to.deep.equal([1, 41, 42]);
