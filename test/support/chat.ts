@@ -1,4 +1,10 @@
+import { type Chat, createChat } from '../../domain/chat/index.js';
+import { Message, type MessageRecord } from '../../domain/chat/messages/message.model.js';
+import { systemClock } from '../../domain/kernel/clock.js';
+import { createEventBus } from '../../domain/kernel/events.js';
+import { noLive } from '../../domain/kernel/live.js';
 import { Notification } from '../../domain/notifications/notification.model.js';
+import { createLogger } from '../../domain/platform/logger.js';
 import { type Member, member } from './api.js';
 import { eventually } from './eventually.js';
 import { service } from './service.js';
@@ -80,4 +86,41 @@ export async function timesNotified(
   await from.post('/chatroom/notification', push(chatNo, saleNo, content));
   await listedWith(who, content);
   return (await Notification.countDocuments({ memberNo: who.no })) - 1;
+}
+
+/** The chat of another process on the service's database, which knows nothing of what others do in memory. */
+export async function anotherChat(given: Partial<Parameters<typeof createChat>[0]> = {}): Promise<Chat> {
+  const { domain, config } = await service();
+  return createChat({
+    ...{ clock: systemClock, events: createEventBus(), live: noLive, logger: createLogger('silent', 'test') },
+    ...{ config, directory: domain.members.directory, adoption: domain.adoption },
+    ...given,
+  });
+}
+
+/**
+ * Stores messages past all processes, the first ones of a room, from its joining member.
+ * @param more of each record
+ */
+export async function storeMessages(
+  chatNo: number,
+  senderNo: number,
+  count: number,
+  more: (i: number) => Partial<MessageRecord> = () => ({}),
+): Promise<MessageRecord[]> {
+  const nobody = { seq: 0, others: 0 };
+  const records = Array.from({ length: count }, (_, i) => ({
+    _id: `stored-${chatNo}-${i}`,
+    chatNo,
+    seq: i + 1,
+    senderNo,
+    contentType: 'text' as const,
+    content: `${i}`,
+    sentAt: new Date(),
+    sent: { creator: 0, joiner: i + 1 },
+    read: { creator: nobody, joiner: nobody },
+    ...more(i),
+  }));
+  await Message.collection.insertMany(records as never[]);
+  return records;
 }

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
-import { type Chat, createChat } from '../../../domain/chat/index.js';
+import type { Chat } from '../../../domain/chat/index.js';
 import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
 import type { Side } from '../../../domain/chat/rooms/room.model.js';
-import { systemClock } from '../../../domain/kernel/clock.js';
-import { createEventBus } from '../../../domain/kernel/events.js';
 import { newMessageId } from '../../../domain/kernel/ids.js';
 import { noLive } from '../../../domain/kernel/live.js';
-import { createLogger } from '../../../domain/platform/logger.js';
-import { type OpenedRoom, openRoom } from '../../support/chat.js';
+import { anotherChat, type OpenedRoom, openRoom } from '../../support/chat.js';
 import { service } from '../../support/service.js';
 
 /** Most messages, and most bytes of their text as JSON, that one join catches up. */
@@ -16,20 +13,13 @@ const MAX_BYTES = 256 * 1024;
 
 /** A chat of its own on the service's database, and what it told. */
 async function buildChat({ isInRoom = true } = {}) {
-  const { domain, config } = await service();
   const told: [memberNo: number, seq: number][] = [];
-  const chat = createChat({
-    clock: systemClock,
-    events: createEventBus(),
+  const chat = await anotherChat({
     live: {
       ...noLive,
       isInRoom: () => isInRoom,
       messageRead: (_, { memberNo, seq }) => void told.push([memberNo, seq]),
     },
-    logger: createLogger('silent', 'test'),
-    config,
-    directory: domain.members.directory,
-    adoption: domain.adoption,
   });
   return { chat, told };
 }

@@ -5,36 +5,16 @@ import { createRoomStates } from '../../../domain/chat/rooms/room-states.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
 import { createLogger } from '../../../domain/platform/logger.js';
-import { openRoom, push } from '../../support/chat.js';
+import { openRoom, push, storeMessages } from '../../support/chat.js';
 import { eventually } from '../../support/eventually.js';
 import { beforeInserts } from '../../support/inserts.js';
 import { service } from '../../support/service.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Marked messages as a crash leaves them, written past the service. @param sentAt of the first one, epoch ms */
-async function strand(
-  chatNo: number,
-  senderNo: number,
-  count: number,
-  sentAt = Date.now() - HOUR_MS,
-): Promise<MessageRecord[]> {
-  const nobody = { seq: 0, others: 0 };
-  const records = Array.from({ length: count }, (_, i) => ({
-    _id: `stranded-${chatNo}-${i}`,
-    chatNo,
-    seq: i + 1,
-    senderNo,
-    contentType: 'text' as const,
-    content: `${i}`,
-    sentAt: new Date(sentAt + i),
-    sent: { creator: 0, joiner: i + 1 },
-    read: { creator: nobody, joiner: nobody },
-    unannounced: true as const,
-  }));
-  await Message.collection.insertMany(records as never[]);
-  return records;
-}
+/** Marked messages as a crash leaves them. @param sentAt of the first one, epoch ms */
+const strand = (chatNo: number, senderNo: number, count: number, sentAt = Date.now() - HOUR_MS) =>
+  storeMessages(chatNo, senderNo, count, (i) => ({ sentAt: new Date(sentAt + i), unannounced: true }));
 
 /** Numbers of rooms that are not there: the service under test cannot announce their messages meanwhile. */
 let lastRoom = 900_000_000;

@@ -1,0 +1,319 @@
+import { expect } from 'chai';
+import { MongoNetworkTimeoutError } from 'mongodb';
+import { createLedger, type Ledger } from '../../../domain/chat/messages/ledger.js';
+import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
+import type { RoomRecord } from '../../../domain/chat/rooms/room.model.js';
+import { createRoomStates, type RoomStates, stateOf } from '../../../domain/chat/rooms/room-states.js';
+import { AppError } from '../../../domain/kernel/errors.js';
+import { inStoppedTime } from '../../support/stopped-time.js';
+
+const CREATOR = 1;
+const JOINER = 2;
+const TAKEN = 11_000;
+const nobody = { creator: { seq: 0, others: 0 }, joiner: { seq: 0, others: 0 } };
+
+const turnsPass = async (count = 10) => {
+  for (let i = 0; i < count; i += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** Lets what waits at it pass, once it is opened. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open: () => open(), opened };
+}
+
+describe('the ledger of messages', () => {
+  const { insertMany } = Message.collection;
+  /** What the database holds, by room. */
+  let rooms: Map<number, MessageRecord[]>;
+  /** The numbers of records of all inserts. */
+  let inserts: number[];
+  /** What happens before an insert is carried out. */
+  let before: (records: MessageRecord[]) => Promise<void> | void;
+  let present: Set<number>;
+  let unknown: [chatNo: number, seq: number][];
+  let states: RoomStates;
+  let ledger: Ledger;
+
+  const held = (chatNo: number) => rooms.get(chatNo) ?? [];
+  const hold = (record: MessageRecord) =>
+    rooms.set(
+      record.chatNo,
+      [...held(record.chatNo), record].sort((a, b) => a.seq - b.seq),
+    );
+
+  /** Carries out an insert as the database does with the unique index on (room, number). */
+  async function insert(records: MessageRecord[], { ordered }: { ordered: boolean }): Promise<void> {
+    inserts.push(records.length);
+    await before(records);
+    const writeErrors: { index: number; code: number }[] = [];
+    for (const [index, record] of records.entries()) {
+      if (ordered && writeErrors.length > 0) break;
+      if (held(record.chatNo).some(({ seq }) => seq === record.seq)) writeErrors.push({ index, code: TAKEN });
+      else hold(record);
+    }
+    if (writeErrors.length > 0) throw Object.assign(new Error('duplicate keys'), { writeErrors });
+  }
+
+  beforeEach(() => {
+    [rooms, inserts, present, unknown] = [new Map(), [], new Set(), []];
+    before = () => {};
+    Message.collection.insertMany = insert as never;
+    states = createRoomStates(async (chatNos) => {
+      const room = { saleNo: 1, creator: CREATOR, joiner: JOINER, createdAt: new Date(0), read: nobody };
+      const loaded = (no: number) => stateOf({ ...room, _id: no } as RoomRecord, held(no).at(-1));
+      return new Map(chatNos.map((no) => [no, loaded(no)]));
+    });
+    ledger = createLedger(
+      { now: () => 0 },
+      states,
+      { isPresent: async (_, memberNo) => present.has(memberNo) },
+      (...room) => unknown.push(room),
+    );
+  });
+  afterEach(() => {
+    Message.collection.insertMany = insertMany;
+  });
+
+  const send = async (chatNo: number, content = 'hello', deliver = () => {}): Promise<number> => {
+    const { record } = await ledger.append(chatNo, { side: 'joiner', contentType: 'text', content }, deliver);
+    return record.seq;
+  };
+  const sends = (count: number, chatNo = 1) => Array.from({ length: count }, (_, i) => send(chatNo, `${i}`));
+  const outcomes = async (all: Promise<number>[]) =>
+    (await Promise.allSettled(all)).map((one) => (one.status === 'fulfilled' ? one.value : one.reason));
+  const unavailable = (error: unknown) =>
+    expect(error).instanceOf(AppError).property('code', 'SERVICE_UNAVAILABLE');
+
+  /** Another process stores a message under the number that a record was to have. */
+  const overtake = (record: MessageRecord) => {
+    const sent = { ...record.sent, creator: record.sent.creator + 1, joiner: record.sent.joiner - 1 };
+    hold({ ...record, _id: 'theirs', senderNo: CREATOR, sent });
+  };
+
+  for (const [count, expected] of [
+    [7, [1, 1, 1, 1, 1, 1, 1]],
+    [8, [8]],
+    [250, [100, 100, 50]],
+  ] as const) {
+    it(`stores ${count} sends of a room that wait by inserts of ${[...new Set(expected)]}`, async () => {
+      for (const start of [0, count]) {
+        inserts = [];
+        const all: Promise<number>[] = [];
+        for (let i = 0; i < count; i += 1) {
+          all.push(send(1, `${i}`));
+          // As from sockets: each by itself, all in one turn of the event loop.
+          await null;
+        }
+        expect(await Promise.all(all)).deep.equal(all.map((_, i) => start + i + 1));
+        expect(inserts).deep.equal(expected);
+      }
+      expect(
+        held(1)
+          .map(({ content }) => content)
+          .slice(count),
+      ).deep.equal(Array.from({ length: count }, (_, i) => `${i}`));
+    });
+  }
+
+  it('stores those of many rooms together: at most 500 an insert, two at a time', async () => {
+    const { open, opened } = gate();
+    before = () => opened;
+    const all = Array.from({ length: 1_200 }, (_, i) => send(i + 1));
+    await turnsPass();
+    expect(inserts).deep.equal([500, 500]);
+    open();
+    expect(new Set(await Promise.all(all))).deep.equal(new Set([1]));
+    expect(inserts).deep.equal([500, 500, 200]);
+  });
+
+  for (const count of [1, 2, 10]) {
+    it(`acknowledges and delivers nothing of a failed insert (${count} sends of each room)`, async () => {
+      await send(1);
+      await states.get(1);
+      const failure = new MongoNetworkTimeoutError('the answer did not come');
+      before = (records) => {
+        overtake(records[0] as MessageRecord);
+        throw failure;
+      };
+      const delivered: number[] = [];
+      const all = [1, 2].flatMap((chatNo) =>
+        Array.from({ length: count }, () => send(chatNo, 'lost', () => delivered.push(chatNo))),
+      );
+      expect(new Set(await outcomes(all))).deep.equal(new Set([failure]));
+      expect(delivered).deep.equal([]);
+      expect(unknown).deep.include.members([
+        [1, 1],
+        [2, 0],
+      ]);
+      expect([states.peek(1), states.peek(2)], 'it may be stored all the same').deep.equal([
+        undefined,
+        undefined,
+      ]);
+    });
+  }
+
+  it('tells each send of a shared insert what became of its own message', async () => {
+    before = () => {
+      before = () => {};
+      // A record that the database does not take, for another reason than its number.
+      const writeErrors = [{ index: 1, code: 121 }];
+      throw Object.assign(new Error('a document failed validation'), { writeErrors });
+    };
+    const [first, second, third] = await outcomes([send(1), send(2), send(3)]);
+    expect([first, third]).deep.equal([1, 1]);
+    expect(second).instanceOf(Error).property('message', 'a document failed validation');
+    expect(unknown).deep.equal([[2, 0]]);
+  });
+
+  it('stores the others of a shared insert where another process was first in one room', async () => {
+    before = ([record]) => {
+      before = () => {};
+      overtake(record as MessageRecord);
+    };
+    expect(await Promise.all([send(1), send(2), send(3)])).deep.equal([2, 1, 1]);
+    expect([2, 3].map((chatNo) => held(chatNo).length)).deep.equal([1, 1]);
+  });
+
+  it('acknowledges no send of a room’s own insert that the database refuses', async () => {
+    before = () => {
+      throw Object.assign(new Error('a document failed validation'), {
+        writeErrors: [{ index: 4, code: 121 }],
+      });
+    };
+    for (const outcome of await outcomes(sends(10))) expect(outcome).instanceOf(Error);
+  });
+
+  for (const [wins, isStored] of [
+    [199, true],
+    [200, false],
+  ] as const) {
+    it(`${isStored ? 'stores' : 'gives up'} where other processes were first ${wins} times`, async () => {
+      let lost = 0;
+      before = ([record]) => {
+        lost += 1;
+        if (lost <= wins) overtake(record as MessageRecord);
+      };
+      const [outcome] = await outcomes([send(1)]);
+      if (isStored) expect(outcome).equal(wins + 1);
+      else unavailable(outcome);
+      expect(inserts).lengthOf(200);
+      await ledger.idle();
+    });
+  }
+
+  it('counts the times anew once one of the sends that wait together is stored', async () => {
+    let lost = 0;
+    before = (records) => {
+      lost += 1;
+      // The first one is stored when the others have lost 150 times already.
+      if (lost <= 300) overtake(records[lost === 150 ? 1 : 0] as MessageRecord);
+    };
+    const stored = await Promise.all(sends(10));
+    expect(stored).deep.equal([150, ...Array.from({ length: 9 }, (_, i) => 302 + i)]);
+  });
+
+  it('fails the one send whose delivery fails: it is stored, and so are the others', async () => {
+    const failure = new Error('nobody to deliver to');
+    const all = sends(9);
+    const failing = send(1, 'stored', () => {
+      throw failure;
+    });
+    expect(await outcomes([...all, failing, send(1)])).deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, failure, 11]);
+    expect(held(1)).lengthOf(11);
+  });
+
+  it('delivers a message when it is stored and before the next one of its room', async () => {
+    const told: string[] = [];
+    const all = [1, 2].map((no) =>
+      send(1, `${no}`, () => told.push(`${no} of ${held(1).length} stored`)).then(() =>
+        told.push(`${no} answered`),
+      ),
+    );
+    await Promise.all(all);
+    expect(told.filter((text) => text.endsWith('stored'))).deep.equal(['1 of 1 stored', '2 of 2 stored']);
+    expect(told[0]).equal('1 of 1 stored');
+  });
+
+  it('is idle when no send is under way, those that came meanwhile included', async () => {
+    const gates = [gate(), gate()];
+    let next = 0;
+    before = () => gates[next++]?.opened;
+    const told: string[] = [];
+    const tell = (text: string) => () => void told.push(text);
+    const [first, idle] = [send(1).then(tell('first')), ledger.idle().then(tell('idle'))];
+    await turnsPass();
+    const second = send(2).then(tell('second'));
+    gates[0]?.open();
+    await first;
+    await turnsPass();
+    expect(told).deep.equal(['first']);
+    gates[1]?.open();
+    await Promise.all([second, idle]);
+    expect(told).deep.equal(['first', 'second', 'idle']);
+  });
+
+  it('has a recipient who is present read at once, the sender’s other party alone', async () => {
+    present.add(CREATOR);
+    const draft = { contentType: 'text', content: 'hello' } as const;
+    const [one, two] = await Promise.all(
+      (['joiner', 'creator'] as const).map((side) => ledger.append(1, { side, ...draft }, () => {})),
+    );
+    expect(one?.record.read).deep.equal({ ...nobody, creator: { seq: 1, others: 1 } });
+    expect(one?.record).not.property('unannounced');
+    expect(two?.record.read).deep.equal({ ...nobody, creator: { seq: 1, others: 1 } });
+    expect(two?.record).property('unannounced', true);
+    expect(states.peek(1)?.read).deep.equal(two?.record.read);
+  });
+
+  it('keeps a read position that moved while a message was being stored', async () => {
+    await send(1);
+    before = () => states.advanceRead(1, { memberNo: CREATOR, seq: 1, others: 1 });
+    await send(1);
+    expect(states.peek(1)?.read).deep.equal({ ...nobody, creator: { seq: 1, others: 1 } });
+  });
+
+  /** @param storedAt when a message of another room was stored, in ms */
+  for (const [passed, storedAt, isRefused] of [
+    [2_999, undefined, false],
+    [3_001, undefined, true],
+    [60_000, 57_001, false],
+    [60_000, 56_999, true],
+  ] as const) {
+    const moved = storedAt === undefined ? 'nothing' : `another room’s message at ${storedAt} ms`;
+    it(`${isRefused ? 'refuses' : 'stores'} a send whose turn comes after ${passed} ms, ${moved} stored meanwhile`, () =>
+      inStoppedTime(async (pass) => {
+        const { open, opened } = gate();
+        before = async ([record]) => {
+          if (record?.chatNo !== 1) return;
+          before = () => {};
+          await opened;
+          throw new MongoNetworkTimeoutError('the answer did not come');
+        };
+        const both = outcomes([send(1), send(1)]);
+        await turnsPass();
+        if (storedAt !== undefined) {
+          pass(storedAt);
+          await send(2);
+        }
+        const asked = inserts.length;
+        pass(passed - (storedAt ?? 0));
+        open();
+        const [, outcome] = await both;
+        if (isRefused) unavailable(outcome);
+        else expect(outcome).equal(1);
+        expect(inserts).lengthOf(isRefused ? asked : asked + 1);
+      }));
+  }
+
+  it('refuses nobody who comes behind a quiet time', async () => {
+    await inStoppedTime(async (pass) => {
+      await send(1);
+      pass(3_600_000);
+      expect(await Promise.all(sends(3))).deep.equal([2, 3, 4]);
+    });
+  });
+});

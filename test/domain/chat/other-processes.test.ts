@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { MongoNetworkTimeoutError } from 'mongodb';
+import { Message } from '../../../domain/chat/messages/message.model.js';
+import { Room } from '../../../domain/chat/rooms/room.model.js';
+import { createEventBus } from '../../../domain/kernel/events.js';
+import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
+import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
+import { eventually } from '../../support/eventually.js';
+import { beforeInserts } from '../../support/inserts.js';
+import { service } from '../../support/service.js';
+
+/** What a process has told its sockets. */
+function listening() {
+  const messages: MessagePayload[] = [];
+  const reads: [memberNo: number, seq: number][] = [];
+  const rooms: [memberNo: number, mark: RoomMark][] = [];
+  const live: typeof noLive = {
+    ...noLive,
+    message: (payload) => void messages.push(payload),
+    messageRead: (_, { memberNo, seq }) => void reads.push([memberNo, seq]),
+    room: (memberNo, _, mark) => void rooms.push([memberNo, mark]),
+  };
+  return { messages, reads, rooms, live };
+}
+
+describe('a process beside others', () => {
+  let room: OpenedRoom;
+  beforeEach(async () => {
+    room = await openRoom();
+  });
+
+  it('delivers a message again when it is repeated: it may have been stored and never delivered', async () => {
+    const { asker, author, chatNo } = room;
+    const { messages, rooms, live } = listening();
+    const chat = await anotherChat({ live });
+    await chat.requireParticipant(asker.actor, chatNo);
+    // What a process leaves that dies, or gives up waiting for the database, right after the write.
+    const [stored] = await storeMessages(chatNo, asker.no, 1, () => ({
+      clientKey: 'socket:k1',
+      read: { creator: { seq: 1, others: 1 }, joiner: { seq: 0, others: 0 } },
+    }));
+    const input = { chatNo, contentType: 'text', content: '0', clientKey: 'socket:k1' } as const;
+    const answer = await chat.sendMessage(asker.actor, input);
+    expect([answer.id, answer.seq, answer.readCount]).to.deep.equal([stored?._id, 1, 0]);
+    expect(messages).to.deep.equal([answer]);
+    await eventually(() =>
+      expect(rooms).to.deep.equal([
+        [author.no, { seq: 1, read: 1 }],
+        [asker.no, { seq: 1, read: 0 }],
+      ]),
+    );
+    await chat.close();
+    const { body } = await author.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
+    expect(body.chatList).to.have.length(1);
+  });
+
+  it('moves a read position over what they have written, and never back', async () => {
+    const { asker, author, chatNo } = room;
+    const unread = async () =>
+      (await author.get<{ unReadCount: number }[]>('/chatroom')).body[0]?.unReadCount;
+    const [one, two] = await Promise.all([anotherChat(), anotherChat()]);
+    await one.requireParticipant(author.actor, chatNo);
+    await storeMessages(chatNo, asker.no, 3);
+    await two.requireParticipant(author.actor, chatNo);
+    await one.markRead(author.actor, chatNo, 2);
+    expect(await unread()).to.equal(1);
+    // This one does not know of it.
+    await two.markRead(author.actor, chatNo, 1);
+    expect(await unread()).to.equal(1);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it('keeps the furthest of two read positions that are written at once', async () => {
+    const { asker, author, chatNo } = room;
+    await storeMessages(chatNo, asker.no, 2);
+    const { reads, live } = listening();
+    const chat = await anotherChat({ live });
+    const { updateOne } = Room.collection;
+    let letGo = () => {};
+    Room.collection.updateOne = (async (...args: Parameters<typeof updateOne>) => {
+      Room.collection.updateOne = updateOne;
+      await new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      return updateOne.apply(Room.collection, args);
+    }) as typeof updateOne;
+    try {
+      await chat.requireParticipant(author.actor, chatNo);
+      const first = chat.markRead(author.actor, chatNo, 1);
+      await eventually(() => expect(Room.collection.updateOne).to.equal(updateOne));
+      await chat.markRead(author.actor, chatNo, 2);
+      letGo();
+      await first;
+    } finally {
+      Room.collection.updateOne = updateOne;
+    }
+    expect(chat.knownHead(chatNo)?.reads).to.deep.equal([
+      { memberNo: author.no, seq: 2, others: 2 },
+      { memberNo: asker.no, seq: 0, others: 0 },
+    ]);
+    expect(reads[0]).to.deep.equal([author.no, 2]);
+    await chat.close();
+  });
+
+  it('stops when the sends under way are stored and announced', async () => {
+    const { asker, author, chatNo } = room;
+    const events = createEventBus();
+    const order: string[] = [];
+    events.on('message.unseen', async ({ recipientNo }) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push(`${recipientNo === author.no ? 'author' : recipientNo} notified`);
+    });
+    const chat = await anotherChat({ events });
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    let reached = () => {};
+    const underWay = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    await beforeInserts(
+      Message,
+      () => {
+        reached();
+        return held;
+      },
+      async () => {
+        const sent = chat
+          .sendMessage(asker.actor, { chatNo, contentType: 'text', content: 'on its way' })
+          .then(() => order.push('sent'));
+        await underWay;
+        const closed = chat.close().then(() => order.push('closed'));
+        await author.get('/healthz');
+        letGo();
+        await Promise.all([sent, closed]);
+      },
+    );
+    expect(order).to.deep.equal(['sent', 'author notified', 'closed']);
+  });
+
+  it('reads a long room by pages, and tells all of it after a write of unknown outcome', async () => {
+    const { asker, author, saleNo, chatNo } = room;
+    const { messages, reads, live } = listening();
+    const chat = await anotherChat({ live });
+    await chat.requireParticipant(asker.actor, chatNo);
+    const count = 1_001;
+    const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+    await storeMessages(chatNo, asker.no, count);
+    const { domain } = await service();
+    const readAfter = async (seq: number) =>
+      (await domain.chat.readAfter(chatNo, seq)).map((message) => message.seq);
+    expect(await readAfter(0)).to.deep.equal(numbers(1, 500));
+    expect(await readAfter(900)).to.deep.equal(numbers(901, count));
+    expect(await readAfter(count)).to.deep.equal([]);
+
+    const { body } = await author.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`);
+    expect(body.chatList.map(({ content }) => Number(content) + 1)).to.deep.equal(numbers(2, count));
+    // A broadcast that comes back without its id is looked for as far back.
+    const back = (content: string) =>
+      author.post(
+        '/chatroom/notification',
+        push(chatNo, saleNo, content, { senderNo: asker.no, sendTime: 1 }),
+      );
+    expect((await back('0')).status).to.equal(404);
+    expect((await back('1')).body).to.include({ id: `stored-${chatNo}-1` });
+
+    const failure = new MongoNetworkTimeoutError('the answer did not come in time');
+    await beforeInserts(
+      Message,
+      () => Promise.reject(failure),
+      async () => {
+        const input = { chatNo, contentType: 'text', content: 'unknown' } as const;
+        const outcome = await chat.sendMessage(asker.actor, input).catch((error: unknown) => error);
+        expect(outcome).to.equal(failure);
+      },
+    );
+    await eventually(() => expect(reads).to.deep.equal([[author.no, count]]));
+    expect(messages.map(({ seq }) => seq)).to.deep.equal(numbers(1, count));
+    await chat.close();
+  });
+});
