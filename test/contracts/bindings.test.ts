@@ -11,6 +11,7 @@ import {
   startRedis,
   type TestRedis,
 } from '../support/redis.js';
+import { inStoppedTime } from '../support/stopped-time.js';
 import { bindingsContract } from './bindings.contract.js';
 
 bindingsContract('memory', () => {
@@ -65,14 +66,16 @@ describe('bindings of several processes', () => {
     expect(Number(/cmdstat_zadd:calls=(\d+)/.exec(stats)?.[1])).equal(1);
   });
 
-  it('keep addresses and user agents out of Redis', async () => {
+  it('keep addresses and user agents out of Redis, and leave nothing behind there', async () => {
     const redis = await connections.connect(server.url);
     const bindings = createRedisBindings(redis, systemClock);
     bindings.touch(client, 3);
     await bindings.find(client);
     const keys = await redis.commands.keys('*');
-    expect(keys.some((key) => key.startsWith('adoption:bindings:'))).equal(true);
+    const own = keys.filter((key) => key.startsWith('adoption:bindings:'));
+    expect(own).not.empty;
     expect(keys.join()).not.match(/203\.0|browser/);
+    for (const key of own) expect(await redis.commands.pttl(key)).within(1, 30 * 60_000);
   });
 
   it('go on in each process while Redis is away, and are told anew to one that has lost them', async () => {
@@ -90,9 +93,97 @@ describe('bindings of several processes', () => {
     const back = reaches(redis, 'back');
     await server.restart();
     await back;
-    bindings.touch(client, 4);
     const other = createRedisBindings(await connections.connect(server.url), systemClock);
-    await eventually(async () => expect(await other.find(client)).deep.equal([4]));
-    expect(await bindings.find(client)).deep.equal([4, 3]);
+    // The one it was told of last: it has lost that, too.
+    bindings.touch(client, 3);
+    await eventually(async () => expect(await other.find(client)).deep.equal([3]));
+    expect(await bindings.find(client)).deep.equal([3, 4]);
+  });
+});
+
+describe('bindings on a Redis that answers what the test says', () => {
+  const client = { address: '203.0.113.9', userAgent: 'a browser' };
+
+  function build() {
+    const redis = { away: false, asked: 0, fails: false, listeners: 0 };
+    const connection = {
+      get away() {
+        return redis.away;
+      },
+      ask: async () => {
+        redis.asked += 1;
+        return redis.fails ? undefined : true;
+      },
+      on: () => {
+        redis.listeners += 1;
+        return () => {
+          redis.listeners -= 1;
+        };
+      },
+    };
+    return { redis, bindings: createRedisBindings(connection as never, systemClock) };
+  }
+
+  it('tell it of a member who goes on once a minute', () =>
+    inStoppedTime(async (pass) => {
+      const { redis, bindings } = build();
+      for (const [ms, asked] of [
+        [0, 1],
+        [59_000, 1],
+        [2_000, 2],
+      ] as const) {
+        pass(ms);
+        // The cache looks at the time once a millisecond.
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        bindings.touch(client, 3);
+        expect(redis.asked).equal(asked);
+      }
+      bindings.touch(client, 4);
+      expect(redis.asked, 'another one at once: the order counts').equal(3);
+    }));
+
+  it('tell it again what it did not take, and nothing while it is away', async () => {
+    const { redis, bindings } = build();
+    redis.fails = true;
+    bindings.touch(client, 3);
+    await new Promise((resolve) => setImmediate(resolve));
+    redis.fails = false;
+    bindings.touch(client, 3);
+    expect(redis.asked).equal(2);
+    redis.away = true;
+    bindings.touch(client, 4);
+    expect(redis.asked).equal(2);
+    redis.away = false;
+    bindings.touch(client, 4);
+    expect(redis.asked).equal(3);
+  });
+
+  it('listen to it no longer once they are closed', () => {
+    const { redis, bindings } = build();
+    expect(redis.listeners).equal(1);
+    bindings.close();
+    expect(redis.listeners).equal(0);
+  });
+
+  const clientOf = (i: number) => ({ address: `${i}`, userAgent: '' });
+
+  it('are remembered of 50,000 clients, in each process and of what was told', async () => {
+    const { redis, bindings } = build();
+    for (let i = 0; i <= 50_000; i += 1) bindings.touch(clientOf(i), 3);
+    redis.fails = true;
+    expect(await bindings.find(clientOf(0))).deep.equal([]);
+    expect(await bindings.find(clientOf(1))).deep.equal([3]);
+    redis.asked = 0;
+    bindings.touch(clientOf(50_000), 3);
+    expect(redis.asked).equal(0);
+    bindings.touch(clientOf(0), 3);
+    expect(redis.asked).equal(1);
+  });
+
+  it('are remembered of 100,000 clients where a process is alone', async () => {
+    const bindings = createMemoryBindings(systemClock);
+    for (let i = 0; i <= 100_000; i += 1) bindings.touch(clientOf(i), 3);
+    expect(await bindings.find(clientOf(0))).deep.equal([]);
+    expect(await bindings.find(clientOf(1))).deep.equal([3]);
   });
 });

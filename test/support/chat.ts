@@ -99,17 +99,17 @@ export async function anotherChat(given: Partial<Parameters<typeof createChat>[0
 }
 
 /**
- * Stores messages past all processes, the first ones of a room, from its joining member.
+ * The first messages of a room as records, all from its joining member.
  * @param more of each record
  */
-export async function storeMessages(
+export function messageRecords(
   chatNo: number,
   senderNo: number,
   count: number,
   more: (i: number) => Partial<MessageRecord> = () => ({}),
-): Promise<MessageRecord[]> {
+): MessageRecord[] {
   const nobody = { seq: 0, others: 0 };
-  const records = Array.from({ length: count }, (_, i) => ({
+  return Array.from({ length: count }, (_, i) => ({
     _id: `stored-${chatNo}-${i}`,
     chatNo,
     seq: i + 1,
@@ -121,6 +121,11 @@ export async function storeMessages(
     read: { creator: nobody, joiner: nobody },
     ...more(i),
   }));
+}
+
+/** Stores such records past all processes. */
+export async function storeMessages(...what: Parameters<typeof messageRecords>): Promise<MessageRecord[]> {
+  const records = messageRecords(...what);
   await Message.collection.insertMany(records as never[]);
   return records;
 }

@@ -39,7 +39,7 @@ export function createRedisBindings(
       await scripts.touch(commands, [redisKeys.bindings(key)], [memberNo, boundFor, MAX_BOUND]);
       return true;
     });
-    if (!taken && told.get(key) === memberNo) told.delete(key);
+    if (!taken) told.delete(key);
   }
 
   return {

@@ -72,8 +72,6 @@ export async function identifyPoster(
   if (known.length === 0 && !isOpen) throw unknownPoster();
   const room = await deps.states.get(chatNo);
   if (caller.actor) requireParticipant(room, caller.actor.no);
-  const claimsNothing = senderNo == null && senderEmail == null;
-  if (caller.actor && claimsNothing) return { room, actor: caller.actor, namesOther: false };
   const people = await deps.directory.lookUp([room.creator, room.joiner]);
   const behind = known.filter((no) => sideOf(room, no));
   const participants = [...people.values()];
@@ -82,6 +80,7 @@ export async function identifyPoster(
     participants.find(({ no }) => no === senderNo),
   ].filter((actor) => actor !== undefined);
   const believed = isOpen && !caller.actor ? named[0] : undefined;
+  const claimsNothing = senderNo == null && senderEmail == null;
   const likeliest = caller.actor ?? people.get(behind[0] ?? 0);
   const actor =
     named.find(({ no }) => behind.includes(no)) ??

@@ -279,7 +279,7 @@ export function createLedger(
       }
       try {
         await Room.updateOne(
-          { _id: state.chatNo, [`read.${side}.seq`]: { $lt: seq } },
+          { _id: state.chatNo },
           { $max: { [`read.${side}.seq`]: seq, [`read.${side}.others`]: others } },
         );
       } catch (error) {

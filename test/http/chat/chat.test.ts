@@ -141,6 +141,12 @@ describe('GET /chatroom/{chat_no}', () => {
     const before = await read(`?limit=2&before=${last.body.chatList[0]?.id}`);
     expect(before.body.chatList.map(({ content }) => content)).to.deep.equal(['m2', 'm3']);
     expect((await read('?before=unknown')).status).to.equal(404);
+    const elsewhere = await openRoom();
+    const foreign = await elsewhere.asker.post<{ id: string }>(
+      '/chatroom/notification',
+      push(elsewhere.chatNo, elsewhere.saleNo, 'of another room'),
+    );
+    expect((await read(`?before=${foreign.body.id}`)).status).to.equal(404);
     expect((await read('?limit=1001')).status).to.equal(400);
     expect((await (await member()).get(`/chatroom/${chatNo}`)).status).to.equal(403);
   });

@@ -105,6 +105,18 @@ describe('a broadcast posted back without its id', () => {
     expect(await contents()).to.deep.equal(['ok', 'ok', 'ok', 'ok', 'not ok']);
   });
 
+  it('is the newest of those with its text where its sendTime is of none', async () => {
+    const sendTime = Date.now();
+    for (const i of [1, 2]) {
+      await asker.post('/chatroom/notification', push(chatNo, saleNo, 'ok', { sendTime: sendTime - i }));
+    }
+    const { body } = await author.get<{ chatList: { id: string }[] }>(`/chatroom/${chatNo}`);
+    const copy = push(chatNo, saleNo, 'ok', { senderNo: asker.no });
+    const found = async (at: number) => (await postBack(copy, { sendTime: at })).body.id;
+    expect(await found(1)).to.equal(body.chatList[1]?.id);
+    expect(await found(sendTime - 1), 'the one that was sent then').to.equal(body.chatList[0]?.id);
+  });
+
   it('is 404 where it names the other one as its sender, who has sent no such message', async () => {
     const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
     const altered = { content: 'altered', senderEmail: author.email };

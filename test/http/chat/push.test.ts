@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { metrics } from '../../../domain/platform/metrics.js';
 import { call, type Member, member } from '../../support/api.js';
 import { openRoom, push, timesNotified } from '../../support/chat.js';
 import { connect } from '../../support/sockets.js';
@@ -47,6 +48,28 @@ describe('POST /chatroom/notification', () => {
     expect(answers[2]?.body).to.deep.equal(answers[0]?.body);
     const list = await asker.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
     expect(list.body.chatList).to.have.length(1);
+  });
+
+  it('takes what differs in time, type, text or sender for another message', async () => {
+    const first = push(chatNo, saleNo, 'https://example.org/cat.png', { sendTime: Date.now() });
+    const counted = async () => [
+      (await metrics.messagesStored.get()).values[0]?.value ?? 0,
+      (await metrics.messagesRepeated.get()).values.find(({ labels }) => labels.kind === 'key')?.value ?? 0,
+    ];
+    const [stored = 0, repeated = 0] = await counted();
+    const ids = new Set<string>();
+    for (const body of [
+      first,
+      { ...first, sendTime: Date.now() + 1_000 },
+      { ...first, contentType: 'image' },
+      { ...first, content: 'https://example.org/dog.png' },
+      first,
+    ]) {
+      ids.add((await asker.post<{ id: string }>('/chatroom/notification', body)).body.id);
+    }
+    ids.add((await author.post<{ id: string }>('/chatroom/notification', first)).body.id);
+    expect([...ids]).to.have.length(5);
+    expect(await counted()).to.deep.equal([stored + 5, repeated + 1]);
   });
 
   const contents = async () =>
@@ -112,6 +135,12 @@ describe('POST /chatroom/notification', () => {
       json: { ...copy, id: '0190-unknown' },
     });
     expect(elsewhere.body.message).to.equal('MESSAGE_NOT_FOUND');
+    const other = await openRoom();
+    const inAnother = await call('/chatroom/notification', {
+      method: 'POST',
+      json: { ...copy, chatNo: other.chatNo, saleNo: other.saleNo },
+    });
+    expect(inAnother.status).to.equal(404);
   });
 
   it('takes an empty address of the sender for none', async () => {
