@@ -52,5 +52,6 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
   metrics.messagesStored.inc();
   changes.touch(chatNo, BOTH);
   if (record.unannounced) unseen.announce(record);
-  return payload ?? presentPayload(record, state, sender);
+  // Delivered before it was told as stored.
+  return payload as unknown as MessagePayload;
 }

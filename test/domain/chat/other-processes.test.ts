@@ -58,11 +58,13 @@ describe('a process beside others', () => {
     const { asker, author, chatNo } = room;
     const unread = async () =>
       (await author.get<{ unReadCount: number }[]>('/chatroom')).body[0]?.unReadCount;
-    const [one, two] = await Promise.all([anotherChat(), anotherChat()]);
+    const { reads, live } = listening();
+    const [one, two] = await Promise.all([anotherChat({ live }), anotherChat()]);
     await one.requireParticipant(author.actor, chatNo);
     await storeMessages(chatNo, asker.no, 3);
     await two.requireParticipant(author.actor, chatNo);
-    await one.markRead(author.actor, chatNo, 2);
+    for (const seq of [2, 2, 1]) await one.markRead(author.actor, chatNo, seq);
+    expect(reads).to.deep.equal([[author.no, 2]]);
     expect(await unread()).to.equal(1);
     // This one does not know of it.
     await two.markRead(author.actor, chatNo, 1);
