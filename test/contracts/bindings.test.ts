@@ -105,7 +105,7 @@ describe('bindings on a Redis that answers what the test says', () => {
   const client = { address: '203.0.113.9', userAgent: 'a browser' };
 
   function build() {
-    const redis = { away: false, asked: 0, fails: false, listeners: 0 };
+    const redis = { away: false, asked: 0, fails: false, listeners: new Map<string, () => void>() };
     const connection = {
       get away() {
         return redis.away;
@@ -114,11 +114,9 @@ describe('bindings on a Redis that answers what the test says', () => {
         redis.asked += 1;
         return redis.fails ? undefined : true;
       },
-      on: () => {
-        redis.listeners += 1;
-        return () => {
-          redis.listeners -= 1;
-        };
+      on: (event: string, listener: () => void) => {
+        redis.listeners.set(event, listener);
+        return () => redis.listeners.delete(event);
       },
     };
     return { redis, bindings: createRedisBindings(connection as never, systemClock) };
@@ -160,9 +158,17 @@ describe('bindings on a Redis that answers what the test says', () => {
 
   it('listen to it no longer once they are closed', () => {
     const { redis, bindings } = build();
-    expect(redis.listeners).equal(1);
+    expect(redis.listeners.size).equal(1);
     bindings.close();
-    expect(redis.listeners).equal(0);
+    expect(redis.listeners.size).equal(0);
+  });
+
+  it('tell it again what it may have lost while it was away', () => {
+    const { redis, bindings } = build();
+    bindings.touch(client, 3);
+    redis.listeners.get('back')?.();
+    bindings.touch(client, 3);
+    expect(redis.asked).equal(2);
   });
 
   const clientOf = (i: number) => ({ address: `${i}`, userAgent: '' });

@@ -134,7 +134,7 @@ export function createLedger(
   /** The records that sends become, each following from the one before. */
   async function nextRecords(state: RoomState, sends: Send[]): Promise<MessageRecord[]> {
     const sides = new Set(sends.map(({ draft }) => draft.side));
-    const present = { creator: false, joiner: false };
+    const present = {} as Record<Side, boolean>;
     for (const side of sides) {
       present[other(side)] = await presence.isPresent(state.chatNo, state[other(side)]);
     }
@@ -180,7 +180,7 @@ export function createLedger(
       let count: number;
       try {
         const [only] = records;
-        if (only && records.length === 1) count = (await insertGrouped(only)) ? 1 : 0;
+        if (only && records.length === 1) count = Number(await insertGrouped(only));
         else count = await insertInOrder(Message, records);
       } catch (error) {
         // It may have been applied all the same (a time-out after the write): do not trust memory.
