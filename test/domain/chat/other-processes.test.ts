@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
+import { createChatState } from '../../../domain/chat/index.js';
 import { Message } from '../../../domain/chat/messages/message.model.js';
 import { Room } from '../../../domain/chat/rooms/room.model.js';
+import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
@@ -102,6 +104,43 @@ describe('a process beside others', () => {
     ]);
     expect(reads[0]).to.deep.equal([author.no, 2]);
     await chat.close();
+  });
+
+  it('marks read what it shows to a member whom the writer took for absent', async () => {
+    const { asker, author, chatNo } = room;
+    const { domain } = await service();
+    const { reads, live } = listening();
+    const inRoom = { ...live, isInRoom: () => true };
+    const chat = await anotherChat({ live: inRoom, ...createChatState(systemClock, inRoom), shared: true });
+    await chat.enterRoom(author.actor, chatNo, undefined, 'connection');
+    const input = { chatNo, contentType: 'text', content: 'are you there?' } as const;
+    const sent = await domain.chat.sendMessage(asker.actor, input);
+    expect(sent.readCount).to.equal(1);
+    chat.heard(sent);
+    await eventually(() => expect(reads).to.deep.equal([[author.no, 1]]));
+    await chat.close();
+    const { body } = await asker.get<{ chatList: { readCount: number }[] }>(`/chatroom/${chatNo}`);
+    expect(body.chatList.map(({ readCount }) => readCount)).to.deep.equal([0]);
+  });
+
+  it('answers with what they have recorded as read', async () => {
+    const { asker, author, saleNo, chatNo } = room;
+    const { domain } = await service();
+    await domain.chat.requireParticipant(asker.actor, chatNo);
+    const other = await anotherChat();
+    const sendAndRead = async (content: string) => {
+      const sent = await other.sendMessage(asker.actor, { chatNo, contentType: 'text', content });
+      await other.markRead(author.actor, chatNo, sent.seq);
+      return sent;
+    };
+    const { sendTime } = await sendAndRead('one');
+    const copy = push(chatNo, saleNo, 'one', { senderNo: asker.no, sendTime });
+    const { body } = await asker.post<{ readCount: number }>('/chatroom/notification', copy);
+    expect(body.readCount).to.equal(0);
+    await sendAndRead('two');
+    const list = await asker.get<{ chatList: { readCount: number }[] }>(`/chatroom/${chatNo}`);
+    expect(list.body.chatList.map(({ readCount }) => readCount)).to.deep.equal([0, 0]);
+    await other.close();
   });
 
   it('stops when the sends under way are stored and announced', async () => {
