@@ -91,7 +91,16 @@ describe('POST /chatroom/notification', () => {
 
   it('takes two pushes with the same text for two messages where sendTime is no plausible moment', async () => {
     const day = 24 * 3_600_000;
-    const moments = [0, 1, '1', Date.now() - day - 60_000, Date.now() + day + 60_000, 2 ** 53 - 1, null, undefined];
+    const moments = [
+      0,
+      1,
+      '1',
+      Date.now() - day - 60_000,
+      Date.now() + day + 60_000,
+      2 ** 53 - 1,
+      null,
+      undefined,
+    ];
     for (const sendTime of moments) {
       const body = push(chatNo, saleNo, `at ${sendTime}`, { sendTime });
       const answers = [
