@@ -180,7 +180,7 @@ export function createLedger(
       let count: number;
       try {
         const [only] = records;
-        if (only && records.length === 1) count = Number(await insertGrouped(only));
+        if (only && records.length === 1) count = (await insertGrouped(only)) ? 1 : 0;
         else count = await insertInOrder(Message, records);
       } catch (error) {
         // It may have been applied all the same (a time-out after the write): do not trust memory.

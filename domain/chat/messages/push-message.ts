@@ -62,9 +62,9 @@ async function findCopied(
   const { chatNo, contentType, content, sendTime } = input;
   const senderNo = posterNo === room.creator ? room.joiner : room.creator;
   const alike = { chatNo, seq: { $gt: room.seq - POSTED_BACK_WITHIN }, contentType, content };
-  if (clientKey !== undefined) {
-    // Only a plausible sendTime makes a key.
-    const sent = { $or: [{ sentAt: new Date(sendTime as number) }, { senderNo, clientKey }] };
+  // Only a plausible sendTime makes a key.
+  if (clientKey !== undefined && sendTime != null) {
+    const sent = { $or: [{ sentAt: new Date(sendTime) }, { senderNo, clientKey }] };
     const copied = await Message.findOne({ ...alike, ...sent }).lean();
     if (copied) return copied;
   }

@@ -31,7 +31,8 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
   const side = requireParticipant(room, actor.no);
   // Called by the name that a list would show, whatever it was when the connection was made.
   const sender = directory.latest(actor);
-  let payload: MessagePayload | undefined;
+  // Delivered, by the function below, before it is told as stored.
+  let payload!: MessagePayload;
 
   const { record, state, repeated } = await ledger.append(
     chatNo,
@@ -52,6 +53,5 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
   metrics.messagesStored.inc();
   changes.touch(chatNo, BOTH);
   if (record.unannounced) unseen.announce(record);
-  // Delivered before it was told as stored.
-  return payload as unknown as MessagePayload;
+  return payload;
 }

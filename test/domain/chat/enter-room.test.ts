@@ -5,7 +5,6 @@ import type { Side } from '../../../domain/chat/rooms/room.model.js';
 import { newMessageId } from '../../../domain/kernel/ids.js';
 import { noLive } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom } from '../../support/chat.js';
-import { service } from '../../support/service.js';
 
 /** Most messages, and most bytes of their text as JSON, that one join catches up. */
 const MAX_CAUGHT_UP = 500;
