@@ -6,12 +6,7 @@ const ACK = 3;
 
 /** What Socket.IO calls for each event that wants an acknowledgement, to make the function that sends it. */
 function createAck(this: GatewaySocket, id: number): (answer: object) => void {
-  let sent = false;
-  return (answer) => {
-    if (sent || !this.connected) return;
-    sent = true;
-    broadcastHere(this.nsp.adapter, this.id, { type: ACK, id, data: [answer] });
-  };
+  return (answer) => broadcastHere(this.nsp.adapter, this.id, { type: ACK, id, data: [answer] });
 }
 
 /**

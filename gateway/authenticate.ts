@@ -18,10 +18,6 @@ function handshakeToken({ handshake }: GatewaySocket): string {
   return given;
 }
 
-function header(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(',') : value;
-}
-
 /**
  * Lets a connection in or refuses it with a `connect_error` whose `data` is the error body.
  * (contract, section 5)
@@ -39,10 +35,12 @@ export function createAuthentication({ members, chat, rateLimits }: Domain, conf
       return;
     }
     entering.add(conn);
-    const { headers, address } = socket.handshake;
+    const { address } = socket.handshake;
+    // uWebSockets.js gives each header once, as text.
+    const headers = socket.handshake.headers as Record<string, string | undefined>;
     const client = identifyClient(
       address,
-      header(headers['x-forwarded-for']),
+      headers['x-forwarded-for'],
       headers['user-agent'],
       config.TRUST_PROXY,
     );

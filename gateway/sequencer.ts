@@ -19,7 +19,7 @@ interface Room {
   tail: Promise<unknown>;
 }
 
-/** How often a gap is read again before the message behind it is delivered all the same. */
+/** How often a gap is read before what waits behind it is dropped. */
 const MAX_READS = 5;
 
 /** Time, in ms, between two such reads. */
@@ -112,7 +112,7 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
   /** Holds a room for the time of a task; tasks of one room go one after another. */
   async function hold<T>(room: Room, chatNo: number, task: () => Promise<T>): Promise<T> {
     room.holders += 1;
-    const mine = room.tail.then(task, task);
+    const mine = room.tail.then(task);
     const done = () => {};
     room.tail = mine.then(done, done);
     let failed = true;
@@ -133,14 +133,13 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
     // Nobody came in after all, or everybody has left meanwhile; the last may have gone in the middle of
     // a task, which then has set a number again.
     if (room.last < 0 || !ports.isOccupied(chatNo)) {
-      if (rooms.get(chatNo) === room) rooms.delete(chatNo);
+      rooms.delete(chatNo);
       return;
     }
     release(room, chatNo);
     for (const deliver of room.waitingPresence.splice(0)) deliver();
     if (failed) {
-      // The database did not answer, most likely: what waits is stored, and is read once it does.
-      room.waiting.clear();
+      // The database did not answer, most likely: what waits is read once it does.
       setTimeout(() => fillLater(room, chatNo), AFTER_FAILURE_MS).unref();
     } else if (room.waiting.size > 0 || room.waitingReads.size > 0) {
       fillLater(room, chatNo);
@@ -154,7 +153,7 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
       // Left meanwhile: there is nobody to pass it on to.
       if (room.last < 0) return;
       for (const payload of payloads) {
-        if (payload.seq <= room.last || payload.seq > upTo) continue;
+        if (payload.seq > upTo) break;
         passed(room, payload);
         ports.filled();
         compareSoon(chatNo);

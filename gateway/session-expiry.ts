@@ -55,6 +55,5 @@ export function watchExpiries(sockets: ReadonlyMap<string, GatewaySocket>): () =
     // Those that are armed go on by themselves.
     for (const socket of sockets.values()) if (!socket.data.expiry) armExpiry(socket);
   }, LOOK_EVERY_MS);
-  timer.unref();
   return () => clearInterval(timer);
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { call, member } from '../support/api.js';
-import { openRoom } from '../support/chat.js';
+import { openRoom, push } from '../support/chat.js';
 import { connect } from '../support/sockets.js';
 import { itChatsOverSockets } from './chat-behaviour.js';
 
@@ -14,6 +14,39 @@ describe('chat over sockets', () => {
     const message = { chatNo, contentType: 'text', content: 'hello' };
     const sent = await client.ask<{ message: { senderName: string } }>('message:send', message);
     expect(sent.message.senderName).to.equal('renamed');
+  });
+
+  it('refuses whoever is not in a room, and rooms that are not there, for every event of a room', async () => {
+    const { asker, chatNo } = await openRoom();
+    const [stranger, mine] = [await connect(await member()), await connect(asker)];
+    const requests: [event: string, request: object][] = [
+      ['room:join', {}],
+      ['room:leave', {}],
+      ['message:send', { contentType: 'text', content: 'hello' }],
+      ['message:read', { seq: 0 }],
+    ];
+    for (const [event, request] of requests) {
+      const to = (room: number) => ({ ...request, chatNo: room });
+      expect(await stranger.ask(event, to(chatNo)), event).to.include({ status: 403, message: 'FORBIDDEN' });
+      const missing = await mine.ask(event, to(999_999));
+      expect(missing, event).to.include({ status: 404, message: 'CHAT_ROOM_NOT_FOUND' });
+    }
+    // A join that was refused is no reason not to come in later.
+    expect(await mine.ask('room:join', { chatNo })).to.include({ status: 200 });
+    await mine.ask('message:send', { chatNo, contentType: 'text', content: 'among us' });
+    await mine.next('message');
+    expect(stranger.heard('message')).to.deep.equal([]);
+  });
+
+  it('tells a client apart that has connected: its pushes need no token', async () => {
+    const { asker, chatNo, saleNo } = await openRoom();
+    const agent = { 'User-Agent': `an app of ${asker.no}` };
+    const ask = () =>
+      call('/chatroom/notification', { method: 'POST', json: push(chatNo, saleNo, 'hello'), headers: agent });
+    expect((await ask()).status).to.equal(401);
+    await connect(asker, { extraHeaders: agent });
+    const { status, body } = await ask();
+    expect([status, (body as { senderNo: number }).senderNo]).to.deep.equal([200, asker.no]);
   });
 
   it('takes its numbers as text of digits, and says what is missing', async () => {

@@ -112,6 +112,18 @@ describe('the namespace of a connection', () => {
     expect((await send('42["typing",{}]')).status).to.equal(400);
   });
 
+  it('takes nothing that a client sends behind leaving it', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    const { send, poll } = await polling();
+    await send(connectPacket(author.token));
+    await eventually(async () => expect((await poll()).text).to.include('40{"sid"'));
+    const message = { chatNo, contentType: 'text', content: 'left already' };
+    await send(`41\x1e42${JSON.stringify(['message:send', message])}`);
+    const peer = await connect(asker);
+    const sent = await peer.ask<{ message: object }>('message:send', { ...message, content: 'alone' });
+    expect(sent.message).to.include({ seq: 1 });
+  });
+
   describe('asked for twice before it is answered', () => {
     // Both were let in: two members, or one many times over, on one connection.
     let before: number;

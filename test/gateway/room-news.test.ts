@@ -1,5 +1,7 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { AppError } from '../../domain/kernel/errors.js';
 import type { RoomMark, RoomView } from '../../domain/kernel/live.js';
 import { createRoomNews } from '../../gateway/room-news.js';
 
@@ -10,6 +12,8 @@ const MEMBER = 3;
 function buildNews(alone = false) {
   const told: string[] = [];
   const reads: ((error?: Error) => void)[] = [];
+  const headsAsked: number[][] = [];
+  const connected = [MEMBER];
   const database: { mark: RoomMark } = { mark: { seq: 0, read: 0 } };
   const show = ({ seq, read }: RoomMark) => `${seq}/${read}`;
   const news = createRoomNews(
@@ -21,19 +25,19 @@ function buildNews(alone = false) {
             error ? reject(error) : resolve({ view: { regDate: mark.seq } as RoomView, mark }),
           );
         }),
-      headsOf: async () => [{ chatNo: CHAT, seq: database.mark.seq, reads: [positionOf(database.mark)] }],
-      isConnected: (memberNo) => memberNo === MEMBER,
-      connected: () => [MEMBER],
+      async headsOf(memberNos) {
+        headsAsked.push(memberNos);
+        return memberNos.includes(MEMBER) ? [headOf(database.mark)] : [];
+      },
+      isConnected: (memberNo) => connected.includes(memberNo),
+      connected: () => connected,
       emit: () => told.push(`read ${show(database.mark)}`),
     },
     alone,
     pino({ level: 'silent' }),
   );
   return {
-    news,
-    told,
-    reads,
-    database,
+    ...{ news, told, reads, headsAsked, connected, database },
     offer: (mark: RoomMark) => news.offer(MEMBER, CHAT, mark, () => told.push(show(mark))),
   };
 }
@@ -86,17 +90,103 @@ describe('the states of rooms that members are told', () => {
     expect(told[0]).to.equal('2/0');
   });
 
-  it('are read again when the database did not answer', async () => {
-    const { news, told, reads, database } = buildNews();
-    news.follow(headOf({ seq: 1, read: 0 }));
-    database.mark = { seq: 2, read: 0 };
-    news.compare(headOf(database.mark));
+  describe('that could not be read', () => {
+    beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+    afterEach(() => mock.timers.reset());
+
+    const cases: [what: string, error: Error, readAgain: boolean][] = [
+      ['the database does not answer', new Error('the database is away'), true],
+      ['the service is not ready', new AppError('SERVICE_UNAVAILABLE', 'the database is away'), true],
+      ['there is no such room', new AppError('CHAT_ROOM_NOT_FOUND', 'no such room'), false],
+    ];
+    for (const [what, error, readAgain] of cases) {
+      it(`because ${what}, are ${readAgain ? 'read again a second later' : 'left alone'}`, async () => {
+        const { news, told, reads, database } = buildNews();
+        news.follow(headOf({ seq: 1, read: 0 }));
+        database.mark = { seq: 2, read: 0 };
+        news.compare(headOf(database.mark));
+        await turn();
+        reads[0]?.(error);
+        await turn();
+        mock.timers.tick(999);
+        expect(reads).to.have.length(1);
+        mock.timers.tick(1);
+        expect(reads).to.have.length(readAgain ? 2 : 1);
+        reads[1]?.();
+        await turn();
+        expect(told).to.deep.equal(readAgain ? ['read 2/0'] : []);
+        mock.timers.tick(60_000);
+        news.compare(headOf(database.mark));
+        await turn();
+        expect(reads, 'where they are not known, the next look reads them').to.have.length(2);
+      });
+    }
+
+    it('are not read again for a member who has gone', async () => {
+      const { news, reads, offer } = buildNews();
+      offer({ seq: 1, read: 0 });
+      reads[0]?.(new Error('the database is away'));
+      await turn();
+      news.forget(MEMBER);
+      mock.timers.tick(60_000);
+      await turn();
+      expect(reads).to.have.length(1);
+    });
+  });
+
+  it('are told to nobody who has gone while they were read', async () => {
+    const { news, told, reads, database, offer } = buildNews();
+    database.mark = { seq: 1, read: 0 };
+    offer({ seq: 1, read: 0 });
+    news.forget(MEMBER);
+    reads[0]?.();
     await turn();
-    reads[0]?.(new Error('the database is away'));
-    while (reads.length < 2) await turn();
+    expect(told).to.deep.equal([]);
+  });
+
+  it('are read where it is not known what the member was told: other processes may have told more', async () => {
+    const { told, reads, database, offer } = buildNews();
+    database.mark = { seq: 2, read: 0 };
+    offer({ seq: 1, read: 0 });
+    expect(told).to.deep.equal([]);
+    offer({ seq: 2, read: 0 });
+    expect(reads, 'one read at a time').to.have.length(1);
+    reads[0]?.();
+    await turn();
     reads[1]?.();
     await turn();
-    expect(told).to.deep.equal(['read 2/0']);
+    expect(told, 'once').to.deep.equal(['read 2/0']);
+    offer({ seq: 2, read: 0 });
+    offer({ seq: 3, read: 0 });
+    expect(told).to.deep.equal(['read 2/0', '3/0']);
+    expect(reads).to.have.length(2);
+  });
+
+  it('are kept from what a member was told, not from what they came in with later', () => {
+    const { news, told, offer } = buildNews();
+    news.follow(headOf({ seq: 1, read: 0 }));
+    offer({ seq: 2, read: 0 });
+    news.follow(headOf({ seq: 5, read: 0 }));
+    offer({ seq: 3, read: 0 });
+    expect(told).to.deep.equal(['2/0', '3/0']);
+  });
+
+  it('are nothing to members without a socket here', async () => {
+    const { news, told, reads, headsAsked } = buildNews();
+    const other = MEMBER + 1;
+    news.offer(other, CHAT, { seq: 1, read: 0 }, () => told.push('to nobody'));
+    news.follow({ chatNo: CHAT, seq: 1, reads: [{ memberNo: other, seq: 0, others: 0 }] });
+    news.compare({ chatNo: CHAT, seq: 2, reads: [{ memberNo: other, seq: 0, others: 0 }] });
+    await turn();
+    expect([told, reads, headsAsked]).to.deep.equal([[], [], []]);
+  });
+
+  it('are compared a hundred members at a time', async () => {
+    const { news, connected, headsAsked } = buildNews();
+    connected.splice(0, 1, ...Array.from({ length: 101 }, (_, i) => 100 + i));
+    await news.compareAll();
+    expect(headsAsked.map(({ length }) => length)).to.deep.equal([100, 1]);
+    expect(headsAsked.flat()).to.deep.equal(connected);
   });
 
   it('are compared with the database: at first those the member was told, after an outage all', async () => {

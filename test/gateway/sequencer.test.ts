@@ -1,95 +1,9 @@
 import { expect } from 'chai';
-import { pino } from 'pino';
-import type { MessagePayload } from '../../domain/kernel/live.js';
-import { createSequencer } from '../../gateway/sequencer.js';
-import type { SequencerPorts } from '../../gateway/sequencer-ports.js';
-
-const CHAT = 7;
-
-/** A room in a database of the test's own, and the sockets of this process that are in it. */
-function buildRoom() {
-  const stored: MessagePayload[] = [];
-  const reads = new Map<number, number>();
-  const told: string[] = [];
-  const shown: number[] = [];
-  const askedFor: number[] = [];
-  let occupied = false;
-  let beforeRead = () => {};
-  const ports: SequencerPorts = {
-    async read(_chatNo, after) {
-      const page = stored.filter(({ seq }) => seq > after);
-      await new Promise((resolve) => setImmediate(resolve));
-      beforeRead();
-      return page;
-    },
-    async heads(chatNos) {
-      askedFor.push(...chatNos);
-      const positions = [...reads].map(([memberNo, seq]) => ({ memberNo, seq, others: seq }));
-      return chatNos.map((chatNo) => ({ chatNo, seq: stored.length, reads: positions }));
-    },
-    emit({ seq }) {
-      shown.push(seq);
-      told.push(`message ${seq}`);
-    },
-    entering: () => undefined,
-    heard() {},
-    heardRead() {},
-    emitRead: (_chatNo, { seq }) => told.push(`read ${seq}`),
-    compared() {},
-    filled() {},
-    isOccupied: () => occupied,
-  };
-  const sequencer = createSequencer(ports, pino({ level: 'silent' }));
-  return {
-    sequencer,
-    shown,
-    told,
-    reads,
-    store(): MessagePayload {
-      const message = { id: `m${stored.length}`, chatNo: CHAT, seq: stored.length + 1 } as MessagePayload;
-      stored.push(message);
-      return message;
-    },
-    push: (message: MessagePayload) => sequencer.offer(message, () => ports.emit(message)),
-    pushRead(memberNo: number, seq: number) {
-      const position = { memberNo, seq, others: seq };
-      sequencer.offerRead(CHAT, position, () => ports.emitRead(CHAT, position));
-    },
-    enter: (during = () => {}) =>
-      sequencer.enter(CHAT, 'socket', async () => {
-        occupied = true;
-        const seq = stored.length;
-        await new Promise((resolve) => setImmediate(resolve));
-        during();
-        return { seq };
-      }),
-    leave() {
-      occupied = false;
-      sequencer.leave(CHAT);
-    },
-    /** What happens while the database is being read. */
-    whileReading(what: () => void) {
-      beforeRead = what;
-    },
-    /** Whether the room is followed: compared with the database. */
-    async isFollowed(): Promise<boolean> {
-      askedFor.length = 0;
-      await sequencer.compare();
-      return askedFor.length > 0;
-    },
-  };
-}
-
-/** Everything that was put off to a later turn of the loop has run. */
-async function settled(): Promise<void> {
-  for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
-}
+import { buildRoom, CHAT, enteredRoom, settled } from './sequenced-room.js';
 
 describe('the sequencer', () => {
   it('passes on what comes in turn, drops repeats, and fills a jump from the database', async () => {
-    const room = buildRoom();
-    await room.enter();
-    await settled();
+    const room = await enteredRoom();
     const [first, second, third, fourth] = [room.store(), room.store(), room.store(), room.store()];
     room.push(first);
     room.push(first);
@@ -101,9 +15,7 @@ describe('the sequencer', () => {
   });
 
   it('gives those inside what a newcomer has read and they have not', async () => {
-    const room = buildRoom();
-    await room.enter();
-    await settled();
+    const room = await enteredRoom();
     room.store();
     await room.enter();
     await settled();
@@ -111,9 +23,7 @@ describe('the sequencer', () => {
   });
 
   it('finds what was lost without a push behind it by comparing', async () => {
-    const room = buildRoom();
-    await room.enter();
-    await settled();
+    const room = await enteredRoom();
     room.store();
     await room.sequencer.compare();
     await settled();
@@ -122,9 +32,7 @@ describe('the sequencer', () => {
 
   it('tells a read position behind the message that it reaches to, whichever comes first', async () => {
     // Two processes: the reader's push overtook the sender's, and the message showed as unread for good.
-    const room = buildRoom();
-    await room.enter();
-    await settled();
+    const room = await enteredRoom();
     const message = { ...room.store(), senderNo: 1, readCount: 1 };
     room.pushRead(2, 1);
     room.push(message);
@@ -133,18 +41,14 @@ describe('the sequencer', () => {
   });
 
   it('tells read positions forward only, and once', async () => {
-    const room = buildRoom();
-    await room.enter();
-    await settled();
+    const room = await enteredRoom();
     for (let i = 0; i < 3; i += 1) room.push({ ...room.store(), senderNo: 1, readCount: 1 });
     for (const seq of [1, 3, 2, 3]) room.pushRead(2, seq);
     expect(room.told.filter((one) => one.startsWith('read'))).to.deep.equal(['read 1', 'read 3']);
   });
 
   it('finds read positions that were lost by comparing', async () => {
-    const room = buildRoom();
-    await room.enter();
-    await settled();
+    const room = await enteredRoom();
     room.push({ ...room.store(), senderNo: 1, readCount: 1 });
     room.reads.set(2, 1);
     await room.sequencer.compare();
@@ -158,13 +62,11 @@ describe('the sequencer', () => {
     const room = buildRoom();
     await room.enter(room.leave);
     await settled();
-    expect(await room.isFollowed()).to.equal(false);
+    expect(await room.isKept()).to.equal(false);
   });
 
   it('lets go of a room whose last socket went while it was read on', async () => {
-    const room = buildRoom();
-    await room.enter();
-    await settled();
+    const room = await enteredRoom();
     room.store();
     const second = room.store();
     room.whileReading(() => {
@@ -173,7 +75,7 @@ describe('the sequencer', () => {
     });
     room.push(second);
     await settled();
-    expect(await room.isFollowed()).to.equal(false);
+    expect(await room.isKept()).to.equal(false);
     expect(room.shown, 'to nobody').to.deep.equal([]);
   });
 
@@ -185,5 +87,155 @@ describe('the sequencer', () => {
     room.push(room.store());
     await settled();
     expect(room.shown).to.deep.equal([1]);
+  });
+
+  it('lets go of a room with its last socket, and of one that nobody came into', async () => {
+    const room = await enteredRoom();
+    expect(room.sequencer.follows(CHAT)).to.equal(true);
+    room.leave();
+    expect(room.sequencer.follows(CHAT)).to.equal(false);
+    expect(await room.isKept()).to.equal(false);
+    const refused = room.enter(() => {
+      throw new Error('the database is away');
+    });
+    expect(await refused.catch(({ message }) => message)).to.equal('the database is away');
+    await settled();
+    expect(await room.isKept(), 'its socket is still being taken out').to.equal(false);
+  });
+
+  it('lets newcomers in one after another, and answers each before anything that came meanwhile', async () => {
+    const room = buildRoom();
+    const answered = (name: string) => () => room.told.push(`answer to ${name}`);
+    const first = room
+      .enter(() => {
+        room.push(room.store());
+        room.pushRead(2, 1);
+        room.pushPresence('left');
+        room.pushPresence('back');
+      }, 'first')
+      .then(answered('first'));
+    const second = room.enter(() => void room.told.push('second reads'), 'second').then(answered('second'));
+    await Promise.all([first, second]);
+    await settled();
+    expect(room.told).to.deep.equal([
+      'answer to first',
+      'second reads',
+      // To the first alone: the second has it in its answer.
+      'message 1',
+      'answer to second',
+      ...['read 1', 'left', 'back'],
+    ]);
+    expect(room.leftOut).to.deep.equal(['second']);
+    room.pushPresence('at once');
+    expect(room.told.at(-1)).to.equal('at once');
+    expect(room.asked, 'reads').to.deep.equal([0]);
+  });
+
+  it('goes on behind a join that fails', async () => {
+    const room = await enteredRoom();
+    const failing = room.enter(() => {
+      room.push(room.store());
+      throw new Error('the database is away');
+    });
+    const next = room.enter();
+    expect(await failing.catch(({ message }) => message)).to.equal('the database is away');
+    expect(await next).to.deep.equal({ seq: 1 });
+    await settled();
+    expect(room.shown).to.deep.equal([1]);
+    room.push(room.store());
+    expect(room.shown).to.deep.equal([1, 2]);
+  });
+
+  it('gives those inside what the newcomer has read and no more: the rest is for the newcomer, too', async () => {
+    const room = await enteredRoom();
+    room.store();
+    room.inPagesOf(2);
+    await room.enter(() => {
+      for (let i = 0; i < 4; i += 1) room.store();
+    }, 'newcomer');
+    await settled();
+    expect(room.shown).to.deep.equal([1]);
+    await room.sequencer.compare();
+    await settled();
+    expect(room.shown, 'page by page').to.deep.equal([1, 2, 3, 4, 5]);
+    expect(room.leftOut).to.deep.equal(['newcomer', undefined, undefined, undefined, undefined]);
+    expect(room.heard).to.deep.equal([1, 2, 3, 4, 5].map((seq) => `message ${seq}`));
+    expect(room.gapsFilled).to.equal(5);
+  });
+
+  it('never goes back behind what was told, whatever a newcomer has read', async () => {
+    const room = await enteredRoom();
+    const [first, second] = [room.store(), room.store()];
+    room.push(first);
+    room.push(second);
+    // Its connection was closed while it waited.
+    await room.sequencer.enter(CHAT, 'gone', async () => ({ seq: -1 }));
+    await settled();
+    room.push(second);
+    room.push(room.store());
+    await settled();
+    expect(room.shown).to.deep.equal([1, 2, 3]);
+    expect(room.asked).to.deep.equal([]);
+    expect(room.entered, 'looks at what is known of the room').to.equal(1);
+  });
+
+  it('tells nobody who comes in later what those who have left did not get', async () => {
+    const room = await enteredRoom();
+    const held = room.enter(() => {
+      room.push(room.forged(3));
+      room.pushRead(2, 3);
+      room.pushPresence('left');
+      room.leave();
+    });
+    await Promise.all([held, room.enter()]);
+    await settled();
+    expect(room.told).to.deep.equal([]);
+    expect(room.asked, 'reads').to.deep.equal([]);
+    room.push(room.store());
+    expect(room.told).to.deep.equal(['message 1']);
+  });
+
+  it('hears of no room that nobody is in', async () => {
+    const room = buildRoom();
+    room.push(room.store());
+    room.pushRead(2, 1);
+    await settled();
+    expect([room.told, room.heard, room.asked]).to.deep.equal([[], [], []]);
+  });
+
+  describe('takes a member to have read', () => {
+    const cases: [what: string, message: object, told: string[]][] = [
+      ['a message of theirs, where they had read everything before it', { senderNo: 2 }, []],
+      ['one that says it is read', { readCount: 0 }, []],
+      ['none that is unread', {}, ['read 1']],
+      ['no unread message of another one', { senderNo: 3 }, ['read 1']],
+    ];
+    for (const [what, message, told] of cases) {
+      it(what, async () => {
+        const room = await enteredRoom([1, 0], [2, 0]);
+        room.push(room.store(message));
+        room.pushRead(2, 1);
+        expect(room.told).to.deep.equal(['message 1', ...told]);
+        expect(room.heard.at(-1), 'all the same').to.equal('read 1 by 2');
+      });
+    }
+
+    it('not one behind an unread one, whatever it says', async () => {
+      const room = await enteredRoom([2, 0]);
+      room.push(room.store());
+      room.push(room.store({ readCount: 0 }));
+      room.pushRead(2, 2);
+      expect(room.told.at(-1)).to.equal('read 2');
+    });
+
+    it('what was known when the first one came in', async () => {
+      const room = buildRoom();
+      room.knows([2, 1]);
+      for (let i = 0; i < 2; i += 1) room.store();
+      await room.enter();
+      await settled();
+      for (const seq of [1, 2]) room.pushRead(2, seq);
+      expect(room.told).to.deep.equal(['read 2']);
+    });
   });
 });

@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import type { Domain } from '../../domain/domain.js';
+import { AppError } from '../../domain/kernel/errors.js';
+import type { Live } from '../../domain/kernel/live.js';
+import { metrics } from '../../domain/platform/metrics.js';
+import type { Budget } from '../../domain/platform/rate-limits/index.js';
+import { clientEvents } from '../../gateway/events/index.js';
+import { createDispatcher, defineEvent, type EventDefinition } from '../../gateway/handle.js';
+import type { Sequencer } from '../../gateway/sequencer.js';
+import type { GatewaySocket } from '../../gateway/socket.js';
+import { createWatchedLogger, takeErrors } from '../support/unexpected-errors.js';
+import { settled } from './sequenced-room.js';
+
+const MEMBER = 7;
+
+/** A connection and what becomes of its events. */
+function build(definitions: readonly EventDefinition[]) {
+  const taken: unknown[][] = [];
+  const state = { refused: undefined as Error | undefined };
+  const rateLimits = {
+    async take(budget: Budget, key: string | number): Promise<void> {
+      taken.push([budget, key]);
+      if (state.refused) throw state.refused;
+    },
+  };
+  const socket = {
+    connected: true,
+    data: { session: { actor: { no: MEMBER } } },
+  } as GatewaySocket;
+  const dispatch = createDispatcher(
+    {
+      domain: { rateLimits } as unknown as Domain,
+      ...{ live: {} as Live, sequencer: {} as Sequencer, logger: createWatchedLogger() },
+    },
+    definitions,
+  );
+  return {
+    ...{ taken, state, socket },
+    /** All the answers to an event. */
+    async send(event: unknown, ...args: unknown[]): Promise<unknown[]> {
+      const answers: unknown[] = [];
+      dispatch.call(socket, event, ...args, (...answer: unknown[]) => answers.push(...answer));
+      await settled();
+      return answers;
+    },
+    emit: (event: unknown, ...args: unknown[]) => dispatch.call(socket, event, ...args),
+  };
+}
+
+/** An event that does what it is told. */
+function eventThat(handle: () => Promise<object | undefined>) {
+  const handled: unknown[] = [];
+  const definition = defineEvent({
+    event: 'typing',
+    limit: 'socketEvent',
+    schema: z.object({ chatNo: z.number() }),
+    async handle(_context, _actor, request) {
+      handled.push(request);
+      return handle();
+    },
+  });
+  return { ...build([definition]), handled };
+}
+
+const counted = async (event: string, status: number) =>
+  (await metrics.socketRequests.get()).values.find(
+    ({ labels }) => labels.event === event && labels.status === status,
+  )?.value ?? 0;
+const unexpected = async () => (await metrics.unexpectedErrors.get()).values[0]?.value ?? 0;
+
+describe('an event of a client', () => {
+  it('counts against the budget of its kind before it is looked at, whatever it asks', async () => {
+    const { send, taken, state } = build(clientEvents);
+    state.refused = new AppError('RATE_LIMITED', 'too many', { retryAfterMs: 700 });
+    const answer = { status: 429, message: 'RATE_LIMITED', errors: ['too many'], retryAfterMs: 700 };
+    for (const { event } of clientEvents) expect(await send(event, {}), event).to.deep.equal([answer]);
+    expect(taken).to.deep.equal([
+      ...['room:join', 'room:leave'].map(() => ['socketEvent', MEMBER]),
+      ['message', MEMBER],
+      ...['message:read', 'typing', 'auth:refresh'].map(() => ['socketEvent', MEMBER]),
+    ]);
+  });
+
+  it('is answered once, with what its handler adds', async () => {
+    const { send, handled } = eventThat(async () => ({ more: 1 }));
+    const before = await counted('typing', 200);
+    expect(await send('typing', { chatNo: 1, unknown: true })).to.deep.equal([{ status: 200, more: 1 }]);
+    expect(handled).to.deep.equal([{ chatNo: 1 }]);
+    expect(await counted('typing', 200)).to.equal(before + 1);
+  });
+
+  it('is refused by name where it is not what it should be, and not handled', async () => {
+    const { send, handled } = eventThat(async () => undefined);
+    const before = await counted('typing', 400);
+    for (const [args, error] of [
+      [[{ chatNo: 'x' }], /^chatNo: /],
+      [[], /^typing: is missing$/],
+    ] as const) {
+      const [answer] = (await send('typing', ...args)) as [{ message: string; errors: string[] }];
+      expect(answer).to.include({ status: 400, message: 'INVALID_INPUT' });
+      expect(answer.errors[0]).to.match(error);
+    }
+    expect(handled).to.deep.equal([]);
+    expect(await counted('typing', 400)).to.equal(before + 2);
+  });
+
+  const faults: [error: Error, status: number, logged: boolean, retryAfterMs?: number][] = [
+    [new TypeError('a fault of ours'), 500, true],
+    [new AppError('SERVICE_UNAVAILABLE', 'the database is away'), 503, false, 1_000],
+    [new AppError('FORBIDDEN', 'not yours'), 403, false],
+  ];
+  for (const [error, status, logged, retryAfterMs] of faults) {
+    it(`that meets ${error.name} ${status} is answered, and ${logged ? 'logged and counted' : 'no error of ours'}`, async () => {
+      const { send } = eventThat(() => Promise.reject(error));
+      const before = [await unexpected(), await counted('typing', status)] as const;
+      const [answer] = (await send('typing', { chatNo: 1 })) as [object];
+      expect(answer).to.include({ status });
+      expect('retryAfterMs' in answer ? answer.retryAfterMs : undefined).to.equal(retryAfterMs);
+      expect(JSON.stringify(answer)).not.to.include('a fault of ours');
+      const lines = takeErrors();
+      expect(lines).to.have.length(logged ? 1 : 0);
+      if (logged) expect(lines[0]).to.include('a fault of ours');
+      expect(await unexpected()).to.equal(before[0] + (logged ? 1 : 0));
+      expect(await counted('typing', status)).to.equal(before[1] + 1);
+    });
+  }
+
+  it('that does not exist is named, cut short, and counted as one', async () => {
+    const { send, emit, taken } = build(clientEvents);
+    const before = await counted('unknown', 404);
+    expect(await send('x'.repeat(100))).to.deep.equal([
+      { status: 404, message: 'UNKNOWN_EVENT', errors: [`no such event: ${'x'.repeat(64)}`] },
+    ]);
+    emit({ no: 'text' });
+    expect(taken).to.deep.equal([]);
+    expect(await counted('unknown', 404)).to.equal(before + 2);
+  });
+
+  it('that was on its way when its connection ended is dropped', async () => {
+    const { send, socket, handled, taken } = eventThat(async () => undefined);
+    Object.assign(socket, { connected: false });
+    expect(await send('typing', { chatNo: 1 })).to.deep.equal([]);
+    expect(await send('nothing')).to.deep.equal([]);
+    expect([handled, taken]).to.deep.equal([[], []]);
+  });
+
+  it('that wants no answer is handled all the same', async () => {
+    const { emit, handled } = eventThat(async () => undefined);
+    emit('typing', { chatNo: 1 });
+    emit('typing', { chatNo: 2 }, 'no function');
+    emit('typing');
+    await settled();
+    expect(handled).to.deep.equal([{ chatNo: 1 }, { chatNo: 2 }]);
+  });
+
+  it('whose answer cannot be sent is logged', async () => {
+    const { emit } = eventThat(async () => undefined);
+    emit('typing', { chatNo: 1 }, () => {
+      throw new Error('not to be sent');
+    });
+    await settled();
+    expect(takeErrors().join()).to.include('not to be sent');
+  });
+});

@@ -1,0 +1,135 @@
+import { pino } from 'pino';
+import type { MessagePayload } from '../../domain/kernel/live.js';
+import { createSequencer } from '../../gateway/sequencer.js';
+import type { SequencerPorts } from '../../gateway/sequencer-ports.js';
+
+export const CHAT = 7;
+
+/** Everything that was put off to a later turn of the loop has run. */
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A room in a database of the test's own, and the sockets of this process that are in it. */
+export function buildRoom() {
+  const stored: MessagePayload[] = [];
+  const reads = new Map<number, number>();
+  /** What sockets were told, in order. */
+  const told: string[] = [];
+  const shown: number[] = [];
+  /** Who was left out of a message that was read. */
+  const leftOut: (string | undefined)[] = [];
+  /** Reads of messages, by the number they go on from. */
+  const asked: number[] = [];
+  const looks: number[][] = [];
+  const heard: string[] = [];
+  const compared: number[] = [];
+  const errors: string[] = [];
+  let known: [memberNo: number, seq: number][] = [];
+  let entered = 0;
+  let gapsFilled = 0;
+  let occupied = false;
+  let pageSize = 1_000;
+  let beforeRead = (): void | Promise<void> => {};
+  const positions = (of: Iterable<[number, number]>) =>
+    [...of].map(([memberNo, seq]) => ({ memberNo, seq, others: seq }));
+
+  const ports: SequencerPorts = {
+    async read(_chatNo, after) {
+      asked.push(after);
+      const page = stored.filter(({ seq }) => seq > after).slice(0, pageSize);
+      await new Promise((resolve) => setImmediate(resolve));
+      await beforeRead();
+      return page;
+    },
+    async heads(chatNos) {
+      looks.push(chatNos);
+      return chatNos.map((chatNo) => ({ chatNo, seq: stored.length, reads: positions(reads) }));
+    },
+    emit({ seq }, exceptSocket) {
+      shown.push(seq);
+      told.push(`message ${seq}`);
+      leftOut.push(exceptSocket);
+    },
+    entering(chatNo) {
+      entered += 1;
+      return known.length > 0 ? { chatNo, seq: stored.length, reads: positions(known) } : undefined;
+    },
+    heard: ({ seq }) => heard.push(`message ${seq}`),
+    heardRead: (_chatNo, { memberNo, seq }) => heard.push(`read ${seq} by ${memberNo}`),
+    emitRead: (_chatNo, { seq }) => told.push(`read ${seq}`),
+    compared: ({ chatNo }) => compared.push(chatNo),
+    filled() {
+      gapsFilled += 1;
+    },
+    isOccupied: () => occupied,
+  };
+  const logger = pino({ level: 'error' }, { write: (line: string) => errors.push(line) });
+  const sequencer = createSequencer(ports, logger);
+
+  return {
+    ...{ sequencer, shown, told, reads, leftOut, asked, looks, heard, compared, errors },
+    get entered() {
+      return entered;
+    },
+    get gapsFilled() {
+      return gapsFilled;
+    },
+    /** What is known of read positions when the first socket comes in. */
+    knows(...given: typeof known) {
+      known = given;
+    },
+    store(more: Partial<MessagePayload> = {}): MessagePayload {
+      const seq = stored.length + 1;
+      const message = { id: `m${seq}`, chatNo: CHAT, seq, senderNo: 1, readCount: 1, ...more };
+      stored.push(message as MessagePayload);
+      return message as MessagePayload;
+    },
+    /** A push of a message that no database has. */
+    forged: (seq: number) =>
+      ({ id: 'forged', chatNo: CHAT, seq, senderNo: 1, readCount: 1 }) as MessagePayload,
+    push: (message: MessagePayload, deliver = () => ports.emit(message)) => sequencer.offer(message, deliver),
+    pushRead(memberNo: number, seq: number) {
+      const position = { memberNo, seq, others: seq };
+      sequencer.offerRead(CHAT, position, () => told.push(`read ${seq}`));
+    },
+    pushPresence: (text: string) => sequencer.offerPresence(CHAT, () => told.push(text)),
+    /** @param during is called when the newcomer has read, before it is answered */
+    enter: (during: () => void | Promise<void> = () => {}, socket = 'socket', chatNo = CHAT) =>
+      sequencer.enter(chatNo, socket, async () => {
+        occupied = true;
+        const seq = stored.length;
+        await new Promise((resolve) => setImmediate(resolve));
+        await during();
+        return { seq };
+      }),
+    leave() {
+      occupied = false;
+      sequencer.leave(CHAT);
+    },
+    inPagesOf(size: number) {
+      pageSize = size;
+    },
+    /** What happens while the database is being read. */
+    whileReading(what: typeof beforeRead) {
+      beforeRead = what;
+    },
+    /** Whether the room is kept: compared with the database. */
+    async isKept(): Promise<boolean> {
+      looks.length = 0;
+      await sequencer.compare();
+      return looks.length > 0;
+    },
+  };
+}
+
+export type SequencedRoom = ReturnType<typeof buildRoom>;
+
+/** A room with a socket in it. */
+export async function enteredRoom(...knows: [memberNo: number, seq: number][]): Promise<SequencedRoom> {
+  const room = buildRoom();
+  room.knows(...knows);
+  await room.enter();
+  await settled();
+  return room;
+}

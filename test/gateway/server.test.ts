@@ -1,0 +1,389 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { AppError } from '../../domain/kernel/errors.js';
+import { eventually } from '../support/eventually.js';
+import { rawRequest } from '../support/raw-http.js';
+import { handshakeRequest, type RawSocket, rawSocket } from '../support/raw-socket.js';
+import { connect, refusal } from '../support/sockets.js';
+import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
+import { settled } from './sequenced-room.js';
+
+/** Bytes that may wait for a reader. (PROTOCOL.md, the end of a connection) */
+const MAX_WAITING = 1024 * 1024;
+
+const member = (no: number) => ({ token: `member-${no}` });
+
+/** A TCP connection that was there before, on which requests are sent one after another. */
+async function keptConnection(port: number) {
+  const socket = connectTcp(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return {
+    async ask(request: string): Promise<string> {
+      socket.write(request);
+      const [answer] = await once(socket, 'data');
+      return String(answer);
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+describe('a gateway', () => {
+  let lone: LoneGateway;
+  const opened: { close(): void }[] = [];
+  afterEach(async () => {
+    mock.restoreAll();
+    mock.timers.reset();
+    for (const one of opened.splice(0)) one.close();
+    await stopGateways();
+  });
+
+  const client = (no: number, options = {}) => connect(member(no), options, lone.base);
+
+  async function raw(headers: string[] = []): Promise<RawSocket> {
+    const socket = await rawSocket(lone.base, undefined, headers);
+    opened.push({ close: () => socket.socket.destroy() });
+    return socket;
+  }
+
+  const connection = (i = 0) => [...lone.io.of('/').sockets.values()][i]?.conn as never as Connection;
+  interface Connection {
+    request: { headers: Record<string, string | undefined> };
+    transport: { socket: { getBufferedAmount(): number; getUserData(): { response?: object } } };
+  }
+
+  it('tells its time-outs and its largest frame at first', async () => {
+    lone = await startGateway();
+    const { heard } = await raw();
+    await eventually(() => expect(heard).to.have.length(1));
+    const opening = JSON.parse(heard[0]?.slice(1) as string) as object;
+    expect(opening).to.deep.include({
+      ...{ pingInterval: 20_000, pingTimeout: 10_000, maxPayload: 131_072, upgrades: [] },
+    });
+  });
+
+  it('keeps nothing of a handshake but what tells who calls', async () => {
+    lone = await startGateway();
+    const agent = `agent-${'x'.repeat(100)}`;
+    await client(7, { extraHeaders: { 'User-Agent': agent, Cookie: `session=${'x'.repeat(1_000)}` } });
+    const { request, transport } = connection();
+    expect(request.headers).to.deep.equal({
+      ...{ authorization: undefined, 'user-agent': agent, 'x-forwarded-for': undefined },
+    });
+    expect(transport.socket.getUserData().response).to.equal(undefined);
+  });
+
+  it('closes a reader that more than 1 MiB waits for, and none before', async () => {
+    lone = await startGateway();
+    const slow = await raw();
+    slow.send('40{"token":"member-7"}');
+    await eventually(() => expect(slow.heard.at(-1)).to.match(/^40/));
+    slow.socket.pause();
+    const { transport } = connection();
+    const page = { id: 1, content: 'x'.repeat(50_000) } as never;
+    let waiting = 0;
+    let most = 0;
+    // The system takes some megabytes first, whatever the limit is.
+    for (let sent = 0; sent < 500 && lone.io.of('/').sockets.size > 0; sent += 1) {
+      lone.gateway.live.notification(7, page);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (lone.io.of('/').sockets.size === 0) break;
+      waiting = transport.socket.getBufferedAmount();
+      most = Math.max(most, waiting);
+    }
+    expect(lone.io.of('/').sockets.size).to.equal(0);
+    expect(most).to.be.within(MAX_WAITING - 200_000, MAX_WAITING + 200_000);
+  });
+
+  it('closes a connection that sends a binary frame, and says so', async () => {
+    lone = await startGateway();
+    const { socket } = await client(7);
+    const closed = once(socket as never, 'disconnect');
+    socket.emit('typing', Buffer.from('binary'));
+    const [, details] = (await closed) as [string, { context: { code: number } }];
+    expect(details.context.code).to.equal(1003);
+  });
+
+  it('has two sorts of transport alone or behind a sticky proxy, WebSockets alone otherwise', async () => {
+    const cases: [settings: Record<string, string>, joined: boolean, status: number][] = [
+      [{}, false, 200],
+      [{ GATEWAY_STICKY: 'on' }, true, 200],
+      [{}, true, 400],
+    ];
+    for (const [settings, joined, status] of cases) {
+      lone = await startGateway(settings, joined);
+      const answer = await fetch(`${lone.base}/socket.io/?EIO=4&transport=polling`);
+      expect(answer.status, JSON.stringify([settings, joined])).to.equal(status);
+      await client(7);
+      await stopGateways();
+    }
+  });
+
+  it('lets pages send their cookies along where their origins are named, not where all may come', async () => {
+    for (const [CORS_ORIGINS, credentials] of [
+      ['https://app.example.org', 'true'],
+      ['*', null],
+    ] as const) {
+      lone = await startGateway({ CORS_ORIGINS });
+      const { headers } = await fetch(`${lone.base}/socket.io/?EIO=4&transport=polling`, {
+        headers: { Origin: 'https://app.example.org' },
+      });
+      expect(headers.get('access-control-allow-credentials'), CORS_ORIGINS).to.equal(credentials);
+      await stopGateways();
+    }
+  });
+
+  describe('lets connections in', () => {
+    it('within the limit of their address, looked at before their token', async () => {
+      lone = await startGateway();
+      await client(7);
+      expect(lone.log.slice(0, 2)).to.deep.equal([
+        ['connect', '127.0.0.1'],
+        ['authenticate', 'member-7'],
+      ]);
+      lone.log.length = 0;
+      lone.domain.rateLimits.take = async () => {
+        throw new AppError('RATE_LIMITED', 'too many', { retryAfterMs: 700 });
+      };
+      const { message, data } = await refusal({ auth: member(7) }, lone.base);
+      expect([message, data]).to.deep.equal([
+        'RATE_LIMITED',
+        { status: 429, message: 'RATE_LIMITED', errors: ['too many'] },
+      ]);
+      expect(lone.log).to.deep.equal([]);
+    });
+
+    it('by auth.token, else by the Authorization header, and says what is wrong with either', async () => {
+      lone = await startGateway();
+      const header = { extraHeaders: { Authorization: 'Bearer member-8' } };
+      await connect(member(7), header, lone.base);
+      await connect({ token: undefined as never }, header, lone.base);
+      expect(lone.log.filter(([what]) => what === 'authenticate')).to.deep.equal([
+        ['authenticate', 'member-7'],
+        ['authenticate', 'member-8'],
+      ]);
+      for (const [auth, text] of [
+        [{ token: 7 }, 'auth.token: must be text'],
+        [{ token: null }, 'auth.token: must be text'],
+        [{ token: '' }, 'auth.token: is missing'],
+        [{}, 'auth.token: is missing'],
+      ] as const) {
+        const { data } = await refusal({ auth }, lone.base);
+        expect(data, text).to.deep.equal({ status: 401, message: 'UNAUTHORIZED', errors: [text] });
+      }
+    });
+
+    it('and remembers the client of a member by address and program, not behind a foreign proxy', async () => {
+      lone = await startGateway();
+      const extraHeaders = { 'User-Agent': 'an app' };
+      await client(7, { extraHeaders });
+      await client(8, { extraHeaders: { ...extraHeaders, 'X-Forwarded-For': '203.0.113.9' } });
+      expect(lone.log.filter(([what]) => what === 'seen')).to.deep.equal([
+        ['seen', { address: '127.0.0.1', userAgent: 'an app' }, 7],
+      ]);
+    });
+
+    it('that were refused and ask again, as the client that they were', async () => {
+      lone = await startGateway({ TRUST_PROXY: '1' });
+      const asking = await raw(['User-Agent: an app', 'X-Forwarded-For: 198.51.100.1, 203.0.113.9']);
+      asking.send('40{"token":"nonsense"}');
+      await eventually(() => expect(asking.heard.at(-1)).to.match(/^44/));
+      asking.send('40{"token":"member-7"}');
+      await eventually(() => expect(asking.heard.at(-1)).to.match(/^40/));
+      expect(lone.log).to.deep.equal([
+        ['connect', '203.0.113.9'],
+        ['authenticate', 'nonsense'],
+        ['connect', '203.0.113.9'],
+        ['authenticate', 'member-7'],
+        ['seen', { address: '203.0.113.9', userAgent: 'an app' }, 7],
+      ]);
+    });
+  });
+
+  describe('reaches', () => {
+    it('the sockets of a room, of a member, and nobody else', async () => {
+      lone = await startGateway();
+      const { live } = lone.gateway;
+      const [inside, outside, other] = [await client(7), await client(7), await client(8)];
+      for (const one of [inside, other])
+        expect(await one.ask('room:join', { chatNo: 1 })).to.include({ status: 200 });
+      await outside.ask('room:join', { chatNo: 2 });
+      live.typing(1, 8, true);
+      live.presenceHere(1, 9, true);
+      live.notification(7, { id: 1 } as never);
+      live.notificationHere(7, { id: 2 } as never);
+      live.notificationHere(9, { id: 3 } as never);
+      // What comes last has everything before it.
+      live.notification(7, { id: 4 } as never);
+      live.notification(8, { id: 5 } as never);
+      const notified = (heard: { id: number }[]) => heard.map(({ id }) => id);
+      for (const [one, ids] of [
+        [inside, [1, 2, 4]],
+        [outside, [1, 2, 4]],
+        [other, [5]],
+      ] as const) {
+        await one.next<{ id: number }>('notification', ({ id }) => id === ids.at(-1));
+        expect(notified(one.heard('notification'))).to.deep.equal(ids);
+        expect(one.heard('typing'), 'in the room').to.have.length(one === outside ? 0 : 1);
+        expect(one.heard('presence'), 'in the room').to.have.length(one === outside ? 0 : 1);
+      }
+      expect(live.isInRoom(1, inside.socket.id as string)).to.equal(true);
+      expect(live.isInRoom(1, outside.socket.id as string)).to.equal(false);
+      expect(live.isInRoom(3, inside.socket.id as string)).to.equal(false);
+    });
+
+    it('a connection to take it out of a room, whose presence ends with it', async () => {
+      lone = await startGateway();
+      const { live } = lone.gateway;
+      const { socket, ask } = await client(7);
+      await ask('room:join', { chatNo: 1 });
+      live.takeOut(1, socket.id as string);
+      await eventually(() => expect(live.isInRoom(1, socket.id as string)).to.equal(false));
+      expect(lone.log.filter(([what]) => what === 'left')).to.deep.equal([['left', 7, 1]]);
+    });
+  });
+
+  it('ends presence before a connection leaves its room: nothing counts as read that is not delivered', async () => {
+    lone = await startGateway();
+    const { socket, ask } = await client(7);
+    await ask('room:join', { chatNo: 1 });
+    const isIn = () => lone.gateway.live.isInRoom(1, socket.id as string);
+    const inRoom: boolean[] = [];
+    lone.domain.chat.leaveRoom = async () => {
+      inRoom.push(isIn());
+      await settled();
+      inRoom.push(isIn());
+    };
+    expect(await ask('room:leave', { chatNo: 1 })).to.deep.equal({ status: 200 });
+    expect(inRoom.slice(0, 2)).to.deep.equal([true, true]);
+    expect(isIn()).to.equal(false);
+  });
+
+  describe('answers operators', () => {
+    it('whether it is up and ready, and why not', async () => {
+      lone = await startGateway();
+      const ask = async (path: string) => {
+        const answer = await fetch(lone.base + path);
+        return [
+          ...[answer.status, answer.statusText, answer.headers.get('content-type')],
+          ...[answer.headers.get('retry-after'), await answer.json()],
+        ];
+      };
+      const json = 'application/json;charset=UTF-8';
+      expect(await ask('/healthz')).to.deep.equal([200, 'OK', json, null, { up: true }]);
+      expect(await ask('/readyz')).to.deep.equal([200, 'OK', json, null, { ready: true }]);
+      lone.probe = async () => {
+        throw new AppError('SERVICE_UNAVAILABLE', 'the database is away');
+      };
+      const away = { status: 503, message: 'SERVICE_UNAVAILABLE', errors: ['the database is away'] };
+      expect(await ask('/readyz')).to.deep.equal([503, 'Service Unavailable', json, '1', away]);
+      expect(await ask('/healthz')).to.include.members([200]);
+      const [status, , , , body] = await ask(`/${'x'.repeat(300)}`);
+      expect(status).to.equal(404);
+      expect(body).to.deep.equal({
+        ...{ status: 404, message: 'NOT_FOUND' },
+        errors: [`no such path: /${'x'.repeat(199)}; sockets connect to /socket.io/`],
+      });
+    });
+
+    it('nothing once they have gone, and goes on', async () => {
+      lone = await startGateway();
+      let answer = () => {};
+      const asked = new Promise<void>((resolve) => {
+        lone.probe = () => {
+          resolve();
+          return new Promise((done) => {
+            answer = done;
+          });
+        };
+      });
+      const gone = connectTcp(lone.port, '127.0.0.1');
+      gone.write(get('/readyz'));
+      await asked;
+      gone.destroy();
+      await settled();
+      lone.probe = async () => {};
+      // Answered behind the end of the connection, which the service has seen by then.
+      expect((await fetch(`${lone.base}/readyz`)).status).to.equal(200);
+      answer();
+      await settled();
+      expect((await fetch(`${lone.base}/healthz`)).status).to.equal(200);
+    });
+  });
+
+  describe('that is going', () => {
+    it('says so on connections that it has, and takes no new ones', async () => {
+      lone = await startGateway({ DRAIN_WINDOW_MS: '60000' }, true);
+      const kept = await keptConnection(lone.port);
+      opened.push(kept);
+      expect(await kept.ask(get('/readyz'))).to.match(/^HTTP\/1.1 200/);
+      const staying = await client(7);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const drained = lone.gateway.drain();
+      expect(await kept.ask(get('/readyz'))).to.match(/^HTTP\/1.1 503[^]*this process is going/);
+      expect(await kept.ask(handshakeRequest('EIO=4&transport=websocket'))).to.match(/^HTTP\/1.1 403/);
+      expect(await rawRequest(lone.base, get('/healthz'), /\r\n\r\n/).catch(() => 'refused')).to.equal(
+        'refused',
+      );
+      expect(staying.socket.connected).to.equal(true);
+      mock.timers.tick(60_000);
+      await drained;
+    });
+
+    it('tells its clients, and closes them at random moments of the time it told', async () => {
+      lone = await startGateway({ DRAIN_WINDOW_MS: '1000' }, true);
+      const clients = [await client(1), await client(2), await client(3)];
+      const closed: string[] = [];
+      for (const [i, { socket }] of clients.entries()) {
+        socket.on('disconnect', (reason) => closed.push(`${i + 1}: ${reason}`));
+      }
+      const moments = [0.5, 0, 0.999];
+      mock.method(Math, 'random', () => moments.shift() ?? 0);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      let isDrained = false;
+      const drained = lone.gateway.drain().then(() => {
+        isDrained = true;
+      });
+      for (const { next } of clients) expect(await next('drain')).to.deep.equal({ retryAfterMs: 1_000 });
+      await settled();
+      expect(closed).to.deep.equal([]);
+      /** Past a moment, in ms, of the time: who has been closed by then. */
+      async function by(ms: number, count: number): Promise<void> {
+        mock.timers.tick(ms);
+        while (closed.length < count) await settled();
+        await settled();
+        expect(closed).to.have.length(count);
+      }
+      await by(1, 1);
+      await by(498, 1);
+      await by(1, 2);
+      await by(498, 2);
+      expect(isDrained).to.equal(false);
+      await by(2, 3);
+      await drained;
+      expect(closed).to.deep.equal(['2: transport close', '1: transport close', '3: transport close']);
+    });
+
+    it('and alone closes them at once', async () => {
+      lone = await startGateway({ DRAIN_WINDOW_MS: '60000' });
+      const { socket, next } = await client(7);
+      const closed = once(socket as never, 'disconnect');
+      await lone.gateway.drain();
+      expect(await next('drain')).to.deep.equal({ retryAfterMs: 60_000 });
+      await closed;
+      await lone.gateway.close();
+      expect(await rawRequest(lone.base, get('/healthz'), /\r\n\r\n/).catch(() => 'refused')).to.equal(
+        'refused',
+      );
+    });
+  });
+
+  it('takes no port that another one has', async () => {
+    lone = await startGateway();
+    const other = await startGateway({ GATEWAY_PORT: String(lone.port) }).catch(({ message }) => message);
+    expect(other).to.equal(`GATEWAY_PORT: 127.0.0.1:${lone.port} is taken`);
+  });
+});
