@@ -159,9 +159,12 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
     leave: (room, connection) => void io.of('/').sockets.get(connection)?.leave(room),
   });
 
-  function stopListening(): void {
+  /** Takes nothing new in, and ends what runs by the clock. */
+  function stop(): void {
     if (listening) us_listen_socket_close(listening);
     listening = undefined;
+    stopComparing();
+    stopWatching();
   }
 
   return {
@@ -169,8 +172,9 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
 
     async listen(domain, probe) {
       io.use(createAuthentication(domain, config));
-      const { sequencer, news, stop } = followRooms(domain, io, redis, logger);
-      stopComparing = stop;
+      const followed = followRooms(domain, io, redis, logger);
+      const { sequencer, news } = followed;
+      stopComparing = followed.stop;
       stopWatching = watchExpiries(io.of('/').sockets);
       io.on('connection', createConnectionHandler(domain, live, sequencer, config, logger));
       endPresenceOnLeave(io, domain, logger);
@@ -198,21 +202,15 @@ export function createGateway(config: Config, logger: Logger, redis?: RedisConne
 
     async drain() {
       draining = true;
-      stopListening();
-      stopComparing();
-      stopWatching();
+      stop();
       io.local.emit('drain', { retryAfterMs: config.DRAIN_WINDOW_MS });
-      // The next turn of the loop: the event leaves before the connections close.
-      await new Promise((resolve) => setImmediate(resolve));
       // Alone, there is nobody else to come to: waiting would only make the stop long.
       if (redis) await closeOver(io, config.DRAIN_WINDOW_MS);
       await io.close();
     },
 
     async close() {
-      stopListening();
-      stopComparing();
-      stopWatching();
+      stop();
       app.close();
     },
   };

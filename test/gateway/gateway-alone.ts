@@ -95,8 +95,16 @@ export async function startGateway(
   const gateway = createGateway(config, createWatchedLogger(), joined ? fakeRedis() : undefined);
   running.add(gateway);
   const made = { gateway, domain, log, probe: async () => {} };
-  const port = await gateway.listen(domain as unknown as Domain, () => lone.probe());
-  attaching.mock.restore();
+  let port: number;
+  try {
+    port = await gateway.listen(domain as unknown as Domain, () => lone.probe());
+  } catch (error) {
+    await gateway.close();
+    running.delete(gateway);
+    throw error;
+  } finally {
+    attaching.mock.restore();
+  }
   const lone: LoneGateway = Object.assign(made, {
     io: io as GatewayServer,
     port,

@@ -47,6 +47,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     await room.enter();
     await pass(10_000);
     expect(room.asked).to.deep.equal([0]);
+    expect(room.sequencer.follows(CHAT), 'those who came in since').to.equal(true);
   });
 
   it('looks five times for a message whose number was told, 100 ms apart, and forgets it then', async () => {
@@ -81,6 +82,17 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     expect(room.shown).to.deep.equal([1, 2]);
     await pass(10_000);
     expect(room.asked).to.deep.equal([0, 0, 0, 2]);
+  });
+
+  it('goes on with what came while a room was held, be it only out of turn or ahead of its message', async () => {
+    const room = buildRoom();
+    await room.enter(() => room.push(room.forged(2)));
+    await settled();
+    expect(room.asked, 'a push alone').to.deep.equal([0]);
+    const other = buildRoom();
+    await other.enter(() => other.pushRead(2, 1));
+    await settled();
+    expect(other.asked, 'a read position alone').to.deep.equal([0]);
   });
 
   it('looks no more once everybody has left', async () => {
@@ -129,15 +141,17 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
 
   it('compares the room of a lost push 200 ms later: a read position may have been lost with it', async () => {
     const room = await enteredRoom();
+    const timer = mock.method(globalThis, 'setTimeout');
     for (let round = 1; round <= 2; round += 1) {
       room.store();
       room.push(room.store());
       await settled();
+      expect(timer.mock.callCount(), 'one timer for both messages').to.equal(round);
       room.reads.set(2, 2 * round);
       await pass(199);
       expect(room.looks).to.have.length(round - 1);
       await pass(1);
-      expect(room.looks, 'once for both messages').to.deep.equal(Array(round).fill([CHAT]));
+      expect(room.looks).to.deep.equal(Array(round).fill([CHAT]));
     }
     await pass(10_000);
     expect(room.looks).to.have.length(2);

@@ -162,6 +162,18 @@ describe('the states of rooms that members are told', () => {
     expect(reads).to.have.length(2);
   });
 
+  it('are told by what a member has read, too, from what they came in with', async () => {
+    const { news, told, reads, offer } = buildNews();
+    news.follow(headOf({ seq: 3, read: 2 }));
+    offer({ seq: 2, read: 2 });
+    offer({ seq: 3, read: 1 });
+    news.compare(headOf({ seq: 3, read: 2 }));
+    await turn();
+    expect([told, reads]).to.deep.equal([[], []]);
+    offer({ seq: 3, read: 3 });
+    expect(told).to.deep.equal(['3/3']);
+  });
+
   it('are kept from what a member was told, not from what they came in with later', () => {
     const { news, told, offer } = buildNews();
     news.follow(headOf({ seq: 1, read: 0 }));

@@ -6,6 +6,7 @@ import { AppError } from '../../domain/kernel/errors.js';
 import { eventually } from '../support/eventually.js';
 import { rawRequest } from '../support/raw-http.js';
 import { handshakeRequest, type RawSocket, rawSocket } from '../support/raw-socket.js';
+import { freePort } from '../support/redis.js';
 import { connect, refusal } from '../support/sockets.js';
 import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
 import { settled } from './sequenced-room.js';
@@ -25,6 +26,7 @@ async function keptConnection(port: number) {
       const [answer] = await once(socket, 'data');
       return String(answer);
     },
+    closed: () => once(socket, 'close'),
     close: () => socket.destroy(),
   };
 }
@@ -323,7 +325,7 @@ describe('a gateway', () => {
       const staying = await client(7);
       mock.timers.enable({ apis: ['setTimeout'] });
       const drained = lone.gateway.drain();
-      expect(await kept.ask(get('/readyz'))).to.match(/^HTTP\/1.1 503[^]*this process is going/);
+      expect(await kept.ask(get('/readyz'))).to.match(/^HTTP\/1.1 503.*this process is going/s);
       expect(await kept.ask(handshakeRequest('EIO=4&transport=websocket'))).to.match(/^HTTP\/1.1 403/);
       expect(await rawRequest(lone.base, get('/healthz'), /\r\n\r\n/).catch(() => 'refused')).to.equal(
         'refused',
@@ -331,6 +333,26 @@ describe('a gateway', () => {
       expect(staying.socket.connected).to.equal(true);
       mock.timers.tick(60_000);
       await drained;
+      const closed = kept.closed();
+      await lone.gateway.close();
+      await closed;
+    });
+
+    it('leaves no timer behind, neither then nor where it could not start', async () => {
+      const made = mock.method(globalThis, 'setInterval');
+      const ended = mock.method(globalThis, 'clearInterval');
+      const left = () => {
+        const gone = ended.mock.calls.map(({ arguments: [timer] }) => timer);
+        return made.mock.calls.filter(({ result }) => !gone.includes(result as never)).length;
+      };
+      lone = await startGateway({}, true);
+      expect(left()).to.be.greaterThan(0);
+      await lone.gateway.drain();
+      expect(left()).to.equal(0);
+      lone = await startGateway();
+      const running = left();
+      await startGateway({ GATEWAY_PORT: String(lone.port) }).catch(() => {});
+      expect(left()).to.equal(running);
     });
 
     it('tells its clients, and closes them at random moments of the time it told', async () => {
@@ -381,9 +403,15 @@ describe('a gateway', () => {
     });
   });
 
-  it('takes no port that another one has', async () => {
-    lone = await startGateway();
-    const other = await startGateway({ GATEWAY_PORT: String(lone.port) }).catch(({ message }) => message);
-    expect(other).to.equal(`GATEWAY_PORT: 127.0.0.1:${lone.port} is taken`);
+  it('takes no port that another one has, and shares its own with none unless it is one of several', async () => {
+    const settings = { GATEWAY_PORT: String(await freePort()) };
+    lone = await startGateway(settings);
+    for (const joined of [false, true]) {
+      const other = await startGateway(settings, joined).catch(({ message }) => message);
+      expect(other).to.equal(`GATEWAY_PORT: 127.0.0.1:${lone.port} is taken`);
+    }
+    await stopGateways();
+    const both = [await startGateway(settings, true), await startGateway(settings, true)];
+    expect(both.map(({ port }) => port)).to.deep.equal([lone.port, lone.port]);
   });
 });
