@@ -6,7 +6,8 @@ const AWAY = new Error('the database is away');
 
 describe('the sequencer, where pushes are lost, forged or too many,', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
+  // Forgets its mocks, too: a later `restoreAll` in this process would bring the mocked timers back.
+  afterEach(() => mock.reset());
 
   /** Lets this time, in ms, pass, and what is due then run. */
   async function pass(ms: number): Promise<void> {

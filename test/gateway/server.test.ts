@@ -37,8 +37,7 @@ describe('a gateway', () => {
   let lone: LoneGateway;
   const opened: { close(): void }[] = [];
   afterEach(async () => {
-    mock.restoreAll();
-    mock.timers.reset();
+    mock.reset();
     for (const one of opened.splice(0)) one.close();
     await stopGateways();
   });
@@ -213,6 +212,8 @@ describe('a gateway', () => {
       for (const one of [inside, other])
         expect(await one.ask('room:join', { chatNo: 1 })).to.include({ status: 200 });
       await outside.ask('room:join', { chatNo: 2 });
+      const told: unknown[][] = [];
+      inside.socket.onAny((...event) => told.push(event));
       live.typing(1, 8, true);
       live.presenceHere(1, 9, true);
       live.notification(7, { id: 1 } as never);
@@ -232,6 +233,10 @@ describe('a gateway', () => {
         expect(one.heard('typing'), 'in the room').to.have.length(one === outside ? 0 : 1);
         expect(one.heard('presence'), 'in the room').to.have.length(one === outside ? 0 : 1);
       }
+      expect(
+        told.every(({ length }) => length === 2),
+        'a name and a payload',
+      ).to.equal(true);
       expect(live.isInRoom(1, inside.socket.id as string)).to.equal(true);
       expect(live.isInRoom(1, outside.socket.id as string)).to.equal(false);
       expect(live.isInRoom(3, inside.socket.id as string)).to.equal(false);
