@@ -1,10 +1,13 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { exportJWK, SignJWT } from 'jose';
-import { createMembers, type Members } from '../../domain/members/index.js';
+import { decodeJwt, exportJWK, SignJWT } from 'jose';
+import { systemClock } from '../../domain/kernel/clock.js';
+import { createMembers, issueToken, type Members } from '../../domain/members/index.js';
 import { loadConfig } from '../../domain/platform/config.js';
+import { eventually } from '../support/eventually.js';
 import { service } from '../support/service.js';
 
 const clock = {
@@ -19,6 +22,9 @@ const pairs = {
   ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   EdDSA: generateKeyPairSync('ed25519'),
 };
+
+/** Other algorithms that the same key can sign with. */
+const KIN = { RS256: ['PS256', 'RS512'], ES256: [], EdDSA: ['Ed25519'] };
 
 const pemOf = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }) as string;
 
@@ -62,6 +68,8 @@ describe('public keys', () => {
       expect(await codeOf(members, await token(alg, privateKey))).to.equal('accepted');
       // RFC 8725, 2.1: the public key, taken for an HMAC secret, must not verify anything.
       expect(await codeOf(members, await token('HS256', Buffer.from(pem)))).to.equal('UNAUTHORIZED');
+      for (const another of KIN[alg])
+        expect(await codeOf(members, await token(another, privateKey)), another).to.equal('UNAUTHORIZED');
       const [other] = Object.entries(pairs).filter(([name]) => name !== alg);
       if (other)
         expect(await codeOf(members, await token(other[0], other[1].privateKey))).to.equal('UNAUTHORIZED');
@@ -81,18 +89,76 @@ describe('public keys', () => {
       expect((thrown as Error).message).to.match(/^JWT_PUBLIC_KEY: [^\n]+$/);
     }
   });
+});
 
-  it('demands the configured issuer and audience', async () => {
-    const { publicKey, privateKey } = pairs.EdDSA;
-    const members = await membersWith({
-      JWT_PUBLIC_KEY: pemOf(publicKey),
-      JWT_ISSUER: 'https://id.example.org',
-      JWT_AUDIENCE: 'adoption',
+/** A secret of the test's own. */
+const SECRET = 'a secret of the key tests, long enough for HS256';
+
+describe('whatever the key, a token', () => {
+  const { publicKey, privateKey } = pairs.EdDSA;
+  for (const [alg, key, settings] of [
+    ['EdDSA', privateKey, { JWT_PUBLIC_KEY: pemOf(publicKey) }],
+    ['HS256', Buffer.from(SECRET), { JWT_SECRET: SECRET }],
+  ] as const) {
+    it(`of ${alg} has the configured issuer and audience`, async () => {
+      const members = await membersWith({
+        ...settings,
+        JWT_ISSUER: 'https://id.example.org',
+        JWT_AUDIENCE: 'adoption',
+      });
+      const right = { iss: 'https://id.example.org', aud: ['other', 'adoption'] };
+      expect(await codeOf(members, await token(alg, key, {}, right))).to.equal('accepted');
+      for (const wrong of [
+        {},
+        { iss: right.iss },
+        { aud: right.aud },
+        { ...right, iss: 'https://evil.example.org' },
+        { ...right, aud: 'other' },
+      ]) {
+        expect(await codeOf(members, await token(alg, key, {}, wrong))).to.equal('UNAUTHORIZED');
+      }
     });
-    const right = { iss: 'https://id.example.org', aud: ['other', 'adoption'] };
-    expect(await codeOf(members, await token('EdDSA', privateKey, {}, right))).to.equal('accepted');
-    for (const wrong of [{}, { ...right, iss: 'https://evil.example.org' }, { ...right, aud: 'other' }]) {
-      expect(await codeOf(members, await token('EdDSA', privateKey, {}, wrong))).to.equal('UNAUTHORIZED');
+
+    it(`of ${alg} is valid from nbf to exp, by our clock and to the second`, async () => {
+      const members = await membersWith(settings);
+      const second = Math.floor(clock.at / 1_000);
+      // Its exp is a day from now.
+      for (const [offset, code] of [
+        [-1, 'UNAUTHORIZED'],
+        [0, 'accepted'],
+        [86_399, 'accepted'],
+        [86_400, 'TOKEN_EXPIRED'],
+      ] as const) {
+        const jwt = await token(alg, key, {}, { nbf: second });
+        clock.at = (second + offset) * 1_000;
+        expect(await codeOf(members, jwt), `${offset}`).to.equal(code);
+        clock.at = second * 1_000;
+      }
+    });
+  }
+
+  it('is signed here only with a configured secret, for its issuer and audience', async () => {
+    const settings = { NODE_ENV: 'test', JWT_ISSUER: 'us', JWT_AUDIENCE: 'you' };
+    const request = { email: 'signed@example.org', ttl: '1h' };
+    const config = loadConfig({ ...settings, JWT_SECRET: SECRET }, '/nowhere');
+    const jwt = await issueToken(config, request);
+    const members = await createMembers(config, systemClock);
+    expect(await codeOf(members, jwt)).to.equal('accepted');
+    const { iat, exp, ...said } = decodeJwt(jwt);
+    expect(said).to.deep.equal({ sub: 'signed@example.org', iss: 'us', aud: 'you' });
+    expect(iat).to.be.within(Date.now() / 1_000 - 60, Date.now() / 1_000);
+    expect(exp).to.equal(Number(iat) + 3_600);
+    for (const elsewhere of [
+      { JWT_PUBLIC_KEY: pemOf(pairs.ES256.publicKey) },
+      { JWKS_URL: 'https://id.example.org/' },
+    ]) {
+      const refused = await issueToken(loadConfig({ ...settings, ...elsewhere }, '/nowhere'), request).catch(
+        (error: Error) => error,
+      );
+      expect(refused)
+        .to.be.an('error')
+        .with.property('message')
+        .that.matches(/^JWT_SECRET: /);
     }
   });
 });
@@ -137,13 +203,62 @@ describe('a key set', () => {
     expect(fetches).to.equal(1);
   });
 
+  it('is believed for our algorithms alone, whatever its keys could be used for', async () => {
+    const P384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+    const secret = Buffer.from(SECRET);
+    answer = async (_, res) => {
+      const keys = [
+        { ...(await exportJWK(pairs.RS256.publicKey)), kid: 'rsa' },
+        { ...(await exportJWK(P384.publicKey)), kid: 'p384' },
+        { kty: 'oct', k: secret.toString('base64url'), kid: 'oct' },
+      ];
+      res.end(JSON.stringify({ keys }));
+    };
+    for (const [alg, key, kid, code] of [
+      ['RS256', pairs.RS256.privateKey, 'rsa', 'accepted'],
+      ['PS256', pairs.RS256.privateKey, 'rsa', 'accepted'],
+      ['RS512', pairs.RS256.privateKey, 'rsa', 'UNAUTHORIZED'],
+      ['ES384', P384.privateKey, 'p384', 'UNAUTHORIZED'],
+      ['HS256', secret, 'oct', 'UNAUTHORIZED'],
+    ] as const) {
+      expect(await codeOf(members, await token(alg, key, { kid })), alg).to.equal(code);
+    }
+  });
+
+  it('is asked for as a key set', async () => {
+    let accept: string | undefined;
+    const keys = answer;
+    answer = (req, res) => {
+      accept = req.headers.accept;
+      keys(req, res);
+    };
+    await codeOf(members, await signedBy('RS256'));
+    expect(accept).to.equal('application/jwk-set+json, application/json');
+  });
+
+  it('is read anew after ten minutes, so that a withdrawn key ends', async () => {
+    answer = publish('RS256', 'ES256');
+    expect(await codeOf(members, await signedBy('ES256'))).to.equal('accepted');
+    answer = publish('RS256');
+    clock.at += 10 * 60_000 - 1;
+    expect(await codeOf(members, await signedBy('ES256'))).to.equal('accepted');
+    expect(fetches, 'not before').to.equal(1);
+    clock.at += 1;
+    await eventually(async () =>
+      expect(await codeOf(members, await signedBy('ES256'))).to.equal('UNAUTHORIZED'),
+    );
+    expect(fetches).to.equal(2);
+  });
+
   it('is fetched again for a new key, at most once per cool-down', async () => {
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
     answer = publish('RS256', 'ES256');
     for (let i = 0; i < 5; i += 1)
       expect(await codeOf(members, await signedBy('ES256'))).to.equal('UNAUTHORIZED');
+    clock.at += 29_999;
+    expect(await codeOf(members, await signedBy('ES256'))).to.equal('UNAUTHORIZED');
     expect(fetches).to.equal(1);
-    clock.at += 31_000;
+    clock.at += 1;
     expect(await codeOf(members, await signedBy('ES256'))).to.equal('accepted');
     for (let i = 0; i < 5; i += 1)
       expect(await codeOf(members, await signedBy('EdDSA'))).to.equal('UNAUTHORIZED');
@@ -165,22 +280,30 @@ describe('a key set', () => {
   });
 
   it('answers 401 while it was never read, without a fetch for every token, and recovers', async () => {
+    const elsewhere = createServer(publish('RS256')).listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    const { port } = elsewhere.address() as AddressInfo;
     for (const broken of [
       down,
       ((_, res) => res.writeHead(500).end()) as RequestListener,
       ((_, res) => res.end('<html>')) as RequestListener,
       ((_, res) => res.end('{"keys":"none"}')) as RequestListener,
-      ((_, res) => res.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end()) as RequestListener,
+      // Whoever may redirect us may not name our keys.
+      ((_, res) => res.writeHead(302, { Location: `http://127.0.0.1:${port}/` }).end()) as RequestListener,
+      // Keys under any other status are somebody's error page.
+      ((req, res) => publish('RS256')(req, res.writeHead(203))) as RequestListener,
     ]) {
       fetches = 0;
-      clock.at += 6_000;
       answer = broken;
+      expect(await codeOf(members, await signedBy('RS256'))).to.equal('UNAUTHORIZED');
+      clock.at += 4_999;
       for (let i = 0; i < 5; i += 1)
         expect(await codeOf(members, await signedBy('RS256'))).to.equal('UNAUTHORIZED');
       expect(fetches).to.equal(1);
+      clock.at += 1;
     }
+    elsewhere.close();
     answer = publish('RS256');
-    clock.at += 6_000;
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
   });
 

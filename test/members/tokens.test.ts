@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { createHmac, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SignJWT, UnsecuredJWT } from 'jose';
@@ -12,18 +13,38 @@ interface Claims {
   [claim: string]: unknown;
 }
 
+/** The secret that the service made for itself. */
+async function ownSecret(): Promise<string> {
+  const { config } = await service();
+  return readFileSync(join(config.DATA_DIR, 'jwt-secret'), 'utf8').trim();
+}
+
 /** A token signed with the service's own key, good but for what a test changes. */
 async function signed(claims: Claims, alg = 'HS256', key?: Uint8Array, header = {}): Promise<string> {
-  const { config } = await service();
-  const own = config.JWT_SECRET ?? readFileSync(join(config.DATA_DIR, 'jwt-secret'), 'utf8').trim();
   const all: Claims = { sub: 'somebody@example.org', iat: now(), exp: now() + 60, ...claims };
   const said = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   return new SignJWT(said)
     .setProtectedHeader({ alg, ...header })
-    .sign(key ?? new TextEncoder().encode(own), { crit: { 'urn:example:vital': false } });
+    .sign(key ?? new TextEncoder().encode(await ownSecret()), { crit: { 'urn:example:vital': false } });
 }
 
-const bad: Record<string, { token(): string | Promise<string>; code?: string }> = {
+/** A token under a good HS256 signature, whatever its header says. */
+async function signedUnder(header: Claims): Promise<string> {
+  const [, payload] = (await signed({})).split('.');
+  const start = `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${payload}`;
+  return `${start}.${createHmac('sha256', await ownSecret())
+    .update(start)
+    .digest('base64url')}`;
+}
+
+interface BadToken {
+  token(): string | Promise<string>;
+  code?: string;
+  /** What the client reads. */
+  error?: string;
+}
+
+const bad: Record<string, BadToken> = {
   garbage: { token: () => 'garbage' },
   'three parts of garbage': { token: () => 'a.b.c' },
   'dots alone': { token: () => '..' },
@@ -32,6 +53,9 @@ const bad: Record<string, { token(): string | Promise<string>; code?: string }> 
     token: () => new UnsecuredJWT({ sub: 'somebody@example.org', exp: now() + 60 }).encode(),
   },
   'the right key with HS512': { token: () => signed({}, 'HS512') },
+  'another algorithm said under an HS256 signature': { token: () => signedUnder({ alg: 'HS512' }) },
+  'the algorithm none said under an HS256 signature': { token: () => signedUnder({ alg: 'none' }) },
+  'no algorithm said': { token: () => signedUnder({ typ: 'JWT' }) },
   'a header that demands what we do not know': {
     token: () => signed({}, 'HS256', undefined, { crit: ['urn:example:vital'], 'urn:example:vital': true }),
   },
@@ -52,19 +76,34 @@ const bad: Record<string, { token(): string | Promise<string>; code?: string }> 
   },
   'a part too many': { token: async () => `${await signed({})}.x` },
   'a token that expired a second ago': { token: () => signed({ exp: now() - 1 }), code: 'TOKEN_EXPIRED' },
-  'a token that is not valid yet': { token: () => signed({ nbf: now() + 60 }) },
-  'no exp': { token: () => signed({ exp: undefined }) },
+  'a token that is not valid yet': {
+    token: () => signed({ nbf: now() + 60 }),
+    error: "the token's nbf claim is missing or not accepted",
+  },
+  'no exp': {
+    token: () => signed({ exp: undefined }),
+    error: "the token's exp claim is missing or not accepted",
+  },
   'an exp that is text': { token: () => signed({ exp: 'tomorrow' }) },
-  'no sub': { token: () => signed({ sub: undefined }) },
+  'no sub': {
+    token: () => signed({ sub: undefined }),
+    error: "the token's sub claim is missing or not accepted",
+  },
   'a numeric sub': { token: () => signed({ sub: 42 }) },
   'a sub that is an object': { token: () => signed({ sub: { $ne: null } }) },
-  'a sub that is no e-mail address': { token: () => signed({ sub: 'somebody' }) },
+  'a sub that is no e-mail address': {
+    token: () => signed({ sub: 'somebody' }),
+    error: 'the token needs an e-mail address as its sub claim',
+  },
   'an e-mail address that is too long': { token: () => signed({ sub: `${'a'.repeat(250)}@example.org` }) },
-  'a token of 10 kB': { token: () => signed({ nickname: 'n'.repeat(8_000) }) },
+  'a token of 10 kB': {
+    token: () => signed({ nickname: 'n'.repeat(8_000) }),
+    error: 'the access token is too long',
+  },
 };
 
 describe('tokens', () => {
-  for (const [name, { token, code = 'UNAUTHORIZED' }] of Object.entries(bad)) {
+  for (const [name, { token, code = 'UNAUTHORIZED', error: text }] of Object.entries(bad)) {
     it(`are refused by REST and socket alike: ${name}`, async () => {
       const jwt = await token();
       for (const path of ['/chatroom', '/community/list/recent', '/adopt/render', '/notification/connect']) {
@@ -72,12 +111,36 @@ describe('tokens', () => {
         expect(answer.status, path).to.equal(401);
         expect(answer.body).to.include({ status: 401, message: code });
         expect(answer.body.errors).to.be.an('array').with.lengthOf(1);
+        if (text) expect(answer.body.errors).to.deep.equal([text]);
         const error = await refusal({ auth: { token: jwt } });
         expect(error.message).to.equal(code);
         expect(error.data).to.deep.equal(answer.body);
       }
     });
   }
+
+  it('are taken up to 8,192 characters', async () => {
+    const { domain } = await service();
+    const lengths: Record<string, number[]> = { accepted: [], refused: [] };
+    for (let pad = 5_960; lengths.refused?.length !== 2; pad += 1) {
+      const jwt = await signed({ pad: 'x'.repeat(pad) });
+      const outcome = await domain.members.authenticate(jwt).then(
+        () => 'accepted',
+        () => 'refused',
+      );
+      lengths[outcome]?.push(jwt.length);
+    }
+    expect(Math.max(...(lengths.accepted ?? []))).to.be.within(8_191, 8_192);
+    expect(Math.min(...(lengths.refused ?? []))).to.be.within(8_193, 8_194);
+  });
+
+  it("are checked with a secret that is nobody else's to read, and that cannot be guessed", async () => {
+    const { config } = await service();
+    expect(statSync(join(config.DATA_DIR, 'jwt-secret')).mode & 0o777).to.equal(0o600);
+    expect(await ownSecret()).to.match(/^[\w-]{64}$/);
+    const secrets = readdirSync(config.DATA_DIR).filter((name) => name.startsWith('jwt-secret'));
+    expect(secrets, 'nothing is left of making it').to.deep.equal(['jwt-secret']);
+  });
 
   it('are refused where there is none: an empty header, the scheme alone, another scheme', async () => {
     for (const Authorization of ['Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', '\t']) {
@@ -102,6 +165,48 @@ describe('tokens', () => {
       expect(error.message, JSON.stringify(auth)).to.equal('UNAUTHORIZED');
       expect(error.data).to.include({ status: 401, message: 'UNAUTHORIZED' });
     }
+  });
+
+  it('name their member by nickname or name, profile or picture, within limits', async () => {
+    const { domain } = await service();
+    const said = async (claims: Claims) => {
+      const jwt = await signed({ sub: `${randomUUID()}@example.org`, ...claims });
+      const { nickname, profile, role } = (await domain.members.authenticate(jwt)).actor;
+      return { nickname, profile, role };
+    };
+    expect(
+      await said({ nickname: ' a ', name: 'b', profile: '/p', picture: '/q', role: 'ADMIN' }),
+    ).to.deep.equal({ nickname: 'a', profile: '/p', role: 'ADMIN' });
+    expect(await said({ name: 'n'.repeat(50), picture: 'p'.repeat(2_048) })).to.deep.equal({
+      nickname: 'n'.repeat(50),
+      profile: 'p'.repeat(2_048),
+      role: 'USER',
+    });
+    const over = { nickname: 'n'.repeat(51), name: 'fits', profile: 'p'.repeat(2_049), picture: 'fits' };
+    expect(await said(over)).to.deep.equal({ nickname: 'fits', profile: 'fits', role: 'USER' });
+    expect(await said({ nickname: '  ', name: 'said' })).to.include({ nickname: 'said' });
+  });
+
+  it('without an iat count as older than those with one', async () => {
+    const { domain } = await service();
+    const sub = `${randomUUID()}@example.org`;
+    const nickname = async (claims: Claims) =>
+      (await domain.members.authenticate(await signed({ sub, ...claims }))).actor.nickname;
+    expect(await nickname({ iat: undefined, nickname: 'first' })).to.equal('first');
+    expect(await nickname({ iat: now() - 10, nickname: 'dated' })).to.equal('dated');
+    expect(await nickname({ iat: undefined, nickname: 'undated' })).to.equal('dated');
+    expect(await nickname({ iat: now() - 20, nickname: 'older' })).to.equal('dated');
+    expect(await nickname({ iat: now(), nickname: 'newer' })).to.equal('newer');
+  });
+
+  it('speak for an address of 254 characters', async () => {
+    const { domain } = await service();
+    const sub = `${randomUUID().slice(0, 8)}@${`${'a'.repeat(59)}.`.repeat(4)}com`;
+    const longest = `${sub.slice(0, 8)}${'b'.repeat(254 - sub.length)}${sub.slice(8)}`;
+    expect(longest).to.have.length(254);
+    expect((await domain.members.authenticate(await signed({ sub: longest }))).actor.email).to.equal(longest);
+    const over = domain.members.authenticate(await signed({ sub: `b${longest}` }));
+    expect(await over.catch((error) => error)).to.include({ code: 'UNAUTHORIZED' });
   });
 
   it('ignores claims of other types than they should have', async () => {
