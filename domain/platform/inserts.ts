@@ -1,11 +1,9 @@
-import { duplicateKey } from './mongo.js';
-
 /** A unique index has refused a record. (MongoDB error codes) */
 export const DUPLICATE_KEY = 11_000;
 
 /** The part of the driver's bulk error that says which records were refused. */
 interface BulkFailure {
-  writeErrors?: { index: number; code: number }[] | { index: number; code: number };
+  writeErrors?: { index: number; code: number }[];
 }
 
 /** A model, as far as inserting past mongoose needs it. */
@@ -25,7 +23,7 @@ export async function insertNew<T extends object>(model: Inserter, records: T[])
     await model.collection.insertMany(records as never[], { ordered: false });
     return [];
   } catch (error) {
-    const refused = refusedIn(error, records.length);
+    const refused = refusedIn(error);
     if (!refused || [...refused.values()].some((code) => code !== DUPLICATE_KEY)) throw error;
     return records.filter((_, i) => refused.has(i));
   }
@@ -42,20 +40,14 @@ export async function insertInOrder(model: Inserter, records: object[]): Promise
     await model.collection.insertMany(records as never[], { ordered: true });
     return records.length;
   } catch (error) {
-    const [refused] = refusedIn(error, records.length) ?? [];
+    const [refused] = refusedIn(error) ?? [];
     if (refused?.[1] === DUPLICATE_KEY) return refused[0];
     throw error;
   }
 }
 
-/**
- * Which records of a failed insert were refused, with the server's codes; undefined when its
- * outcome is unknown.
- * @param count how many records it had
- */
-export function refusedIn(error: unknown, count: number): Map<number, number> | undefined {
-  const { writeErrors } = (error ?? {}) as BulkFailure;
-  const list = Array.isArray(writeErrors) ? writeErrors : writeErrors ? [writeErrors] : [];
-  if (list.length > 0) return new Map(list.map(({ index, code }) => [index, code]));
-  return count === 1 && duplicateKey(error) ? new Map([[0, DUPLICATE_KEY]]) : undefined;
+/** Which records of a failed insert were refused, with the server's codes; undefined when its outcome is unknown. */
+export function refusedIn(error: unknown): Map<number, number> | undefined {
+  const { writeErrors = [] } = (error ?? {}) as BulkFailure;
+  return writeErrors.length > 0 ? new Map(writeErrors.map(({ index, code }) => [index, code])) : undefined;
 }

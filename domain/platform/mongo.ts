@@ -171,10 +171,10 @@ const UNAVAILABLE = new Set([
   'MongoNetworkTimeoutError',
   'MongoNotConnectedError',
   'MongoTopologyClosedError',
+  'MongoServerClosedError',
   'MongoPoolClearedError',
   'PoolClearedOnNetworkError',
   'MongoPoolClosedError',
-  'MongoConnectionPoolClosedError',
   'MongoWaitQueueTimeoutError',
   'MongoOperationTimeoutError',
   'MongoExpiredSessionError',
@@ -201,12 +201,10 @@ const UNREACHABLE = new Set([
 
 /**
  * A bulk write that failed as a whole. The driver puts its own error's text into a new error of this
- * name and drops the rest: no code and no refused record says that no server has judged it.
+ * name and drops the rest: no code says that no server has judged it. A write that a server has refused has one.
  */
 function isUnjudgedBulkWrite(error: Error): boolean {
-  if (error.name !== 'MongoBulkWriteError') return false;
-  const { code, writeErrors } = error as { code?: unknown; writeErrors?: unknown };
-  return typeof code !== 'number' && (!Array.isArray(writeErrors) || writeErrors.length === 0);
+  return error.name === 'MongoBulkWriteError' && typeof (error as { code?: unknown }).code !== 'number';
 }
 
 /** @returns whether the database answers (OutOfDiskSpace), but has no room for what was to be written */
@@ -221,5 +219,5 @@ export function isMongoAway(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   if (typeof code === 'number' && UNAVAILABLE_CODES.has(code)) return true;
   if (typeof code === 'string' && UNREACHABLE.has(code)) return true;
-  return error.name === 'MongooseError' && /before initial connection|not connected/i.test(error.message);
+  return error.name === 'MongooseError' && /before initial connection/.test(error.message);
 }

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Config, ConfigError, loadConfig, variableNames } from '../../domain/platform/config.js';
 
+/** Of 32 bytes. */
+const SHORTEST_SECRET = 'x'.repeat(32);
+
 describe('configuration', () => {
   let folder: string;
   beforeEach(() => {
@@ -24,21 +27,64 @@ describe('configuration', () => {
   }
 
   it('has the documented defaults', () => {
-    expect(load()).to.include({
+    expect(load()).to.deep.equal({
       NODE_ENV: 'development',
       HOST: '127.0.0.1',
       HTTP_PORT: 8080,
       GATEWAY_PORT: 8081,
       DATA_DIR: '.data',
+      REDIS_ADAPTER: 'classic',
+      GATEWAY_STICKY: 'off',
+      HTTP_INSTANCES: 2,
+      GATEWAY_INSTANCES: 3,
+      TRUST_PROXY: 0,
       TIME_ZONE: 'UTC',
       LEGACY_ANONYMOUS: 'bound',
+      LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'off',
       RATE_LIMIT: 'on',
-      TRUST_PROXY: 0,
       DEMO: true,
+      LOG_LEVEL: 'info',
+      DRAIN_WINDOW_MS: 2_000,
+      SHUTDOWN_TIMEOUT_MS: 10_000,
       production: false,
     });
-    expect(load({ MONGODB_URI: 'mongodb://db:27017/adoption' })).to.include({ DEMO: false });
   });
+
+  it('has the demo on with the embedded database, unless told otherwise', () => {
+    const MONGODB_URI = 'mongodb://db:27017/adoption';
+    expect(load({ MONGODB_URI })).to.include({ DEMO: false });
+    expect(load({ MONGODB_URI, DEMO: 'on' })).to.include({ DEMO: true });
+    expect(load({ DEMO: 'off' })).to.include({ DEMO: false });
+  });
+
+  const good: Record<string, Record<string, unknown>> = {
+    NODE_ENV: { development: 'development', test: 'test' },
+    HTTP_PORT: { 0: 0, 65535: 65_535 },
+    GATEWAY_PORT: { 0: 0, 65535: 65_535 },
+    MONGODB_URI: { 'mongodb+srv://db.example.org/a': 'mongodb+srv://db.example.org/a' },
+    REDIS_ADAPTER: { classic: 'classic', sharded: 'sharded' },
+    GATEWAY_STICKY: { on: 'on', off: 'off' },
+    HTTP_INSTANCES: { 1: 1, 999: 999 },
+    GATEWAY_INSTANCES: { 1: 1, 999: 999 },
+    JWT_SECRET: { [SHORTEST_SECRET]: SHORTEST_SECRET },
+    JWKS_URL: { 'http://id.example.org/keys': 'http://id.example.org/keys' },
+    TRUST_PROXY: { off: 0, on: 1, 0: 0, 2: 2, 10: 10 },
+    TIME_ZONE: { 'Asia/Seoul': 'Asia/Seoul' },
+    LEGACY_ANONYMOUS: { bound: 'bound', open: 'open', off: 'off' },
+    LOG_LEVEL: Object.fromEntries(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, level]),
+    ),
+    METRICS_TOKEN: { '8 bytes.': '8 bytes.' },
+    DRAIN_WINDOW_MS: { 0: 0, 300000: 300_000 },
+    SHUTDOWN_TIMEOUT_MS: { 100: 100, 600000: 600_000 },
+  };
+  for (const [name, values] of Object.entries(good)) {
+    it(`takes ${name} as far as its limits`, () => {
+      for (const [given, value] of Object.entries(values)) {
+        expect(load({ [name]: given }), given).to.have.property(name, value);
+      }
+    });
+  }
 
   const bad: Record<string, string[]> = {
     NODE_ENV: ['staging'],
@@ -63,14 +109,14 @@ describe('configuration', () => {
     RATE_LIMIT: ['true'],
     DEMO: ['1'],
     LOG_LEVEL: ['verbose'],
-    METRICS_TOKEN: ['short'],
+    METRICS_TOKEN: ['7 bytes'],
     REDIS_URL: ['localhost:6379', 'http://localhost'],
     REDIS_ADAPTER: ['streams'],
     GATEWAY_STICKY: ['yes'],
-    HTTP_INSTANCES: ['0', 'max', '-1'],
-    GATEWAY_INSTANCES: ['0', '1.5'],
-    DRAIN_WINDOW_MS: ['soon', '-1'],
-    SHUTDOWN_TIMEOUT_MS: ['soon', '0', '-5', '99999999'],
+    HTTP_INSTANCES: ['0', 'max', '-1', '1000', '01'],
+    GATEWAY_INSTANCES: ['0', '1.5', '1000'],
+    DRAIN_WINDOW_MS: ['soon', '-1', '0.5', '300001'],
+    SHUTDOWN_TIMEOUT_MS: ['soon', '99', '-5', '600001', '100.5'],
   };
   for (const [name, values] of Object.entries(bad)) {
     it(`refuses a bad ${name} with one line that names it`, () => {
@@ -91,6 +137,8 @@ describe('configuration', () => {
   it('names every fault at once', () => {
     const lines = faults({ HTTP_PORT: 'x', TIME_ZONE: 'y', LOG_LEVEL: 'z' });
     expect(lines.map((line) => line.split(':')[0])).to.have.members(['HTTP_PORT', 'TIME_ZONE', 'LOG_LEVEL']);
+    writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\nHTTP_PORT=y\n');
+    expect(faults({}).map((line) => line.split(':')[0])).to.deep.equal(['HTTP_PROT', 'HTTP_PORT']);
   });
 
   it('takes a variable that is set to nothing as unset', () => {
@@ -133,12 +181,6 @@ describe('configuration', () => {
     expect(load({ CORS_ORIGINS: '*' }).CORS_ORIGINS).to.deep.equal(['*']);
   });
 
-  it('takes proxies as a number, on or off', () => {
-    for (const [given, hops] of Object.entries({ off: 0, on: 1, '0': 0, '2': 2 })) {
-      expect(load({ TRUST_PROXY: given }).TRUST_PROXY, given).to.equal(hops);
-    }
-  });
-
   const production = {
     NODE_ENV: 'production',
     MONGODB_URI: 'mongodb://db:27017/adoption',
@@ -166,6 +208,12 @@ describe('configuration', () => {
     expect(faults({ ...production, DEMO: 'on' })[0]).to.match(/^DEMO: /);
     const open = { ...production, LEGACY_ANONYMOUS: 'open' };
     expect(faults(open)[0]).to.match(/^LEGACY_ANONYMOUS: /);
+    for (const key of [
+      { JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----' },
+      { JWKS_URL: 'https://id.example.org/' },
+    ]) {
+      expect(load({ ...production, JWT_SECRET: '', ...key })).to.include({ production: true });
+    }
     expect(load({ ...open, LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'on' })).to.include({ LEGACY_ANONYMOUS: 'open' });
   });
 });

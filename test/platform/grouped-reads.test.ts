@@ -3,14 +3,20 @@ import { createGroupedReads } from '../../domain/platform/grouped-reads.js';
 
 describe('Grouped reads', () => {
   let groups: number[][] = [];
+  let inFlight = 0;
+  let mostInFlight = 0;
   const read = createGroupedReads(async (keys: number[]) => {
     groups.push(keys);
+    inFlight += 1;
+    mostInFlight = Math.max(mostInFlight, inFlight);
     await new Promise((resolve) => setImmediate(resolve));
+    inFlight -= 1;
     if (keys.includes(13)) throw new Error('away');
     return new Map(keys.filter((key) => key < 10_000).map((key) => [key, `record ${key}`]));
   });
   beforeEach(() => {
     groups = [];
+    mostInFlight = 0;
   });
 
   it('ask once for what is asked for at the same moment, equal keys together', async () => {
@@ -31,6 +37,8 @@ describe('Grouped reads', () => {
     const keys = Array.from({ length: 1_234 }, (_, i) => i + 100);
     expect(await Promise.all(keys.map(read))).to.deep.equal(keys.map((key) => `record ${key}`));
     expect(groups.map(({ length }) => length)).to.deep.equal([500, 500, 234]);
+    expect(groups.flat(), 'those that have waited longest go first').to.deep.equal(keys);
+    expect(mostInFlight).to.equal(2);
   });
 
   it('tell everybody of a group that it failed, and go on', async () => {

@@ -1,6 +1,10 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createLogger } from '../../domain/platform/logger.js';
 import { createShutdown } from '../../domain/platform/shutdown.js';
+import { eventually } from '../support/eventually.js';
 
 describe('an ordered stop', () => {
   const logger = createLogger('silent', 'test');
@@ -47,15 +51,88 @@ describe('an ordered stop', () => {
     expect(log).to.deep.equal(['last starts', 'last ends']);
   });
 
-  it('keeps its deadline when a step hangs, and still runs the ones behind it', async () => {
+  it('keeps one deadline for all its steps, and still runs the ones behind those that hang', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 150);
+    const shutdown = createShutdown(logger, 250);
     const { add } = steps(shutdown, log);
-    add('hangs', () => new Promise(() => {}));
+    for (let i = 0; i < 8; i += 1) add('hangs', () => new Promise(() => {}));
     add('quick', () => {});
-    const before = Date.now();
+    const before = performance.now();
     await shutdown.begin('test');
-    expect(Date.now() - before).to.be.within(100, 1_000);
-    expect(log).to.deep.equal(['hangs starts', 'quick starts', 'quick ends']);
+    expect(performance.now() - before).to.be.within(240, 1_500);
+    expect(log).to.deep.equal([...Array(8).fill('hangs starts'), 'quick starts', 'quick ends']);
+  });
+});
+
+describe('a process that is told to stop', () => {
+  let child: ChildProcess;
+  let messages: string[];
+  let stderr: string;
+  let gone: Promise<number | null>;
+
+  beforeEach(async () => {
+    child = fork(fileURLToPath(new URL('./stopping-process.js', import.meta.url)), [], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    messages = [];
+    stderr = '';
+    child.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    gone = once(child, 'close').then(([status]) => status);
+    child.on('message', (message) => messages.push(String(message)));
+    await eventually(() => expect(messages).to.deep.equal(['ready']));
+  });
+  afterEach(() => {
+    child.kill('SIGKILL');
+  });
+
+  /** How often its `onUnexpected` was called. */
+  async function unexpected(): Promise<unknown> {
+    const told = once(child, 'message');
+    child.send('count');
+    return (await told)[0];
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`by ${signal} runs its steps and exits 0`, async () => {
+      child.kill(signal);
+      expect(await gone).to.equal(0);
+      expect(messages).to.deep.equal(['ready', 'first']);
+    });
+  }
+
+  it('a second time exits 1 at once', async () => {
+    child.send('hang');
+    child.kill('SIGTERM');
+    await eventually(() => expect(messages).to.include('first'));
+    child.kill('SIGINT');
+    expect(await gone).to.equal(1);
+  });
+
+  it('by nobody lives on when a promise fails that nobody awaits: it is logged and counted', async () => {
+    expect(await unexpected()).to.equal('0 unexpected');
+    child.send('reject');
+    await eventually(() => expect(stderr).to.include('nobody awaits this'));
+    expect(await unexpected()).to.equal('1 unexpected');
+    child.kill('SIGTERM');
+    expect(await gone).to.equal(0);
+  });
+
+  it('by an exception that nobody caught runs its steps and exits 1', async () => {
+    child.send('throw');
+    expect(await gone).to.equal(1);
+    expect(messages).to.deep.equal(['ready', 'first']);
+    expect(stderr).to.include('uncaught exception').and.include('SyntaxError');
+  });
+
+  it('writes no credentials to its log, and whose line it is', async () => {
+    child.send('log');
+    child.kill('SIGTERM');
+    await gone;
+    const line = JSON.parse(stderr);
+    expect(line).to.include({ name: 'stopping', level: 50, msg: 'e' });
+    const hidden = '[redacted]';
+    expect(line.req).to.deep.equal({ authorization: hidden, token: hidden, cookie: hidden, url: 'd' });
   });
 });

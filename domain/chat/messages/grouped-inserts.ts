@@ -32,7 +32,7 @@ export function createGroupedInserts() {
       await Message.collection.insertMany(group.map(({ record }) => record) as never[], { ordered: false });
       for (const { resolve } of group) resolve(true);
     } catch (error) {
-      const refused = refusedIn(error, group.length);
+      const refused = refusedIn(error);
       group.forEach(({ resolve, reject }, i) => {
         const code = refused?.get(i);
         if (refused && code === undefined) resolve(true);
