@@ -63,10 +63,14 @@ export function rateLimitsContract(name: string, open: () => RateLimits): void {
       expect(await takeMany(limits, 1, String(no))).lengthOf(1);
     });
 
-    it('gives the whole budget again when the window is over', async () => {
+    it('gives the whole budget again when the window is over, and no more than that', async () => {
+      const begun = `${key}-begun`;
+      await takeMany(limits, 1, begun);
       const [refused] = await takeMany(limits, 101, key);
       await new Promise((resolve) => setTimeout(resolve, (refused?.retryAfterMs ?? 0) + 20));
-      expect(await takeMany(limits, 100, key)).lengthOf(0);
+      expect(await takeMany(limits, 101, key)).lengthOf(1);
+      // What was left of the old window does not come on top.
+      expect(await takeMany(limits, 101, begun)).lengthOf(1);
     });
   });
 }

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 import { createRateLimits } from '../../domain/platform/rate-limits/index.js';
+import { type Budget, refusal } from '../../domain/platform/rate-limits/rate-limits.js';
 import { createMemoryRateLimits } from '../../domain/platform/rate-limits/rate-limits.memory.js';
 import { createRedisRateLimits } from '../../domain/platform/rate-limits/rate-limits.redis.js';
 import type { RedisConnection } from '../../domain/platform/redis.js';
@@ -14,6 +16,34 @@ import {
 import { rateLimitsContract, shortBudgets, takeMany } from './rate-limits.contract.js';
 
 rateLimitsContract('memory', () => createMemoryRateLimits(shortBudgets));
+
+/** What everybody may ask for: so many in so many seconds. */
+const documented: Record<Budget, [points: number, seconds: number]> = {
+  read: [2_000, 10],
+  write: [500, 10],
+  address: [5_000, 10],
+  message: [100, 5],
+  socketEvent: [300, 10],
+  connect: [1_000, 10],
+};
+
+describe('rate limits that are on', () => {
+  for (const [budget, [points, seconds]] of Object.entries(documented)) {
+    it(`are ${points} in ${seconds} s for ${budget}`, async () => {
+      const limits = createRateLimits(true);
+      for (let i = 0; i < points; i += 1) await limits.take(budget as Budget, 'key');
+      const refused = await limits.take(budget as Budget, 'key').catch((error) => error);
+      expect(refused).include({ code: 'RATE_LIMITED' });
+      expect(refused.errors).deep.equal([`more than ${points} requests in ${seconds} s`]);
+      expect(refused.retryAfterMs).within(1_000 * (seconds - 3), 1_000 * seconds);
+    });
+  }
+
+  it('have a time to wait also in the last moment of a window', () => {
+    const refused = refusal({ points: 1, duration: 1 }, new RateLimiterRes(0, 0));
+    expect(refused.retryAfterMs).equal(1);
+  });
+});
 
 describe('rate limits that are off', () => {
   it('refuse nothing', async () => {
@@ -64,6 +94,22 @@ describe('rate limits of several processes', () => {
     expect(await scriptsRun(redis)).equal(50);
     expect(await takeMany(limits, 500, 'shares')).lengthOf(500);
     expect(await scriptsRun(redis)).equal(0);
+  });
+
+  it('count exactly where a budget has no even shares', async () => {
+    const redis = await connections.connect(server.url);
+    const odd = { ...shortBudgets, message: { points: 101, duration: 2 } };
+    expect(await takeMany(createRedisRateLimits(redis, odd), 110, 'odd')).lengthOf(9);
+  });
+
+  it('go on in each process with a Redis that fails, before it is known to be away', async () => {
+    const redis = await connections.connect(server.url);
+    const failing = { commands: redis.commands, away: false } as RedisConnection;
+    const limits = createRedisRateLimits(failing, shortBudgets);
+    redis.commands.disconnect();
+    const before = performance.now();
+    expect(await takeMany(limits, 120, 'failing')).lengthOf(20);
+    expect(performance.now() - before).below(1_000);
   });
 
   it('go on in each process while Redis is away', async () => {

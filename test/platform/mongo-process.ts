@@ -1,26 +1,31 @@
+import mongoose from 'mongoose';
 import { Room } from '../../domain/chat/rooms/room.model.js';
+import { toAppError } from '../../domain/platform/failures.js';
 import {
   aggregateRecords,
   connectMongo,
   disconnectMongo,
   ensureIndexes,
+  pingMongo,
   readRecords,
 } from '../../domain/platform/mongo.js';
 
-/** What a process does with its database, for test/platform/mongo.test.ts: `indexes` or `reads`. */
+/** What a process does with its database, for test/platform/mongo.test.ts: `indexes`, `ping` or `reads`. */
 const [, , task, uri = '', operationMs] = process.argv;
+
+const nameOf = (error: Error) => error.name;
 
 await connectMongo(uri, Number(operationMs));
 if (task === 'indexes') {
-  await ensureIndexes(uri);
-  process.stdout.write('indexes stand\n');
+  process.stdout.write(`${await ensureIndexes(uri).then(() => 'indexes stand', String)}\n`);
+  const open = mongoose.connections.filter(({ readyState }) => readyState !== 0);
+  process.stdout.write(`${open.length} connection\n`);
   const outcome = await Room.findOne({})
     .lean()
-    .then(
-      () => 'found',
-      (error: Error) => error.name,
-    );
+    .then(() => 'found', nameOf);
   process.stdout.write(`${outcome}\n`);
+} else if (task === 'ping') {
+  process.stdout.write(`${await pingMongo().then(() => 'answered', String)}\n`);
 } else {
   await Room.findOne({ saleNo: 1 }).lean();
   await Room.countDocuments({ saleNo: 2 });
@@ -29,3 +34,11 @@ if (task === 'indexes') {
   await Room.create({ _id: 1, saleNo: 5, creator: 1, joiner: 2, createdAt: new Date() });
 }
 await disconnectMongo();
+if (task === 'indexes') {
+  process.stdout.write(
+    `${await Room.findOne({}).then(
+      () => 'found',
+      (error) => toAppError(error).code,
+    )}\n`,
+  );
+}

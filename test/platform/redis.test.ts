@@ -108,9 +108,13 @@ describe('the connection to Redis', () => {
 
   it('goes on after Redis was away, with its subscriptions and without a stale burst', async () => {
     const away = reaches(redis, 'away');
+    server.pause();
+    const failures = [redis.commands.incr('under way').catch(() => 'failed')];
     await server.kill();
     await away;
     expect(await value(metrics.redisUp)).equal(0);
+    failures.push(redis.commands.incr('while away').catch(() => 'failed'));
+    expect(await Promise.all(failures)).deep.equal(['failed', 'failed']);
     for (let i = 0; i < 1_000; i += 1) void redis.publisher().publish('plain', `stale ${i}`);
     const before = performance.now();
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
@@ -121,6 +125,7 @@ describe('the connection to Redis', () => {
     expect(await value(metrics.redisUp)).equal(1);
     await hearsEverything('again');
     expect(heard.join()).not.include('stale');
+    expect(await redis.commands.exists('under way', 'while away')).equal(0);
   });
 
   it('waits once, not every time, for a Redis that is frozen, and sends it nothing stale', async () => {
@@ -196,11 +201,13 @@ describe('the connection to Redis', () => {
     redis.subscriber().on('messageBuffer', async (_channel: Buffer, message: Buffer) => {
       if (message.toString() === 'rejects') throw new Error('malformed');
     });
-    for (const text of ['throws', 'rejects', 'x'.repeat(2_000_000), 'good']) {
+    const [longest, tooLong] = ['x'.repeat(1_048_576), 'y'.repeat(1_048_577)];
+    for (const text of ['throws', 'rejects', longest, tooLong, 'good']) {
       await redis.publisher().publish('plain', text);
     }
     await eventually(() => expect(heard).include('plain good'));
-    expect(heard).deep.equal(['plain throws', 'plain rejects', 'plain good']);
+    const said = heard.map((text) => text.replace(longest, 'the longest').slice(0, 20));
+    expect(said).deep.equal(['plain throws', 'plain rejects', 'plain the longest', 'plain good']);
     expect((await value(metrics.redisMessagesDropped)) - dropped).equal(3);
   });
 
@@ -297,11 +304,15 @@ describe('the connection to Redis', () => {
 
   it('ends with close, whatever Redis does', async () => {
     server.pause();
+    redis.on('away', () => heard.push('away'));
     const before = performance.now();
     await redis.close();
     expect(performance.now() - before).below(1_500);
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
     expect(await redis.publisher().publish('plain', 'late')).equal(0);
+    expect([redis.away, redis.deaf]).deep.equal([true, true]);
+    expect(await value(metrics.redisUp)).equal(0);
+    expect(heard, 'nobody is told who has closed it').deep.equal([]);
     server.resume();
   });
 });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { eventually } from '../support/eventually.js';
@@ -51,5 +53,53 @@ describe('subscriptions that Redis refuses for a while', () => {
       expect(own.filter((channel) => heard.has(channel))).to.deep.equal(own.slice(0, -1));
     }, RETURN_WITHIN_MS);
     admin.disconnect();
+  });
+
+  it('all stand before Redis counts as back', async () => {
+    // The bytes of a command from its name on; its head alone does nothing.
+    const held: (() => void)[] = [];
+    let isHolding = false;
+    let asked = () => {};
+    const proxy = createServer((near) => {
+      const far = connect(server.port, '127.0.0.1');
+      let isHeld = false;
+      near.on('data', (bytes) => {
+        const at = isHolding && !isHeld ? bytes.indexOf('psubscribe') : -1;
+        if (at >= 0) far.write(bytes.subarray(0, at));
+        isHeld ||= at >= 0;
+        const rest = at >= 0 ? bytes.subarray(at) : bytes;
+        if (isHeld) held.push(() => far.write(rest));
+        else far.write(rest);
+        if (isHeld && rest.includes('ping')) asked();
+      });
+      far.on('data', (bytes) => near.write(bytes));
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        one.on('error', () => {});
+        one.on('close', () => other.destroy());
+      }
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const redis = await connections.connect(`redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    await redis.subscriber().psubscribe('pattern*');
+    isHolding = true;
+    const first = Promise.race([
+      reaches(redis, 'back').then(() => 'back'),
+      new Promise((resolve) => {
+        asked = () => resolve('asked');
+      }),
+    ]);
+    const away = reaches(redis, 'away');
+    await redis.commands.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await away;
+    expect(await first, 'it is asked behind the subscriptions').equal('asked');
+    isHolding = false;
+    const back = reaches(redis, 'back');
+    for (const pass of held.splice(0)) pass();
+    await back;
+    await connections.close();
+    proxy.close();
   });
 });

@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { createDomain, type Domain } from '../../domain/domain.js';
+import type { Live } from '../../domain/kernel/live.js';
+import { createLogger } from '../../domain/platform/logger.js';
+import type { RedisConnection } from '../../domain/platform/redis.js';
+import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../support/redis.js';
+import { service } from '../support/service.js';
+
+const silent = createLogger('silent', 'test');
+
+/** Sockets that nobody is connected to. */
+const live = new Proxy({}, { get: () => () => false }) as Live;
+
+describe('the domain of a process', () => {
+  let domain: Domain | undefined;
+  afterEach(() => domain?.close());
+
+  async function open(redis?: RedisConnection): Promise<Domain> {
+    const { config } = await service();
+    domain = await createDomain({ config, logger: silent, live, ...(redis ? { redis } : {}) });
+    return domain;
+  }
+
+  it('looks for interrupted work at its start and every thirty seconds, one look at a time', async () => {
+    const { community, chat, startSweeps, close } = await open();
+    const looks: string[] = [];
+    let finish = () => {};
+    community.sweep = () => {
+      looks.push('community');
+      return new Promise((resolve, reject) => {
+        finish = looks.length > 5 ? () => reject(new Error('away')) : resolve;
+      });
+    };
+    chat.sweep = async () => {
+      looks.push('chat');
+    };
+    const { setInterval, clearInterval } = globalThis;
+    const timers: { look: () => void; ms: number }[] = [];
+    const ended: unknown[] = [];
+    globalThis.setInterval = ((look: () => void, ms: number) => {
+      const timer = { look, ms, unref() {} };
+      timers.push(timer);
+      return timer;
+    }) as never;
+    globalThis.clearInterval = ((timer: unknown) => ended.push(timer)) as never;
+    try {
+      let isStarted = false;
+      const starting = startSweeps().then(() => {
+        isStarted = true;
+      });
+      while (looks.length < 2) await new Promise((resolve) => setImmediate(resolve));
+      expect(isStarted, 'the counts are right before anything is served').to.equal(false);
+      finish();
+      await starting;
+      const [timer] = timers.filter(({ ms }) => ms === 30_000);
+      expect(looks).to.deep.equal(['chat', 'community']);
+      timer?.look();
+      timer?.look();
+      expect(looks.slice(2)).to.deep.equal(['chat', 'community', 'chat']);
+      finish();
+      await new Promise((resolve) => setImmediate(resolve));
+      timer?.look();
+      expect(looks.slice(5)).to.deep.equal(['chat', 'community']);
+      // A look that fails is not the last one.
+      finish();
+      await new Promise((resolve) => setImmediate(resolve));
+      timer?.look();
+      expect(looks.slice(7)).to.deep.equal(['chat', 'community']);
+      await close();
+      expect(ended).to.include(timer);
+    } finally {
+      Object.assign(globalThis, { setInterval, clearInterval });
+    }
+  });
+
+  it('ends its areas before it counts as closed', async () => {
+    const { chat, notifications, close } = await open();
+    const ended: string[] = [];
+    for (const [name, area] of Object.entries({ chat, notifications })) {
+      const end = area.close;
+      area.close = async () => {
+        await end();
+        await new Promise((resolve) => setImmediate(resolve));
+        ended.push(name);
+      };
+    }
+    await close();
+    expect(ended).to.deep.equal(['chat', 'notifications']);
+  });
+
+  describe('with Redis', () => {
+    const connections = openConnections();
+    let server: TestRedis;
+    before(async function () {
+      if (!hasRedisServer) this.skip();
+      server = await startRedis();
+    });
+    after(async () => {
+      await connections.close();
+      await server?.stop();
+    });
+
+    it('tells again what changed from five seconds before Redis was found away', async () => {
+      const redis = await connections.connect(server.url);
+      const { chat, close } = await open(redis);
+      const since: number[] = [];
+      chat.tellAgain = (from) => {
+        since.push(from);
+        return Promise.resolve() as never;
+      };
+      const interrupt = async () => {
+        const back = reaches(redis, 'back');
+        await redis.ask(() => Promise.reject(new Error('lost')));
+        await redis.ping();
+        await back;
+      };
+      const before = performance.now();
+      await interrupt();
+      expect(since).to.have.length(1);
+      expect(since[0]).to.be.within(before - 5_000, performance.now() - 5_000);
+      await close();
+      await interrupt();
+      expect(since, 'nothing after its end').to.have.length(1);
+    });
+  });
+});
