@@ -73,13 +73,13 @@ const origins = z
 const schema = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   /** Address both ports bind. Loopback unless told otherwise: nothing is exposed by accident. */
-  HOST: z.string().min(1).default('127.0.0.1'),
+  HOST: z.string().default('127.0.0.1'),
   /** REST, event streams, documents and demo; 0 takes a free port. */
   HTTP_PORT: port.default(8080),
   /** Socket.IO; 0 takes a free port. */
   GATEWAY_PORT: port.default(8081),
   /** Folder of the embedded database and the development key. */
-  DATA_DIR: z.string().min(1).default('.data'),
+  DATA_DIR: z.string().default('.data'),
   /** MongoDB to use; unset: the embedded database. */
   MONGODB_URI: mongoUri.optional(),
   /**
@@ -108,9 +108,9 @@ const schema = z.object({
   /** Address of a JSON Web Key Set (RFC 7517). */
   JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   /** Demanded `iss` claim. */
-  JWT_ISSUER: z.string().min(1).optional(),
+  JWT_ISSUER: z.string().optional(),
   /** Demanded `aud` claim. */
-  JWT_AUDIENCE: z.string().min(1).optional(),
+  JWT_AUDIENCE: z.string().optional(),
   /** Browser origins allowed to call; unset: pages of this machine (loopback, any port). */
   CORS_ORIGINS: origins.optional(),
   /** Hops of trusted proxies in front, whose X-Forwarded-For is believed; `off` or 0 believes nobody. */

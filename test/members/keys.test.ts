@@ -1,7 +1,10 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeJwt, exportJWK, SignJWT } from 'jose';
 import { systemClock } from '../../domain/kernel/clock.js';
@@ -136,6 +139,15 @@ describe('whatever the key, a token', () => {
       }
     });
   }
+
+  it('is checked with a secret that the first to need it makes, in a folder that may not be there yet', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'adoption-keys-'));
+    const config = loadConfig({ NODE_ENV: 'test', DATA_DIR: join(folder, 'not', 'yet') }, folder);
+    const jwt = await issueToken(config, { email: 'made@example.org', ttl: '1h' });
+    expect(await codeOf(await createMembers(config, systemClock), jwt)).to.equal('accepted');
+    expect(readdirSync(config.DATA_DIR)).to.deep.equal(['jwt-secret']);
+    rmSync(folder, { recursive: true });
+  });
 
   it('is signed here only with a configured secret, for its issuer and audience', async () => {
     const settings = { NODE_ENV: 'test', JWT_ISSUER: 'us', JWT_AUDIENCE: 'you' };

@@ -208,11 +208,9 @@ describe('configuration', () => {
     expect(faults({ ...production, DEMO: 'on' })[0]).to.match(/^DEMO: /);
     const open = { ...production, LEGACY_ANONYMOUS: 'open' };
     expect(faults(open)[0]).to.match(/^LEGACY_ANONYMOUS: /);
-    for (const key of [
-      { JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----' },
-      { JWKS_URL: 'https://id.example.org/' },
-    ]) {
-      expect(load({ ...production, JWT_SECRET: '', ...key })).to.include({ production: true });
+    const keys = { JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----', JWKS_URL: 'https://id.example.org/' };
+    for (const [name, key] of Object.entries(keys)) {
+      expect(load({ ...production, JWT_SECRET: '', [name]: key })).to.include({ production: true });
     }
     expect(load({ ...open, LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'on' })).to.include({ LEGACY_ANONYMOUS: 'open' });
   });

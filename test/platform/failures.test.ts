@@ -20,12 +20,8 @@ import mongoose from 'mongoose';
 import { AppError } from '../../domain/kernel/errors.js';
 import { toAppError } from '../../domain/platform/failures.js';
 
-/** The driver's error classes that it does not export are known by their names. */
-class NamedError extends MongoError {
-  constructor(override readonly name: string) {
-    super('x');
-  }
-}
+/** An error of a class that the driver does not export: known by its name. */
+const named = (name: string) => Object.defineProperty(new MongoError('x'), 'name', { value: name });
 
 const server = (code: number) => new MongoServerError({ code, message: 'x' });
 const system = (code: string) => Object.assign(new Error('x'), { code });
@@ -45,14 +41,12 @@ const away: unknown[] = [
   new MongoServerClosedError('x'),
   new MongoOperationTimeoutError('x'),
   new MongoExpiredSessionError('x'),
-  new MongoClientClosedError('x' as never),
+  new MongoClientClosedError(),
   new MongoServerSelectionError('x', {} as never),
   new MongoWriteConcernError({ writeConcernError: { code: 64, errmsg: 'x' }, ok: 1 } as never),
   new mongoose.Error.MongooseServerSelectionError('x'),
-  ...['MongoPoolClearedError', 'PoolClearedOnNetworkError', 'MongoPoolClosedError'].map(
-    (name) => new NamedError(name),
-  ),
-  new NamedError('MongoWaitQueueTimeoutError'),
+  ...['MongoPoolClearedError', 'PoolClearedOnNetworkError', 'MongoPoolClosedError'].map(named),
+  named('MongoWaitQueueTimeoutError'),
   new mongoose.Error('Cannot call `rooms.find()` before initial connection is complete'),
   unjudged,
   // HostUnreachable, HostNotFound, WriteConcernFailed, NetworkTimeout, ShutdownInProgress, PrimarySteppedDown,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import '../../domain/platform/mongo.js';
+import { toAppError } from '../../domain/platform/failures.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 
 /** More than the kernel takes for a reader that takes nothing, in bytes. */
@@ -43,7 +43,7 @@ describe('the driver, mended', () => {
     while (writing.length === 0) await new Promise((resolve) => setImmediate(resolve));
     // The end of the connection is seen by the driver once what it has written is taken or refused.
     for (const near of writing) near.resetAndDestroy();
-    expect(await refused).to.be.an('error');
+    expect(toAppError(await refused)).to.include({ code: 'SERVICE_UNAVAILABLE' });
     await connection.close();
     proxy.close();
   });

@@ -198,6 +198,8 @@ describe('the connection to Redis', () => {
     redis.subscriber().on('messageBuffer', (_channel: Buffer, message: Buffer) => {
       if (message.toString() === 'throws') throw new Error('malformed');
     });
+    // Whoever listens for text hears each message a second time.
+    redis.subscriber().on('message', () => {});
     redis.subscriber().on('messageBuffer', async (_channel: Buffer, message: Buffer) => {
       if (message.toString() === 'rejects') throw new Error('malformed');
     });
