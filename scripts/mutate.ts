@@ -23,6 +23,8 @@ PATH: a folder or file of the source (default: domain gateway http)
   --seconds N    most seconds of tests for one change, by their usual length (default 90): the nearest and
                  quickest test files run first
   --jobs N       test files or changes run at the same time (default 2)
+  --tests PATH   folder or file of tests to ask, for instance test/domain/chat; may be given several times
+                 (default: all)
   --survivors    only what survived the last run, for instance after new tests
 
 What each test file reaches is measured first, some minutes; later runs measure only what has changed.
@@ -37,6 +39,7 @@ const optionSchema = z.object({
   seed: z.coerce.number('must be a number').int('must be a whole number').optional(),
   seconds: count.default(90),
   jobs: count.default(2),
+  tests: z.array(z.string()).default(['test']),
   survivors: z.boolean().default(false),
 });
 
@@ -48,7 +51,7 @@ function compiledUnder(root: string, folder: string): string[] {
     .sort();
 }
 
-/** The compiled files that a path of the source stands for. @throws UsageError when there is none */
+/** The compiled files that a path of the source or of the tests stands for. @throws UsageError when there is none */
 function compiledOf(root: string, path: string): string[] {
   try {
     if (path.endsWith('.ts')) {
@@ -59,7 +62,7 @@ function compiledOf(root: string, path: string): string[] {
     return compiledUnder(root, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new UsageError(`PATH: ${path} is no source file or folder`);
+    throw new UsageError(`PATH: ${path} is no file or folder of the project's`);
   }
 }
 
@@ -85,6 +88,7 @@ await runCommand(usage, async (args) => {
       seed: { type: 'string' },
       seconds: { type: 'string' },
       jobs: { type: 'string' },
+      tests: { type: 'string', multiple: true },
       survivors: { type: 'boolean' },
     },
   });
@@ -98,7 +102,9 @@ await runCommand(usage, async (args) => {
   const paths = positionals.length > 0 ? positionals : ['domain', 'gateway', 'http'];
   const compiled = paths.flatMap((path) => compiledOf(root, path));
 
-  const tests = compiledUnder(root, 'test').filter((path) => path.endsWith('.test.js'));
+  const tests = parsed.data.tests
+    .flatMap((path) => compiledOf(root, path))
+    .filter((path) => path.endsWith('.test.js'));
   const measuring = createProgress(tests.length, 'coverage of the tests');
   const coverages = await measureCoverage(root, tests, jobs, () => measuring.advance(1));
   measuring.stop();

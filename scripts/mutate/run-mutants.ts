@@ -24,14 +24,15 @@ export function draw<T>(list: readonly T[], size: number, seed: number): T[] {
 }
 
 /** The tests that a change is worth: the nearest one, and of the others as many as the time allows. */
-function affordable(mutant: Mutant, ms: number): { tests: string[]; ms: number } {
+function affordable({ tests: [nearest, ...others] }: Mutant, ms: number): { tests: string[]; ms: number } {
+  if (!nearest) return { tests: [], ms: 0 };
   let sum = 0;
-  const chosen = mutant.tests.filter((test, i) => {
-    if (i > 0 && sum + test.ms > ms) return false;
+  const chosen = others.filter((test) => {
+    if (sum + test.ms > ms) return false;
     sum += test.ms;
     return true;
   });
-  return { tests: chosen.map(({ test }) => test), ms: sum };
+  return { tests: [nearest, ...chosen].map(({ test }) => test), ms: nearest.ms + sum };
 }
 
 export interface RunOptions {
