@@ -61,6 +61,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
   });
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;
+  const closing = new AbortController();
   /** From when on pushes of this process may have been lost, by performance.now(). */
   let unheardSince = Number.NEGATIVE_INFINITY;
   const endings = [
@@ -73,7 +74,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
   /** One at a time: a sweep may have so much to finish that the next one is due before. */
   function sweepCommunity(): Promise<void> {
     sweeping ??= community
-      .sweep()
+      .sweep(closing.signal)
       .catch((error) => logger.warn({ err: error }, 'a sweep failed; the next one tries again'))
       .finally(() => {
         sweeping = undefined;
@@ -103,6 +104,8 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
     async close() {
       clearInterval(timer);
       for (const end of endings) end?.();
+      closing.abort();
+      await sweeping;
       await chat.close();
       await notifications.close();
     },

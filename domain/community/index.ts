@@ -76,8 +76,11 @@ export interface Community {
   takeHeart(actor: Actor, target: HeartTarget, id: number): Promise<number>;
   /** Stores articles of a known past, with what hangs on them; repeating it changes nothing. */
   restoreArticles(articles: RestoredArticle[]): Promise<void>;
-  /** Finishes what a crash left unfinished; may run at any time and on every process. */
-  sweep(): Promise<void>;
+  /**
+   * Finishes what a crash left unfinished; may run at any time and on every process.
+   * @param signal ends it behind the record that it is at
+   */
+  sweep(signal?: AbortSignal): Promise<void>;
 }
 
 /** Binds the use cases to what they work with; needs a connected database (platform/mongo). */

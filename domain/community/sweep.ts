@@ -16,7 +16,7 @@ type SweepParts = Pick<CommunityParts, 'clock' | 'counters' | 'events' | 'leader
  *   announcements, deletions. The first run takes every mark, since whoever set them before this
  *   process began may be gone; redoing one that is still under way elsewhere changes nothing.
  */
-export function createSweep(parts: SweepParts): () => Promise<void> {
+export function createSweep(parts: SweepParts): (signal?: AbortSignal) => Promise<void> {
   const { clock, leaders, logger } = parts;
   let first = true;
 
@@ -29,16 +29,19 @@ export function createSweep(parts: SweepParts): () => Promise<void> {
     }
   }
 
-  return async function sweep() {
+  return async function sweep(signal) {
     const pending = { $exists: true, $lte: new Date(clock.now() - (first ? 0 : LEFT_BEHIND_MS)) };
     for await (const { _id } of Article.find({ pending }, { _id: 1 }).lean().cursor()) {
       await attempt('the deletion of an article', _id, () => finishArticleDeletion(_id));
+      if (signal?.aborted) return;
     }
     for await (const comment of Comment.find({ pending }).lean().cursor()) {
       await attempt('a comment', comment._id, () => finishComment(parts, comment));
+      if (signal?.aborted) return;
     }
     for await (const heart of Heart.find({ pending }).lean().cursor()) {
       await attempt('a heart', heart.id, () => finishHeart(parts, heart));
+      if (signal?.aborted) return;
     }
     // Time itself makes leaders too: when older hearts leave a window, nobody calls.
     await leaders.announce();

@@ -5,7 +5,7 @@ import { Comment } from '../../../domain/community/comments/comment.model.js';
 import { Heart } from '../../../domain/community/hearts/heart.model.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { type Board, buildBoard, expectConsistent } from '../../support/community.js';
-import { interceptCalls } from '../../support/database-calls.js';
+import { interceptCalls, meanwhile } from '../../support/database-calls.js';
 
 /** Each test leaves the records as a process killed at that moment leaves them, and sweeps as the next one. */
 describe('after a crash', () => {
@@ -188,6 +188,24 @@ describe('after a crash', () => {
     expect(board.commentsAnnounced.map((event) => event.commentId)).to.include(commentId);
     expect(await Heart.countDocuments({ id: no, pending: { $exists: true } })).to.equal(0);
     expect(await Comment.countDocuments({ _id: commentId, pending: { $exists: true } })).to.equal(0);
+  });
+
+  it('ends behind the record it is at when it is told to, and the next one finishes the rest', async () => {
+    const articles = await Promise.all([1, 2, 3].map(() => board.article()));
+    const ids = articles.map(({ no }) => no);
+    const pending = new Date(board.clock.now());
+    await Article.updateMany({ _id: { $in: ids } }, { $set: { state: 'deleted', pending } });
+    const left = () => Article.countDocuments({ _id: { $in: ids }, pending: { $exists: true } });
+    const ending = new AbortController();
+    await meanwhile(
+      'before',
+      [Article, 'updateOne'],
+      () => ending.abort(),
+      () => board.community.sweep(ending.signal),
+    );
+    expect(await left()).to.equal(2);
+    await board.community.sweep();
+    expect(await left()).to.equal(0);
   });
 
   it('one record that cannot be finished keeps no other from it, and is tried again', async () => {
