@@ -1,19 +1,11 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
 import { AppError } from '../domain/kernel/errors.js';
 import type { Config } from '../domain/platform/config.js';
 import { toAppError } from '../domain/platform/failures.js';
 import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
 
 const JSON_TYPE = 'application/json;charset=UTF-8';
-
-/** Status lines of the few answers there are. */
-const STATUS: Record<number, string> = {
-  200: '200 OK',
-  401: '401 Unauthorized',
-  404: '404 Not Found',
-  500: '500 Internal Server Error',
-  503: '503 Service Unavailable',
-};
 
 /**
  * Answers when `work` is done, unless the client has gone: a uWebSockets.js response must not be
@@ -32,7 +24,7 @@ function answer(res: HttpResponse, work: Promise<{ status: number; type: string;
     .then(({ status, type, body }) => {
       if (aborted) return;
       res.cork(() => {
-        res.writeStatus(STATUS[status] ?? String(status));
+        res.writeStatus(`${status} ${STATUS_CODES[status]}`);
         res.writeHeader('Content-Type', type);
         if (status === 503) res.writeHeader('Retry-After', '1');
         res.end(body);

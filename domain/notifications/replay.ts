@@ -59,7 +59,6 @@ export async function* replayAfter(
       .limit(PAGE)
       .lean();
     const origins = await directory.lookUp(records.map(({ originNo }) => originNo).filter((no) => no > 0));
-    cursor = records[records.length - 1]?.n ?? cursor;
     yield records
       .filter(({ deleted }) => !deleted)
       .map((record) => ({
@@ -67,6 +66,8 @@ export async function* replayAfter(
         n: record.n,
         view: presentNotification(record, origins.get(record.originNo), localTime),
       }));
-    if (records.length < PAGE) return;
+    const last = records.at(-1);
+    if (!last || records.length < PAGE) return;
+    cursor = last.n;
   }
 }
