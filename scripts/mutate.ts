@@ -20,8 +20,8 @@ PATH: a folder or file of the source (default: domain gateway http)
 
   --sample N     changes to try, drawn at random (default: all)
   --seed S       seed of the draw (default: random, printed)
-  --seconds N    most seconds of tests for one change, by their usual length (default 90): the nearest and
-                 quickest test files run first
+  --seconds N    most seconds of tests for one change, by their usual length (default 90): first the test files
+                 that run most of the changed file
   --jobs N       test files or changes run at the same time (default 2)
   --tests PATH   folder or file of tests to ask, for instance test/domain/chat; may be given several times
                  (default: all)

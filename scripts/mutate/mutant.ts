@@ -14,7 +14,7 @@ export interface Mutant extends Mutation {
   line: number;
   /** That line's text. */
   code: string;
-  /** Tests that run it, the nearest and the quickest first. */
+  /** Tests that run it: first those that run most of the file, then the nearest, then the quickest. */
   tests: TestCoverage[];
 }
 
@@ -23,6 +23,12 @@ function nearness(test: string, compiled: string): number {
   const words = (path: string) => new Set(path.replace(/(\.test)?\.js$/, '').split(/[/.-]/));
   const own = words(compiled);
   return [...words(test)].filter((word) => own.has(word)).length;
+}
+
+/** Tenths of a file that a test runs. */
+function share({ covered }: TestCoverage, compiled: string, length: number): number {
+  const bytes = (covered[compiled] ?? []).reduce((sum, [start, end]) => sum + end - start, 0);
+  return Math.round((10 * bytes) / length);
 }
 
 function covers(coverage: TestCoverage, compiled: string, at: number): boolean {
@@ -39,9 +45,13 @@ export function mutantsOf(root: string, compiled: string, coverages: TestCoverag
   const file = compiled.replace(/^dist\//, '').replace(/\.js$/, '.ts');
   const source = readFileSync(join(root, file), 'utf8').split('\n');
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  const ordered = [...coverages].sort(
-    (a, b) => nearness(b.test, compiled) - nearness(a.test, compiled) || a.ms - b.ms,
-  );
+  const ranked = coverages.map((coverage) => ({
+    coverage,
+    share: share(coverage, compiled, text.length),
+    near: nearness(coverage.test, compiled),
+  }));
+  ranked.sort((a, b) => b.share - a.share || b.near - a.near || a.coverage.ms - b.coverage.ms);
+  const ordered = ranked.map(({ coverage }) => coverage);
   return mutationsOf(compiled, text).map((mutation) => {
     const row = lineStarts.findLastIndex((start) => start <= mutation.start);
     const entry = map.findEntry(row, mutation.start - (lineStarts[row] ?? 0));

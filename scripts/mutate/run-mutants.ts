@@ -23,16 +23,16 @@ export function draw<T>(list: readonly T[], size: number, seed: number): T[] {
   );
 }
 
-/** The tests that a change is worth: the nearest one, and of the others as many as the time allows. */
-function affordable({ tests: [nearest, ...others] }: Mutant, ms: number): { tests: string[]; ms: number } {
-  if (!nearest) return { tests: [], ms: 0 };
+/** The tests that a change is worth: the first one, and of the others as many as the time allows. */
+function affordable({ tests: [first, ...others] }: Mutant, ms: number): { tests: string[]; ms: number } {
+  if (!first) return { tests: [], ms: 0 };
   let sum = 0;
   const chosen = others.filter((test) => {
     if (sum + test.ms > ms) return false;
     sum += test.ms;
     return true;
   });
-  return { tests: [nearest, ...chosen].map(({ test }) => test), ms: nearest.ms + sum };
+  return { tests: [first, ...chosen].map(({ test }) => test), ms: first.ms + sum };
 }
 
 export interface RunOptions {
