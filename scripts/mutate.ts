@@ -25,9 +25,11 @@ PATH: a folder or file of the source (default: domain gateway http)
   --jobs N       test files or changes run at the same time (default 2)
   --tests PATH   folder or file of tests to ask, for instance test/domain/chat; may be given several times
                  (default: all)
+  --fresh        measure again what each test file reaches
   --survivors    only what survived the last run, for instance after new tests
 
-What each test file reaches is measured first, some minutes; later runs measure only what has changed.
+What each test file reaches is measured first, some minutes; later runs measure only the tests that have
+changed, and take a changed file of the source as run by whatever loads it.
 Results are kept in coverage/mutate.json. Changes known to have no effect stand in scripts/mutate/equivalent.json.
 
 Exit status: 0 all caught or known to have no effect; 1 some survived.`;
@@ -41,6 +43,7 @@ const optionSchema = z.object({
   jobs: count.default(2),
   tests: z.array(z.string()).default(['test']),
   survivors: z.boolean().default(false),
+  fresh: z.boolean().default(false),
 });
 
 /** Compiled files under a folder of `dist`, from the project's root. */
@@ -90,6 +93,7 @@ await runCommand(usage, async (args) => {
       jobs: { type: 'string' },
       tests: { type: 'string', multiple: true },
       survivors: { type: 'boolean' },
+      fresh: { type: 'boolean' },
     },
   });
   const parsed = optionSchema.safeParse(values);
@@ -97,7 +101,7 @@ await runCommand(usage, async (args) => {
     throw new UsageError(
       parsed.error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'),
     );
-  const { sample, seconds, jobs, survivors, seed = Math.floor(Math.random() * 2 ** 31) } = parsed.data;
+  const { sample, seconds, jobs, survivors, fresh, seed = Math.floor(Math.random() * 2 ** 31) } = parsed.data;
   const root = projectRoot();
   const paths = positionals.length > 0 ? positionals : ['domain', 'gateway', 'http'];
   const compiled = paths.flatMap((path) => compiledOf(root, path));
@@ -106,7 +110,7 @@ await runCommand(usage, async (args) => {
     .flatMap((path) => compiledOf(root, path))
     .filter((path) => path.endsWith('.test.js'));
   const measuring = createProgress(tests.length, 'coverage of the tests');
-  const coverages = await measureCoverage(root, tests, jobs, () => measuring.advance(1));
+  const coverages = await measureCoverage(root, tests, jobs, fresh, () => measuring.advance(1));
   measuring.stop();
 
   const resultsFile = join(root, 'coverage', 'mutate.json');

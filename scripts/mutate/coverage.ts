@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -85,14 +85,18 @@ function readReports(root: string, folder: string): Pick<TestCoverage, 'hashes' 
   };
 }
 
-/** Whether what was measured before still holds: nothing that the test file loads has changed. */
-function holds(root: string, { hashes }: TestCoverage): boolean {
-  try {
-    return Object.entries(hashes).every(([path, hash]) => hashOf(join(root, path)) === hash);
-  } catch {
-    // One of the files is gone.
-    return false;
+/**
+ * What was measured before, brought up to date: a file of the source that has changed since counts as run
+ * all over by the tests that loaded it. Undefined where the test has changed itself, or what it shares with others.
+ */
+function updated(root: string, coverage: TestCoverage): TestCoverage | undefined {
+  const covered = { ...coverage.covered };
+  for (const [path, hash] of Object.entries(coverage.hashes)) {
+    if (existsSync(join(root, path)) && hashOf(join(root, path)) === hash) continue;
+    if (path.startsWith('dist/test/')) return undefined;
+    covered[path] = [[0, Number.POSITIVE_INFINITY]];
   }
+  return { ...coverage, covered };
 }
 
 function readCached(file: string): TestCoverage | undefined {
@@ -123,11 +127,12 @@ async function measure(root: string, test: string, attempt = 1): Promise<TestCov
 
 /**
  * What each test file runs, measured by V8 (NODE_V8_COVERAGE). Processes that are ended by SIGKILL write
- * nothing. Kept in `coverage/mutate/`, and measured again only where a loaded file has changed.
+ * nothing. Kept in `coverage/mutate/`, and measured again only where a test has changed.
  *
  * @param root the project's folder, built
  * @param tests compiled test files, from there
  * @param jobs files measured at the same time
+ * @param isFresh measure all of them again
  * @param done called after each file
  * @throws Error when a test file fails without any change
  */
@@ -135,6 +140,7 @@ export async function measureCoverage(
   root: string,
   tests: string[],
   jobs: number,
+  isFresh: boolean,
   done: (test: string) => void,
 ): Promise<TestCoverage[]> {
   const cache = join(root, 'coverage', 'mutate');
@@ -145,9 +151,12 @@ export async function measureCoverage(
   async function work(): Promise<void> {
     for (let test = queue.shift(); test; test = queue.shift()) {
       const file = join(cache, `${test.replaceAll('/', '.')}.json`);
-      const cached = readCached(file);
-      const coverage = cached && holds(root, cached) ? cached : await measure(root, test);
-      if (coverage !== cached) writeFileSync(file, JSON.stringify(coverage));
+      const cached = isFresh ? undefined : readCached(file);
+      let coverage = cached && updated(root, cached);
+      if (!coverage) {
+        coverage = await measure(root, test);
+        writeFileSync(file, JSON.stringify(coverage));
+      }
       measured.push(coverage);
       done(test);
     }

@@ -27,7 +27,10 @@ function nearness(test: string, compiled: string): number {
 
 /** Tenths of a file that a test runs. */
 function share({ covered }: TestCoverage, compiled: string, length: number): number {
-  const bytes = (covered[compiled] ?? []).reduce((sum, [start, end]) => sum + end - start, 0);
+  const bytes = (covered[compiled] ?? []).reduce(
+    (sum, [start, end]) => sum + Math.min(end, length) - start,
+    0,
+  );
   return Math.round((10 * bytes) / length);
 }
 

@@ -92,7 +92,7 @@ describe('a run of mutants', () => {
     writeFileSync(join(root, 'dist', 'test', 'support', 'setup.js'), '');
     for (const [name, text] of Object.entries(tests))
       writeFileSync(join(root, 'dist', 'test', `${name}.test.js`), text);
-    coverages = await measureCoverage(root, ['dist/test/near.test.js', 'dist/test/far.test.js'], 1, (test) =>
+    coverages = await measureCoverage(root, ['dist/test/near.test.js', 'dist/test/far.test.js'], 1, false, (test) =>
       measured.push(test),
     );
   });
@@ -134,12 +134,21 @@ describe('a run of mutants', () => {
     expect(text).to.include('6 of 8 caught (75.0 %), 2 survived, 1 equivalent').and.include('nobody has 50');
   });
 
-  it('measures again only where a loaded file has changed', async () => {
-    const before = await measureCoverage(root, ['dist/test/near.test.js'], 1, () => {});
-    expect(before[0]?.ms).to.equal(coverages[0]?.ms);
+  it('measures again only where the test has changed, or when told to', async () => {
+    const measure = async (isFresh = false) =>
+      (await measureCoverage(root, ['dist/test/near.test.js'], 1, isFresh, () => {}))[0];
+    const unusedIsRun = (coverage: TestCoverage | undefined) =>
+      coverage?.covered['dist/grade.js']?.some(([, end]) => end > source.indexOf('return 5'));
+    const first = await measure();
+    expect(first).to.deep.equal(coverages[0]);
+    expect(unusedIsRun(first)).to.equal(false);
+    writeFileSync(join(root, 'dist', 'grade.js'), `${source}// changed\n`);
+    const changedSource = await measure();
+    expect(changedSource?.ms).to.equal(first?.ms);
+    expect(unusedIsRun(changedSource), 'as a whole, for whoever loads it').to.equal(true);
+    expect(unusedIsRun(await measure(true))).to.equal(false);
     writeFileSync(join(root, 'dist', 'test', 'near.test.js'), `${tests.near}// changed\n`);
-    const [changedTest] = await measureCoverage(root, ['dist/test/near.test.js'], 1, () => {});
-    expect(changedTest?.hashes).to.not.deep.equal(coverages[0]?.hashes);
+    expect((await measure())?.hashes).to.not.deep.equal(first?.hashes);
   });
 
   it('draws the same for the same seed, nothing twice', () => {
