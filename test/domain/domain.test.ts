@@ -25,8 +25,10 @@ describe('the domain of a process', () => {
     const { community, chat, startSweeps, close } = await open();
     const looks: string[] = [];
     let finish = () => {};
-    community.sweep = () => {
+    let ending: AbortSignal | undefined;
+    community.sweep = (signal) => {
       looks.push('community');
+      ending = signal;
       return new Promise((resolve, reject) => {
         finish = looks.length > 5 ? () => reject(new Error('away')) : resolve;
       });
@@ -66,8 +68,13 @@ describe('the domain of a process', () => {
       await new Promise((resolve) => setImmediate(resolve));
       timer?.look();
       expect(looks.slice(7)).to.deep.equal(['chat', 'community']);
-      await close();
+      const closed = close().then(() => looks.push('closed'));
       expect(ended).to.include(timer);
+      expect(ending?.aborted, 'told to end').to.equal(true);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(looks.slice(9), 'and waited for').to.deep.equal([]);
+      finish();
+      await closed;
     } finally {
       Object.assign(globalThis, { setInterval, clearInterval });
     }

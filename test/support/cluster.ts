@@ -13,7 +13,7 @@ import { freePort, startRedis, type TestRedis } from './redis.js';
 const SECRET = 'a secret of the clusters, long enough for HS256';
 
 /** Members that are imported at the start, and adoption posts by each of them. */
-const MEMBERS = 70;
+const MEMBERS = 120;
 const POSTS_EACH = 2;
 
 export interface ClusterOptions {

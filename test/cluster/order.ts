@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
-import { type Cluster, startCluster } from '../support/cluster.js';
+import type { Cluster } from '../support/cluster.js';
 import { eventually } from '../support/eventually.js';
-import { hasRedisServer } from '../support/redis.js';
 import { connect } from '../support/sockets.js';
 import { type ChatClient, createChatClient } from './chat-client.js';
 import { type Checker, createChecker, type Message } from './checker.js';
@@ -30,22 +29,17 @@ async function listenTo(url: string) {
 /** Messages each of two members sends in the race for numbers; the list of faults has 1,000, by setting. */
 const EACH = Number(process.env.RACE_EACH ?? 500);
 
-(hasRedisServer ? describe : describe.skip)(
-  'order, repeats and read state over several processes',
-  function () {
+/** Order, repeats and read state, over a cluster of at least two http processes and two gateways. */
+export function itKeepsOrder(given: () => Cluster): void {
+  describe('order, repeats and read state', function () {
     this.timeout(90_000);
     let cluster: Cluster;
     let checker: Checker;
     let clients: ChatClient[] = [];
     let published: Awaited<ReturnType<typeof listenTo>> | undefined;
 
-    before(async () => {
-      cluster = await startCluster({ http: 2, gateways: 2 });
-    });
-    after(async () => {
-      const errors = cluster?.errors();
-      await cluster?.stop();
-      expect(errors).to.deep.equal([]);
+    before(() => {
+      cluster = given();
     });
     beforeEach(() => {
       checker = createChecker();
@@ -303,5 +297,5 @@ const EACH = Number(process.env.RACE_EACH ?? 500);
       expect(devices.map((device) => device.heard('message').length)).to.deep.equal(heard);
       expect(await watcher.ask('room:join', { chatNo })).to.deep.include({ present: [asker.no] });
     });
-  },
-);
+  });
+}

@@ -1,20 +1,13 @@
-import { expect } from 'chai';
 import { board } from '../app/board.recording.js';
 import { chat } from '../app/chat.recording.js';
 import { notifications } from '../app/notifications.recording.js';
 import { play } from '../app/player.js';
-import { type Cluster, startCluster } from '../support/cluster.js';
-import { hasRedisServer } from '../support/redis.js';
+import type { Cluster } from '../support/cluster.js';
 
-(hasRedisServer ? describe : describe.skip)('what the web app says to several processes', () => {
-  let cluster: Cluster;
-
-  before(async () => {
-    cluster = await startCluster({ http: 2, gateways: 2 });
-  });
-  after(() => cluster?.stop());
-
-  it('is answered as the app expects, by another process with each call', async () => {
+/** What the web app says and is answered, each call by another process of a cluster. */
+export function itTalksToTheWebApp(given: () => Cluster): void {
+  it('answers as the web app expects, by another process with each call', async () => {
+    const cluster = given();
     const [author, asker] = [await cluster.member(), await cluster.member()];
     const turns = { http: 0, gateways: 0 };
     const next = (kind: 'http' | 'gateways') => () => {
@@ -28,6 +21,5 @@ import { hasRedisServer } from '../support/redis.js';
       http: next('http'),
       gateway: next('gateways'),
     });
-    expect(cluster.errors()).to.deep.equal([]);
   });
-});
+}
