@@ -177,15 +177,12 @@ export function createChatClient(
       sent += 1;
       const content = given ?? `${name}-${sent}`;
       checker.asked(chatNo, content);
+      // The same for every attempt, also when another send of this client has begun meanwhile.
+      const clientId = `${name}-${sent}-${content}`.slice(0, 64);
       const until = Date.now() + PATIENCE_MS;
       for (;;) {
         const socket = await connected();
-        const request = {
-          chatNo,
-          contentType: 'text',
-          content,
-          clientId: `${name}-${sent}-${content}`.slice(0, 64),
-        };
+        const request = { chatNo, contentType: 'text', content, clientId };
         try {
           const answer: { status: number; message: Message } = await socket
             .timeout(ANSWER_WITHIN_MS)

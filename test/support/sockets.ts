@@ -16,7 +16,7 @@ export interface Client {
 }
 
 /** How long, in ms, an event may take before its test fails by name rather than by a time-out. */
-const PATIENCE_MS = 8_000;
+const TIMEOUT_MS = 20_000;
 
 /** A socket that is not connected yet. */
 export async function socketOf(
@@ -48,10 +48,10 @@ function watch(socket: Socket): Client {
           waiting.delete(look);
           reject(
             new Error(
-              `no fitting ${event} in ${PATIENCE_MS} ms; heard: ${JSON.stringify(log).slice(0, 2_000)}`,
+              `no fitting ${event} in ${TIMEOUT_MS} ms; heard: ${JSON.stringify(log).slice(0, 2_000)}`,
             ),
           );
-        }, PATIENCE_MS);
+        }, TIMEOUT_MS);
         function look(): void {
           const found = heard<T>(event).find(fits);
           if (found === undefined) return;
@@ -63,7 +63,7 @@ function watch(socket: Socket): Client {
         look();
       });
     },
-    ask: (event, ...args) => socket.timeout(PATIENCE_MS).emitWithAck(event, ...args),
+    ask: (event, ...args) => socket.timeout(TIMEOUT_MS).emitWithAck(event, ...args),
   };
 }
 

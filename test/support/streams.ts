@@ -5,7 +5,7 @@ import { service } from './service.js';
 const open = new Set<AbortController>();
 
 /** How long, in ms, an event may take before its test fails by name rather than by a time-out. */
-const PATIENCE_MS = 12_000;
+const TIMEOUT_MS = 20_000;
 
 /** An open event stream that keeps everything it receives. */
 export interface EventStream {
@@ -51,10 +51,10 @@ export async function openStream(
           waiting.delete(look);
           reject(
             new Error(
-              `no fitting event in ${PATIENCE_MS} ms; received: ${JSON.stringify(stream.events).slice(0, 2_000)}`,
+              `no fitting event in ${TIMEOUT_MS} ms; received: ${JSON.stringify(stream.events).slice(0, 2_000)}`,
             ),
           );
-        }, PATIENCE_MS);
+        }, TIMEOUT_MS);
         function look(): void {
           const found = stream.events.find(fits);
           if (!found) return;
