@@ -16,7 +16,7 @@ export const optionSchema = z
     rooms: whole(1).optional(),
     streams: whole(1).optional(),
     documents: whole(1_000).optional(),
-    seconds: whole(1).default(8),
+    seconds: z.coerce.number('must be a number').min(0.1, 'must be at least 0.1').default(8),
     rate: whole(1).optional(),
     runs: whole(1).default(3),
     clients: whole(1).default(2),

@@ -77,7 +77,7 @@ async function measure(run: Run, start: () => Promise<Audience>): Promise<Figure
   const { stage, options } = run;
   const audience = await start();
   const { target, lines, announce, pauseMs = 0 } = audience;
-  const times = Math.min(ANNOUNCEMENTS, options.seconds);
+  const times = Math.min(ANNOUNCEMENTS, Math.ceil(options.seconds));
   const crew = await startCrew(stage, options.clients);
   const { failed, reason } = await crew.open(target, lines);
   if (failed > 0) throw new Error(`${failed} connections failed: ${reason}`);
