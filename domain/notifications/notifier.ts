@@ -98,11 +98,12 @@ export function createNotifier(clock: Clock, deliver: (records: NotificationReco
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
 
-  async function headOf(memberNo: number): Promise<number> {
+  /** The member's last number; undefined without any. */
+  async function headOf(memberNo: number): Promise<number | undefined> {
     const known = heads.get(memberNo);
     if (known !== undefined) return known;
     const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
-    return last?.n ?? 0;
+    return last?.n;
   }
 
   async function numbered(group: Waiting[]): Promise<Run[]> {
