@@ -1,5 +1,10 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { metrics } from '../../domain/platform/metrics.js';
+import { listCloseReasons } from '../../gateway/close-reasons.js';
+import { clientEvents } from '../../gateway/events/index.js';
+import { createApp } from '../../http/app.js';
+import type { StreamHub } from '../../http/sse/stream-hub.js';
 import { call, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
 import { answerTo, rawConnection } from '../support/http-server.js';
@@ -64,6 +69,20 @@ describe('every answer', () => {
     const { headers, text } = await call('/metrics');
     expect(headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
     expect(text).to.match(/^# HELP /);
+  });
+
+  it('that fails on its way is logged, but where the client went away or stopped speaking HTTP', async () => {
+    const { domain, config } = await service();
+    const lines: string[] = [];
+    const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+    const sockets = { port: 0, events: clientEvents, closeReasons: listCloseReasons() };
+    const app = createApp(domain, {} as StreamHub, config, logger, async () => {}, sockets);
+    const ofClient = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'HPE_INVALID_CHUNK_SIZE'];
+    for (const code of ofClient) app.emit('error', Object.assign(new Error('gone'), { code }));
+    expect(lines).to.deep.equal([]);
+    app.emit('error', Object.assign(new Error('cut short'), { code: 'EIO' }));
+    app.emit('error', new Error('of no kind'));
+    expect(lines.map((line) => JSON.parse(line).err.message)).to.deep.equal(['cut short', 'of no kind']);
   });
 
   it('comes in the time that requests and idle connections have', async () => {

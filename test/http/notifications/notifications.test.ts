@@ -67,12 +67,15 @@ describe('notifications over REST', () => {
   });
 
   it('of a chat are read and deleted up to the one that is named, in its room alone', async () => {
-    const who = await member();
-    const notices = [1, 2, 1, 2, 1].map((chatNo, i) => ({ memberNo: who.no, n: i + 1, content: '', chatNo }));
+    const [who, peer] = [await member(), await member()];
+    const chats = [1, 2, 1, 2, 1];
+    const notices = [who, peer].flatMap(({ no }) =>
+      chats.map((chatNo, i) => ({ memberNo: no, n: i + 1, content: '', chatNo })),
+    );
     const firstId = await writeElsewhere(notices);
-    const numbers = async (filter: object) =>
+    const numbers = async (filter: object, { no } = who) =>
       (
-        await Notification.find({ memberNo: who.no, ...filter })
+        await Notification.find({ memberNo: no, ...filter })
           .sort({ n: 1 })
           .lean()
       ).map(({ n }) => n);
@@ -83,6 +86,8 @@ describe('notifications over REST', () => {
     expect((await who.get<Record[]>('/notification/all')).body.map(({ id }) => id)).to.deep.equal([
       firstId + 4,
     ]);
+    const changed = { $or: [{ checked: true }, { deleted: true }] };
+    expect(await numbers(changed, peer), 'the other member of these rooms has theirs').to.deep.equal([]);
   });
 
   it('show the latest thousand, those of a busy chat taken for one', async () => {
