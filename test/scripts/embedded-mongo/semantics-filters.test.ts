@@ -259,6 +259,7 @@ const malformed: [filter: Document, code: number, source: string][] = [
   [{ a: { $regex: /a/i, $options: 'm' } }, 51075, '$regex: options at two places'],
   [{ a: { $regex: /a/i, $options: '' } }, 51075, '$regex: options at two places'],
   [{ a: { $all: [{ $elemMatch: { b: 1 } }, 1] } }, 2, '$all: all by $elemMatch or none'],
+  [{ a: { $all: [{ $elemMatch: { b: 1 } }, null] } }, 2, '$all: all by $elemMatch or none'],
   [{ a: { $all: [{ $gt: 1 }] } }, 2, '$all: values'],
   [{ a: { $elemMatch: { $and: [{ $expr: true }] } } }, 2, '$expr: only on the top-level document'],
   ...[

@@ -1,6 +1,10 @@
 import { Decimal128, Long, MaxKey, MinKey, ObjectId } from 'bson';
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
+import { type Document, encode } from '../../../scripts/embedded-mongo/bson-types.js';
+import { parseFilter } from '../../../scripts/embedded-mongo/filter.js';
+import { findRecords } from '../../../scripts/embedded-mongo/plan-executor.js';
+import { parseSort } from '../../../scripts/embedded-mongo/sort.js';
+import type { Reader } from '../../../scripts/embedded-mongo/storage.js';
 import { buildEngine, CommandFailure, find, runCommand } from './run-command.js';
 
 const ORDER = 'Comparison/Sort Order';
@@ -322,6 +326,33 @@ describe('embedded database: order and shape of results', () => {
       const counted = await runCommand(engine, { count: 'c', query: {}, skip, limit });
       expect(counted.n).to.equal(part.length);
     }
+    await engine.close();
+  });
+
+  it('a sort holds at most 100 MiB, and with a limit no more than it needs for that', async () => {
+    const engine = buildEngine();
+    await runCommand(engine, { create: 'c' });
+    const collection = engine.catalog.find('test', 'c');
+    if (!collection) throw new Error('no collection');
+    // One document, read again and again: nothing of that size has to be there.
+    const value = encode({ _id: 1, a: 1, pad: Buffer.alloc(100_000) });
+    const sorted = (count: number, skip: number, limit: number) => {
+      let left = count;
+      const reader: Reader = {
+        ...{ generation: 0, get: () => undefined, count: () => count },
+        entries(_range, most) {
+          const length = Math.min(left, most);
+          left -= length;
+          return Array.from({ length }, () => ({ key: Buffer.alloc(12), value }));
+        },
+      };
+      const query = { filter: parseFilter({}), sort: parseSort({ a: 1 }), skip, limit };
+      return [...findRecords(reader, collection, query)].length;
+    };
+    expect(sorted(1_000, 0, 0)).to.equal(1_000);
+    expect(() => sorted(1_100, 0, 0)).to.throw('Sort exceeded memory limit');
+    expect(sorted(1_100, 0, 3)).to.equal(3);
+    expect(sorted(1_100, 2, 3)).to.equal(3);
     await engine.close();
   });
 });
