@@ -14,17 +14,11 @@ export async function editArticle(actor: Actor, articleId: number, changes: Arti
   if (!mayChangeArticle(actor, article))
     throw new AppError('FORBIDDEN', 'only its author may edit an article');
   const { categoryId, title, context, imageList, thumbnail } = changes;
+  const images = imageList?.map(({ id, url }) => ({ no: id, url }));
   const { matchedCount } = await Article.updateOne(
     { _id: articleId, state: 'live' },
-    {
-      $set: {
-        ...(categoryId !== undefined && { categoryId }),
-        ...(title !== undefined && { title }),
-        ...(context !== undefined && { context }),
-        ...(imageList !== undefined && { images: imageList.map(({ id, url }) => ({ no: id, url })) }),
-        ...(thumbnail !== undefined && { thumbnail }),
-      },
-    },
+    // Mongoose leaves out what is undefined.
+    { $set: { categoryId, title, context, images, thumbnail } },
   );
   // Deleted between the look and the write.
   if (matchedCount === 0) throw new AppError('ARTICLE_NOT_FOUND');

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Article } from '../../../domain/community/articles/article.model.js';
 import type { ArticleDetail, ArticleList } from '../../../domain/community/index.js';
 import { anyone, call, errorBody, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';
@@ -169,18 +170,21 @@ describe('articles over REST', () => {
   });
 
   describe('PATCH /community/article/{article_id}', () => {
-    it('replaces what is sent, images as a whole, and leaves the rest', async () => {
-      const no = await write();
-      const changes = { title: 'New title', imageList: [{ id: 7, url: '/images/7.png' }] };
-      const { body } = await author.patch(`/community/article/${no}`, changes);
-      expect(body).to.deep.equal(DONE);
-      const read = (await anyone.get<ArticleDetail>(`/community/article/${no}`)).body;
-      expect(read.header.title).to.equal('New title');
-      expect(read.context).to.deep.equal({
-        context: DRAFT.context,
-        imageList: [{ imageNo: 7, imageUrl: '/images/7.png' }],
+    for (const [change, stored] of [
+      [{ categoryId: 9 }, { categoryId: 9 }],
+      [{ title: 'New title' }, { title: 'New title' }],
+      [{ context: 'New text' }, { context: 'New text' }],
+      [{ imageList: [{ id: 7, url: '/7.png' }] }, { images: [{ no: 7, url: '/7.png' }] }],
+      [{ imageList: [] }, { images: [] }],
+      [{ thumbnail: '/new.png' }, { thumbnail: '/new.png' }],
+    ]) {
+      it(`replaces what is sent, and leaves the rest: ${JSON.stringify(change)}`, async () => {
+        const no = await write();
+        const before = await Article.findById(no).lean();
+        expect((await author.patch(`/community/article/${no}`, change)).body).to.deep.equal(DONE);
+        expect(await Article.findById(no).lean()).to.deep.equal({ ...before, ...stored });
       });
-    });
+    }
 
     it('takes the whole documented payload, and leaves the thumbnail unless it is sent', async () => {
       const no = await write();
