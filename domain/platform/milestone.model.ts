@@ -2,8 +2,8 @@ import { model, Schema } from 'mongoose';
 
 const Milestone = model(
   'Milestone',
-  new Schema(
-    { _id: String, state: { type: String, enum: ['begun', 'done'], required: true } },
+  new Schema<{ _id: MilestoneName; state: MilestoneState }>(
+    { _id: String, state: String },
     { versionKey: false, collection: 'milestones' },
   ),
 );

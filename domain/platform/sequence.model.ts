@@ -3,8 +3,8 @@ import type { Check } from '../kernel/verification.js';
 
 const Sequence = model(
   'Sequence',
-  new Schema(
-    { _id: String, value: { type: Number, required: true } },
+  new Schema<{ _id: SequenceName; value: number }>(
+    { _id: String, value: Number },
     { versionKey: false, collection: 'sequences' },
   ),
 );

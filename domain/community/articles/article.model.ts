@@ -35,7 +35,7 @@ const schema = new Schema<ArticleRecord>(
     title: { type: String, required: true },
     context: { type: String, required: true },
     images: [new Schema<ArticleImage>({ no: Number, url: String }, { _id: false })],
-    thumbnail: { type: String, default: '' },
+    thumbnail: String,
     state: { type: String, enum: ['live', 'deleted'], required: true },
     publishedAt: { type: Date, required: true },
     views: { type: Number, default: 0 },

@@ -24,13 +24,13 @@ export type StoredHeart = HeartRecord & { _id: Types.ObjectId };
 
 const schema = new Schema<HeartRecord>(
   {
-    target: { type: String, enum: ['article', 'comment'], required: true },
-    id: { type: Number, required: true },
-    memberNo: { type: Number, required: true },
-    articleId: { type: Number, required: true },
-    on: { type: Boolean, required: true },
-    at: { type: Date, required: true },
-    turn: { type: Number, default: 0 },
+    target: String,
+    id: Number,
+    memberNo: Number,
+    articleId: Number,
+    on: Boolean,
+    at: Date,
+    turn: Number,
     pending: Date,
   },
   // The interface calls the target's number `id`; mongoose's virtual of that name would hide it.

@@ -18,7 +18,15 @@ describe('after a crash', () => {
   async function strandedComment(over: { articleId: number; authorNo: number; parentId?: number }) {
     const now = new Date(board.clock.now());
     const _id = await nextNumbers('comment');
-    await Comment.create({ _id, context: 'Hello', state: 'live', publishedAt: now, pending: now, ...over });
+    const comment = {
+      _id,
+      parentId: 0,
+      context: 'Hello',
+      state: 'live',
+      hearts: 0,
+      publishedAt: now,
+    } as const;
+    await Comment.create({ ...comment, pending: now, ...over });
     return _id;
   }
 

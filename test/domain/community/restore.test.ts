@@ -64,6 +64,14 @@ describe('restored articles', () => {
     };
     await board.community.restoreArticles([article]);
     await expectConsistent(no);
+    const versions = await Promise.all([
+      Article.findById(no, { heartsVersion: 1, commentsVersion: 1 }).lean(),
+      Comment.findById(commentNo, { heartsVersion: 1, repliesVersion: 1 }).lean(),
+    ]);
+    expect(versions).to.deep.equal([
+      { _id: no, heartsVersion: 0, commentsVersion: 0 },
+      { _id: commentNo, heartsVersion: 0, repliesVersion: 0 },
+    ]);
     const detail = await board.community.readArticle(author, no, true);
     const publishedAt = createLocalDateTime('Asia/Seoul').text(at.getTime());
     expect(detail.header).to.deep.include({ title: 'Then', view: 12, like: 2, comment: 2, publishedAt });

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { Article } from '../../domain/community/articles/article.model.js';
+import { Bookmark } from '../../domain/community/bookmarks/bookmark.model.js';
+import { Comment } from '../../domain/community/comments/comment.model.js';
+import { Member } from '../../domain/members/member.model.js';
+
+const now = new Date();
+
+interface Kind {
+  model: typeof Article;
+  /** What a record of it must have. */
+  needed: object;
+  /** A value that it does not take. */
+  wrong?: object;
+}
+
+const kinds: Kind[] = [
+  {
+    model: Article,
+    needed: { authorNo: 1, categoryId: 0, title: 'A', context: 'B', state: 'live', publishedAt: now },
+    wrong: { state: 'gone' },
+  },
+  { model: Bookmark as never, needed: { articleId: 1, memberNo: 1, at: now } },
+  {
+    model: Comment as never,
+    needed: { articleId: 1, authorNo: 1, state: 'live', publishedAt: now },
+    wrong: { state: 'deleted' },
+  },
+  {
+    model: Member as never,
+    needed: { email: 'somebody@example.org', nickname: 'Somebody', role: 'USER', createdAt: now },
+    wrong: { role: 'OWNER' },
+  },
+];
+
+describe('a record', () => {
+  for (const { model, needed, wrong = {} } of kinds) {
+    const faultsOf = (fields: object) => Object.keys(new model(fields).validateSync()?.errors ?? {});
+
+    it(`of ${model.modelName} is refused without what it needs, and with a state or role that is none`, () => {
+      expect(faultsOf(needed)).to.deep.equal([]);
+      expect(faultsOf({})).to.have.members(Object.keys(needed));
+      expect(faultsOf({ ...needed, ...wrong })).to.deep.equal(Object.keys(wrong));
+    });
+  }
+
+  it('of a new article counts no views, hearts and comments', () => {
+    const counts = { views: 0, hearts: 0, heartsVersion: 0, comments: 0, commentsVersion: 0 };
+    expect(new Article({}).toObject()).to.deep.include(counts);
+  });
+});
