@@ -83,6 +83,7 @@ describe('the connection to Redis', () => {
   it('comes up when Redis does, and does without until then', async () => {
     const port = await freePort();
     const early = connectRedis(`redis://127.0.0.1:${port}`, silent);
+    expect([early.away, early.deaf]).deep.equal([true, true]);
     const failures = await value(metrics.redisPublishFailures);
     expect(await early.connected(50)).equal(false);
     expect(early.away).equal(true);

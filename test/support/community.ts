@@ -18,8 +18,8 @@ export interface Board {
   clock: { now(): number; advance(ms: number): void };
   commentsAnnounced: DomainEvents['comment.created'][];
   leadersAnnounced: DomainEvents['article.leading'][];
-  /** While true, whoever listens to the board's events fails. */
-  listenersFail: boolean;
+  /** While true, whoever listens to the board's events fails; or to the leaders of one window alone. */
+  listenersFail: boolean | 'hot' | 'weekly';
   member(nickname: string): Promise<Actor>;
   /** A new article by a new member, or the given one. */
   article(author?: Actor): Promise<{ no: number; author: Actor }>;
@@ -64,11 +64,12 @@ export async function buildBoard(startsAt = Date.now()): Promise<Board> {
       community.createComment(by, { articleId, parentId, context: 'Hi' }),
   };
   events.on('comment.created', async (event) => {
-    if (board.listenersFail) throw new Error('a listener fails');
+    if (board.listenersFail === true) throw new Error('a listener fails');
     board.commentsAnnounced.push(event);
   });
   events.on('article.leading', async (event) => {
-    if (board.listenersFail) throw new Error('a listener fails');
+    if (board.listenersFail === true || board.listenersFail === event.window)
+      throw new Error('a listener fails');
     board.leadersAnnounced.push(event);
   });
   return board;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Article } from '../../../domain/community/articles/article.model.js';
+import { Heart } from '../../../domain/community/hearts/heart.model.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { type Board, buildBoard } from '../../support/community.js';
 import { interceptCalls, meanwhile } from '../../support/database-calls.js';
@@ -194,6 +195,21 @@ describe('hot and weekly', () => {
     await board.community.sweep();
     expect(board.leadersAnnounced.map(({ window }) => window)).to.deep.equal(['hot', 'weekly']);
   });
+
+  for (const window of ['hot', 'weekly'] as const) {
+    it(`are announced by the next sweep where only who listens for the ${window} one failed`, async () => {
+      const no = await write();
+      board.listenersFail = window;
+      await giveHearts(no, 1);
+      const left = await Heart.findOne({ target: 'article', id: no }).lean();
+      expect(left?.pending?.getTime(), 'the mark of the heart').to.equal(board.clock.now());
+      board.listenersFail = false;
+      await board.community.sweep();
+      const announced = board.leadersAnnounced.map((event) => event.window);
+      expect(announced).to.have.members(['hot', 'weekly']);
+      expect((await Heart.findOne({ target: 'article', id: no }).lean())?.pending).to.equal(undefined);
+    });
+  }
 
   it('are looked for again where a look has failed', async () => {
     const no = await write();

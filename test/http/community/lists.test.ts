@@ -118,6 +118,8 @@ describe('GET /community/list/{recent|like}', () => {
       .to //
       .have.length(23);
     expect(positions(await list('recent', { keyword: 'nobody.*', option: 'author' }))).to.deep.equal([]);
+    for (const option of ['title', 'context', '3', 'author'])
+      expect(positions(await list('recent', { option, size: 50 })), `${option} alone`).to.have.length(23);
     expect(positions(await list('like', { keyword: nickname, option: 'author', size: 1 }))).to.deep.equal([
       3,
     ]);
