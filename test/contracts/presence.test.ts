@@ -50,7 +50,8 @@ describe('presence of several processes', () => {
   const connections = openConnections();
   let server: TestRedis;
   let processes: Process[] = [];
-  let room = 0;
+  /** Far from the numbers by which a process hears whether its channel works. */
+  let room = 5_000_000;
 
   before(async function () {
     if (!hasRedisServer) this.skip();
@@ -235,13 +236,33 @@ describe('presence of several processes', () => {
     ]);
   });
 
-  it('takes a member out from a process that has no connection of theirs', async () => {
-    const [one, two] = [await start(), await start()];
+  it('takes a member out from a process that has no connection of theirs, at once', async () => {
+    // The next refresh is too far away to do it.
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+    const [one, two] = [await start(times), await start(times)];
     await two.presence.enter(room, 3, 'laptop');
     await one.presence.clear(room, 3);
     expect(one.told).deep.equal([[room, 3, false]]);
     await eventually(async () => expect(await two.presence.isPresent(room, 3)).equal(false));
     expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
+  });
+
+  it('hears nothing in what is said to its process about something else', async () => {
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+    const process = await start(times);
+    await process.presence.enter(room, 3, 'laptop');
+    const [subscriber, before] = [process.redis.subscriber(), process.asked];
+    const [elsewhere, said] = ['something else', ['no number', String(room)]];
+    await subscriber.subscribe(elsewhere);
+    const heard: string[] = [];
+    subscriber.on('messageBuffer', (from, message) => {
+      if (String(from) === elsewhere) heard.push(String(message));
+    });
+    for (const text of said) await process.redis.commands.publish(elsewhere, text);
+    await eventually(() => expect(heard).deep.equal(said));
+    expect(await process.presence.list(room)).deep.equal([3]);
+    // The list itself.
+    expect(process.asked).equal(before + 1);
   });
 
   it('takes a member out although the message to the other process is lost', async () => {

@@ -123,10 +123,7 @@ export function createRoomChanges(
     },
     close() {
       closed = true;
-      for (const side of BOTH) {
-        for (const { timer } of told[side].values()) clearTimeout(timer);
-        told[side].clear();
-      }
+      for (const side of BOTH) for (const { timer } of told[side].values()) clearTimeout(timer);
     },
   };
 }

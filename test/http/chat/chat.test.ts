@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Room } from '../../../domain/chat/rooms/room.model.js';
 import { call, member } from '../../support/api.js';
 import { adoptionPost, openRoom, push } from '../../support/chat.js';
+import { service } from '../../support/service.js';
 import { connect } from '../../support/sockets.js';
 
 interface RoomElement {
@@ -22,6 +23,13 @@ describe('POST /chatroom', () => {
     }
     const rooms = await author.get<RoomElement[]>('/chatroom');
     expect(rooms.body).to.have.length(1);
+    const { domain } = await service();
+    const other = { saleNo: await adoptionPost(author), createMember: author.no };
+    const [chatNo, ...more] = await Promise.all(
+      Array.from({ length: 4 }, () => domain.chat.createRoom(asker.actor, other)),
+    );
+    expect(more, 'the number of the one room').to.deep.equal(more.map(() => chatNo));
+    expect((await Room.find({ saleNo: other.saleNo })).map(({ _id }) => _id)).to.deep.equal([chatNo]);
     expect(rooms.body[0]).to.include({
       createMember: author.no,
       joinMember: asker.no,

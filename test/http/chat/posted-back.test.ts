@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Message } from '../../../domain/chat/messages/message.model.js';
 import { call, type Member, member } from '../../support/api.js';
 import { openRoom, push, timesNotified } from '../../support/chat.js';
 
@@ -115,6 +116,24 @@ describe('a broadcast posted back without its id', () => {
     const found = async (at: number) => (await postBack(copy, { sendTime: at })).body.id;
     expect(await found(1)).to.equal(body.chatList[1]?.id);
     expect(await found(sendTime - 1), 'the one that was sent then').to.equal(body.chatList[0]?.id);
+  });
+
+  it('is looked for among the last thousand messages of its room', async () => {
+    const { body: first } = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
+    const record = await Message.findOne({ chatNo }).lean();
+    const copy = push(chatNo, saleNo, 'hello', { senderNo: asker.no });
+    for (const [newest, status] of [
+      [1_000, 200],
+      [1_001, 404],
+    ] as const) {
+      // The newest message tells how far a room is, whatever is missing before it.
+      const later = { _id: `${chatNo} ${newest}`, seq: newest, content: 'later', clientKey: `${newest}` };
+      await Message.collection.insertOne({ ...record, ...later } as never);
+      const answer = await postBack(copy, { sendTime: 1 });
+      expect(answer.status, `behind ${newest}`).to.equal(status);
+      if (status === 200) expect(answer.body).to.deep.equal(first);
+    }
+    await Message.deleteMany({ chatNo, content: 'later' });
   });
 
   it('is 404 where it names the other one as its sender, who has sent no such message', async () => {
