@@ -43,7 +43,7 @@ export const roomJoin = defineEvent({
           if (!socket.connected) return NOBODY;
           // Subscribed first, then read: what is written in between comes one way or the other.
           await socket.join(chatRoom(chatNo));
-          return await domain.chat.enterRoom(actor, chatNo, after, socket.id);
+          return domain.chat.enterRoom(actor, chatNo, after, socket.id);
         });
         if (after !== undefined && !wasIn) tellRead(socket, chatNo, after, otherRead);
         return answer;

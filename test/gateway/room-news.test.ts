@@ -193,10 +193,16 @@ describe('the states of rooms that members are told', () => {
     expect([told, reads, headsAsked]).to.deep.equal([[], [], []]);
   });
 
-  it('are compared a hundred members at a time', async () => {
-    const { news, connected, headsAsked } = buildNews();
-    connected.splice(0, 1, ...Array.from({ length: 101 }, (_, i) => 100 + i));
-    await news.compareAll();
+  it('are compared a hundred members at a time, once those before them have been read', async () => {
+    const { news, told, reads, database, connected, headsAsked } = buildNews();
+    connected.push(...Array.from({ length: 100 }, (_, i) => 100 + i));
+    database.mark = { seq: 1, read: 0 };
+    const all = news.compareAll();
+    await turn();
+    expect(headsAsked).to.have.length(1);
+    reads[0]?.();
+    await all;
+    expect(told).to.deep.equal(['read 1/0']);
     expect(headsAsked.map(({ length }) => length)).to.deep.equal([100, 1]);
     expect(headsAsked.flat()).to.deep.equal(connected);
   });

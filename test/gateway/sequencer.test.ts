@@ -51,6 +51,8 @@ describe('the sequencer', () => {
     const room = await enteredRoom();
     room.push({ ...room.store(), senderNo: 1, readCount: 1 });
     room.reads.set(2, 1);
+    // Who has read nothing has no position to tell.
+    room.reads.set(3, 0);
     await room.sequencer.compare();
     await room.sequencer.compare();
     expect(room.told).to.deep.equal(['message 1', 'read 1']);
