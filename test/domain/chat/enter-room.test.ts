@@ -5,6 +5,7 @@ import type { Side } from '../../../domain/chat/rooms/room.model.js';
 import { newMessageId } from '../../../domain/kernel/ids.js';
 import { noLive } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom } from '../../support/chat.js';
+import { interceptCalls } from '../../support/database-calls.js';
 
 /** Most messages, and most bytes of their text as JSON, that one join catches up. */
 const MAX_CAUGHT_UP = 500;
@@ -205,6 +206,19 @@ describe('entering a room', () => {
     expect(one).to.deep.include({ memberNo: room.author.no, mark: { seq: 1, read: 0 } });
     expect(two).to.deep.include({ memberNo: second.author.no, mark: { seq: 2, read: 0 } });
     expect(missing).to.equal('CHAT_ROOM_NOT_FOUND');
-    expect(await chat.viewRoom(room.chatNo, room.author.no)).to.deep.equal(one);
+    const found: unknown[][] = [];
+    const stop = interceptCalls([Message], async (_, call, run) => {
+      const records = await run();
+      if (call === 'find') found.push(records as unknown[]);
+      return records;
+    });
+    try {
+      expect(await chat.viewRoom(second.chatNo, second.author.no)).to.deep.equal(two);
+    } finally {
+      stop();
+    }
+    // However many the room has.
+    for (const records of found) expect(records, 'the newest message alone').to.have.length(1);
+    expect(found).not.to.deep.equal([]);
   });
 });
