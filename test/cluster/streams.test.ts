@@ -93,7 +93,10 @@ import { type EventStream, openStream } from '../support/streams.js';
     const lost = await comment(0);
     await stream.next(shows(lost));
     await socket.next('notification', ({ content }: { content: string }) => content === lost);
-    process.stdout.write(`      found by the comparison after ${Date.now() - start} ms\n`);
+    const took = Date.now() - start;
+    process.stdout.write(`      found by the comparison after ${took} ms\n`);
+    // 10 s are promised; two more for a busy machine.
+    expect(took).to.be.below(12_000);
     await admin.acl('SETUSER', 'default', 'allchannels');
     admin.disconnect();
     await cluster.ready();
