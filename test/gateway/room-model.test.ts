@@ -326,7 +326,7 @@ describe('a gateway that hears of two processes writing to one room', () => {
         const gateway = await run(written, travelled, false);
         gateway.expectRight();
       }),
-      { numRuns: 100 },
+      { numRuns: 150 },
     ));
 
   it('has it after one comparison, whichever pushes were lost', () =>
@@ -337,6 +337,6 @@ describe('a gateway that hears of two processes writing to one room', () => {
         await settled();
         gateway.expectRight();
       }),
-      { numRuns: 100 },
+      { numRuns: 150 },
     ));
 });
