@@ -71,7 +71,12 @@ describe('a gateway that comes and goes', () => {
     expect(left()).to.equal(0);
     lone = await startGateway();
     const running = left();
-    await startGateway({ GATEWAY_PORT: String(lone.port) }).catch(() => {});
+    const { port } = lone;
+    const refusal = await startGateway({ GATEWAY_PORT: String(port) }).then(
+      () => 'it started',
+      (error: Error) => error.message,
+    );
+    expect(refusal).to.match(new RegExp(`^GATEWAY_PORT: .+:${port} is taken`));
     expect(left()).to.equal(running);
   });
 
