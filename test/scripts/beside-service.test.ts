@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { startServiceProcess } from '../support/service-process.js';
 import { openStream } from '../support/streams.js';
-import { openScratch, runScript, type Scratch, SECRET } from './script-runs.js';
+import { openScratch, runHere, runScript, type Scratch, SECRET } from './script-runs.js';
 
 describe('Commands beside a running service', () => {
   let scratch: Scratch;
@@ -48,7 +48,7 @@ describe('Commands beside a running service', () => {
   it('an announcement is made again by a second run, and only finished by --resume', async () => {
     const key = async (stderr: Promise<{ stderr: string }>) =>
       /^key ([\w-]{12}) /.exec((await stderr).stderr)?.[1];
-    const announce = (...args: string[]) => runScript('scripts/announce.js', args, scratch.settings);
+    const announce = (...args: string[]) => runHere('scripts/announce.js', args, scratch.settings);
     const first = await key(announce('Twice'));
     const again = await announce('Twice');
     expect(again.stdout).to.equal('1 members notified\n');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { openEmbeddedMongo } from '../../scripts/embedded-mongo/open.js';
-import { openScratch, runScript, type Scratch } from './script-runs.js';
+import { openScratch, runHere, runScript, type Scratch } from './script-runs.js';
 
 const kim = { record: 'member', email: 'Kim@Example.org', nickname: '김', role: 'ADMIN' };
 const lee = { record: 'member', email: 'lee@example.org', nickname: 'Lee', profile: '/lee.svg' };
@@ -29,7 +29,7 @@ function counts(members: number[], posts: number[], rejected: number): string {
 
 describe('npm run import', () => {
   let scratch: Scratch;
-  const run = (path: string) => runScript('scripts/import.js', [path], scratch.settings);
+  const run = (path: string) => runHere('scripts/import.js', [path], scratch.settings);
   const posts = () => scratch.collection('adoptionPosts').find({}).sort({ _id: 1 }).toArray();
 
   before(async () => {
@@ -131,7 +131,7 @@ describe('npm run import', () => {
     await Promise.all(
       files.map(async ([path, line]) => {
         const { status, stdout, stderr } = await run(path);
-        expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+        expect({ status, stdout }, path).to.deep.equal({ status: 2, stdout: '' });
         expect(stderr).to.match(line);
       }),
     );
@@ -143,7 +143,7 @@ describe('npm run import', () => {
     try {
       const path = scratch.file('members.ndjson', JSON.stringify(kim));
       const first = await runScript('scripts/import.js', [path], own);
-      const second = await runScript('scripts/import.js', [path], own);
+      const second = await runHere('scripts/import.js', [path], own);
       expect(first).to.deep.equal({ status: 0, stderr: '', stdout: counts([1, 0, 0], [0, 0, 0], 0) });
       expect(second).to.deep.equal({ status: 0, stderr: '', stdout: counts([0, 0, 1], [0, 0, 0], 0) });
     } finally {

@@ -4,7 +4,7 @@ import { issueToken } from '../../domain/members/index.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { SAMPLE_MEMBER } from '../../scripts/sample-data.js';
 import { eventually } from '../support/eventually.js';
-import { openScratch, runScript, type Scratch, SEED, spawnScript } from './script-runs.js';
+import { openScratch, runHere, type Scratch, SEED, spawnScript } from './script-runs.js';
 
 /** Starts everything as `npm start` does; resolves to the address that it prints. */
 async function start(scratch: Scratch) {
@@ -89,7 +89,7 @@ describe('The sample data', () => {
         'recomment',
       ]);
       expect((await records(scratch)).members).to.be.at.least(12);
-      expect(await runScript('scripts/verify.js', [], scratch.settings)).to.include({
+      expect(await runHere('scripts/verify.js', [], scratch.settings)).to.include({
         status: 0,
         stderr: '',
       });
@@ -109,23 +109,23 @@ describe('The sample data', () => {
     child.kill('SIGKILL');
     await gone;
     const half = await records(scratch);
-    expect(await runScript(SEED, [], settings)).to.include({ status: 0, stderr: '' });
+    expect(await runHere(SEED, [], settings)).to.include({ status: 0, stderr: '' });
     const whole = await records(scratch);
     const { messages, notifications, ...others } = whole;
     expect(half.notifications).to.be.below(notifications as number);
     expect(others).to.include({ members: 14, articles: 40, adoptionPosts: 30, rooms: 6 });
     expect(messages).to.equal(27);
 
-    expect(await runScript(SEED, [], settings)).to.include({ status: 0, stderr: '' });
+    expect(await runHere(SEED, [], settings)).to.include({ status: 0, stderr: '' });
     expect(await records(scratch)).to.deep.equal(whole);
-    expect(await runScript('scripts/verify.js', [], settings)).to.include({ status: 0, stderr: '' });
+    expect(await runHere('scripts/verify.js', [], settings)).to.include({ status: 0, stderr: '' });
   });
 
   it('stays away from a database that somebody uses', async () => {
     const row = { record: 'member', email: 'first@example.org', nickname: 'First' };
     const path = scratch.file('first.json', JSON.stringify([row]));
-    await runScript('scripts/import.js', [path], scratch.settings);
-    await runScript(SEED, [], scratch.settings);
+    await runHere('scripts/import.js', [path], scratch.settings);
+    await runHere(SEED, [], scratch.settings);
     expect(await records(scratch)).to.include({ members: 1, articles: 0, adoptionPosts: 0 });
   });
 });

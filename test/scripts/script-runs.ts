@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import mongoose, { type Collection } from 'mongoose';
+import { type Collection, Mongoose } from 'mongoose';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
+import { printed } from '../support/output.js';
 
 /** A script that has ended. */
 export interface ScriptRun {
@@ -17,9 +18,9 @@ export interface ScriptRun {
 const DIST = new URL('../../', import.meta.url);
 
 /** Fills the database of MONGODB_URI with the sample data (seed.ts). */
-export const SEED = fileURLToPath(new URL('./seed.js', import.meta.url));
+export const SEED = new URL('./seed.js', import.meta.url).href;
 
-/** The path of a built file, from the root of the build. */
+/** The path of a built file, from the root of the build or by its address. */
 function built(path: string): string {
   return fileURLToPath(new URL(path, DIST));
 }
@@ -48,6 +49,43 @@ export async function runScript(
   });
   [run.status] = await once(child, 'close');
   return run;
+}
+
+let runs = 0;
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a script to its end within this process, which has loaded most of it: for what a process of its own,
+ * half a second of CPU time and more, adds nothing to. One after another, as a process has one output; not
+ * beside service(), which has this process's connection to a database.
+ */
+export function runHere(path: string, args: string[], settings: Record<string, string>): Promise<ScriptRun> {
+  const run = last.then(() => runAlone(path, args, settings));
+  last = run.catch(() => undefined);
+  return run;
+}
+
+async function runAlone(path: string, args: string[], settings: Record<string, string>): Promise<ScriptRun> {
+  const { argv, env, exitCode } = process;
+  const folder = process.cwd();
+  const streams = [process.stdout, process.stderr];
+  const terminals = streams.map(({ isTTY }) => isTTY);
+  process.argv = [process.execPath, built(path), ...args];
+  process.env = { NODE_ENV: 'test', LOG_LEVEL: 'error', ...settings };
+  process.exitCode = undefined;
+  process.chdir(settings.DATA_DIR ?? folder);
+  for (const stream of streams) stream.isTTY = false;
+  runs += 1;
+  try {
+    // Under another name, a module is run again.
+    const { stdout, stderr } = await printed(() => import(`${new URL(path, DIST)}?run=${runs}`));
+    return { status: Number(process.exitCode ?? 0), stdout, stderr };
+  } finally {
+    for (const [i, stream] of streams.entries()) stream.isTTY = terminals[i] as boolean;
+    process.chdir(folder);
+    Object.assign(process, { argv, env });
+    process.exitCode = exitCode;
+  }
 }
 
 /** A database and a folder of a test's own. */
@@ -79,7 +117,8 @@ async function ownDatabase(): Promise<{ uri: string; close(): Promise<void> }> {
 export async function openScratch(): Promise<Scratch> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-scripts-'));
   const database = await ownDatabase();
-  const connection = await mongoose.createConnection(database.uri).asPromise();
+  // A mongoose of its own: a script that ends here closes all connections of the other one.
+  const connection = await new Mongoose().createConnection(database.uri).asPromise();
   return {
     uri: database.uri,
     folder,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { service } from '../support/service.js';
-import { runScript } from './script-runs.js';
+import { runHere, runScript } from './script-runs.js';
 
 describe('npm run token', () => {
   it('prints a token and nothing else, which the service of the same DATA_DIR takes', async () => {
@@ -32,7 +32,7 @@ describe('npm run token', () => {
     const { config } = await service();
     await Promise.all(
       wrong.map(async ([what, args, line]) => {
-        const run = await runScript('scripts/token.js', args, { DATA_DIR: config.DATA_DIR });
+        const run = await runHere('scripts/token.js', args, { DATA_DIR: config.DATA_DIR });
         expect(run.status, what).to.equal(2);
         expect(run.stdout, what).to.equal('');
         expect(run.stderr, what).to.match(line);
@@ -42,7 +42,7 @@ describe('npm run token', () => {
 
   it('says so where tokens are signed elsewhere', async () => {
     const { config } = await service();
-    const run = await runScript('scripts/token.js', ['a@example.org'], {
+    const run = await runHere('scripts/token.js', ['a@example.org'], {
       DATA_DIR: config.DATA_DIR,
       JWKS_URL: 'http://127.0.0.1:9/keys',
     });
