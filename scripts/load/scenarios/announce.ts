@@ -46,7 +46,7 @@ interface Audience {
 }
 
 /**
- * How long, in ms, the limit has nothing to do before it tells everybody. The service hears of an announcement
+ * How long, in ms, the limit has nothing to do, at most, before it tells everybody. The service hears of an announcement
  * that long after the last one, while others use the machine: neither shall find its caches as it left them.
  */
 const PAUSE_MS = 5_000;
@@ -90,7 +90,7 @@ async function measure(run: Run, start: () => Promise<Audience>): Promise<Figure
       moments.push({ delivered, cpu: cpuOfAll(audience.pids) });
       return delivered - (moments[0]?.delivered ?? 0);
     };
-    await sleep(pauseMs);
+    await sleep(Math.min(pauseMs, options.seconds * 1_000));
     await look();
     let deadline = Number.POSITIVE_INFINITY;
     const told = announce(stampedText(n, 80)).finally(() => {

@@ -2,172 +2,205 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { hmacSecret } from '../../../domain/members/signing-key.js';
 import type { Metric } from '../../../scripts/load/metrics.js';
+import { optionSchema } from '../../../scripts/load/options.js';
 import type { Report } from '../../../scripts/load/report/page.js';
-import { startServiceProcess } from '../../support/service-process.js';
+import type { Result } from '../../../scripts/load/scenario.js';
+import { findScenarios, scenarioNames } from '../../../scripts/load/scenarios/index.js';
+import { summarise } from '../../../scripts/load/statistics.js';
+import { member } from '../../support/api.js';
+import { adoptionPost } from '../../support/chat.js';
+import { service } from '../../support/service.js';
 import { runScript, spawnScript } from '../script-runs.js';
 
 /** As small as can be: it is the form that counts, and that everything arrives. */
-const TINY = ['--seconds', '0.4', '--runs', '1', '--clients', '1'];
+const TINY = [
+  ...['--seconds', '0.1', '--runs', '1', '--clients', '1', '--rate', '200'],
+  ...['--members', '10', '--rooms', '3', '--streams', '4', '--documents', '1000'],
+];
 
-const SECRET = 'a secret of the tests, long enough for HS256';
-
-/** Loads that run at the same time: each mostly waits, for processes that start and for seconds that pass. */
-const AT_ONCE = 3;
-
-const scenarios = {
-  fanout: ['--members', '10', '--rate', '50', '--only', 'bursts'],
-  chat: ['--rooms', '4', '--rate', '50', '--only', 'acks allow|this service|driver'],
-  announce: ['--members', '6', '--streams', '4', '--only', 'to sockets|res.write'],
-  idle: ['--members', '20', '--streams', '10', '--only', 'uWS|service, event'],
-  http: ['--only', 'notification/all'],
-  cluster: [
-    ...['--members', '8', '--rooms', '3', '--rate', '20'],
-    ...['--only', '2 gateways, sharded|classic, two-party'],
+/** Each server and each way of measuring once: a service of their own costs over a second of CPU time. */
+const ONLY = [
+  // fanout: all but ours, which is loaded from outside
+  ...[
+    'js, 10 sockets, bursts',
+    'ws, 10 sockets, bursts',
+    'nchan, 10 sockets, bursts',
+    'qos 0), 10 sockets, bursts',
   ],
-  storm: ['--members', '20', '--only', 'this service|uWS'],
-  database: ['--documents', '2000'],
-};
-type Name = keyof typeof scenarios;
+  // chat
+  ...['inserts, as fast', 'textbook: socket.io on ws, as fast', 'one absent author', 'bare driver'],
+  // announce
+  ...['to sockets', 'res.write'],
+  // idle, storm
+  ...['socket.io on uws', 'this service, event streams'],
+  'get /notification/all',
+  // cluster
+  ...['2 gateways, sharded', 'classic, two-party'],
+  // database
+  'lmdb',
+  'memory twin',
+].join('|');
 
-/** Runs a scenario in a folder of its own. @returns the report, once its table, its page and its cleaning up are right */
-async function load(name: Name, args: string[]): Promise<Report> {
+/** Runs all scenarios in a folder of their own. @returns the reports, once tables, page and cleaning up are right */
+async function loadAll(args: string[], names: string[]): Promise<Map<string, Report>> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
   try {
     const [json, html] = [join(folder, 'out.json'), join(folder, 'out.html')];
-    const run = await runScript('scripts/load.js', [name, ...args, ...TINY, '--json', json, '--html', html], {
-      DATA_DIR: folder,
-      TMPDIR: folder,
-    });
+    const run = await runScript(
+      'scripts/load.js',
+      ['all', ...TINY, ...args, '--json', json, '--html', html],
+      {
+        DATA_DIR: folder,
+        TMPDIR: folder,
+      },
+    );
     expect(run, run.stderr).to.include({ status: 0, stderr: '' });
-    expect(run.stdout).to.match(new RegExp(`^${name}: `));
+    for (const name of names) expect(run.stdout).to.match(new RegExp(`^${name}: `, 'm'));
     expect(readFileSync(html, 'utf8'))
       .to.match(/^<!doctype html>/)
       .and.include('<svg');
     expect(readdirSync(folder).filter((one) => one.startsWith('adoption-load-'))).to.deep.equal([]);
-    return JSON.parse(readFileSync(json, 'utf8')) as Report;
+    const reports = JSON.parse(readFileSync(json, 'utf8')) as Report[];
+    expect(reports.map(({ scenario }) => scenario)).to.deep.equal(names);
+    return new Map(reports.map((report) => [report.scenario, report]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-describe('npm run load', function () {
-  this.timeout(120_000);
-  const reports = {} as Record<Name, Promise<Report>>;
-
-  before(() => {
-    const names = Object.keys(scenarios) as Name[];
-    const started: Promise<unknown>[] = [];
-    for (const [i, name] of names.entries()) {
-      const turn = (started[i - AT_ONCE] ?? Promise.resolve()).catch(() => undefined);
-      reports[name] = turn.then(() => load(name, scenarios[name]));
-      started.push(reports[name]);
-      // Awaited by its own test, which may be later than its failure.
-      reports[name].catch(() => undefined);
-    }
-  });
-
-  /** Everything arrived, and each has the figures of these metrics. */
-  function expectFigures({ results }: Report, names: string[], wanted: Metric[]): void {
-    expect(results.map(({ name }) => name)).to.include.members(names);
-    for (const { name, part, missing, figures } of results) {
-      if (missing) continue;
-      expect(figures.lost?.median, `${name} ${part} lost`).to.equal(0);
-      for (const metric of wanted) {
-        expect(figures[metric]?.runs, `${name} ${part} ${metric}`).to.have.length(1);
-        expect(figures[metric]?.median, `${name} ${part} ${metric}`).to.be.a('number');
-      }
+/** Everything arrived, and each has the figures of these metrics. */
+function expectFigures(report: Report | undefined, names: string[], wanted: Metric[]): Result[] {
+  const { results, machine } = report as Report;
+  expect(machine.cores).to.be.greaterThan(0);
+  expect(results.map(({ name }) => name)).to.have.members(names);
+  const present = results.filter(({ missing }) => missing === undefined);
+  for (const { name, part, figures } of present) {
+    expect(figures.lost?.median, `${name} ${part} lost`).to.equal(0);
+    for (const metric of wanted) {
+      expect(figures[metric]?.runs, `${name} ${part} ${metric}`).to.have.length(1);
+      expect(figures[metric]?.median, `${name} ${part} ${metric}`).to.be.a('number');
     }
   }
+  return present;
+}
 
-  it('fanout: ours, the limit and all peers', async () => {
-    const report = await reports.fanout;
-    expect(report).to.include({ scenario: 'fanout' });
-    expect(report.machine.cores).to.be.greaterThan(0);
-    const names = [
-      'this service',
-      'bare uWebSockets.js',
-      'plain ws',
-      'Socket.IO on ws',
-      'nchan',
-      'mosquitto (MQTT, QoS 0)',
-    ];
-    expectFigures(report, names, ['cpu', 'delivered', 'perSecond', 'p50', 'p99', 'p999', 'memory']);
-    for (const { missing, figures } of report.results) {
-      if (!missing) expect(figures.delivered?.median).to.equal(200);
+describe('npm run load', function () {
+  this.timeout(180_000);
+
+  /** It mostly waits: the other tests run beside it. */
+  let reports: Promise<Map<string, Report>>;
+  before(() => {
+    reports = loadAll(['--only', ONLY], scenarioNames);
+    // Awaited by each of its tests, the first of which may be later than its failure.
+    reports.catch(() => undefined);
+  });
+
+  describe('-- all', () => {
+    const scenarios: Record<string, [title: string, names: string[], wanted: Metric[]]> = {
+      fanout: [
+        'the limit and all peers',
+        ['bare uWebSockets.js', 'plain ws', 'Socket.IO on ws', 'nchan', 'mosquitto (MQTT, QoS 0)'],
+        ['cpu', 'delivered', 'perSecond', 'p50', 'p99', 'p999', 'memory'],
+      ],
+      chat: [
+        'ours with an absent author, the floor, the textbook server and the bare driver',
+        [
+          'this service',
+          'floor: bare uWS + grouped inserts',
+          'textbook: Socket.IO on ws',
+          'bare driver, insertOne alone',
+        ],
+        ['cpu', 'databaseCpu', 'delivered', 'p50', 'p99'],
+      ],
+      announce: [
+        'sockets, bare publish and bare res.write',
+        ['this service', 'bare uWebSockets.js', 'bare res.write'],
+        ['cpu', 'delivered'],
+      ],
+      idle: [
+        'memory of sockets and of streams',
+        ['this service', 'bare Socket.IO on uWS'],
+        ['memory', 'cpu', 'delivered'],
+      ],
+      http: [
+        'reads of the service and of a bare route',
+        ['this service', 'bare Koa route'],
+        ['cpu', 'databaseCpu', 'perSecond', 'p99'],
+      ],
+      cluster: [
+        'gateways over Redis, and one without members of the room',
+        ['2 gateways, sharded', 'classic'],
+        ['cpu', 'delivered'],
+      ],
+      storm: ['everybody is back', ['bare Socket.IO on uWS'], ['cpu', 'duration']],
+      database: [
+        'lmdb beside its memory twin and lmdb alone, and started again',
+        [
+          ...['embedded database on lmdb', 'its memory twin', 'bare lmdb loop'],
+          ...['embedded database on lmdb', 'its memory twin', 'bare lmdb loop'],
+          'embedded database on lmdb',
+        ],
+        ['delivered'],
+      ],
+    };
+
+    for (const [name, [title, names, wanted]] of Object.entries(scenarios)) {
+      it(`${name}: ${title}`, async () => {
+        const present = expectFigures((await reports).get(name), names, wanted);
+        if (name !== 'fanout') return;
+        for (const { figures } of present) expect(figures.delivered?.median).to.equal(200);
+      });
     }
-    expect(report.results.map(({ role }) => role)).to.include.members(['ours', 'limit', 'peer']);
-    expect(report.verdicts.map(({ bound }) => bound)).to.deep.equal([1.4, 4, 1, 1.4, 4, 1]);
-  });
 
-  it('chat: ours, the floor, the textbook server and the bare driver', async () => {
-    const report = await reports.chat;
-    const names = [
-      'this service',
-      'floor: bare uWS + grouped inserts',
-      'textbook: Socket.IO on ws',
-      'bare driver, insertOne alone',
-    ];
-    expectFigures(report, names, ['cpu', 'databaseCpu', 'delivered', 'p50', 'p99']);
-    expect(report.verdicts.every(({ value }) => value !== undefined)).to.equal(true);
-  });
-
-  it('announce: sockets and event streams, beside bare publish and bare res.write', async () => {
-    const report = await reports.announce;
-    expectFigures(report, ['this service', 'bare uWebSockets.js', 'bare res.write'], ['cpu', 'delivered']);
-  });
-
-  it('idle: memory of sockets and of streams', async () => {
-    const report = await reports.idle;
-    const names = ['this service', 'bare Socket.IO on uWS'];
-    expectFigures(report, names, ['memory', 'cpu', 'delivered']);
-  });
-
-  it('http: reads of the service and of a bare route', async () => {
-    const report = await reports.http;
-    expect(report.results).to.have.length(2);
-    expectFigures(report, ['this service', 'bare Koa route'], ['cpu', 'databaseCpu', 'perSecond', 'p99']);
-  });
-
-  it('cluster: gateways over Redis, and one without members of the room', async () => {
-    const report = await reports.cluster;
-    expectFigures(report, ['2 gateways, sharded', 'classic'], ['cpu', 'delivered']);
-  });
-
-  it('storm: everybody is back', async () => {
-    const report = await reports.storm;
-    expectFigures(report, ['this service', 'bare Socket.IO on uWS'], ['cpu', 'duration']);
-  });
-
-  it('database: lmdb beside its memory twin and lmdb alone', async () => {
-    const report = await reports.database;
-    expectFigures(report, ['embedded database on lmdb', 'its memory twin', 'bare lmdb loop'], ['delivered']);
-    expect(report.verdicts.every(({ value }) => value !== undefined)).to.equal(true);
+    it('tests every scenario', () => {
+      expect(Object.keys(scenarios)).to.deep.equal(scenarioNames);
+    });
   });
 
   it('loads an installation that runs already', async () => {
-    const service = await startServiceProcess({ RATE_LIMIT: 'off', JWT_SECRET: SECRET });
-    try {
-      const where = ['--http', service.http, '--gateway', service.gateway, '--secret', SECRET];
-      const report = await load('chat', ['--rooms', '3', '--rate', '30', ...where]);
-      expectFigures(report, ['this service'], ['delivered', 'p50', 'p99']);
-      expect(report.verdicts).to.deep.equal([]);
-    } finally {
-      await service.stop();
+    const { http, gateway, config } = await service();
+    await adoptionPost(await member());
+    const secret = new TextDecoder().decode(hmacSecret(config));
+    const where = ['--http', http, '--gateway', gateway, '--secret', secret];
+    const reports = await loadAll(where, ['fanout', 'chat', 'storm']);
+    const ours = ['this service'];
+    const [fanout] = expectFigures(reports.get('fanout'), ours, ['delivered', 'p50', 'p99']);
+    expect(fanout?.figures.delivered?.median).to.equal(200);
+    expectFigures(reports.get('chat'), [...ours, ...ours], ['delivered', 'p50', 'p99']);
+    expectFigures(reports.get('storm'), ours, ['delivered', 'duration']);
+    for (const { verdicts } of reports.values()) expect(verdicts).to.deep.equal([]);
+  });
+
+  it('judges by contenders that there are', () => {
+    const options = optionSchema.parse({});
+    for (const scenario of findScenarios('all', false)) {
+      if (typeof scenario === 'string') throw new Error(scenario);
+      const results = scenario.contenders(options).map(
+        ({ name, role, part }, i): Result => ({
+          ...{ name, role, ...(part === undefined ? {} : { part }) },
+          figures: Object.fromEntries(scenario.columns.map((metric) => [metric, summarise([i + 1])])),
+        }),
+      );
+      expect(results.map(({ role }) => role)).to.include('ours');
+      const verdicts = scenario.verdicts?.(results, options) ?? [];
+      expect(verdicts, scenario.name).to.not.be.empty;
+      for (const { goal, value } of verdicts) expect(value, `${scenario.name}: ${goal}`).to.be.a('number');
     }
   });
 
   it('names a scenario that does not exist, and options that are wrong', async () => {
-    expect(await runScript('scripts/load.js', ['nothing'], {})).to.include({ status: 2, stdout: '' });
-    const { status, stderr } = await runScript('scripts/load.js', ['chat', '--runs', 'many'], {});
-    expect(status).to.equal(2);
-    expect(stderr).to.match(/--runs: must be a whole number/);
+    expect(findScenarios('nothing', false)).to.equal('there is no scenario nothing');
+    const { status, stdout, stderr } = await runScript('scripts/load.js', ['nothing', '--runs', 'many'], {});
+    expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+    expect(stderr).to.equal('--runs: must be a whole number\n');
   });
 
   it('leaves nothing behind when it is interrupted', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
     const settings = { DATA_DIR: folder, TMPDIR: folder };
-    const child = spawnScript('scripts/load.js', ['fanout', '--members', '10', ...TINY], settings);
+    const child = spawnScript('scripts/load.js', ['fanout', ...TINY], settings);
     const running = () => readdirSync(folder).some((name) => name.startsWith('adoption-load-'));
     while (!running()) await new Promise((resolve) => setTimeout(resolve, 20));
     child.kill('SIGINT');
