@@ -25,7 +25,7 @@ export interface Prepared {
   numbers: Numbers;
 }
 
-/** Everything one call may need, made new so that no call lives on what another one left. */
+/** Everything one call may need, made new. */
 export async function prepare(): Promise<Prepared> {
   const { domain } = await service();
   const [caller, other] = [await member(), await member()];

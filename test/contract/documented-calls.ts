@@ -25,6 +25,8 @@ export interface DocumentedCall {
   body?: (numbers: Numbers) => unknown;
   /** The body as sent, where it is not JSON. */
   text?: (prepared: Prepared) => string;
+  /** Whether it succeeds only once on a board. */
+  spends?: true;
   /** What has to be there for the call to succeed, and is not among what is always prepared. */
   first?: (prepared: Prepared) => Promise<unknown>;
   answer: 'status body' | 'like-count body' | 'event stream' | Shape;
@@ -79,6 +81,7 @@ export const documentedCalls: DocumentedCall[] = [
     method: 'DELETE',
     path: '/community/article/{article_id}',
     authorization: true,
+    spends: true,
     answer: 'status body',
   },
   // Community: bookmarks
@@ -87,6 +90,7 @@ export const documentedCalls: DocumentedCall[] = [
     method: 'POST',
     path: '/community/bookmark/{target_id}',
     authorization: true,
+    spends: true,
     answer: 'status body',
   },
   {
@@ -128,6 +132,7 @@ export const documentedCalls: DocumentedCall[] = [
     method: 'DELETE',
     path: '/community/comment/{comment_id}',
     authorization: true,
+    spends: true,
     answer: 'status body',
   },
   // Community: likes
@@ -138,6 +143,7 @@ export const documentedCalls: DocumentedCall[] = [
     authorization: true,
     headers: json,
     body: ({ article_id }) => ({ target: 'article', id: article_id }),
+    spends: true,
     answer: 'like-count body',
   },
   {
@@ -157,6 +163,7 @@ export const documentedCalls: DocumentedCall[] = [
     authorization: true,
     headers: json,
     body: ({ otherSaleNo, createMember }) => ({ saleNo: otherSaleNo, createMember }),
+    spends: true,
     answer: 'status body',
   },
   {
@@ -234,6 +241,7 @@ export const documentedCalls: DocumentedCall[] = [
     authorization: true,
     headers: json,
     body: ({ notification_id }) => ({ idList: [notification_id] }),
+    spends: true,
     answer: 'status body',
   },
   {

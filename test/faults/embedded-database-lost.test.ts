@@ -19,7 +19,7 @@ const IMPORT = fileURLToPath(new URL('../../scripts/import.js', import.meta.url)
 /** Within this time, in ms, a service has its database again. */
 const BACK_MS = 10_000;
 
-/** `npm start` as its user runs it, with the embedded database of a folder of its own. */
+/** `npm start` as its user runs it, with the embedded database of a folder of its own; each test leaves it to the next. */
 describe('npm start, when its embedded database is lost', () => {
   let dataDir: string;
   let env: Record<string, string>;
@@ -28,7 +28,7 @@ describe('npm start, when its embedded database is lost', () => {
   let log: string;
   let token: string;
 
-  beforeEach(async () => {
+  before(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'adoption-lost-'));
     const [httpPort, gatewayPort] = [await freePort(), await freePort()];
     env = {
@@ -43,9 +43,11 @@ describe('npm start, when its embedded database is lost', () => {
     http = `http://127.0.0.1:${httpPort}`;
     token = await issueToken(loadConfig(env, dataDir), { email: 'writer@example.org', ttl: '1h' });
   });
-  afterEach(async () => {
-    if (service.exitCode === null) service.kill('SIGTERM');
-    if (service.exitCode === null) await once(service, 'exit');
+  after(async () => {
+    if (service.exitCode === null) {
+      service.kill('SIGTERM');
+      await once(service, 'exit');
+    }
     expect(await holdOwner(join(dataDir, 'mongo')), 'the database ends with its last user').to.equal(
       undefined,
     );
@@ -91,8 +93,28 @@ describe('npm start, when its embedded database is lost', () => {
     return list.map(({ title }) => title);
   }
 
-  it('answers 503, has it again within seconds, and lost nothing that it acknowledged', async () => {
+  it('goes on when it had joined the database of a command that ends', async () => {
+    const file = join(dataDir, 'members.json');
+    writeFileSync(file, JSON.stringify([{ record: 'member', email: 'a@example.org', nickname: 'a' }]));
+    // Holds the database open past the start of the service, as a long import does.
+    const command = await openEmbeddedMongo(dataDir);
     await startService();
+    const owner = await holdOwner(join(dataDir, 'mongo'));
+    await command.close();
+    const statuses = [];
+    for (let n = 0; n < 10; n++) statuses.push(await write(`title ${n}`));
+    expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    // A command beside the service joins it, and leaves it where it is.
+    const imported = run(IMPORT, file);
+    const [status] = await once(imported, 'close');
+    expect(status).to.equal(0);
+    expect(await write('after the import')).to.equal(200);
+    const still = await holdOwner(join(dataDir, 'mongo'));
+    expect(still?.pid).to.equal(owner?.pid);
+    await Promise.all([owner?.letGo(), still?.letGo()]);
+  });
+
+  it('answers 503, has it again within seconds, and lost nothing that it acknowledged', async () => {
     const acknowledged: string[] = [];
     const others = new Set<number>();
     for (let round = 0; round < 3; round++) {
@@ -115,27 +137,6 @@ describe('npm start, when its embedded database is lost', () => {
     expect(log).to.include('the embedded database is gone: starting it again');
   });
 
-  it('goes on when it had joined the database of a command that ends', async () => {
-    const file = join(dataDir, 'members.json');
-    writeFileSync(file, JSON.stringify([{ record: 'member', email: 'a@example.org', nickname: 'a' }]));
-    // Holds the database open past the start of the service, as a long import does.
-    const command = await openEmbeddedMongo(dataDir);
-    await startService();
-    const owner = await holdOwner(join(dataDir, 'mongo'));
-    await command.close();
-    const statuses = [];
-    for (let n = 0; n < 10; n++) statuses.push(await write(`title ${n}`));
-    expect(new Set(statuses)).to.deep.equal(new Set([200]));
-    // A command beside the service joins it, and leaves it where it is.
-    const imported = run(IMPORT, file);
-    const [status] = await once(imported, 'close');
-    expect(status).to.equal(0);
-    expect(await write('after the import')).to.equal(200);
-    const still = await holdOwner(join(dataDir, 'mongo'));
-    expect(still?.pid).to.equal(owner?.pid);
-    await Promise.all([owner?.letGo(), still?.letGo()]);
-  });
-
   /** What a start that must not succeed says. */
   async function refusal(settings: Record<string, string>): Promise<string> {
     const second = spawn(process.execPath, [START], {
@@ -154,13 +155,11 @@ describe('npm start, when its embedded database is lost', () => {
   }
 
   it('ends with status 1 where its ports are taken', async () => {
-    await startService();
     const said = await refusal({ DATA_DIR: join(dataDir, 'other') });
     expect(said).to.match(/^(GATEWAY|HTTP)_PORT: 127\.0\.0\.1:\d+ is taken\n$/);
   });
 
   it('ends with status 1 beside another one on its data, which goes on', async () => {
-    await startService();
     const said = await refusal({ HTTP_PORT: '0', GATEWAY_PORT: '0' });
     expect(said).to.equal(
       `DATA_DIR: process ${service.pid} serves ${dataDir} already: stop it, or choose another\n`,
@@ -172,7 +171,6 @@ describe('npm start, when its embedded database is lost', () => {
   });
 
   it('ends with status 1 when it cannot have one', async () => {
-    await startService();
     const ended = once(service, 'close');
     const folder = join(dataDir, 'mongo');
     const hold = await holdOwner(folder);

@@ -42,41 +42,23 @@ async function room(service: ServiceProcess, agent: string): Promise<{ chatNo: n
   return { chatNo: body[0]?.chatNo as number, askerNo: body[0]?.joinMember as number };
 }
 
+async function stop(service: ServiceProcess): Promise<void> {
+  expect(service.errors()).to.deep.equal([]);
+  expect(await service.stop(), 'exit status').to.equal(0);
+}
+
 describe('other settings', () => {
   let service: ServiceProcess;
-  afterEach(async () => {
-    expect(service.errors()).to.deep.equal([]);
-    expect(await service.stop(), 'exit status').to.equal(0);
-  });
-
-  it('LEGACY_ANONYMOUS=off demands a token for a push, also of a client that was just seen', async () => {
-    service = await startServiceProcess({ LEGACY_ANONYMOUS: 'off' });
-    const { chatNo } = await room(service, 'seen');
-    expect((await push(service, chatNo, 'seen')).status).to.equal(401);
-    const cookie = { Cookie: `session=${await service.token('asker@example.org')}` };
-    const body = { id: null, chatNo, contentType: 'text', content: 'x' };
-    expect((await service.call('POST', '/chatroom/notification', body, cookie)).status).to.equal(401);
-    const token = { Authorization: await service.token('asker@example.org') };
-    expect((await service.call('POST', '/chatroom/notification', body, token)).status).to.equal(200);
-  });
-
-  it('LEGACY_ANONYMOUS=open believes the participant that the payload names, and nobody else', async () => {
-    service = await startServiceProcess({ LEGACY_ANONYMOUS: 'open', LOG_LEVEL: 'warn' });
-    expect(service.warnings().join()).to.include('may write as any participant');
-    const { chatNo, askerNo } = await room(service, 'seen');
-    expect((await push(service, chatNo, 'stranger', { senderNo: askerNo })).body).to.include({
-      senderNo: askerNo,
+  before(async () => {
+    service = await startServiceProcess({
+      TRUST_PROXY: '1',
+      METRICS_TOKEN: 'operators only',
+      RATE_LIMIT: 'on',
     });
-    const byAddress = await push(service, chatNo, 'stranger', { senderEmail: 'Author@example.org' });
-    expect(byAddress.body).to.include({ senderNo: service.authorNo });
-    expect((await push(service, chatNo, 'stranger')).status, 'nobody is named').to.equal(401);
-    const outsider = await service.token('outsider@example.org');
-    await service.call('GET', '/chatroom', undefined, { Authorization: outsider });
-    expect((await push(service, chatNo, 'x', { senderEmail: 'outsider@example.org' })).status).to.equal(401);
   });
+  after(() => stop(service));
 
   it('TRUST_PROXY tells clients behind a proxy apart by what the proxy saw', async () => {
-    service = await startServiceProcess({ TRUST_PROXY: '1' });
     const { chatNo } = await room(service, 'agent');
     const from = (address: string) =>
       service.call(
@@ -96,7 +78,6 @@ describe('other settings', () => {
   });
 
   it('METRICS_TOKEN guards the figures on both ports', async () => {
-    service = await startServiceProcess({ METRICS_TOKEN: 'operators only' });
     for (const base of [service.http, service.gateway]) {
       for (const Authorization of ['', 'operators only', 'Bearer operators onlx', 'Bearer operators only ']) {
         const answer = await fetch(`${base}/metrics`, { headers: { Authorization } });
@@ -107,7 +88,6 @@ describe('other settings', () => {
   });
 
   it('RATE_LIMIT=on answers 429 with Retry-After, on sockets with a time, and leaves others alone', async () => {
-    service = await startServiceProcess({ RATE_LIMIT: 'on' });
     const { chatNo } = await room(service, 'seen');
     const token = await service.token('asker@example.org');
     const client = await connect({ token }, {}, service.gateway);
@@ -143,10 +123,40 @@ describe('other settings', () => {
   });
 
   it('RATE_LIMIT=on closes the oldest of more than fifty sockets of one member', async () => {
-    service = await startServiceProcess({ RATE_LIMIT: 'on' });
-    const token = await service.token('asker@example.org');
+    const token = await service.token('many@example.org');
     const first = await connect({ token }, {}, service.gateway);
     await Promise.all(Array.from({ length: 50 }, () => connect({ token }, {}, service.gateway)));
     expect(await first.next('closing')).to.include({ code: 'TOO_MANY_CONNECTIONS', reconnect: false });
+  });
+});
+
+describe('settings of messages without a token', () => {
+  let service: ServiceProcess;
+  afterEach(() => stop(service));
+
+  it('LEGACY_ANONYMOUS=off demands a token for a push, also of a client that was just seen', async () => {
+    service = await startServiceProcess({ LEGACY_ANONYMOUS: 'off' });
+    const { chatNo } = await room(service, 'seen');
+    expect((await push(service, chatNo, 'seen')).status).to.equal(401);
+    const cookie = { Cookie: `session=${await service.token('asker@example.org')}` };
+    const body = { id: null, chatNo, contentType: 'text', content: 'x' };
+    expect((await service.call('POST', '/chatroom/notification', body, cookie)).status).to.equal(401);
+    const token = { Authorization: await service.token('asker@example.org') };
+    expect((await service.call('POST', '/chatroom/notification', body, token)).status).to.equal(200);
+  });
+
+  it('LEGACY_ANONYMOUS=open believes the participant that the payload names, and nobody else', async () => {
+    service = await startServiceProcess({ LEGACY_ANONYMOUS: 'open', LOG_LEVEL: 'warn' });
+    expect(service.warnings().join()).to.include('may write as any participant');
+    const { chatNo, askerNo } = await room(service, 'seen');
+    expect((await push(service, chatNo, 'stranger', { senderNo: askerNo })).body).to.include({
+      senderNo: askerNo,
+    });
+    const byAddress = await push(service, chatNo, 'stranger', { senderEmail: 'Author@example.org' });
+    expect(byAddress.body).to.include({ senderNo: service.authorNo });
+    expect((await push(service, chatNo, 'stranger')).status, 'nobody is named').to.equal(401);
+    const outsider = await service.token('outsider@example.org');
+    await service.call('GET', '/chatroom', undefined, { Authorization: outsider });
+    expect((await push(service, chatNo, 'x', { senderEmail: 'outsider@example.org' })).status).to.equal(401);
   });
 });
