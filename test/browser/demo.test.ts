@@ -3,12 +3,12 @@ import type { Browser, Page } from 'playwright-core';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.js';
 import { launchChromium, openPage, type WatchedPage } from './chromium.js';
 
+/** One page for all: each that is opened costs half a second of CPU time. */
 describe('the demo page in a browser', () => {
   let browser: Browser;
   let demo: ServiceProcess;
   let watched: WatchedPage;
   let page: Page;
-  let path: string;
 
   before(async function () {
     browser = await launchChromium(this);
@@ -23,10 +23,7 @@ describe('the demo page in a browser', () => {
     const { body } = await demo.call<{ joinMember: number }[]>('GET', '/chatroom', undefined, asker);
     const article = { categoryId: 1, title: 'Bori & <i>friends</i>', context: 'A text', imageList: [] };
     await demo.call('POST', '/community/article', article, author);
-    path = `/demo#${demo.authorNo}-${body[0]?.joinMember}`;
-  });
-
-  beforeEach(async () => {
+    const path = `/demo#${demo.authorNo}-${body[0]?.joinMember}`;
     watched = await openPage(browser, ['127.0.0.1'], { viewport: { width: 1_440, height: 900 } });
     page = watched.page;
     await page.goto(demo.http + path);
@@ -35,8 +32,7 @@ describe('the demo page in a browser', () => {
     await page.locator('#right .dot.on').waitFor();
   });
 
-  afterEach(async () => {
-    await page.close();
+  afterEach(() => {
     expect(watched.complaints).to.deep.equal([]);
     expect(watched.foreign).to.deep.equal([]);
   });
