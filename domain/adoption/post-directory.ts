@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../platform/cache.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
 /** What a chat about a post needs of it. */
@@ -23,7 +23,7 @@ export interface PostDirectory {
 
 /** @param max posts held in memory */
 export function createPostDirectory(max = 10_000): PostDirectory {
-  const cache = new LRUCache<number, PostFacts>({ max, ttl: FRESH_MS });
+  const cache = createCache<number, PostFacts>(max, FRESH_MS);
   /** Moves with every local write: what was read before one is not kept. */
   let generation = 0;
 

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
+import { createCache } from '../platform/cache.js';
 import type { MemberDirectory } from './member-directory.js';
 import { recordMember } from './record-member.js';
 import type { Claims } from './verify-token.js';
@@ -25,7 +25,7 @@ export function createAuthenticator(
   verifyToken: (token: string) => Promise<Claims>,
   directory: MemberDirectory,
 ) {
-  const accepted = new LRUCache<string, Session>({ max: 20_000, ttl: TRUSTED_MS });
+  const accepted = createCache<string, Session>(20_000, TRUSTED_MS);
 
   return async function authenticate(token: string): Promise<Session> {
     const known = accepted.get(token);

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Actor } from '../kernel/actor.js';
 import { literalPattern } from '../kernel/literal-pattern.js';
+import { createCache } from '../platform/cache.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
 import { Member } from './member.model.js';
 import { toActor } from './record-member.js';
@@ -34,7 +34,7 @@ export interface MemberDirectory {
 
 /** @param max members held in memory */
 export function createMemberDirectory(max = 50_000): MemberDirectory {
-  const cache = new LRUCache<number, Actor>({ max, ttl: FRESH_MS });
+  const cache = createCache<number, Actor>(max, FRESH_MS);
   const read = createGroupedReads(async (numbers: number[]) => {
     const records = await Member.find({ _id: { $in: numbers } }, null, WHOLE_GROUP).lean();
     return new Map(records.map((record) => [record._id, toActor(record)]));

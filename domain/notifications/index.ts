@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import type { EventBus } from '../kernel/events.js';
 import type { Live, NotificationView } from '../kernel/live.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { MemberDirectory } from '../members/index.js';
+import { createCache } from '../platform/cache.js';
 import type { Logger } from '../platform/logger.js';
 import { metrics } from '../platform/metrics.js';
 import { listenToCauses } from './causes.js';
@@ -69,7 +69,7 @@ export function createNotifications(deps: NotificationDeps): Notifications {
    * leaves them alone; and whether the tail has found them: a push that comes late must not show those
    * twice.
    */
-  const delivered = new LRUCache<number, 'pushed' | 'tailed'>({ max: MAX_DELIVERED });
+  const delivered = createCache<number, 'pushed' | 'tailed'>(MAX_DELIVERED);
 
   /** New ones, to wherever their members are listening. */
   async function deliver(records: NotificationRecord[]): Promise<void> {

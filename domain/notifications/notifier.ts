@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../kernel/clock.js';
+import { createCache } from '../platform/cache.js';
 import { insertInOrder, insertNew } from '../platform/inserts.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Notification, type NotificationRecord, type NotificationType } from './notification.model.js';
@@ -94,7 +94,7 @@ async function storeSingles(runs: Run[]): Promise<void> {
  * @param deliver called with new records once they are stored, per member in the order of `n`
  */
 export function createNotifier(clock: Clock, deliver: (records: NotificationRecord[]) => Promise<void>) {
-  const heads = new LRUCache<number, number>({ max: 100_000 });
+  const heads = createCache<number, number>(100_000);
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
 

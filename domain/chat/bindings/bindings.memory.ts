@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.js';
+import { createCache } from '../../platform/cache.js';
 import { type Bindings, BOUND_FOR_MS, clientKey, MAX_BOUND } from './bindings.js';
 
 /**
@@ -7,7 +7,7 @@ import { type Bindings, BOUND_FOR_MS, clientKey, MAX_BOUND } from './bindings.js
  * @param boundFor time a binding lasts, in ms
  */
 export function createMemoryBindings(clock: Clock, max = 100_000, boundFor = BOUND_FOR_MS): Bindings {
-  const clients = new LRUCache<string, Map<number, number>>({ max });
+  const clients = createCache<string, Map<number, number>>(max);
 
   return {
     touch(client, memberNo) {

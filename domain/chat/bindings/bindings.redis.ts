@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.js';
 import { redisKeys } from '../../kernel/redis-keys.js';
+import { createCache } from '../../platform/cache.js';
 import type { RedisConnection } from '../../platform/redis.js';
 import { loadScript } from '../../platform/redis-script.js';
 import { type Bindings, BOUND_FOR_MS, clientKey, MAX_BOUND } from './bindings.js';
@@ -31,7 +31,7 @@ export function createRedisBindings(
   };
   const local = createMemoryBindings(clock, MAX_CLIENTS, boundFor);
   /** Client → the member Redis was last told of. One seen in between goes through: the order counts. */
-  const told = new LRUCache<string, number>({ max: MAX_CLIENTS, ttl: touchEvery });
+  const told = createCache<string, number>(MAX_CLIENTS, touchEvery);
   const stopListening = redis.on('back', () => told.clear());
 
   async function tell(key: string, memberNo: number): Promise<void> {

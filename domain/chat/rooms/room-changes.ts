@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../../platform/cache.js';
 import { toAppError } from '../../platform/failures.js';
 import type { ChatDeps } from '../chat-deps.js';
 import type { Side } from './room.model.js';
@@ -55,7 +55,7 @@ export function createRoomChanges(
   const { states, live, logger } = deps;
   const told: Record<Side, Map<number, Told>> = { creator: new Map(), joiner: new Map() };
   /** When each room was touched last, by performance.now(). */
-  const recent = new LRUCache<number, number>({ max: MAX_RECENT });
+  const recent = createCache<number, number>(MAX_RECENT);
   let closed = false;
 
   async function tell(chatNo: number, sides: readonly Side[]): Promise<void> {

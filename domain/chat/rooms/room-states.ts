@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { AppError } from '../../kernel/errors.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../../kernel/live.js';
+import { createCache } from '../../platform/cache.js';
 import { createGroupedReads, WHOLE_GROUP } from '../../platform/grouped-reads.js';
 import { aggregateRecords, readRecords } from '../../platform/mongo.js';
 import { Message, type MessageRecord } from '../messages/message.model.js';
@@ -138,7 +138,7 @@ const MAX_STATES = 50_000;
 
 /** @param read where states come from, the database unless a test says otherwise */
 export function createRoomStates(read: ReadStates = readStates): RoomStates {
-  const states = new LRUCache<number, RoomState>({ max: MAX_STATES });
+  const states = createCache<number, RoomState>(MAX_STATES);
 
   const readState = createGroupedReads(read);
 

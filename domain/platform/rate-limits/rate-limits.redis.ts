@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { redisKeys } from '../../kernel/redis-keys.js';
+import { createCache } from '../cache.js';
 import type { RedisConnection } from '../redis.js';
 import {
   type Budget,
@@ -26,7 +26,7 @@ type Share = { left: number; until: number } | Promise<void>;
 
 function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize) {
   const perShare = size.points % SHARES === 0 ? size.points / SHARES : 1;
-  const shares = new LRUCache<string, Share & object>({ max: MAX_KEYS });
+  const shares = createCache<string, Share & object>(MAX_KEYS);
   const alone = new RateLimiterMemory({ ...size, keyPrefix: budget });
   const shared = new RateLimiterRedis({
     ...size,
