@@ -1,9 +1,16 @@
 /** Mocha adds its `spec` setting to the files it is called with: set only where none is named. */
 const filesNamed = process.argv.slice(2).some((argument) => /\.js$/.test(argument));
 
+/** Folders whose files take longest. They go first: one that came last would run alone, on one core. */
+const LONG = 'browser,cluster,deploy,scripts,story';
+
 /** Mocha's settings. With CI=true a test that did not run fails the run: nothing is skipped silently. */
 module.exports = {
-  ...(filesNamed ? {} : { spec: ['dist/test/**/*.test.js'] }),
+  ...(filesNamed
+    ? {}
+    : {
+        spec: [`dist/test/{${LONG}}/**/*.test.js`, `dist/test/!(${LONG.replaceAll(',', '|')})/**/*.test.js`],
+      }),
   require: ['dist/test/support/setup.js'],
   'node-option': ['enable-source-maps'],
   // A test that waits for ever fails; one on a busy machine only takes longer.

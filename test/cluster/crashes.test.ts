@@ -5,6 +5,7 @@ import { hasRedisServer } from '../support/redis.js';
 import { connect } from '../support/sockets.js';
 import { type ChatClient, createChatClient } from './chat-client.js';
 import { type Checker, createChecker } from './checker.js';
+import { itOutlivesFrozenPeers } from './frozen.js';
 import { type Line, startLine } from './line.js';
 import { type Load, startLoad } from './load.js';
 
@@ -147,7 +148,7 @@ interface RoomElement {
   });
 
   it('46: all gateways restarted one after another under load: nothing lost, doubled or out of order', async () => {
-    await underLoad(12, async () => {
+    await underLoad(6, async () => {
       for (const name of ['gateway-0', 'gateway-1', 'gateway-2']) {
         expect(await cluster.kill(name, 'SIGTERM')).to.equal(0);
         await cluster.restart(name);
@@ -215,6 +216,8 @@ interface RoomElement {
     expect(last?.latestMessage?.context).to.equal('second');
     expect(body[0]?.latestMessage?.context).to.equal('second');
   });
+
+  itOutlivesFrozenPeers(() => cluster);
 
   /** How many `room` events a gateway has sent. */
   async function told(base: string): Promise<number> {

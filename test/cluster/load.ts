@@ -23,7 +23,7 @@ export async function startLoad(
   checker: Checker,
   rooms: number,
   address: (client: number) => string,
-  pauseMs = 20,
+  pauseMs = 50,
 ): Promise<Load> {
   const load: Load['rooms'] = [];
   const clients: ChatClient[] = [];

@@ -8,6 +8,8 @@ import { connect } from '../support/sockets.js';
 import { type ChatClient, createChatClient } from './chat-client.js';
 import { type Checker, createChecker } from './checker.js';
 import { type Load, startLoad } from './load.js';
+import { itMakesLostPushesGood } from './lost-pushes.js';
+import { itFeedsStreams } from './streams.js';
 
 /** Length, in seconds, of the outage; the long ones of the list by setting, they take as long as they say. */
 const OUTAGE_S = Number(process.env.REDIS_OUTAGE_S ?? 4);
@@ -192,4 +194,7 @@ const OUTAGE_S = Number(process.env.REDIS_OUTAGE_S ?? 4);
     await cluster.ready();
     await expectNobodyLost();
   });
+
+  itMakesLostPushesGood(() => cluster);
+  itFeedsStreams(() => cluster);
 });

@@ -13,7 +13,7 @@ import { freePort, startRedis, type TestRedis } from './redis.js';
 const SECRET = 'a secret of the clusters, long enough for HS256';
 
 /** Members that are imported at the start, and adoption posts by each of them. */
-const MEMBERS = 120;
+const MEMBERS = 200;
 const POSTS_EACH = 2;
 
 export interface ClusterOptions {
@@ -131,7 +131,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         if (running && !(await isReady(bases.get(name) as string))) late.push(name);
       }
       if (late.length > 0) throw new Error(`not ready: ${late.join(', ')}`);
-    }, 15_000);
+    });
   }
 
   try {

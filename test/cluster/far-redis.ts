@@ -1,9 +1,7 @@
-import { expect } from 'chai';
-import { type Cluster, startCluster } from '../support/cluster.js';
-import { hasRedisServer } from '../support/redis.js';
+import type { Cluster } from '../support/cluster.js';
 import { createChatClient } from './chat-client.js';
 import { createChecker } from './checker.js';
-import { type Line, startLine } from './line.js';
+import type { Line } from './line.js';
 
 /** Time, in ms, to Redis, and as long back. */
 const DISTANCE_MS = 100;
@@ -11,31 +9,12 @@ const DISTANCE_MS = 100;
 /** Joins with a message right behind each. */
 const ROUNDS = 12;
 
-(hasRedisServer ? describe : describe.skip)('a Redis far away, sharded adapter', () => {
-  let cluster: Cluster;
-  let redis: Line;
-
-  before(async () => {
-    cluster = await startCluster({
-      http: 1,
-      gateways: 2,
-      adapter: 'sharded',
-      async redisPort(own) {
-        redis = await startLine(own);
-        return redis.port;
-      },
-    });
-    redis.delay = DISTANCE_MS;
-  });
-  after(async () => {
-    const faults = cluster?.faults();
-    await cluster?.stop();
-    await redis?.close();
-    expect(faults).to.deep.equal([]);
-  });
-
+/** Joins over a cluster of at least two gateways with the sharded adapter. */
+export function itJoinsFarFromRedis(given: () => { cluster: Cluster; redis: Line }): void {
   it(`30: loses nothing that is sent right after a join, ${DISTANCE_MS} ms from Redis`, async () => {
     // A subscription stands only 100 ms after it is asked for: of what was sent in between, all was lost.
+    const { cluster, redis } = given();
+    redis.delay = DISTANCE_MS;
     const checker = createChecker();
     const rooms = await Promise.all(Array.from({ length: ROUNDS }, () => cluster.openRoom()));
     const clients = rooms.map(({ author, asker }, i) => ({
@@ -56,5 +35,6 @@ const ROUNDS = 12;
     );
     await Promise.all(rooms.map((room) => checker.verify(room, cluster.gateways[0] as string)));
     for (const one of all) one.close();
+    redis.delay = 0;
   });
-});
+}
