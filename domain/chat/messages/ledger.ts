@@ -29,9 +29,9 @@ export interface Appended {
 const MAX_ATTEMPTS = 200;
 
 /**
- * Longest time, in ms, a send waits for its turn while nothing is being stored. Sends of a room go one
- * after another, so while the database is away each would wait for those before it to time out; behind
- * a long queue that moves it waits as long as it takes.
+ * Longest time, in ms, a send waits for its turn while the database answers no insert. Sends of a room go
+ * one after another, so while it is away each would wait for those before it to time out; behind a long
+ * queue that moves it waits as long as it takes.
  */
 const MAX_WAIT_MS = 3_000;
 
@@ -100,8 +100,8 @@ export function createLedger(
 ): Ledger {
   const insertGrouped = createGroupedInserts();
   const busy = new Map<number, Busy>();
-  /** When a message of any room was last acknowledged by the database. */
-  let lastStoredAt = Number.NEGATIVE_INFINITY;
+  /** When the database last answered an insert of any room. */
+  let lastAnsweredAt = Number.NEGATIVE_INFINITY;
 
   function nextRecord(
     state: RoomState,
@@ -188,7 +188,7 @@ export function createLedger(
         unknown(chatNo, state.seq);
         throw error;
       }
-      if (count > 0) lastStoredAt = performance.now();
+      lastAnsweredAt = performance.now();
       for (const record of records.slice(0, count)) stored(state, record, sends.shift() as Send);
       const [refused] = sends;
       if (!refused) return;
@@ -214,7 +214,7 @@ export function createLedger(
     const now = performance.now();
     const count = waiting.length < MIN_RUN ? 1 : MAX_RUN;
     return waiting.splice(0, count).filter((send) => {
-      const late = now > send.turnBy && now - lastStoredAt > MAX_WAIT_MS;
+      const late = now > send.turnBy && now - lastAnsweredAt > MAX_WAIT_MS;
       if (late) {
         send.reject(
           new AppError('SERVICE_UNAVAILABLE', 'the messages of this room are not being stored in time'),

@@ -283,31 +283,43 @@ describe('the ledger of messages', () => {
     expect(states.peek(1)?.read).deep.equal({ ...nobody, creator: { seq: 1, others: 1 } });
   });
 
-  /** @param storedAt when a message of another room was stored, in ms */
-  for (const [passed, storedAt, isRefused] of [
-    [3_000, undefined, false],
-    [3_001, undefined, true],
-    [60_000, 57_000, false],
-    [60_000, 56_999, true],
+  /** @param answeredAt when an insert of another room was answered, in ms */
+  for (const [passed, answer, answeredAt, isRefused] of [
+    [3_000, 'nothing', 0, false],
+    [3_001, 'nothing', 0, true],
+    [60_000, 'stored', 57_000, false],
+    [60_000, 'stored', 56_999, true],
+    [60_000, 'refused', 57_000, false],
+    [60_000, 'refused', 56_999, true],
   ] as const) {
-    const moved = storedAt === undefined ? 'nothing' : `another room’s message at ${storedAt} ms`;
-    it(`${isRefused ? 'refuses' : 'stores'} a send whose turn comes after ${passed} ms, ${moved} stored meanwhile`, () =>
+    const meanwhile = answer === 'nothing' ? answer : `another room’s ${answer} at ${answeredAt} ms`;
+    it(`${isRefused ? 'refuses' : 'stores'} a send whose turn comes after ${passed} ms, ${meanwhile} meanwhile`, () =>
       inStoppedTime(async (pass) => {
         const { open, opened } = gate();
+        const lost = new MongoNetworkTimeoutError('the answer did not come');
         before = async ([record]) => {
           if (record?.chatNo !== 1) return;
           before = () => {};
           await opened;
-          throw new MongoNetworkTimeoutError('the answer did not come');
+          throw lost;
         };
         const both = outcomes([send(1), send(1)]);
         await turnsPass();
-        if (storedAt !== undefined) {
-          pass(storedAt);
-          await send(2);
+        if (answer !== 'nothing') {
+          pass(answeredAt);
+          if (answer === 'refused') {
+            before = ([record]) => {
+              before = () => {
+                before = () => {};
+                throw lost;
+              };
+              overtake(record as MessageRecord);
+            };
+          }
+          await outcomes([send(2)]);
         }
         const asked = inserts.length;
-        pass(passed - (storedAt ?? 0));
+        pass(passed - answeredAt);
         open();
         const [, outcome] = await both;
         if (isRefused) unavailable(outcome);
