@@ -16,7 +16,7 @@ export interface MemberDirectory {
   findByEmail(email: string): Promise<Actor | undefined>;
   /** The members with these e-mail addresses (lower case) who have not left. */
   findByEmails(emails: string[]): Promise<Map<string, Actor>>;
-  /** How many members there are who have not left. */
+  /** How many members there are, about: those who have left are among them. */
   count(): Promise<number>;
   /**
    * Numbers of the members whose nickname holds a text, literally and in any case.
@@ -69,7 +69,7 @@ export function createMemberDirectory(max = 50_000): MemberDirectory {
     },
 
     count() {
-      return Member.countDocuments({ leftAt: { $exists: false } });
+      return Member.estimatedDocumentCount();
     },
 
     async findByNickname(keyword, limit) {

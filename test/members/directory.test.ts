@@ -77,6 +77,12 @@ describe('the directory of members', () => {
     expect(await directory.findByNickname(`a.${name}`, 2)).to.deep.equal(found.slice(0, 2));
   });
 
+  it('counts its members, for a progress bar', async () => {
+    const before = await directory.count();
+    await actors(['one', 'another']);
+    expect(await directory.count()).to.equal(before + 2);
+  });
+
   it('leaves out who has left where everybody is told', async () => {
     const [stays, leaves, stays2] = (await actors(['stays', 'leaves', 'stays too'])) as [Actor, Actor, Actor];
     await leave(leaves);
