@@ -114,14 +114,8 @@ async function mend(counters: Counters, about: string): Promise<void> {
   else await counters.commentHearts(no);
 }
 
-type Numbered = Pick<typeof Article, 'countDocuments'> & {
-  find(
-    filter: object,
-    fields: object,
-  ): {
-    sort(order: object): { limit(count: number): { lean(): PromiseLike<{ _id: number }[]> } };
-  };
-};
+/** Articles or comments: their numbers alone are asked for. */
+type Numbered = typeof Article;
 
 /** Goes through all records of a kind in pages. */
 function checkPages(model: Numbered, look: (ids: number[]) => Promise<Disagreements>): Check {
@@ -154,14 +148,14 @@ function checkPages(model: Numbered, look: (ids: number[]) => Promise<Disagreeme
  */
 export function checkCommunity(): Check[] {
   const highest = async (model: Numbered) => {
-    const [last] = await model.find({}, { _id: 1 }).sort({ _id: -1 }).limit(1).lean();
+    const last = await model.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
     return last?._id ?? 0;
   };
-  const [articles, comments] = [Article as unknown as Numbered, Comment as unknown as Numbered];
+  const comments = Comment as unknown as Numbered;
   return [
-    checkPages(articles, lookAtArticles),
+    checkPages(Article, lookAtArticles),
     checkPages(comments, lookAtComments),
-    checkSequence('article', () => highest(articles)),
+    checkSequence('article', () => highest(Article)),
     checkSequence('comment', () => highest(comments)),
   ];
 }

@@ -196,9 +196,9 @@ export function createRedisPresence(
   subscriber.on('messageBuffer', onMessage);
   void subscriber.subscribe(channel);
 
-  async function ask(chatNo: number): Promise<RoomAnswer | undefined> {
-    const answer = await redis.ask((commands) => scripts.list(commands, [redisKeys.presence(chatNo)], []));
-    return answer as RoomAnswer | undefined;
+  function ask(chatNo: number): Promise<RoomAnswer | undefined> {
+    const answer = redis.ask((commands) => scripts.list(commands, [redisKeys.presence(chatNo)], []));
+    return answer as Promise<RoomAnswer | undefined>;
   }
 
   return {
