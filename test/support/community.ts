@@ -91,7 +91,7 @@ export async function expectConsistent(articleId: number): Promise<void> {
   const [article, comments, hearts, bookmarks] = await Promise.all([
     Article.findById(articleId).lean(),
     Comment.find({ articleId }).lean(),
-    Heart.find({ articleId }).lean(),
+    Heart.find({ $or: [{ articleId }, { target: 'article', id: articleId }] }).lean(),
     Bookmark.countDocuments({ articleId }),
   ]);
   if (!article) throw new Error(`there is no article ${articleId}`);

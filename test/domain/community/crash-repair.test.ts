@@ -190,6 +190,11 @@ describe('after a crash', () => {
       context: 'Hi',
     });
     expect(await board.community.giveHeart(writer, 'article', no)).to.equal(1);
+    await board.community.giveHeart(writer, 'comment', commentId);
+    expect(
+      await Heart.distinct('target', { articleId: no, pending: { $exists: true } }),
+      'a comment leads nothing: its heart needs no listener',
+    ).to.deep.equal(['article']);
     expect(board.commentsAnnounced).to.deep.equal([]);
     board.listenersFail = false;
     await board.community.sweep();

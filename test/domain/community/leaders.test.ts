@@ -1,9 +1,14 @@
 import { expect } from 'chai';
 import { Article } from '../../../domain/community/articles/article.model.js';
+import { createLeaders } from '../../../domain/community/articles/leaders.js';
+import { listArticles } from '../../../domain/community/articles/list-articles.js';
 import { Heart } from '../../../domain/community/hearts/heart.model.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
+import { createEventBus } from '../../../domain/kernel/events.js';
+import { createLocalDateTime } from '../../../domain/kernel/local-date-time.js';
 import { type Board, buildBoard } from '../../support/community.js';
 import { interceptCalls, meanwhile } from '../../support/database-calls.js';
+import { service } from '../../support/service.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -126,6 +131,28 @@ describe('hot and weekly', () => {
     await giveHearts(other, 1);
     board.clock.advance(3 * DAY);
     expect(await leading()).to.deep.equal({ hot: first, weekly: other });
+  });
+
+  it('are the best of all time each by itself, where one window alone is empty', async () => {
+    const [best, leader] = [await write(), await write()];
+    await Article.updateOne({ _id: best }, { $set: { hearts: 1_000_000 } });
+    const standing = { articleId: leader, authorNo: 1, title: 'A title' };
+    const { members } = (await service()).domain;
+    for (const window of ['hot', 'weekly'] as const) {
+      const list = await listArticles(
+        {
+          directory: members.directory,
+          leaders: {
+            ...createLeaders(board.clock, createEventBus()),
+            standing: async () => ({ hot: undefined, weekly: undefined, [window]: standing }),
+          },
+          localTime: createLocalDateTime('UTC'),
+        },
+        { order: 'recent', page: 1, size: 1 },
+      );
+      const expected = { hot: best, weekly: best, [window]: leader };
+      expect({ hot: list.hot?.id, weekly: list.weekly?.id }).to.deep.equal(expected);
+    }
   });
 
   it('are null only when there is no live article', async () => {

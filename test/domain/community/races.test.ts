@@ -5,7 +5,7 @@ import { Comment } from '../../../domain/community/comments/comment.model.js';
 import { Heart } from '../../../domain/community/hearts/heart.model.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { type Board, buildBoard, expectConsistent, outcome } from '../../support/community.js';
-import { type DatabaseCall, meanwhile } from '../../support/database-calls.js';
+import { type DatabaseCall, interceptCalls, meanwhile } from '../../support/database-calls.js';
 
 /** What happens on another process between two database calls of one use case. */
 describe('in the middle of a call', () => {
@@ -168,6 +168,33 @@ describe('in the middle of a call', () => {
     await expectConsistent(no);
   });
 
+  it('a comment that the database refuses is neither answered nor announced', async () => {
+    const refuse = () => {
+      throw new Error('the database refuses');
+    };
+    const told = await meanwhile('before', [Comment, 'insertOne'], refuse, () =>
+      here.comment(author, no).catch((error: Error) => error),
+    );
+    expect(told).to.have.property('message', 'the database refuses');
+    await expectConsistent(no);
+    expect(here.commentsAnnounced.filter((event) => event.commentId !== commentId)).to.deep.equal([]);
+  });
+
+  it('a deletion keeps its mark where the comment it answered cannot be looked at', async () => {
+    const replyId = await here.comment(author, no, commentId);
+    await commentGoes();
+    const stop = interceptCalls([Comment], (_model, call, run, filter) =>
+      call === 'findOne' && (filter as { _id?: number })._id === commentId
+        ? Promise.reject(new Error('the database refuses'))
+        : run(),
+    );
+    const told = await here.community.deleteComment(author, replyId).catch((error: Error) => error);
+    stop();
+    expect(told).to.have.property('message', 'the database refuses');
+    await elsewhere.community.sweep();
+    await expectConsistent(no);
+  });
+
   it('a bookmark that is taken away goes with its article', async () => {
     await here.community.addBookmark(author, no);
     const told = await meanwhile('before', [Bookmark, 'deleteOne'], articleGoes, () =>
@@ -200,17 +227,19 @@ describe('in the middle of a call', () => {
   });
 
   it('the mark of a taking that was begun stays for the sweep, when the giving is done', async () => {
+    const killed = () => {
+      throw new Error('killed');
+    };
     await meanwhile(
       'before',
       [Heart, 'updateOne'],
       () =>
-        Heart.updateOne(
-          { target: 'article', id: no },
-          { $set: { on: false, pending: since }, $inc: { turn: 1 } },
-        ),
+        meanwhile('before', [Article, 'findOne'], killed, () =>
+          elsewhere.community.takeHeart(author, 'article', no),
+        ).catch((error: Error) => expect(error.message).to.equal('killed')),
       () => here.community.giveHeart(author, 'article', no),
     );
-    expect((await Heart.findOne({ id: no, target: 'article' }).lean())?.pending).to.deep.equal(since);
+    expect((await Heart.findOne({ id: no, target: 'article' }).lean())?.pending).to.be.instanceOf(Date);
     await (await buildBoard()).community.sweep();
     await expectConsistent(no);
     expect(await Heart.countDocuments({ articleId: no })).to.equal(0);
