@@ -13,6 +13,7 @@ async function plant(scratch: Scratch): Promise<RegExp[]> {
   await table('rooms').updateOne({ _id: 2 as never }, { $set: { 'read.joiner': { seq: 90, others: 80 } } });
   await table('notifications').deleteOne({ memberNo: 1, n: 3 });
   await table('sequences').updateOne({ _id: 'adoption' as never }, { $set: { value: 3 } });
+  await table('sequences').updateOne({ _id: 'notification' as never }, { $set: { value: 1 } });
   return [
     /^article 3 hearts: 99, but its records say \d+$/m,
     /^article 4 comments: \d+, but its records say \d+$/m,
@@ -23,6 +24,7 @@ async function plant(scratch: Scratch): Promise<RegExp[]> {
     /^room 2: the joiner's unread count is -\d+, but 0 messages are unread$/m,
     /^notifications of member 1: number 4 follows 2$/m,
     /^sequence adoption: stands at 3, but number 30 is in use$/m,
+    /^sequence notification: stands at 1, but number \d+ is in use$/m,
   ];
 }
 
