@@ -107,6 +107,26 @@ describe('the domain of a process', () => {
       await server?.stop();
     });
 
+    it('leaves nothing that listens to Redis when it is closed', async () => {
+      const redis = await connections.connect(server.url);
+      const { on } = redis;
+      let listening = 0;
+      redis.on = (...listener) => {
+        const stop = on(...listener);
+        listening += 1;
+        return () => {
+          listening -= 1;
+          stop();
+        };
+      };
+      const heard = () => redis.subscriber().listenerCount('messageBuffer');
+      const before = heard();
+      const { close } = await open(redis);
+      expect([listening, heard() - before]).to.not.include(0);
+      await close();
+      expect([listening, heard() - before]).to.deep.equal([0, 0]);
+    });
+
     it('tells again what changed from five seconds before Redis was found away', async () => {
       const redis = await connections.connect(server.url);
       const { chat, close } = await open(redis);

@@ -97,6 +97,15 @@ describe('the bookkeeping of a room, rewritten', function () {
     await expectMended();
   });
 
+  it('closes a hole also where nothing else is wrong', async () => {
+    const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 0, others: 0 } };
+    await store(
+      [0, 1, 0].map((hole, i) => ({ hole, senderNo: CREATOR, sent: { creator: i + 1, joiner: 0 }, read })),
+      read,
+    );
+    await expectMended();
+  });
+
   it('of a room that is right is left alone, and of none is none', async () => {
     const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 1, others: 1 } };
     await store([{ hole: 0, senderNo: CREATOR, sent: { creator: 1, joiner: 0 }, read }], read);

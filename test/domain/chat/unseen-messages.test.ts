@@ -92,6 +92,14 @@ describe('messages for an absent recipient', () => {
     });
   });
 
+  it('are announced by the sweep of the chat area where a crash came before', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    await strand(chatNo, asker.no, 1);
+    await (await service()).domain.chat.sweep();
+    expect((await author.get<unknown[]>('/notification/all')).body).to.have.length(1);
+    expect(await marked(chatNo)).to.equal(0);
+  });
+
   describe('of one process', () => {
     let chatNo: number;
     beforeEach(() => {
