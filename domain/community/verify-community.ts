@@ -148,7 +148,7 @@ function checkPages(model: Numbered, look: (ids: number[]) => Promise<Disagreeme
  */
 export function checkCommunity(): Check[] {
   const highest = async (model: Numbered) => {
-    const last = await model.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
+    const last = await model.findOne({}).sort({ _id: -1 }).lean();
     return last?._id ?? 0;
   };
   const comments = Comment as unknown as Numbered;

@@ -74,7 +74,7 @@ export function checkNotifications(): Check[] {
   return [
     checkNumbers,
     checkSequence('notification', async () => {
-      const last = await Notification.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
+      const last = await Notification.findOne({}).sort({ _id: -1 }).lean();
       return last?._id ?? 0;
     }),
   ];
