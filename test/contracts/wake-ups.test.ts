@@ -86,6 +86,17 @@ describe('wake-ups of several processes', () => {
     await eventually(async () => expect(await channels()).deep.equal([]));
   });
 
+  it('are ready as soon as they are subscribed to', async () => {
+    // The time after which a listener goes on without its subscription never comes.
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      await listen(two).ready;
+    } finally {
+      mock.timers.reset();
+    }
+    expect(await channels()).deep.equal([redisChannels.wakeUps(3)]);
+  });
+
   it('do not let a listener wait longer than a second where Redis is frozen', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     server.pause();
