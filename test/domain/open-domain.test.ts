@@ -1,0 +1,19 @@
+import { expect } from 'chai';
+import { openDomain } from '../../domain/open-domain.js';
+import type { RedisConnection } from '../../domain/platform/redis.js';
+
+describe('a domain that cannot be opened', () => {
+  it('has let go of Redis by the time it fails', async () => {
+    let closed = false;
+    const redis = {
+      async close() {
+        await new Promise((resolve) => setImmediate(resolve));
+        closed = true;
+      },
+    } as RedisConnection;
+    const opening = openDomain({ mongoUri: 'no address', redis } as Parameters<typeof openDomain>[0]);
+    const failure = await opening.catch((error: Error) => error);
+    expect(failure).to.include({ code: 'SERVICE_UNAVAILABLE' });
+    expect(closed).to.equal(true);
+  });
+});
