@@ -51,6 +51,7 @@ describe('npm run verify', () => {
     const found = await verify();
     expect(found.status).to.equal(1);
     for (const line of lines) expect(found.stdout).to.match(line);
+    expect(found.stdout.match(/^notifications of /gm), 'one hole').to.have.length(1);
     expect(found.stdout).to.match(/\d+ things disagree \(\d+ records\)\n$/);
 
     const repaired = await verify('--repair');
