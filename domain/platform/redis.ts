@@ -210,8 +210,10 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
         remember(error);
         if (error instanceof Error && error.name === 'ReplyError' && !UNABLE.test(error.message)) {
           const now = performance.now();
-          if (now - lastFaultAt > FAULT_EVERY_MS) logger.error({ reason }, 'Redis refused a command');
-          lastFaultAt = now;
+          if (now - lastFaultAt > FAULT_EVERY_MS) {
+            lastFaultAt = now;
+            logger.error({ reason }, 'Redis refused a command');
+          }
           return undefined;
         }
         // The first that waits in vain spares the others the wait; the next look may find it back.

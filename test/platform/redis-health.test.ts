@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Redis, RedisOptions } from 'ioredis';
+import { pino } from 'pino';
 import { redisKeys } from '../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis.js';
@@ -61,6 +62,32 @@ describe('what is believed of Redis', () => {
       expect(await redis.ask(() => Promise.reject(refusal(message)))).equal(undefined);
       expect(redis.away, message).equal(false);
     }
+  });
+
+  it('and says so once in five seconds, however many it refuses', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+    const redis = connectRedis(server.url, logger);
+    try {
+      expect(await redis.connected(5_000)).equal(true);
+      const refused = () => redis.ask(() => Promise.reject(refusal('ERR wrong number of arguments')));
+      for (const [ms, count] of [
+        [0, 1],
+        [0, 1],
+        [3_000, 1],
+        // Later than that by the first that was told, not by the last that was not.
+        [6_000, 2],
+        [9_000, 2],
+      ] as const) {
+        await later(ms, refused);
+        expect(lines, `after ${ms} ms`).length(count);
+      }
+    } finally {
+      await redis.close();
+    }
+    expect(JSON.parse(lines[0] as string)).include({
+      ...{ reason: 'ERR wrong number of arguments', msg: 'Redis refused a command' },
+    });
   });
 
   it('that it is back, as soon as the connections are, and not only with the next look', async () => {
