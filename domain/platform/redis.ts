@@ -29,9 +29,6 @@ const FAULT_EVERY_MS = 5_000;
 const UNABLE =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY|NOAUTH|WRONGPASS)/;
 
-/** Time, in ms, what is under way may take when the connection is closed. */
-const CLOSE_WITHIN_MS = 500;
-
 /**
  * The process's connections to Redis. Whatever Redis does (never up, away, frozen, read-only, cutting
  * us off) nothing here ends the process and nothing waits longer than COMMAND_TIMEOUT_MS.
@@ -178,20 +175,6 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
   const timer = setInterval(() => void check(), CHECK_EVERY_MS);
   timer.unref();
 
-  async function end(client: RedisClient): Promise<void> {
-    if (client.status === 'ready') {
-      let late: NodeJS.Timeout | undefined;
-      await Promise.race([
-        client.quit().catch(remember),
-        new Promise((resolve) => {
-          late = setTimeout(resolve, CLOSE_WITHIN_MS);
-        }),
-      ]);
-      clearTimeout(late);
-    }
-    client.disconnect();
-  }
-
   const connection: RedisConnection = {
     processId,
     commands,
@@ -255,7 +238,8 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
       closed = true;
       clearInterval(timer);
       settle();
-      await Promise.all([commands, publisher, subscriber].map(end));
+      // What was written before arrives: a connection ends behind it.
+      for (const client of [commands, publisher, subscriber]) client.disconnect();
     },
   };
   return connection;
