@@ -46,7 +46,7 @@ export function directionBadge(direction: SocketEvent['direction']): Html {
 
 /** The success alternative of an acknowledgement. */
 function successOf({ payload }: MessageDocument): JsonSchema {
-  return (payload.oneOf as JsonSchema[])[0] ?? {};
+  return (payload.oneOf as [JsonSchema, ...JsonSchema[]])[0];
 }
 
 function snippet({ direction, message, ack }: SocketEvent): string {
