@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { metrics } from '../../domain/platform/metrics.js';
@@ -7,6 +8,7 @@ import type { HttpServer } from '../../http/server.js';
 import { type Member, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
 import { answerTo, serveHttp } from '../support/http-server.js';
+import { later } from '../support/later.js';
 import { service } from '../support/service.js';
 
 /** The bound that the server under test has; its own default is half a minute. */
@@ -165,6 +167,32 @@ describe('clients that do not read', () => {
     client.resume();
     await eventually(() => expect(received).to.be.above(MANY * 100_000), 15_000);
     expect(await counted()).to.equal(before);
+  });
+
+  it('are given up after half a minute, where nothing else is set', async () => {
+    await notify(me, MANY);
+    const made = mock.method(globalThis, 'setInterval');
+    const usual = await serveHttp();
+    // Three looks in that time.
+    const looks = made.mock.calls.filter(({ arguments: [, ms] }) => ms === 10_000);
+    made.mock.restore();
+    try {
+      const look = async () => {
+        for (const {
+          arguments: [run],
+        } of looks)
+          run();
+      };
+      const before = await counted();
+      await filled(sendTo(usual.port, stream(me)));
+      await look();
+      await later(20_000, look);
+      expect(await counted()).to.equal(before);
+      await later(30_000, look);
+      expect(await counted()).to.equal(before + 1);
+    } finally {
+      await usual.server.drain();
+    }
   });
 
   it('of a stream behind another answer leave nothing behind, whether they stay or go', async () => {

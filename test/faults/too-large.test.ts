@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { expect } from 'chai';
 import { type Member, member } from '../support/api.js';
+import { rawConnection } from '../support/http-server.js';
+import { collectGarbage } from '../support/memory.js';
 import { service } from '../support/service.js';
 
 /** Far more than any limit, and than the buffers of a connection hold. */
@@ -29,6 +31,27 @@ describe('a body that is too large', () => {
     await once(answer, 'end');
     return [answer.statusCode, sent.reusedSocket];
   }
+
+  it('is not kept, however much of it still comes', async () => {
+    // Who sent on without an end filled the memory of the process.
+    const { http } = await service();
+    const megabyte = Buffer.concat([Buffer.from('f4240\r\n'), Buffer.alloc(1_000_000), Buffer.from('\r\n')]);
+    const head = ['POST /community/article HTTP/1.1', 'Host: x', `Authorization: ${me.token}`];
+    const { socket, until } = rawConnection(Number(new URL(http).port));
+    socket.write([...head, 'Transfer-Encoding: chunked', '', ''].join('\r\n'));
+    const send = async (megabytes: number) => {
+      for (let i = 0; i < megabytes; i += 1) if (!socket.write(megabyte)) await once(socket, 'drain');
+    };
+    const held = () => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    await Promise.all([until(/PAYLOAD_TOO_LARGE/), send(2)]);
+    const before = held();
+    await send(60);
+    expect(held() - before).to.be.below(30_000_000);
+    socket.destroy();
+  });
 
   for (const [what, headers] of [
     ['that says its length', { 'Content-Length': LARGE.length }],

@@ -252,6 +252,30 @@ describe('a gateway', () => {
     expect(isIn()).to.equal(false);
   });
 
+  it('lets nobody into a room who has closed meanwhile: they would stay in it for ever', async () => {
+    lone = await startGateway();
+    const { adapter, sockets } = lone.io.of('/');
+    let admit = () => {};
+    const asked = new Promise<void>((resolve) => {
+      lone.domain.chat.requireParticipant = () => {
+        resolve();
+        return new Promise((done) => {
+          admit = done;
+        });
+      };
+    });
+    const entering = mock.method(lone.domain.chat, 'enterRoom');
+    const { socket } = await client(7);
+    socket.emit('room:join', { chatNo: 1 });
+    await asked;
+    socket.disconnect();
+    await eventually(() => expect(sockets.size).to.equal(0));
+    admit();
+    await settled();
+    expect(entering.mock.callCount()).to.equal(0);
+    expect([...adapter.rooms.keys()]).to.deep.equal([]);
+  });
+
   describe('answers operators', () => {
     it('whether it is up and ready, and why not', async () => {
       lone = await startGateway();

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,6 +101,21 @@ describe('embedded database: the owner of a folder', () => {
       taken[0]?.release();
     }
     expect(await readdir(folder), 'only the last socket is left').to.deep.equal(['owner.5']);
+  });
+
+  it('is the later one, where a number became free because later owners have tidied up', async () => {
+    (await takeFolder(folder)).release();
+    const elsewhere = join(dataDir, 'elsewhere');
+    await mkdir(elsewhere);
+    const lock = await takeFolder(elsewhere);
+    lock.publish();
+    // Has seen that owner 1 is dead, and is about to take number 2.
+    const slow = messageOf(takeFolder(folder));
+    renameSync(join(elsewhere, 'owner.1'), join(folder, 'owner.3'));
+    rmSync(join(folder, 'owner.1'));
+    expect(await slow).to.contain('in use by process');
+    expect(await readdir(folder)).to.deep.equal(['owner.3']);
+    lock.release();
   });
 
   it('says so when it neither serves nor ends', async () => {
