@@ -47,9 +47,9 @@ function takenOf(socket: Socket | null): number {
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }
 
-/** Whether an answer has bytes that the system has not taken. */
+/** Whether an answer may have bytes that the system has not taken; one that is out is forgotten in the same turn. */
 function hasBytesLeft(res: ServerResponse): boolean {
-  return res.writableLength > 0 || (res.writableEnded && !res.writableFinished);
+  return res.writableLength > 0 || res.writableEnded;
 }
 
 /**
