@@ -303,6 +303,11 @@ describe('a gateway', () => {
       });
     });
 
+    it('and hands out no client library', async () => {
+      lone = await startGateway();
+      expect((await fetch(`${lone.base}/socket.io/socket.io.js`)).status).to.equal(404);
+    });
+
     it('nothing once they have gone, and goes on', async () => {
       lone = await startGateway();
       let answer = () => {};

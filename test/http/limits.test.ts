@@ -4,6 +4,7 @@ import type { Budget } from '../../domain/platform/rate-limits/index.js';
 import { type Member, member } from '../support/api.js';
 import { push } from '../support/chat.js';
 import { type ServedHttp, serveHttp } from '../support/http-server.js';
+import { routes } from './docs/documents.js';
 
 const ADDRESS = '127.0.0.1';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -70,6 +71,13 @@ describe('what a request is charged to', () => {
       taken = [];
       await ask(request, headers, json);
       expect(taken, request).to.deep.equal(budgets);
+    }
+  });
+
+  it('is a read where nothing changes, and a write everywhere else', () => {
+    for (const { definition } of routes) {
+      const { method, path, limit } = definition;
+      expect(limit, `${method} ${path}`).to.equal(method === 'get' ? 'read' : 'write');
     }
   });
 
