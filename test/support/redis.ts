@@ -114,7 +114,7 @@ export function openConnections() {
   };
 }
 
-/** Resolves when the connection is as wanted, now or with its next change. */
+/** Resolves when the connection becomes as wanted; never, where it is so already and stays so. */
 export function reaches(redis: RedisConnection, event: 'away' | 'back'): Promise<void> {
   return new Promise((resolve) => {
     const off = redis.on(event, () => {
