@@ -7,41 +7,16 @@ const MAX_LONG = 2n ** 63n - 1n;
 
 /** Adds as $inc does: the wider of the two types, int32 overflowing into long. Throws BadValue on long overflow. */
 export function addNumbers(a: unknown, b: unknown): unknown {
-  return combine(
-    a,
-    b,
-    (x, y) => x + y,
-    (x, y) => x + y,
-  );
-}
-
-/** Multiplies as $mul does, by the same rules. */
-export function multiplyNumbers(a: unknown, b: unknown): unknown {
-  return combine(
-    a,
-    b,
-    (x, y) => x * y,
-    (x, y) => x * y,
-  );
-}
-
-function combine(
-  a: unknown,
-  b: unknown,
-  doubles: (x: number, y: number) => number,
-  integers: (x: bigint, y: bigint) => bigint,
-): unknown {
   if (a instanceof Decimal128 || b instanceof Decimal128) throw notServed('Decimal128 arithmetic');
   const x = numericValue(a) as number | bigint;
   const y = numericValue(b) as number | bigint;
-  if (!isInteger(a) || !isInteger(b)) return new Double(doubles(Number(x), Number(y)));
-  const result = integers(BigInt(x), BigInt(y));
-  if (result < MIN_LONG || result > MAX_LONG)
-    throw badValue('Failed to apply $inc or $mul operations: integer overflow');
-  const fitsInt = result >= -0x80000000n && result <= 0x7fffffffn;
+  if (!isInteger(a) || !isInteger(b)) return new Double(Number(x) + Number(y));
+  const sum = BigInt(x) + BigInt(y);
+  if (sum < MIN_LONG || sum > MAX_LONG) throw badValue('Failed to apply $inc operations: integer overflow');
+  const fitsInt = sum >= -0x80000000n && sum <= 0x7fffffffn;
   return fitsInt && !(a instanceof Long) && !(b instanceof Long)
-    ? new Int32(Number(result))
-    : Long.fromBigInt(result);
+    ? new Int32(Number(sum))
+    : Long.fromBigInt(sum);
 }
 
 /** Int32 and long; a bare JavaScript number stands for what the encoder would make of it. */

@@ -1,4 +1,4 @@
-import { type Binary, type Code, Decimal128, type ObjectId, type Timestamp } from 'bson';
+import { type Binary, Decimal128, type ObjectId, type Timestamp } from 'bson';
 import { type Document, numericValue, regexParts, TypeOrder, typeOrder } from './bson-types.js';
 import { encodeValue } from './key-encoding.js';
 
@@ -33,9 +33,6 @@ export function compareValues(a: unknown, b: unknown): number {
       const [x, y] = [regexParts(a), regexParts(b)];
       return compareStrings(x.pattern, y.pattern) || compareStrings(x.options, y.options);
     }
-    case TypeOrder.code:
-    case TypeOrder.codeWithScope:
-      return compareStrings(String((a as Code).code), String((b as Code).code));
     default:
       return 0;
   }

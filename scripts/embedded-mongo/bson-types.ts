@@ -3,6 +3,7 @@ import {
   BSONRegExp,
   BSONSymbol,
   Code,
+  DBRef,
   Decimal128,
   Double,
   deserialize,
@@ -11,12 +12,11 @@ import {
   MaxKey,
   MinKey,
   ObjectId,
-  onDemand,
   serialize,
   Timestamp,
   UUID,
 } from 'bson';
-import { badValue, CommandError } from './errors.js';
+import { badValue, CommandError, notServed } from './errors.js';
 
 /** A decoded document: own properties only, in the order of the wire. */
 export type Document = Record<string, unknown>;
@@ -40,8 +40,6 @@ export const TypeOrder = {
   date: 45,
   timestamp: 47,
   regex: 50,
-  code: 60,
-  codeWithScope: 65,
   maxKey: 127,
 } as const;
 
@@ -77,19 +75,10 @@ const NULL: TypeInfo = { order: TypeOrder.null, number: 10, alias: 'null' };
 const UNDEFINED: TypeInfo = { order: TypeOrder.undefined, number: 6, alias: 'undefined' };
 const INT: TypeInfo = { order: TypeOrder.number, number: 16, alias: 'int' };
 const DOUBLE: TypeInfo = { order: TypeOrder.number, number: 1, alias: 'double' };
-const CODE: TypeInfo = { order: TypeOrder.code, number: 13, alias: 'javascript' };
-const CODE_WITH_SCOPE: TypeInfo = {
-  order: TypeOrder.codeWithScope,
-  number: 15,
-  alias: 'javascriptWithScope',
-};
 
 /** Alias to number for $type; `number` stands for all four numeric types and is handled by the caller. */
 export const TYPE_ALIASES: ReadonlyMap<string, number> = new Map(
-  [...INFO_BY_PROTOTYPE.values(), STRING, BOOLEAN, NULL, UNDEFINED, CODE, CODE_WITH_SCOPE].map((info) => [
-    info.alias,
-    info.number,
-  ]),
+  [...INFO_BY_PROTOTYPE.values(), STRING, BOOLEAN, NULL, UNDEFINED].map((info) => [info.alias, info.number]),
 );
 
 /**
@@ -112,7 +101,6 @@ export function typeInfo(value: unknown): TypeInfo {
       if (value === null) return NULL;
       const info = INFO_BY_PROTOTYPE.get(Object.getPrototypeOf(value));
       if (info) return info;
-      if (value instanceof Code) return value.scope ? CODE_WITH_SCOPE : CODE;
       throw badValue('unsupported BSON type');
     }
   }
@@ -171,39 +159,9 @@ export function structuredCopy(value: unknown): unknown {
 
 const EXACT = { promoteValues: false, bsonRegExp: true } as const;
 
-const DOLLAR = 0x24;
-const REF = Buffer.from('$ref\0');
-
 /** Decodes BSON keeping int32, double and long apart. Throws BSONError on garbage. */
 export function decode(bytes: Uint8Array): Document {
-  // Most documents have no `$` at all, which is quickly seen.
-  if (bytes.indexOf(DOLLAR) >= 0) {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (buffer.includes(REF)) return decodeContainer(buffer, 0, {});
-  }
   return deserialize(bytes, EXACT);
-}
-
-/**
- * Decodes field by field. The library would make a DBRef of {$ref, $id}, which loses the order of its fields and
- * splits a $ref that has a dot; here it stays the document it is.
- */
-function decodeContainer<T extends Document | unknown[]>(buffer: Buffer, at: number, container: T): T {
-  for (const [type, nameOffset, nameLength, offset, length] of onDemand.parseToElements(buffer, at)) {
-    let value: unknown;
-    if (type === 3) value = decodeContainer(buffer, offset, {});
-    else if (type === 4) value = decodeContainer(buffer, offset, []);
-    else {
-      const alone = Buffer.alloc(length + 7);
-      alone.writeInt32LE(alone.length, 0);
-      alone[4] = type;
-      buffer.copy(alone, 6, offset, offset + length);
-      value = deserialize(alone, EXACT)[''];
-    }
-    if (Array.isArray(container)) container.push(value);
-    else setOwn(container, buffer.toString('utf8', nameOffset, nameOffset + nameLength), value);
-  }
-  return container;
 }
 
 /** Encodes a document; undefined members become null inside arrays and are left out elsewhere, as in drivers. */
@@ -212,16 +170,20 @@ export function encode(document: Document): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Whether nesting stays under the limit; stack-safe, since depth is what an attacker chooses. */
-export function checkNesting(value: unknown, depth = 0): void {
+/**
+ * Throws Overflow (15) for nesting above the limit, NotImplemented for types that are not served. Stack-safe, since depth
+ * is what an attacker chooses.
+ */
+export function checkStorable(value: unknown, depth = 0): void {
   if (depth > MAX_NESTING)
     throw new CommandError(15, `Document exceeds maximum nested object depth of ${MAX_NESTING}`);
+  if (value instanceof Code || value instanceof DBRef) throw notServed(`a ${value._bsontype} value`);
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object') checkNesting(item, depth + 1);
+    for (const item of value) if (typeof item === 'object') checkStorable(item, depth + 1);
   } else if (isDocument(value)) {
     for (const key of Object.keys(value)) {
       const item = value[key];
-      if (typeof item === 'object') checkNesting(item, depth + 1);
+      if (typeof item === 'object') checkStorable(item, depth + 1);
     }
   }
 }

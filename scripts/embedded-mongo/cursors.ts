@@ -112,9 +112,9 @@ export class Cursors {
   /** Up to `count` documents and 16 MiB, though always one. */
   private take(cursor: OpenCursor, count: number): { batch: Uint8Array[]; done: boolean } {
     const batch: Uint8Array[] = [];
+    if (count === 0) return { batch, done: false };
     let bytes = 0;
     for (;;) {
-      if (batch.length >= count && count === 0) return { batch, done: false };
       const next = cursor.pending ?? cursor.documents.next().value;
       cursor.pending = undefined;
       if (!next) return { batch, done: true };

@@ -15,12 +15,9 @@ export function parsePath(path: string): FieldPath {
   return parts;
 }
 
-/** The fields of a DBRef, the only names with a `$` that are served everywhere a path is. */
-export const DBREF_FIELDS: readonly string[] = ['$ref', '$id', '$db'];
-
-/** Throws 16410, as mongod's FieldPath, for a component that begins with `$` and is no field of a DBRef. */
+/** Throws 16410, as mongod's FieldPath, for a component that begins with `$`. */
 export function refuseDollarNames(path: FieldPath): void {
-  if (path.some((part) => part.startsWith('$') && !DBREF_FIELDS.includes(part)))
+  if (path.some((part) => part.startsWith('$')))
     throw new CommandError(
       16410,
       `FieldPath field names may not start with '$', as in '${path.join('.')}'. Consider using $getField or $setField.`,

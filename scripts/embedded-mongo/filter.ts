@@ -2,7 +2,7 @@ import { BSONRegExp } from 'bson';
 import { type Document, isDocument, isTruthy, numericValue, TYPE_ALIASES, typeInfo } from './bson-types.js';
 import { badValue, CommandError, failedToParse, notServed, typeMismatch } from './errors.js';
 import { type Expression, parseExpression } from './expressions.js';
-import { DBREF_FIELDS, type FieldPath, parsePath } from './field-path.js';
+import { type FieldPath, parsePath } from './field-path.js';
 import { compileRegex } from './regex.js';
 
 export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
@@ -23,11 +23,11 @@ export type FilterNode =
   | { kind: 'exists'; path: FieldPath }
   | { kind: 'type'; path: FieldPath; types: ReadonlySet<number> }
   | { kind: 'size'; path: FieldPath; size: number }
-  | { kind: 'mod'; path: FieldPath; divisor: bigint; remainder: bigint }
   | { kind: 'elemMatch'; path: FieldPath; child: FilterNode; ofValues: boolean }
   | { kind: 'expr'; expression: Expression };
 
 const NOT_SERVED = new Set([
+  '$mod',
   '$where',
   '$text',
   '$jsonSchema',
@@ -59,8 +59,6 @@ export function parseFilter(filter: unknown, inElement = false): FilterNode {
     } else if (key === '$expr') {
       if (inElement) throw badValue('$expr can only be applied to the top-level document');
       children.push({ kind: 'expr', expression: parseExpression(value) });
-    } else if (DBREF_FIELDS.includes(key)) {
-      children.push(comparison([key], 'eq', value));
     } else if (key.startsWith('$')) {
       if (key === '$comment') continue;
       if (NOT_SERVED.has(key)) throw notServed(key);
@@ -90,10 +88,9 @@ function parseField(path: FieldPath, value: unknown): FilterNode[] {
   return [comparison(path, 'eq', value)];
 }
 
-/** An operator document begins with a `$` field; one with $ref and $id is a DBRef, which is a value. */
+/** An operator document begins with a `$` field. */
 function isOperatorDocument(value: unknown): value is Document {
-  if (!isDocument(value) || !Object.keys(value)[0]?.startsWith('$')) return false;
-  return !(Object.hasOwn(value, '$ref') && Object.hasOwn(value, '$id'));
+  return isDocument(value) && Object.keys(value)[0]?.startsWith('$') === true;
 }
 
 function parseOperators(path: FieldPath, operators: Document): FilterNode[] {
@@ -138,8 +135,6 @@ function parseOperator(path: FieldPath, operator: string, value: unknown, siblin
       return { kind: 'type', path, types: parseTypes(value) };
     case '$size':
       return { kind: 'size', path, size: parseSize(value) };
-    case '$mod':
-      return parseMod(path, value);
     case '$elemMatch':
       return parseElemMatch(path, value);
     default:
@@ -217,20 +212,6 @@ function parseSize(value: unknown): number {
   return Number(size);
 }
 
-function parseMod(path: FieldPath, value: unknown): FilterNode {
-  if (!Array.isArray(value)) throw badValue('malformed mod, needs to be an array');
-  if (value.length < 2) throw badValue('malformed mod, not enough elements');
-  if (value.length > 2) throw badValue('malformed mod, too many elements');
-  const [divisor, remainder] = value.map((item) => {
-    const number = numericValue(item) ?? Number.NaN;
-    if (!Number.isFinite(Number(number)))
-      throw badValue('malformed mod, divisor or remainder is no finite number');
-    return BigInt(typeof number === 'bigint' ? number : Math.trunc(number));
-  }) as [bigint, bigint];
-  if (divisor === 0n) throw badValue('divisor cannot be 0');
-  return { kind: 'mod', path, divisor, remainder };
-}
-
 function parseElemMatch(path: FieldPath, value: unknown): FilterNode {
   if (!isDocument(value)) throw badValue('$elemMatch needs an Object');
   const ofValues = !isFieldFilter(value);
@@ -241,17 +222,10 @@ function parseElemMatch(path: FieldPath, value: unknown): FilterNode {
   return { kind: 'elemMatch', path, child, ofValues };
 }
 
-/**
- * Whether a condition on an array element is a filter on its fields, rather than operators on the element itself.
- * A DBRef, even a part of one, is a filter: the element may have more fields.
- */
+/** Whether a condition on an array element is a filter on its fields, rather than operators on the element itself. */
 export function isFieldFilter(condition: Document): boolean {
   const [first = ''] = Object.keys(condition);
-  return (
-    !first.startsWith('$') ||
-    PATHLESS.includes(first) ||
-    DBREF_FIELDS.some((name) => Object.hasOwn(condition, name))
-  );
+  return !first.startsWith('$') || PATHLESS.includes(first);
 }
 
 function parseAll(path: FieldPath, value: unknown): FilterNode[] {

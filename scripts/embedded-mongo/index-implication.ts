@@ -28,7 +28,6 @@ function demandsField(node: FilterNode): boolean {
     case 'exists':
     case 'regex':
     case 'type':
-    case 'mod':
     case 'size':
     case 'elemMatch':
       return true;

@@ -1,7 +1,7 @@
 import { type Document, isDocument, isTruthy, numericValue } from './bson-types.js';
 import { badValue, CommandError, notServed } from './errors.js';
-import { DBREF_FIELDS, type FieldPath, parsePath } from './field-path.js';
-import { type FilterNode, integerOption, parseFilter } from './filter.js';
+import { type FieldPath, parsePath } from './field-path.js';
+import { type FilterNode, parseFilter } from './filter.js';
 import { compileMatcher, type Matcher } from './matcher.js';
 
 export interface IndexField {
@@ -17,7 +17,6 @@ export interface IndexSpec {
   descending: boolean[];
   unique: boolean;
   sparse: boolean;
-  expireAfterSeconds?: number;
   partial?: { filter: FilterNode; matches: Matcher };
   /** As it was given, for listIndexes. */
   document: Document;
@@ -30,17 +29,20 @@ const KNOWN_OPTIONS = new Set([
   'unique',
   'sparse',
   'background',
-  'expireAfterSeconds',
   'partialFilterExpression',
   'ns',
 ]);
+
+const NOT_SERVED = [
+  ...['collation', 'expireAfterSeconds', 'hidden', 'weights', 'wildcardProjection', '2dsphereIndexVersion'],
+];
 
 /** The index every collection has. */
 export const ID_INDEX: Document = { v: 2, key: { _id: 1 }, name: '_id_' };
 
 /**
  * Parses one index specification. Throws CannotCreateIndex (67) for a bad key pattern, InvalidIndexSpecificationOption
- * (197) for an unknown option, NotImplemented for text, geo, hashed, wildcard indexes and collations.
+ * (197) for an unknown option, NotImplemented for text, geo, hashed, wildcard and TTL indexes and collations.
  */
 export function parseIndexSpec(document: unknown): IndexSpec {
   if (!isDocument(document) || !isDocument(document.key))
@@ -54,8 +56,7 @@ export function parseIndexSpec(document: unknown): IndexSpec {
     throw new CommandError(67, 'index name must be a non-empty string');
   for (const option of Object.keys(document)) {
     if (option === 'collation' && isSimpleCollation(document.collation)) continue;
-    if (['collation', 'hidden', 'weights', 'wildcardProjection', '2dsphereIndexVersion'].includes(option))
-      throw notServed(`the index option '${option}'`);
+    if (NOT_SERVED.includes(option)) throw notServed(`the index option '${option}'`);
     if (!KNOWN_OPTIONS.has(option))
       throw new CommandError(197, `The field '${option}' is not valid for an index specification.`);
   }
@@ -67,16 +68,6 @@ export function parseIndexSpec(document: unknown): IndexSpec {
     sparse: isTruthy(document.sparse),
     document: storedForm(document, name),
   };
-  if (document.expireAfterSeconds !== undefined) {
-    if (fields.length > 1)
-      throw new CommandError(67, 'TTL indexes are single-field indexes, compound indexes do not support TTL');
-    spec.expireAfterSeconds = integerOption(document.expireAfterSeconds, 'expireAfterSeconds', 0);
-    if (spec.expireAfterSeconds < 0)
-      throw new CommandError(67, 'TTL index expireAfterSeconds cannot be less than 0');
-    // mongod keeps it as an int32.
-    if (spec.expireAfterSeconds > 0x7fffffff)
-      throw new CommandError(67, 'TTL index expireAfterSeconds must be at most 2147483647');
-  }
   if (document.partialFilterExpression !== undefined) {
     if (spec.sparse) throw new CommandError(67, 'cannot mix "partialFilterExpression" and "sparse" options');
     const filter = parseFilter(document.partialFilterExpression);
@@ -100,9 +91,7 @@ function parseIndexField(name: string, direction: unknown): IndexField {
   if (!Number.isFinite(number) || number === 0)
     throw new CommandError(67, `Values in the index key pattern must be 1 or -1, for '${name}'`);
   if (name.includes('$**')) throw notServed('a wildcard index');
-  const [first = '', ...others] = name.split('.');
-  const isLegal = (part: string) => part !== '' && !part.startsWith('$');
-  if (!isLegal(first) || !others.every((part) => isLegal(part) || DBREF_FIELDS.includes(part)))
+  if (name.split('.').some((part) => part === '' || part.startsWith('$')))
     throw new CommandError(67, `Index key contains an illegal field name: '${name}'`);
   return { name, path: parsePath(name), descending: number < 0 };
 }

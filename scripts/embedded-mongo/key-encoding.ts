@@ -1,4 +1,4 @@
-import { type Binary, type Code, Decimal128, type ObjectId, type Timestamp } from 'bson';
+import { type Binary, Decimal128, type ObjectId, type Timestamp } from 'bson';
 import { type Document, numericValue, regexParts, TypeOrder, typeOrder } from './bson-types.js';
 import { decimalRemainder } from './decimal-key.js';
 
@@ -98,10 +98,6 @@ class KeyWriter {
         this.string(options);
         return;
       }
-      case TypeOrder.code:
-      case TypeOrder.codeWithScope:
-        this.string(String((value as Code).code));
-        return;
     }
   }
 

@@ -51,8 +51,6 @@ export function compileMatcher(node: FilterNode): Matcher {
       const { types } = node;
       return atLeaves(node.path, (value) => value !== undefined && types.has(typeInfo(value).number));
     }
-    case 'mod':
-      return atLeaves(node.path, modLeaf(node.divisor, node.remainder));
     case 'exists': {
       const { path } = node;
       return (document) => someAtPath(document, path, (value) => value !== undefined);
@@ -145,12 +143,4 @@ function isSameRegex(value: unknown, source: RegexSource): boolean {
   if (!(value instanceof BSONRegExp)) return false;
   const parts = regexParts(value);
   return parts.pattern === source.pattern && parts.options === source.options;
-}
-
-function modLeaf(divisor: bigint, remainder: bigint): (value: unknown) => boolean {
-  return (value) => {
-    const number = numericValue(value);
-    if (number === undefined || !Number.isFinite(Number(number))) return false;
-    return BigInt(typeof number === 'bigint' ? number : Math.trunc(number)) % divisor === remainder;
-  };
 }

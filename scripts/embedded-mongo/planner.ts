@@ -121,11 +121,7 @@ function hintedIndex(collection: Collection, hint: unknown): Index | undefined {
 }
 
 /** Plans one index: equality prefix, then one range; what they do not say is left to the matcher. */
-export function planIndex(
-  index: Index,
-  conjuncts: readonly FilterNode[],
-  sort: readonly SortField[],
-): IndexScan {
+function planIndex(index: Index, conjuncts: readonly FilterNode[], sort: readonly SortField[]): IndexScan {
   const { fields } = index.spec;
   const bounds: { name: string; descending: boolean; bounds: FieldBounds }[] = [];
   const used = new Set<FilterNode>();

@@ -15,10 +15,10 @@ import { Engine } from './engine.js';
 import { type Lock, takeFolder } from './lock.js';
 import { LmdbStorage } from './storage.lmdb.js';
 import { MemoryStorage } from './storage.memory.js';
-import { removeExpired, TTL_INTERVAL_MS } from './ttl.js';
 import { listenOn } from './unix-socket.js';
 
 const MAX_CONNECTIONS = 2000;
+const CURSOR_LIMITS = { maxCursors: 1000, idleMs: 600_000 };
 
 export interface EmbeddedMongoOptions {
   /** Where `lmdb` storage keeps its folder `mongo`. */
@@ -29,10 +29,6 @@ export interface EmbeddedMongoOptions {
   host?: string;
   /** 0 takes a free port. Without it, a database with a folder listens on the folder's socket alone. */
   port?: number;
-  /** Open cursors at once (1000). */
-  maxCursors?: number;
-  /** Milliseconds after which an unused cursor is closed (600,000). */
-  cursorIdleMs?: number;
 }
 
 export interface EmbeddedMongo {
@@ -68,7 +64,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   const clients = new Clients();
   try {
     if (folder !== undefined) lock = await takeFolder(folder);
-    engine = await openEngine(folder, options);
+    engine = await openEngine(folder);
     if (folder !== undefined) {
       // A dead process's: nobody else may listen there while the folder is ours.
       rmSync(socketFile(folder), { force: true });
@@ -93,31 +89,26 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   }
 }
 
-async function openEngine(folder: string | undefined, options: EmbeddedMongoOptions): Promise<Engine> {
-  const limits = { maxCursors: options.maxCursors ?? 1000, idleMs: options.cursorIdleMs ?? 600_000 };
-  if (folder === undefined) return new Engine(new MemoryStorage(), limits);
+async function openEngine(folder: string | undefined): Promise<Engine> {
+  if (folder === undefined) return new Engine(new MemoryStorage(), CURSOR_LIMITS);
   const marked = isMarked(folder);
   const storage = new LmdbStorage(folder);
   try {
     if (!marked) mark(folder, storage);
-    return new Engine(storage, limits);
+    return new Engine(storage, CURSOR_LIMITS);
   } catch (error) {
     await storage.close();
     throw error;
   }
 }
 
-/** Everything is open: tells those who wait, removes what expires, and ends in order. */
+/** Everything is open: tells those who wait, and ends in order. */
 function serve(
   engine: Engine,
   clients: Clients,
   lock: Lock | undefined,
   address: { uri: string; port: number },
 ): EmbeddedMongo {
-  const expiry = setInterval(() => {
-    void removeExpired(engine, Date.now(), (fault) => process.stderr.write(`embedded database: ${fault}\n`));
-  }, TTL_INTERVAL_MS);
-  expiry.unref();
   lock?.publish();
   return {
     ...address,
@@ -131,7 +122,6 @@ function serve(
       };
     },
     async close() {
-      clearInterval(expiry);
       lock?.withdraw();
       await clients.close();
       await engine.close();

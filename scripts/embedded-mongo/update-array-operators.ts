@@ -1,30 +1,10 @@
 import { BSONRegExp } from 'bson';
-import { compareValues, equalValues } from './bson-order.js';
+import { equalValues } from './bson-order.js';
 import { type Document, isDocument, numericValue, structuredCopy, typeInfo } from './bson-types.js';
-import { badValue, failedToParse, typeMismatch } from './errors.js';
+import { badValue, failedToParse, notServed, typeMismatch } from './errors.js';
 import { isFieldFilter, parseFilter } from './filter.js';
 import { compileMatcher, type Matcher } from './matcher.js';
-import { parseSort, sortKey } from './sort.js';
-import { type Modifier, writing } from './update-modifier.js';
-import { readSlot, slotAt, writeSlot } from './update-paths.js';
-
-/** $push, $addToSet, $pop, $pull and $pullAll; `operator` is one of these. */
-export function parseArrayModifier(operator: string, field: string, operand: unknown): Modifier {
-  switch (operator) {
-    case '$push':
-      return push(operand);
-    case '$addToSet':
-      return addToSet(operand);
-    case '$pop':
-      return pop(field, operand);
-    case '$pullAll':
-      if (!Array.isArray(operand))
-        throw badValue(`$pullAll requires an array argument but was given a ${typeInfo(operand).alias}`);
-      return pull(operator, (element) => operand.some((value) => equalValues(element, value)));
-    default:
-      return pull(operator, pullCondition(operand));
-  }
-}
+import { type Modifier, readSlot, slotAt, writeSlot, writing } from './update-paths.js';
 
 function hasModifiers(operand: unknown): operand is Document {
   return (
@@ -36,7 +16,7 @@ function hasModifiers(operand: unknown): operand is Document {
 
 function eachOf(operator: string, operand: unknown): unknown[] {
   if (!hasModifiers(operand)) {
-    if (isDocument(operand) && Object.keys(operand)[0]?.startsWith('$') && !('$ref' in operand))
+    if (isDocument(operand) && Object.keys(operand)[0]?.startsWith('$'))
       throw badValue(`The dollar ($) prefixed field in ${operator} needs $each`);
     return [operand];
   }
@@ -47,15 +27,14 @@ function eachOf(operator: string, operand: unknown): unknown[] {
   return operand.$each;
 }
 
-function push(operand: unknown): Modifier {
+export function push(operand: unknown): Modifier {
   const each = eachOf('$push', operand);
   const modifiers = hasModifiers(operand) ? operand : {};
-  for (const key of Object.keys(modifiers))
-    if (!['$each', '$position', '$slice', '$sort'].includes(key))
-      throw badValue(`Unrecognized clause in $push: ${key}`);
-  const position = integerClause(modifiers, '$position');
-  const slice = integerClause(modifiers, '$slice');
-  const order = modifiers.$sort === undefined ? undefined : elementOrder(modifiers.$sort);
+  for (const key of Object.keys(modifiers)) {
+    if (key === '$slice' || key === '$sort') throw notServed(`${key} of $push`);
+    if (key !== '$each' && key !== '$position') throw badValue(`Unrecognized clause in $push: ${key}`);
+  }
+  const position = positionOf(modifiers);
   return writing((before, path) => {
     if (before !== undefined && !Array.isArray(before))
       throw badValue(
@@ -63,33 +42,18 @@ function push(operand: unknown): Modifier {
       );
     const array = [...(before ?? [])];
     array.splice(position ?? array.length, 0, ...each.map(structuredCopy));
-    if (order) array.sort(order);
-    if (slice === undefined) return array;
-    return slice >= 0 ? array.slice(0, slice) : array.slice(slice);
+    return array;
   });
 }
 
-function integerClause(modifiers: Document, name: string): number | undefined {
-  if (modifiers[name] === undefined) return undefined;
-  const number = Number(numericValue(modifiers[name]));
-  if (!Number.isInteger(number)) throw badValue(`The value for ${name} must be an integer value`);
-  return number;
+function positionOf({ $position }: Document): number | undefined {
+  if ($position === undefined) return undefined;
+  const position = Number(numericValue($position));
+  if (!Number.isInteger(position)) throw badValue('The value for $position must be an integer value');
+  return position;
 }
 
-/** $sort of $push: 1 or -1 for whole elements, or a sort specification for embedded documents. */
-function elementOrder(spec: unknown): (a: unknown, b: unknown) => number {
-  if (!isDocument(spec)) {
-    const direction = Number(numericValue(spec));
-    if (direction !== 1 && direction !== -1) throw badValue('The $sort element value must be either 1 or -1');
-    return (a, b) => direction * compareValues(a, b);
-  }
-  const sort = parseSort(spec);
-  if (sort.length === 0) throw badValue('The $sort pattern is empty when it should be a set of fields.');
-  const key = (value: unknown) => sortKey(sort, isDocument(value) ? value : {});
-  return (a, b) => Buffer.compare(key(a), key(b));
-}
-
-function addToSet(operand: unknown): Modifier {
+export function addToSet(operand: unknown): Modifier {
   const each = eachOf('$addToSet', operand);
   return writing((before, path) => {
     if (before !== undefined && !Array.isArray(before))
@@ -103,37 +67,43 @@ function addToSet(operand: unknown): Modifier {
   });
 }
 
-function pop(field: string, operand: unknown): Modifier {
+export function pop(operand: unknown, field: string): Modifier {
   const end = Number(numericValue(operand));
   if (numericValue(operand) === undefined)
     throw failedToParse(`Expected a number in: ${field}: ${String(operand)}`);
   if (end !== 1 && end !== -1) throw failedToParse(`$pop expects 1 or -1, found: ${end}`);
-  return {
-    apply(document, path) {
-      const slot = slotAt(document, path, false);
-      const value = slot && readSlot(slot);
-      if (!slot || value === undefined) return;
-      if (!Array.isArray(value))
-        throw typeMismatch(
-          `Path '${path.join('.')}' contains an element of non-array type '${typeInfo(value).alias}'`,
-        );
-      writeSlot(slot, end === 1 ? value.slice(0, -1) : value.slice(1));
-    },
+  return (document, path) => {
+    const slot = slotAt(document, path, false);
+    const value = slot && readSlot(slot);
+    if (!slot || value === undefined) return;
+    if (!Array.isArray(value))
+      throw typeMismatch(
+        `Path '${path.join('.')}' contains an element of non-array type '${typeInfo(value).alias}'`,
+      );
+    writeSlot(slot, end === 1 ? value.slice(0, -1) : value.slice(1));
   };
 }
 
-function pull(operator: string, matches: Matcher): Modifier {
-  return {
-    apply(document, path) {
-      const slot = slotAt(document, path, false);
-      const value = slot && readSlot(slot);
-      if (!slot || value === undefined) return;
-      if (!Array.isArray(value)) throw badValue(`Cannot apply ${operator} to a non-array value`);
-      writeSlot(
-        slot,
-        value.filter((element) => !matches(element)),
-      );
-    },
+export function pull(operand: unknown): Modifier {
+  return removing('$pull', pullCondition(operand));
+}
+
+export function pullAll(operand: unknown): Modifier {
+  if (!Array.isArray(operand))
+    throw badValue(`$pullAll requires an array argument but was given a ${typeInfo(operand).alias}`);
+  return removing('$pullAll', (element) => operand.some((value) => equalValues(element, value)));
+}
+
+function removing(operator: string, matches: Matcher): Modifier {
+  return (document, path) => {
+    const slot = slotAt(document, path, false);
+    const value = slot && readSlot(slot);
+    if (!slot || value === undefined) return;
+    if (!Array.isArray(value)) throw badValue(`Cannot apply ${operator} to a non-array value`);
+    writeSlot(
+      slot,
+      value.filter((element) => !matches(element)),
+    );
   };
 }
 

@@ -1,53 +1,9 @@
-import { type Document, isDocument, setOwn, typeInfo } from './bson-types.js';
+import { type Document, isDocument, setOwn } from './bson-types.js';
 import { badValue, CommandError } from './errors.js';
-import { type FieldPath, isArrayIndex, valueAt } from './field-path.js';
-import type { FilterNode } from './filter.js';
-import type { Matcher } from './matcher.js';
-import { matchedPosition } from './positional.js';
-
-/** What positional path components need to know. */
-export interface PositionalContext {
-  /** The query, for `$`. */
-  filter: FilterNode;
-  arrayFilters: ReadonlyMap<string, Matcher>;
-  isInsert: boolean;
-}
+import { type FieldPath, isArrayIndex } from './field-path.js';
 
 /** mongod pads an array with nulls up to a set index, to this many. */
 const MAX_PADDING = 1_500_000;
-
-/** Whether a path component stands for positions of an array: `$`, `$[]` or `$[identifier]`. */
-export function isPositional(part: string): boolean {
-  return /^\$(\[\w*\])?$/.test(part);
-}
-
-/**
- * Replaces `$`, `$[]` and `$[identifier]` by the positions they mean in this document, which must be as the query
- * found it: what an update changes moves none of its own positions.
- * Throws BadValue (2) when `$` matched nothing or the place is no array.
- */
-export function expandPath(document: Document, path: FieldPath, context: PositionalContext): FieldPath[] {
-  const at = path.findIndex(isPositional);
-  if (at < 0) return [path];
-  const part = path[at] as string;
-  const before = path.slice(0, at);
-  const array = valueAt(document, before);
-  const where = before.join('.');
-  const expand = (position: number) =>
-    expandPath(document, [...before, String(position), ...path.slice(at + 1)], context);
-  if (part === '$') {
-    const position = context.isInsert ? -1 : matchedPosition(document, context.filter);
-    if (position < 0 || !Array.isArray(array))
-      throw badValue('The positional operator did not find the match needed from the query.');
-    return expand(position);
-  }
-  if (array === undefined)
-    throw badValue(`The path '${where}' must exist in the document in order to apply array updates.`);
-  if (!Array.isArray(array))
-    throw badValue(`Cannot apply array updates to non-array element ${where}: ${typeInfo(array).alias}`);
-  const matches = part === '$[]' ? () => true : context.arrayFilters.get(part.slice(2, -1));
-  return array.flatMap((element, position) => (matches?.(element) ? expand(position) : []));
-}
 
 /** The container of a path's last component, and that component. */
 export interface Slot {
@@ -106,4 +62,15 @@ export function writeSlot({ container, key }: Slot, value: unknown): void {
     throw badValue(`can't backfill more than ${MAX_PADDING} elements`);
   while (container.length < index) container.push(null);
   container[index] = value;
+}
+
+/** What an operator with its operand does at one path of a document. */
+export type Modifier = (document: Document, path: FieldPath) => void;
+
+/** A modifier that writes a function of the value that is there (undefined: none). */
+export function writing(next: (before: unknown, path: FieldPath, document: Document) => unknown): Modifier {
+  return (document, path) => {
+    const slot = slotAt(document, path, true);
+    if (slot) writeSlot(slot, next(readSlot(slot), path, document));
+  };
 }

@@ -1,12 +1,9 @@
 import { equalValues } from './bson-order.js';
 import { type Document, isDocument, setOwn, structuredCopy } from './bson-types.js';
-import { badValue, CommandError, failedToParse, notServed, typeMismatch } from './errors.js';
-import { DBREF_FIELDS, type FieldPath } from './field-path.js';
-import { parseFilter } from './filter.js';
-import { compileMatcher, type Matcher } from './matcher.js';
-import type { Modifier } from './update-modifier.js';
-import { parseModifier } from './update-operators.js';
-import { expandPath, isPositional, type PositionalContext } from './update-paths.js';
+import { CommandError, failedToParse, notServed } from './errors.js';
+import type { FieldPath } from './field-path.js';
+import { UPDATE_OPERATORS } from './update-operators.js';
+import type { Modifier } from './update-paths.js';
 
 /** One operator on one path. */
 interface Change {
@@ -18,26 +15,11 @@ interface Change {
 /** A parsed update: a whole new document, or changes. */
 export type Update = { kind: 'replacement'; document: Document } | { kind: 'modifiers'; changes: Change[] };
 
-const OPERATORS = [
-  '$set',
-  '$unset',
-  '$inc',
-  '$mul',
-  '$min',
-  '$max',
-  '$rename',
-  '$setOnInsert',
-  '$currentDate',
-  '$push',
-  '$addToSet',
-  '$pop',
-  '$pull',
-  '$pullAll',
-];
+const NOT_SERVED = ['$mul', '$rename', '$currentDate', '$bit'];
 
 /**
  * Parses an update as the update command takes it. Throws FailedToParse (9) for unknown modifiers,
- * ConflictingUpdateOperators (40) for two changes of one place, and BadValue (2) for bad operands.
+ * ConflictingUpdateOperators (40) for two changes of one place, and 2, 9 or 14 for bad operands.
  */
 export function parseUpdate(update: unknown): Update {
   if (Array.isArray(update)) throw notServed('an update by aggregation pipeline');
@@ -55,11 +37,12 @@ export function parseUpdate(update: unknown): Update {
   const changes: Change[] = [];
   for (const operator of operators) {
     const fields = update[operator];
-    if (!OPERATORS.includes(operator)) {
+    if (NOT_SERVED.includes(operator)) throw notServed(`the update operator ${operator}`);
+    const parse = UPDATE_OPERATORS.get(operator);
+    if (!parse)
       throw failedToParse(
         `Unknown modifier: ${operator}. Expected a valid update modifier or pipeline-style update specified as an array`,
       );
-    }
     if (!isDocument(fields))
       throw failedToParse(
         `Modifiers operate on fields but we found type ${typeof fields} instead. For example: {$mod: {<field>: ...}}`,
@@ -68,11 +51,10 @@ export function parseUpdate(update: unknown): Update {
       changes.push({
         path: parseUpdatePath(field),
         operator,
-        modifier: parseModifier(operator, field, fields[field]),
+        modifier: parse(fields[field], field),
       });
   }
-  refuseMixedPositions(changes.map((change) => change.path));
-  refuseConflicts(changes.flatMap(pathsOf));
+  refuseConflicts(changes.map(({ path }) => path));
   return { kind: 'modifiers', changes };
 }
 
@@ -84,24 +66,14 @@ function parseUpdatePath(field: string): FieldPath {
       56,
       `The update path '${field}' contains an empty field name, which is not allowed.`,
     );
-  const dollar = path.find(
-    (part) => part.startsWith('$') && !isPositional(part) && !DBREF_FIELDS.includes(part),
-  );
+  if (path.some((part) => /^\$(\[|$)/.test(part))) throw notServed(`the positional operator in '${field}'`);
+  const dollar = path.find((part) => part.startsWith('$'));
   if (dollar)
     throw new CommandError(
       52,
       `The dollar ($) prefixed field '${dollar}' in '${field}' is not valid for storage.`,
     );
-  if (path[0]?.startsWith('$'))
-    throw badValue(`Cannot have positional (i.e. '$') element in the first position in path '${field}'`);
-  if (path.filter((part) => part === '$').length > 1)
-    throw badValue(`Too many positional (i.e. '$') elements found in path '${field}'`);
   return path;
-}
-
-/** The paths a change writes. */
-function pathsOf({ path, modifier }: Change): FieldPath[] {
-  return modifier.alsoWrites ? [path, modifier.alsoWrites] : [path];
 }
 
 /** Throws ConflictingUpdateOperators (40) where one path is another, or lies within it. */
@@ -118,73 +90,8 @@ function refuseConflicts(paths: readonly FieldPath[]): void {
   }
 }
 
-/** Throws ConflictingUpdateOperators (40) where one array is changed by `$[...]` and by positions or names. */
-function refuseMixedPositions(paths: readonly FieldPath[]): void {
-  const filtered = new Map<string, boolean>();
-  for (const path of paths)
-    for (const [i, part] of path.entries()) {
-      const place = path.slice(0, i).join('.');
-      const here = part.startsWith('$[');
-      if ((filtered.get(place) ?? here) !== here) throw conflict(path, place);
-      filtered.set(place, here);
-    }
-}
-
 function conflict(path: FieldPath, place: string): CommandError {
   return new CommandError(40, `Updating the path '${path.join('.')}' would create a conflict at '${place}'`);
-}
-
-/**
- * Parses arrayFilters into tests by identifier. Throws FailedToParse (9) or TypeMismatch (14) as mongod, also for a
- * filter that the update does not use, and BadValue (2) for an identifier that has none.
- */
-export function parseArrayFilters(filters: unknown, update: Update): Map<string, Matcher> {
-  const matchers = new Map<string, Matcher>();
-  if (filters !== undefined && !Array.isArray(filters)) throw typeMismatch('arrayFilters must be an array');
-  for (const filter of filters ?? []) {
-    if (!isDocument(filter)) throw typeMismatch('array filters must be objects');
-    const identifiers = new Set(identifiersOf(filter));
-    const [identifier] = identifiers;
-    if (identifier === undefined)
-      throw failedToParse('Cannot use an expression without a top-level field name in arrayFilters');
-    if (identifiers.size > 1)
-      throw failedToParse(
-        `Error parsing array filter :: caused by :: Expected a single top-level field name, found ${[...identifiers].join(' and ')}`,
-      );
-    if (!/^[a-z][a-zA-Z0-9]*$/.test(identifier))
-      throw badValue(
-        `Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '${identifier}'`,
-      );
-    if (matchers.has(identifier))
-      throw failedToParse(`Found multiple array filters with the same top-level field name ${identifier}`);
-    const matches = compileMatcher(parseFilter(filter, true));
-    // The element stands under its identifier, so that `x.y` and `x` both mean what they say.
-    matchers.set(identifier, (element) => matches({ [identifier]: element }));
-  }
-  const used = usedIdentifiers(update);
-  for (const [identifier, path] of used)
-    if (!matchers.has(identifier))
-      throw badValue(`No array filter found for identifier '${identifier}' in path '${path.join('.')}'`);
-  for (const identifier of matchers.keys())
-    if (!used.has(identifier))
-      throw failedToParse(`The array filter for identifier '${identifier}' was not used in the update`);
-  return matchers;
-}
-
-/** The identifiers of `$[identifier]` in an update, each with a path it stands in. */
-function usedIdentifiers(update: Update): Map<string, FieldPath> {
-  const used = new Map<string, FieldPath>();
-  for (const { path } of update.kind === 'modifiers' ? update.changes : [])
-    for (const part of path) if (/^\$\[./.test(part) && part !== '$[]') used.set(part.slice(2, -1), path);
-  return used;
-}
-
-function identifiersOf(filter: Document): string[] {
-  return Object.keys(filter).flatMap((key) => {
-    const value = filter[key];
-    if (key.startsWith('$') && Array.isArray(value)) return value.filter(isDocument).flatMap(identifiersOf);
-    return key.startsWith('$') ? [] : [key.split('.')[0] as string];
-  });
 }
 
 /**
@@ -192,12 +99,12 @@ function identifiersOf(filter: Document): string[] {
  * Throws ImmutableField (66) when _id would change, and the operators' own errors; the caller must then drop the
  * document, which may be half changed.
  */
-export function applyUpdate(update: Update, document: Document, context: PositionalContext): Document {
+export function applyUpdate(update: Update, document: Document, isInsert: boolean): Document {
   const id = document._id;
   const after =
     update.kind === 'replacement'
       ? replace(update.document, document)
-      : modify(update.changes, document, context);
+      : modify(update.changes, document, isInsert);
   if (id !== undefined && !equalValues(after._id, id))
     throw new CommandError(
       66,
@@ -220,15 +127,12 @@ function replace(replacement: Document, before: Document): Document {
   return after;
 }
 
-function modify(changes: readonly Change[], document: Document, context: PositionalContext): Document {
-  const concrete = changes
-    .filter(({ operator }) => operator !== '$setOnInsert' || context.isInsert)
-    .flatMap((change) => expandPath(document, change.path, context).map((path) => ({ ...change, path })));
-  // Two paths may mean one place in this document.
-  if (changes.some(({ path }) => path.some(isPositional))) refuseConflicts(concrete.flatMap(pathsOf));
+function modify(changes: readonly Change[], document: Document, isInsert: boolean): Document {
   // mongod applies the fields of an update in lexicographic order; new fields are appended in that order.
-  concrete.sort((a, b) => comparePaths(a.path, b.path));
-  for (const { path, modifier } of concrete) modifier.apply(document, path);
+  const ordered = changes
+    .filter(({ operator }) => operator !== '$setOnInsert' || isInsert)
+    .sort((a, b) => comparePaths(a.path, b.path));
+  for (const { path, modifier } of ordered) modifier(document, path);
   return document;
 }
 

@@ -1,6 +1,6 @@
 import { BSONRegExp, ObjectId } from 'bson';
 import {
-  checkNesting,
+  checkStorable,
   type Document,
   decode,
   encode,
@@ -15,15 +15,14 @@ import { type Found, findRecords } from './plan-executor.js';
 import type { SortField } from './sort.js';
 import type { Reader, Writer } from './storage.js';
 import { applyUpdate, type Update } from './update.js';
-import type { PositionalContext } from './update-paths.js';
 import { slotAt, writeSlot } from './update-paths.js';
 
 /** Stores one document of an insert. Throws InvalidIdField (53), DuplicateKey (11000), BSONObjectTooLarge (10334). */
 export function insertOne(writer: Writer, collection: Collection, bytes: Uint8Array): void {
   const document = decode(bytes);
+  checkStorable(document);
   if (Object.keys(document)[0] === '_id') {
     checkId(document._id);
-    checkNesting(document);
     collection.insert(writer, document, bytes);
     return;
   }
@@ -36,7 +35,7 @@ export function insertDocument(writer: Writer, collection: Collection, document:
   // mongod stores _id as the first field.
   for (const key of Object.keys(document)) if (key !== '_id') setOwn(complete, key, document[key]);
   checkId(complete._id);
-  checkNesting(complete);
+  checkStorable(complete);
   collection.insert(writer, complete, encode(complete));
   return complete._id;
 }
@@ -50,10 +49,7 @@ function checkId(id: unknown): void {
         ? 'undefined'
         : '';
   if (bad) throw new CommandError(53, `The '_id' value cannot be of type ${bad}`);
-  if (
-    isDocument(id) &&
-    Object.keys(id).some((key) => key.startsWith('$') && !['$ref', '$id', '$db'].includes(key))
-  )
+  if (isDocument(id) && Object.keys(id).some((key) => key.startsWith('$')))
     throw new CommandError(
       52,
       `_id fields may not contain '$'-prefixed fields: ${Object.keys(id)[0]} is not valid for storage.`,
@@ -68,7 +64,6 @@ export interface UpdateStatement {
   sort: SortField[];
   upsert: boolean;
   hint: unknown;
-  context: Omit<PositionalContext, 'filter' | 'isInsert'>;
 }
 
 export interface UpdateOutcome {
@@ -109,12 +104,11 @@ export function updateOne(
   statement: UpdateStatement,
 ): { modified: boolean; before: Document; after: Document } {
   const before = record.document ?? decode(record.bytes);
-  const context = { ...statement.context, filter: statement.filter, isInsert: false };
-  const after = applyUpdate(statement.update, decode(record.bytes), context);
+  const after = applyUpdate(statement.update, decode(record.bytes), false);
   const bytes = encode(after);
   const modified = !bytes.equals(record.bytes);
   if (modified) {
-    checkNesting(after);
+    checkStorable(after);
     collection.replace(writer, record.recordId, before, after, bytes);
   }
   return { modified, before, after };
@@ -134,11 +128,7 @@ export function upsertDocument(statement: UpdateStatement): Document {
   // A replacement takes nothing but _id from the filter.
   const start =
     statement.update.kind === 'replacement' ? (Object.hasOwn(base, '_id') ? { _id: base._id } : {}) : base;
-  return applyUpdate(statement.update, start, {
-    ...statement.context,
-    filter: statement.filter,
-    isInsert: true,
-  });
+  return applyUpdate(statement.update, start, true);
 }
 
 /** The predicates that hold for every match; an $or of one branch is that branch. */

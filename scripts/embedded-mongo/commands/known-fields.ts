@@ -90,7 +90,7 @@ const KNOWN = new Map(
 
 /**
  * Throws 40415, as mongod's command parser, for a field that a command (or a document inside it, `COMMAND.FIELD`)
- * does not know, and NotImplemented for collations and constants, which would change the result.
+ * does not know, and NotImplemented for collations, array filters and constants, which would change the result.
  */
 export function refuseUnknownFields(name: string, fields: Document): void {
   const known = KNOWN.get(name);
@@ -99,6 +99,7 @@ export function refuseUnknownFields(name: string, fields: Document): void {
     if (!known.has(field))
       throw new CommandError(40415, `BSON field '${name}.${field}' is an unknown field.`);
   if (fields.collation !== undefined && !isSimpleCollation(fields.collation)) throw notServed('a collation');
+  if (fields.arrayFilters !== undefined) throw notServed("the 'arrayFilters' option");
   for (const constants of [fields.let, fields.c])
     if (isDocument(constants) && Object.keys(constants).length > 0) throw notServed("the 'let' option");
 }

@@ -31,7 +31,7 @@ export function parseFind(command: Document): { query: QuerySpec; projector: Pro
   const hint = hintOf(command);
   return {
     query: { filter, sort: parseSort(command.sort), skip, limit, hint },
-    projector: compileProjection(command.projection, filter),
+    projector: compileProjection(command.projection),
   };
 }
 

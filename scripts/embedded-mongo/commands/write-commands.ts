@@ -4,7 +4,7 @@ import { integerOption, parseFilter } from '../filter.js';
 import { findRecords } from '../plan-executor.js';
 import { compileProjection } from '../projection.js';
 import { parseSort } from '../sort.js';
-import { parseArrayFilters, parseUpdate } from '../update.js';
+import { parseUpdate } from '../update.js';
 import {
   insertDocument,
   insertOne,
@@ -112,7 +112,6 @@ function parseStatement(statement: Document): UpdateStatement {
     sort,
     upsert: booleanOption(statement.upsert, 'upsert'),
     hint: hintOf(statement),
-    context: { arrayFilters: parseArrayFilters(statement.arrayFilters, update) },
   };
 }
 
@@ -190,7 +189,7 @@ const findAndModify: CommandHandler = (call) => {
   if (!removes && command.update === undefined)
     throw failedToParse('Either an update or remove=true must be specified');
   const filter = parseFilter(command.query ?? {});
-  const projector = compileProjection(command.fields, filter) ?? ((document: Document) => document);
+  const projector = compileProjection(command.fields) ?? ((document: Document) => document);
   const query = { filter, sort: parseSort(command.sort), skip: 0, limit: 1, hint: hintOf(command) };
   const statement = removes
     ? undefined
@@ -198,7 +197,6 @@ const findAndModify: CommandHandler = (call) => {
         q: command.query ?? {},
         u: command.update,
         upsert: command.upsert,
-        arrayFilters: command.arrayFilters,
       });
   return write(call, (writer, reader) => {
     const collection = engine.catalog.find(database, name);

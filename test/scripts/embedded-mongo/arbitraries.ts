@@ -137,15 +137,13 @@ const push = fc.record(
   {
     $each: fc.array(plain, { maxLength: 3 }),
     $position: fc.nat(2),
-    $slice: fc.integer({ min: -2, max: 3 }),
-    $sort: fc.constantFrom(1, -1),
   },
   { requiredKeys: ['$each'], noNullPrototype: true },
 );
 const changes = fc
   .oneof(
     fc.tuple(fc.constantFrom('$set', '$min', '$max', '$addToSet'), field, plain),
-    fc.tuple(fc.constantFrom('$inc', '$mul'), field, fc.integer({ min: -3, max: 3 })),
+    fc.tuple(fc.constant('$inc'), field, fc.integer({ min: -3, max: 3 })),
     fc.tuple(fc.constant('$unset'), field, fc.constant('')),
     fc.tuple(fc.constant('$push'), field, push),
     fc.tuple(fc.constant('$pop'), field, fc.constantFrom(1, -1)),
@@ -180,59 +178,3 @@ export const indexes = fc.uniqueArray(
     .map(([fields, options]): Doc => ({ key: Object.fromEntries(fields), ...options })),
   { minLength: 1, maxLength: 3, selector: ({ key }) => JSON.stringify(key) },
 );
-
-const element = fc.record(
-  { n: fc.nat(2), z: fc.nat(2), l: fc.array(fc.nat(2), { maxLength: 3 }) },
-  { requiredKeys: ['n'], noNullPrototype: true },
-);
-const small = fc.nat(2);
-/** An update with positional paths, of documents {a: [...], b}. */
-export const positional = fc.record({
-  documents: fc.array(
-    fc.record({
-      a: fc.oneof(fc.array(element, { maxLength: 4 }), fc.array(small, { maxLength: 4 })),
-      b: small,
-    }),
-    { minLength: 1, maxLength: 4 },
-  ),
-  query: fc.oneof(
-    small.map((n): Doc => ({ 'a.n': n })),
-    small.map((a): Doc => ({ a })),
-    small.map((n): Doc => ({ 'a.n': { $gte: n } })),
-    small.map((l): Doc => ({ 'a.l': l })),
-    fc.tuple(small, small).map(([n, z]): Doc => ({ a: { $elemMatch: { n, z } } })),
-    small.map((n): Doc => ({ a: { $elemMatch: { $gte: n } } })),
-    fc.tuple(small, small, small).map(([x, b, y]): Doc => ({ $or: [{ 'a.n': x, b }, { 'a.z': y }] })),
-  ),
-  arrayFilter: fc.oneof(
-    small.map((n): Doc => ({ 'e.n': n })),
-    small.map((n): Doc => ({ e: { $gte: n } })),
-    fc.tuple(small, small).map(([n, z]): Doc => ({ $or: [{ 'e.n': n }, { 'e.z': z }] })),
-  ),
-  changes: fc.uniqueArray(
-    fc.tuple(
-      fc.oneof(
-        fc.tuple(fc.constantFrom('$set', '$inc', '$max'), small),
-        fc.tuple(fc.constant('$unset'), fc.constant('')),
-        fc.tuple(fc.constant('$pull'), small),
-        fc.tuple(
-          fc.constant('$push'),
-          small.map((n) => ({ $each: [n] })),
-        ),
-      ),
-      fc.constantFrom(
-        'a.$.n',
-        'a.$.z',
-        'a.$.l',
-        'a.$',
-        'a.$[e].n',
-        'a.$[e].z',
-        'a.$[e].l.$[]',
-        'a.$[].n',
-        'a.0.n',
-        'b',
-      ),
-    ),
-    { minLength: 1, maxLength: 3, selector: ([, path]) => path },
-  ),
-});

@@ -188,16 +188,6 @@ describe('embedded database: options of commands', () => {
     expect(await find(engine, 'e', {})).to.have.lengthOf(3);
   });
 
-  it('a TTL index lasts at most as many seconds as an int32 holds', async () => {
-    const create = (expireAfterSeconds: number) =>
-      failureOf(engine, {
-        createIndexes: 'c',
-        indexes: [{ key: { at: 1 }, name: 'at', expireAfterSeconds }],
-      });
-    expect(await create(2 ** 31)).to.include({ code: 67 });
-    expect(await create(2 ** 31 - 1)).to.include({ ok: 1 });
-  });
-
   it('connectionStatus shows privileges when asked to', async () => {
     const { authInfo } = await runCommand(engine, { connectionStatus: 1, showPrivileges: true });
     expect(authInfo).to.have.property('authenticatedUserPrivileges').that.deep.equals([]);

@@ -69,8 +69,6 @@ function apply(document: Doc, operator: string, path: string[], operand: Value):
       return edit(() => undefined);
     case '$inc':
       return write((before) => (before === undefined ? operand : needNumber(before) + (operand as number)));
-    case '$mul':
-      return write((before) => (before === undefined ? 0 : needNumber(before) * (operand as number)));
     case '$min':
       return write((before) =>
         before === undefined || compare(operand, before) < 0 ? copy(operand) : before,
@@ -81,17 +79,13 @@ function apply(document: Doc, operator: string, path: string[], operand: Value):
       );
     case '$push':
       return write((before) => {
-        const { $each, $position, $slice, $sort } = operand as {
+        const { $each, $position } = operand as {
           $each: Value[];
           $position?: number;
-          $slice?: number;
-          $sort?: 1 | -1;
         };
         const array = [...needArray(before)];
         array.splice($position ?? array.length, 0, ...$each.map(copy));
-        if ($sort) array.sort((a, b) => $sort * compare(a, b));
-        if ($slice === undefined) return array;
-        return $slice < 0 ? array.slice($slice) : array.slice(0, $slice);
+        return array;
       });
     case '$addToSet':
       return write((before) => {
@@ -117,76 +111,11 @@ function apply(document: Doc, operator: string, path: string[], operand: Value):
   }
 }
 
-interface Change {
-  operator: string;
-  field: string;
-  operand: Value;
-}
-
-const changesOf = (changes: Doc): Change[] =>
-  Object.entries(changes).flatMap(([operator, fields]) =>
-    Object.entries(fields as Doc).map(([field, operand]) => ({ operator, field, operand })),
-  );
-
-function applyAll(document: Doc, changes: Change[]): Doc {
-  const after = copy(document) as Doc;
-  for (const { operator, field, operand } of changes.sort((a, b) => (a.field < b.field ? -1 : 1)))
-    apply(after, operator, field.split('.'), operand);
-  return after;
-}
-
 /** The document after an update. Throws UpdateRefused where MongoDB answers with an error. */
 export function update(document: Doc, changes: Doc): Doc {
-  return applyAll(document, changesOf(changes));
-}
-
-/** The first element of `a` by which the query holds, seen alone; undefined for none. */
-function positionOf(document: Doc, query: Doc): number | undefined {
-  if (query.$or) {
-    const branches = (query.$or as Doc[]).filter((branch) => matches(document, branch));
-    const found = new Set(branches.map((branch) => positionOf(document, branch)));
-    if (found.size > 1) throw new UpdateRefused();
-    return [...found][0];
-  }
-  const position = (document.a as Value[]).findIndex((item) => matches({ ...document, a: [item] }, query));
-  return position < 0 ? undefined : position;
-}
-
-/** The same for paths through `a` with positions: each is looked up in the document as it was before. */
-export function updatePositions(document: Doc, changes: Doc, query: Doc, arrayFilter: Doc): Doc {
-  const list = changesOf(changes);
-  const parts = list.map(({ field }) => field.split('.')).filter(([first]) => first === 'a');
-  const isFilter = (part: string | undefined) => part?.startsWith('$[') === true;
-  const mixed = parts.some(([, part]) => isFilter(part)) && !parts.every(([, part]) => isFilter(part));
-  const crossed = list.some(({ field }) => list.some((other) => other.field.startsWith(`${field}.`)));
-  if (mixed || crossed) throw new UpdateRefused();
-  if (!matches(document, query)) return document;
-  const concrete = list.flatMap((one) =>
-    expand(document, one.field, query, arrayFilter).map((field) => ({ ...one, field })),
-  );
-  for (const [i, { field }] of concrete.entries())
-    if (concrete.some((other, k) => k !== i && `${other.field}.`.startsWith(`${field}.`)))
-      throw new UpdateRefused();
-  return applyAll(document, concrete);
-}
-
-function expand(document: Doc, field: string, query: Doc, arrayFilter: Doc): string[] {
-  const [, part, ...rest] = field.split('.');
-  const tail = rest.map((name) => `.${name}`).join('');
-  const array = document.a as Value[];
-  if (part === '$') {
-    const position = positionOf(document, query);
-    if (position === undefined) throw new UpdateRefused();
-    return [`a.${position}${tail}`];
-  }
-  const all = [...array.keys()];
-  if (part === '$[]') return all.map((i) => `a.${i}${tail}`);
-  if (part !== '$[e]') return [field];
-  const chosen = all.filter((i) => matches({ e: array[i] }, arrayFilter));
-  if (rest[1] !== '$[]') return chosen.map((i) => `a.${i}${tail}`);
-  return chosen.flatMap((i) => {
-    const inner = (array[i] as Doc)?.l;
-    if (!Array.isArray(inner)) throw new UpdateRefused();
-    return inner.map((_, k) => `a.${i}.l.${k}`);
-  });
+  const after = copy(document) as Doc;
+  for (const [operator, fields] of Object.entries(changes))
+    for (const [field, operand] of Object.entries(fields as Doc))
+      apply(after, operator, field.split('.'), operand);
+  return after;
 }

@@ -99,11 +99,6 @@ function writeErrorCode(reply: Document | undefined): unknown {
   return errors[0]?.code;
 }
 
-function cursorId(reply: Document | undefined): unknown {
-  const cursor = reply?.cursor as Document | undefined;
-  return cursor?.id;
-}
-
 describe('embedded database: the wire', () => {
   let server: EmbeddedMongo;
   const clients: RawClient[] = [];
@@ -115,7 +110,7 @@ describe('embedded database: the wire', () => {
   };
 
   before(async () => {
-    server = await startEmbeddedMongo({ storage: 'memory', maxCursors: 3, cursorIdleMs: 50 });
+    server = await startEmbeddedMongo({ storage: 'memory' });
   });
   afterEach(() => {
     for (const client of clients.splice(0)) client.socket.destroy();
@@ -277,25 +272,6 @@ describe('embedded database: the wire', () => {
     expect(await client.ask(insert(16 * 1024 * 1024 - 100))).to.include({ n: 1, ok: 1 });
     const reply = await client.ask(insert(16 * 1024 * 1024));
     expect(writeErrorCode(reply)).to.equal(10334);
-  });
-
-  it('caps open cursors, closes idle ones and says so', async () => {
-    const client = await open();
-    await client.ask(msg({ insert: 'many', documents: Array.from({ length: 20 }, (_, i) => ({ _id: i })) }));
-    const ids: unknown[] = [];
-    for (let i = 0; i < 3; i++) ids.push(cursorId(await client.ask(msg({ find: 'many', batchSize: 2 }))));
-    expect(await client.ask(msg({ find: 'many', batchSize: 2 }))).to.include({ ok: 0, code: 146 });
-    const other = await client.ask(msg({ getMore: ids[0], collection: 'other' }));
-    expect(other).to.include({ ok: 0, code: 13 });
-    // Idle for longer than the 50 ms of this server: a new cursor fits again as soon as the sweep has run.
-    let opened: Document | undefined;
-    do opened = await client.ask(msg({ find: 'many', batchSize: 2 }));
-    while (opened?.ok === 0);
-    expect(await client.ask(msg({ getMore: ids[1], collection: 'many' }))).to.include({
-      ok: 0,
-      code: 43,
-      codeName: 'CursorNotFound',
-    });
   });
 
   it('listens on loopback only', async () => {
