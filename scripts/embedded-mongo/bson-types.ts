@@ -95,8 +95,6 @@ export function typeInfo(value: unknown): TypeInfo {
       return UNDEFINED;
     case 'number':
       return Number.isInteger(value) && Math.abs(value) <= 0x7fffffff ? INT : DOUBLE;
-    case 'bigint':
-      return { order: TypeOrder.number, number: 18, alias: 'long' };
     default: {
       if (value === null) return NULL;
       const info = INFO_BY_PROTOTYPE.get(Object.getPrototypeOf(value));
@@ -124,11 +122,11 @@ export function regexParts(value: unknown): { pattern: string; options: string }
 
 /** A numeric BSON value as number (or bigint beyond 2^53); undefined for Decimal128 and everything else. */
 export function numericValue(value: unknown): number | bigint | undefined {
-  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  if (typeof value === 'number') return value;
   if (value instanceof Int32 || value instanceof Double) return value.value;
   if (value instanceof Long) {
-    const big = value.toBigInt();
-    return big >= -9007199254740991n && big <= 9007199254740991n ? Number(big) : big;
+    const number = value.toNumber();
+    return Number.isSafeInteger(number) ? number : value.toBigInt();
   }
   return undefined;
 }

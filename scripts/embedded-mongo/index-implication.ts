@@ -1,6 +1,7 @@
 import { compareValues, equalValues, isNullish, sameBracket } from './bson-order.js';
 import { TypeOrder, typeInfo, typeOrder } from './bson-types.js';
 import type { Index } from './collection.js';
+import type { FieldPath } from './field-path.js';
 import type { FilterNode } from './filter.js';
 
 /** The top-level conjuncts of a filter. */
@@ -19,21 +20,9 @@ export function serves(index: Index, conjuncts: readonly FilterNode[]): boolean 
 }
 
 /** Whether a predicate is false for every document without the field. */
-function demandsField(node: FilterNode): boolean {
-  switch (node.kind) {
-    case 'compare':
-      return !isNullish(node.value);
-    case 'in':
-      return !node.values.some(isNullish);
-    case 'exists':
-    case 'regex':
-    case 'type':
-    case 'size':
-    case 'elemMatch':
-      return true;
-    default:
-      return false;
-  }
+function demandsField(node: Extract<FilterNode, { path: FieldPath }>): boolean {
+  if (node.kind === 'compare') return !isNullish(node.value);
+  return node.kind !== 'in' || !node.values.some(isNullish);
 }
 
 /** Whether documents that match all conjuncts certainly match `needed`. Says no when in doubt. */

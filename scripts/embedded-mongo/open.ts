@@ -130,7 +130,6 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; failu
     return { child, failure: error as Error };
   } finally {
     events.abort();
-    await Promise.allSettled([said, ended]);
     child.unref();
   }
 }

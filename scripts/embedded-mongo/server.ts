@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from './connection.js';
 import {
@@ -72,7 +72,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
     }
     const port =
       folder === undefined || options.port !== undefined
-        ? await clients.listen(engine, (server) => listenOnPort(server, host, options.port ?? 0))
+        ? portOf(await clients.listen(engine, (server) => listenOnPort(server, host, options.port ?? 0)))
         : 0;
     return serve(engine, clients, lock, {
       port,
@@ -130,6 +130,10 @@ function serve(
   };
 }
 
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
 function listenOnPort(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -148,8 +152,8 @@ class Clients {
     return this.sockets.size;
   }
 
-  /** Accepts connections on one more address. @returns its port, 0 if it has none */
-  async listen(engine: Engine, bind: (server: Server) => Promise<void>): Promise<number> {
+  /** Accepts connections on one more address. */
+  async listen(engine: Engine, bind: (server: Server) => Promise<void>): Promise<Server> {
     const server = createServer((socket) => {
       this.sockets.add(socket);
       socket.on('close', () => {
@@ -163,8 +167,7 @@ class Clients {
     this.servers.push(server);
     // A connection that cannot be accepted (no file descriptor left) is that client's trouble alone.
     server.on('error', () => {});
-    const address = server.address();
-    return typeof address === 'object' && address ? address.port : 0;
+    return server;
   }
 
   /** Resolves when no connection is left, or the time is over. */

@@ -33,7 +33,7 @@ export function insertOne(writer: Writer, collection: Collection, bytes: Uint8Ar
 export function insertDocument(writer: Writer, collection: Collection, document: Document): unknown {
   const complete: Document = { _id: Object.hasOwn(document, '_id') ? document._id : new ObjectId() };
   // mongod stores _id as the first field.
-  for (const key of Object.keys(document)) if (key !== '_id') setOwn(complete, key, document[key]);
+  for (const key of Object.keys(document)) setOwn(complete, key, document[key]);
   checkId(complete._id);
   checkStorable(complete);
   collection.insert(writer, complete, encode(complete));

@@ -78,9 +78,7 @@ const listCollections: CommandHandler = (call) => {
     .map(({ name }) => ({
       name,
       type: 'collection',
-      ...(nameOnly
-        ? {}
-        : { options: {}, info: { readOnly: false }, idIndex: { v: 2, key: { _id: 1 }, name: '_id_' } }),
+      ...(nameOnly ? {} : { options: {}, info: { readOnly: false }, idIndex: ID_INDEX }),
     }))
     .filter(matches);
   const namespace = `${database}.$cmd.listCollections`;

@@ -221,6 +221,34 @@ describe('embedded database: options of commands', () => {
       expect(await failureOf(engine, { explain: { find: 'c' }, verbosity: 'all' })).to.include({ code: 2 });
     });
 
+    it('shows what an index is', async () => {
+      const kinds = { isMultiKey: false, isUnique: false, isSparse: false, isPartial: false };
+      const indexes: [options: Document, shown: Document][] = [
+        [{}, kinds],
+        [{ unique: true }, { ...kinds, isUnique: true }],
+        [{ sparse: true }, { ...kinds, isSparse: true }],
+        [{ partialFilterExpression: { b: { $gt: 0 } } }, { ...kinds, isPartial: true }],
+      ];
+      for (const [options, shown] of indexes) {
+        const label = JSON.stringify(options);
+        await runCommand(engine, { create: 'shown' });
+        await runCommand(engine, {
+          createIndexes: 'shown',
+          indexes: [{ key: { b: 1 }, name: 'b', ...options }],
+        });
+        const stageOf = async () => {
+          const reply = await runCommand(engine, { explain: { find: 'shown', filter: { b: 5 }, hint: 'b' } });
+          const { winningPlan } = reply.queryPlanner as { winningPlan: Document };
+          return winningPlan.inputStage;
+        };
+        const scan = { stage: 'IXSCAN', keyPattern: { b: 1 }, indexName: 'b', direction: 'forward' };
+        expect(await stageOf(), label).to.deep.include({ ...scan, ...shown });
+        await runCommand(engine, { insert: 'shown', documents: [{ b: [5, 6] }] });
+        expect(await stageOf(), label).to.deep.include({ ...scan, ...shown, isMultiKey: true });
+        await runCommand(engine, { drop: 'shown' });
+      }
+    });
+
     it('shows the stages after the query as they were given', async () => {
       const group = { _id: '$a', n: { $sum: 1 } };
       const pipeline = [{ $match: { a: 0 } }, { $group: group }];

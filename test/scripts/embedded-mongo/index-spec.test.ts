@@ -12,7 +12,7 @@ const CANNOT_CREATE_INDEX = 67;
 const NOT_SERVED = 238;
 
 const refused: [code: number, documents: Document[]][] = [
-  [2, [{}, { key: 1 }]],
+  [2, [null as unknown as Document, {}, { key: 1 }]],
   [197, [{ key: { a: 1 }, nonsense: 1 }]],
   [CANNOT_CREATE_INDEX, [0, true, null, Number.NaN, Number.POSITIVE_INFINITY].map((a) => ({ key: { a } }))],
   [

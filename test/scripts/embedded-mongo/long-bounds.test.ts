@@ -45,4 +45,19 @@ describe('embedded database: long values in queries', () => {
       await fresh.close();
       await rm(folder, { recursive: true, force: true });
     });
+
+  for (const [name, open] of storages)
+    it(`a key has at most 1,962 bytes, ${name}`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'embedded-planner-'));
+      const engine = buildEngine(open(folder));
+      await runCommand(engine, { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a' }] });
+      // Beside the text: its type and an end of two bytes.
+      const insert = (keyBytes: number) =>
+        runCommand(engine, { insert: 'c', documents: [{ a: 'x'.repeat(keyBytes - 3) }] });
+      expect(await insert(1962)).not.to.have.property('writeErrors');
+      expect(await insert(1963)).to.have.nested.property('writeErrors[0].code', 17280);
+      expect(await find(engine, 'c', { hint: 'a' })).to.have.lengthOf(1);
+      await engine.close();
+      await rm(folder, { recursive: true, force: true });
+    });
 });

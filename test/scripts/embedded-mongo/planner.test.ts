@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
 import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import { parseFilter } from '../../../scripts/embedded-mongo/filter.js';
+import { findRecords } from '../../../scripts/embedded-mongo/plan-executor.js';
 import { type Explained, explain, messages } from './planned-messages.js';
 import { buildEngine, type CommandFailure, find, runCommand } from './run-command.js';
 
@@ -200,6 +202,21 @@ const cases: Case[] = [
     { keys: 0, docs: 0, returned: 0 },
   ],
   [
+    'a comparison with null is a point or nothing',
+    { filter: { sender: { $lte: null } } },
+    { index: 'sender_seq', keys: 0, docs: 0 },
+  ],
+  [
+    'null is also a lower bound',
+    { filter: { sender: { $gte: null } } },
+    { index: 'sender_seq', keys: 0, docs: 0 },
+  ],
+  [
+    'skip and limit',
+    { filter: { room: 3 }, sort: { seq: 1 }, skip: 2, limit: 5 },
+    { stages: ['LIMIT', 'SKIP', 'FETCH', 'IXSCAN'], keys: 7, returned: 5 },
+  ],
+  [
     'a hint by name',
     { filter: { room: 3, sender: 0 }, hint: 'sender_seq' },
     { index: 'sender_seq', keys: 334 },
@@ -269,5 +286,32 @@ describe('embedded database: planner', () => {
       collectionScans: [{ namespace: 'test.c', query: 'a by b', count: 1 }],
     });
     await fresh.close();
+  });
+
+  it('no document is decoded where the bounds say all that the filter says', () => {
+    const collection = engine.catalog.find('test', 'm');
+    if (!collection) throw new Error('no collection');
+    const decodes = (filter: Document) => {
+      const query = { filter: parseFilter(filter), sort: [], skip: 0, limit: 0 };
+      const found = [...findRecords(engine.storage, collection, query)];
+      expect(found, JSON.stringify(filter)).not.to.deep.equal([]);
+      return found.some(({ document }) => document !== undefined);
+    };
+    const said: Document[] = [
+      ...[
+        {},
+        { _id: 5 },
+        { room: 3, seq: 7 },
+        { room: 3, seq: { $gt: 10, $lte: 20 } },
+        { _id: { $in: [1, 2] } },
+      ],
+      { $or: [{ _id: 5 }, { room: 3, seq: 7 }] },
+    ];
+    const more: Document[] = [
+      ...[{ _id: 5, seq: { $gte: 0 } }, { room: 3, sender: { $gte: 0 } }, { tags: 't1' }],
+      ...[{ $or: [{ _id: 5 }, { _id: 2 }], clientId: 'c5' }, { $or: [{ _id: 5 }, { room: 3, sender: 0 }] }],
+    ];
+    expect(said.filter(decodes)).to.deep.equal([]);
+    expect(more.filter((filter) => !decodes(filter))).to.deep.equal([]);
   });
 });

@@ -58,7 +58,7 @@ describe('embedded database: properties', () => {
       fc.asyncProperty(
         documents,
         indexes,
-        fc.array(fc.tuple(filter, sort, fc.nat(3), fc.nat(6)), { minLength: 4, maxLength: 10 }),
+        fc.array(fc.tuple(filter, sort, fc.nat(3), fc.nat(6)), { minLength: 3, maxLength: 6 }),
         async (bodies, random, queries) => {
           const all = bodies.map((body, i): Doc => ({ _id: i, ...body }));
           const engine = buildEngine();

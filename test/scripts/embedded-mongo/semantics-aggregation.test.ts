@@ -334,6 +334,68 @@ const stages: [stage: Document, expected: unknown, source: string][] = [
   [{ $match: {}, $count: 'n' }, 40323, 'pipeline.cpp'],
 ];
 
+/** Stages one after another, over `{_id: 1, a: 1}` to `{_id: 6, a: 1}` with 1, 2, 3, 1, 2, 1 as `a`. */
+const pipelines: [pipeline: Document[], ids: unknown[]][] = [
+  [
+    [{ $skip: 1 }, { $limit: 2 }],
+    [2, 3],
+  ],
+  [
+    [{ $limit: 3 }, { $skip: 1 }],
+    [2, 3],
+  ],
+  [
+    [{ $skip: 1 }, { $skip: 2 }],
+    [4, 5, 6],
+  ],
+  [
+    [{ $limit: 3 }, { $limit: 2 }],
+    [1, 2],
+  ],
+  [
+    [{ $limit: 2 }, { $limit: 3 }],
+    [1, 2],
+  ],
+  [[{ $skip: 6 }], []],
+  [[{ $skip: 0 }, { $limit: 1 }], [1]],
+  [
+    [{ $limit: 3 }, { $match: { a: { $gt: 1 } } }],
+    [2, 3],
+  ],
+  [
+    [{ $match: { a: 1 } }, { $match: { _id: { $gt: 1 } } }],
+    [4, 6],
+  ],
+  [[{ $match: { a: 1 } }, { $skip: 1 }, { $match: { _id: { $gt: 4 } } }], [6]],
+  [
+    [{ $sort: { _id: -1 } }, { $match: { a: 1 } }, { $limit: 2 }],
+    [6, 4],
+  ],
+  [
+    [{ $limit: 3 }, { $sort: { _id: -1 } }],
+    [3, 2, 1],
+  ],
+  [
+    [{ $sort: { a: 1, _id: -1 } }, { $sort: { _id: 1 } }, { $limit: 2 }],
+    [1, 2],
+  ],
+  [
+    [{ $skip: 1 }, { $sort: { a: -1, _id: 1 } }, { $skip: 1 }, { $limit: 2 }],
+    [2, 5],
+  ],
+  [[{ $limit: 4 }, { $count: '_id' }], [4]],
+  [[{ $skip: 1 }, { $count: '_id' }], [5]],
+  [[{ $group: { _id: '$a' } }, { $count: '_id' }], [3]],
+  [
+    [{ $group: { _id: '$a' } }, { $sort: { _id: -1 } }, { $limit: 2 }],
+    [3, 2],
+  ],
+  [[{ $match: { a: 9 } }, { $count: '_id' }], []],
+  [[{ $limit: 1 }, { $match: { a: 9 } }, { $count: '_id' }], []],
+  [[{ $match: { a: 9 } }, { $group: { _id: 1, n: { $sum: 1 } } }], []],
+  [[{ $match: { a: 1 } }, { $project: { _id: 0, a: 1 } }, { $match: { _id: null } }, { $count: '_id' }], [3]],
+];
+
 const REFUSED = [
   'addFields bucket bucketAuto collStats currentOp densify documents facet fill geoNear graphLookup indexStats',
   'merge out redact replaceRoot replaceWith sample search set setWindowFields sortByCount unionWith unset unwind',
@@ -391,6 +453,27 @@ describe('embedded database: aggregation', () => {
       // A wrong pipeline is refused before anything is read, so an empty collection changes nothing.
       if (typeof expected === 'number') expect(await aggregate(engine, [stage], 'none')).to.equal(expected);
     });
+
+  for (const [pipeline, ids] of pipelines)
+    it(`${JSON.stringify(pipeline)}`, async () => {
+      await insert([1, 2, 3, 1, 2, 1].map((a, i) => ({ _id: i + 1, a })));
+      const found = (await aggregate(engine, pipeline)) as Document[];
+      expect(found.map(({ _id }) => Number(_id))).to.deep.equal(ids);
+      expect(await aggregate(engine, pipeline, 'none')).to.deep.equal([]);
+    });
+
+  it('counts as countDocuments asks, under any constant key', async () => {
+    await insert([1, 2, 3, 1, 2, 1].map((a, i) => ({ _id: i + 1, a })));
+    const count = (group: Document) => aggregate(engine, [{ $match: { a: 1 } }, { $group: group }]);
+    expect(await count({ _id: null, n: { $sum: 1 } })).to.deep.equal([{ _id: null, n: int(3) }]);
+    expect(await count({ _id: 7, n: { $sum: 1 } })).to.deep.equal([{ _id: int(7), n: int(3) }]);
+    expect(await count({ _id: 'x', n: { $sum: 1 } })).to.deep.equal([{ _id: 'x', n: int(3) }]);
+    expect(await count({ _id: 7, n: { $sum: 2 } })).to.deep.equal([{ _id: int(7), n: int(6) }]);
+    expect(await count({ _id: 7, m: { $sum: 1 } })).to.deep.equal([{ _id: int(7), m: int(3) }]);
+    expect(await count({ _id: 7, n: { $sum: 1 }, m: { $max: '$_id' } })).to.deep.equal([
+      { _id: int(7), n: int(3), m: int(6) },
+    ]);
+  });
 
   for (const stage of REFUSED)
     it(`${stage} is refused by name, also inside $lookup`, async () => {

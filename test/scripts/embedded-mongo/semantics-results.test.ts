@@ -1,4 +1,18 @@
-import { Decimal128, Long, MaxKey, MinKey, ObjectId } from 'bson';
+import {
+  Binary,
+  BSONRegExp,
+  BSONSymbol,
+  Code,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  UUID,
+} from 'bson';
 import { expect } from 'chai';
 import { type Document, encode } from '../../../scripts/embedded-mongo/bson-types.js';
 import { parseFilter } from '../../../scripts/embedded-mongo/filter.js';
@@ -39,13 +53,20 @@ const typed: unknown[] = [
   { a: 'x' },
   Buffer.from([9]),
   Buffer.from([1, 1]),
+  new Binary(Buffer.from([1, 1]), 128),
+  new UUID('00000000-0000-4000-8000-000000000000'),
   new ObjectId('000000000000000000000001'),
   new ObjectId('000000000000000000000002'),
   false,
   true,
   new Date(-1),
   new Date(1),
+  new Timestamp({ t: 1, i: 2 }),
+  new Timestamp({ t: 1, i: 3 }),
+  new Timestamp({ t: 2, i: 1 }),
   /a/,
+  new BSONRegExp('a', 'i'),
+  /b/,
   new MaxKey(),
 ];
 
@@ -341,6 +362,68 @@ describe('embedded database: order and shape of results', () => {
     expect(() => sorted(1_100, 0, 0)).to.throw('Sort exceeded memory limit');
     expect(sorted(1_100, 0, 3)).to.equal(3);
     expect(sorted(1_100, 2, 3)).to.equal(3);
+    await engine.close();
+  });
+
+  it("names with a $ are refused where mongod's FieldPath refuses them", async () => {
+    const engine = buildEngine();
+    await runCommand(engine, { insert: 'c', documents: [{ _id: 1, a: { $x: 1 } }] });
+    expect(await find(engine, 'c', { filter: { 'a.$x': 1 } })).to.have.lengthOf(1);
+    for (const command of [{ sort: { 'a.$x': 1 } }, { projection: { 'a.$x': 1 } }, { sort: { $x: 1 } }]) {
+      const failure = await find(engine, 'c', command).catch((error) => error);
+      expect(failure.reply, JSON.stringify(command)).to.include({ code: 16410 });
+      expect(failure.message).to.include('$x');
+    }
+    await engine.close();
+  });
+
+  it('$type knows every type by its number and its name', async () => {
+    const engine = buildEngine();
+    const types: [value: unknown, number: number, name: string][] = [
+      [new Double(1.5), 1, 'double'],
+      ['x', 2, 'string'],
+      [{}, 3, 'object'],
+      [[[]], 4, 'array'],
+      [Buffer.from([1]), 5, 'binData'],
+      [new ObjectId(), 7, 'objectId'],
+      [true, 8, 'bool'],
+      [new Date(0), 9, 'date'],
+      [null, 10, 'null'],
+      [/a/, 11, 'regex'],
+      [new BSONSymbol('x'), 14, 'symbol'],
+      [new Int32(1), 16, 'int'],
+      [new Timestamp({ t: 1, i: 1 }), 17, 'timestamp'],
+      [Long.fromNumber(1), 18, 'long'],
+      [Decimal128.fromString('1'), 19, 'decimal'],
+      [new MinKey(), -1, 'minKey'],
+      [new MaxKey(), 127, 'maxKey'],
+    ];
+    await runCommand(engine, { insert: 'c', documents: types.map(([a], _id) => ({ _id, a })) });
+    for (const [_id, [, number, name]] of types.entries())
+      for (const $type of [number, name]) {
+        const found = await find(engine, 'c', { filter: { a: { $type } }, projection: { _id: 1 } });
+        expect(found, String($type)).to.deep.equal([{ _id }]);
+      }
+    await engine.close();
+  });
+
+  it('a DBRef or JavaScript code is refused, wherever it stands', async () => {
+    const engine = buildEngine();
+    await runCommand(engine, { insert: 'c', documents: [{ _id: 1 }] });
+    const ref = { $ref: 'd.c', $id: 7, x: 1 };
+    for (const value of [ref, [{ a: ref }], new Code('1'), new Code('1', { a: 1 })]) {
+      const replies = [
+        await runCommand(engine, { insert: 'c', documents: [{ _id: 2, a: value }] }),
+        await runCommand(engine, { update: 'c', updates: [{ q: {}, u: { $set: { a: value } } }] }),
+        await runCommand(engine, {
+          update: 'c',
+          updates: [{ q: { _id: 3 }, u: { a: value }, upsert: true }],
+        }),
+      ];
+      for (const { writeErrors } of replies)
+        expect(writeErrors, JSON.stringify(value)).to.have.nested.property('[0].code', 238);
+    }
+    expect(await find(engine, 'c', {})).to.deep.equal([{ _id: 1 }]);
     await engine.close();
   });
 });

@@ -1,6 +1,7 @@
 import { Double, Int32, Long } from 'bson';
 import { expect } from 'chai';
 import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
+import { writeSlot } from '../../../scripts/embedded-mongo/update-paths.js';
 import { buildEngine, find, runCommand } from './run-command.js';
 import { type Probe, probe } from './update-probe.js';
 
@@ -78,6 +79,12 @@ const numbers: Probe[] = [
   [{ a: { b: 1 } }, { $inc: { 'a.b': 1, 'a.c': 1 } }, { a: { b: 2, c: 1 } }, '$inc: embedded'],
   [{ a: [1, 2] }, { $inc: { 'a.1': 1 } }, { a: [1, 3] }, '$inc: array element'],
   [{ a: 2147483647 }, { $inc: { a: 1 } }, { a: Long.fromNumber(2147483648) }, '$inc: int32 grows to long'],
+  [{ a: 2147483646 }, { $inc: { a: 1 } }, { a: 2147483647 }, '$inc: the largest int32'],
+  [{ a: -2147483647 }, { $inc: { a: -1 } }, { a: new Int32(-2147483648) }, '$inc: the smallest int32'],
+  [{ a: new Int32(-2147483648) }, { $inc: { a: -1 } }, { a: Long.fromNumber(-2147483649) }, '$inc: a long'],
+  [{ a: Long.MAX_VALUE.subtract(1) }, { $inc: { a: 1 } }, { a: Long.MAX_VALUE }, '$inc: the largest long'],
+  [{ a: Long.MIN_VALUE.add(1) }, { $inc: { a: -1 } }, { a: Long.MIN_VALUE }, '$inc: the smallest long'],
+  [{ a: Long.MIN_VALUE }, { $inc: { a: -1 } }, 2, '$inc: long overflow is an error'],
   [{ a: Long.MAX_VALUE }, { $inc: { a: Long.fromNumber(1) } }, 2, '$inc: long overflow is an error'],
   [{ a: Long.fromNumber(1) }, { $inc: { a: 1 } }, { a: Long.fromNumber(2) }, '$inc: the wider type stays'],
   [{ a: new Double(1) }, { $inc: { a: 1 } }, { a: new Double(2) }, '$inc: the wider type stays'],
@@ -286,6 +293,9 @@ const upserts: [q: Document, u: Document, inserted: Document | number, source: s
     { _id: 5, a: [1], b: [2] },
     'update: upsert with array operators',
   ],
+  [{ _id: 5, $or: [{ b: 1 }] }, { $set: { a: 1 } }, { _id: 5, b: 1, a: 1 }, 'update: an $or of one branch'],
+  [{ _id: 5, $or: [{ b: 1 }, { b: 2 }] }, { $set: { a: 1 } }, { _id: 5, a: 1 }, 'update: no $or of more'],
+  [{ _id: 5, b: { $in: [1, 2] } }, { $set: { a: 1 } }, { _id: 5, a: 1 }, 'update: no $in of more'],
   [{ _id: 5, b: 1, $or: [{ b: 1 }] }, { $set: { a: 1 } }, 54, 'NotSingleValueField'],
   [{ _id: 5, b: { c: 1 }, 'b.d': 1 }, { $set: { a: 1 } }, 54, 'NotSingleValueField: upsert_fields.js'],
   [{ _id: 5, 'b.d': 1, b: { c: 1 } }, { $set: { a: 1 } }, 54, 'NotSingleValueField: upsert_fields.js'],
@@ -356,6 +366,15 @@ describe('embedded database: what updates do', () => {
       await runCommand(engine, { drop: 'c' });
     }
     await engine.close();
+  });
+
+  it('an array is padded by up to 1,500,000 nulls', () => {
+    const container: unknown[] = [0];
+    expect(() => writeSlot({ container, key: '1500002' }, 1))
+      .to.throw()
+      .with.property('code', 2);
+    writeSlot({ container, key: '1500001' }, 1);
+    expect([container.length, container[1], container.at(-1)]).to.deep.equal([1_500_002, null, 1]);
   });
 
   it('no path reaches a prototype', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import { buildEngine, find, runCommand } from './run-command.js';
+import { type Document, decode } from '../../../scripts/embedded-mongo/bson-types.js';
+import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import { buildEngine, runCommand } from './run-command.js';
 
 /** A document, an update of it, and what MongoDB makes of it (a document, or the code of the error), with the source. */
 export type Probe = [
@@ -22,7 +23,7 @@ export async function probe(probes: Probe[]): Promise<void> {
       update: name,
       updates: [{ q: { _id: 1 }, u: update, ...withId(options) }],
     });
-    const [after] = await find(engine, name, {});
+    const [after] = await documentsIn(engine, name);
     if (typeof expected === 'number') {
       expect((reply.writeErrors as Document[] | undefined)?.[0]?.code, label).to.equal(expected);
       expect(after, label).to.deep.equal((await stored(before))[0]);
@@ -46,5 +47,11 @@ function withId(options: Document | undefined): Document {
 async function stored(document: Document): Promise<Document[]> {
   const engine = buildEngine();
   await runCommand(engine, { insert: 'c', documents: [{ _id: 1, ...document }] });
-  return find(engine, 'c', {});
+  return documentsIn(engine, 'c');
+}
+
+/** The documents of a collection with their number types. */
+async function documentsIn(engine: Engine, name: string): Promise<Document[]> {
+  const { cursor } = await runCommand(engine, { find: name }, 'test', decode);
+  return (cursor as { firstBatch: Document[] }).firstBatch;
 }

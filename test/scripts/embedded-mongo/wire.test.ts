@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { deserialize, serialize } from 'bson';
+import { Double, deserialize, Long, serialize } from 'bson';
 import { expect } from 'chai';
 import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
-import { MAX_MESSAGE_BYTES } from '../../../scripts/embedded-mongo/wire.js';
+import { CursorReply, encodeReply, MAX_MESSAGE_BYTES } from '../../../scripts/embedded-mongo/wire.js';
 
 const OP_QUERY = 2004;
 const OP_MSG = 2013;
@@ -23,6 +23,13 @@ function flagBits(flags: number): Buffer {
   return bits;
 }
 
+/** A section of documents, written as they are. */
+function sequence(name: string, content: Buffer): Buffer {
+  const size = Buffer.alloc(4);
+  size.writeInt32LE(4 + name.length + 1 + content.length);
+  return Buffer.concat([Buffer.of(1), size, Buffer.from(`${name}\0`), content]);
+}
+
 /** An OP_MSG of one body section and any document sequences. */
 function msg(
   command: Document,
@@ -32,15 +39,9 @@ function msg(
     requestId = 7,
   }: { flags?: number; sequences?: Record<string, Document[]>; requestId?: number } = {},
 ): Buffer {
-  const sections = Object.entries(sequences).map(([name, documents]) => {
-    const content = Buffer.concat([
-      Buffer.from(`${name}\0`),
-      ...documents.map((document) => Buffer.from(serialize(document))),
-    ]);
-    const size = Buffer.alloc(4);
-    size.writeInt32LE(4 + content.length);
-    return Buffer.concat([Buffer.of(1), size, content]);
-  });
+  const sections = Object.entries(sequences).map(([name, documents]) =>
+    sequence(name, Buffer.concat(documents.map((document) => serialize(document)))),
+  );
   const body = Buffer.from(serialize({ ...command, $db: 'wire' }));
   return message(OP_MSG, Buffer.concat([flagBits(flags), ...sections, Buffer.of(0), body]), requestId);
 }
@@ -196,6 +197,18 @@ describe('embedded database: the wire', () => {
       'an OP_QUERY on a collection',
       message(OP_QUERY, Buffer.concat([flagBits(0), Buffer.from('a.b\0'), Buffer.alloc(8), body])),
     ],
+    [
+      'two sequences of one name',
+      message(
+        OP_MSG,
+        Buffer.concat([flagBits(0), sequence('a', body), sequence('a', body), Buffer.of(0), body]),
+      ),
+    ],
+    [
+      'a document that goes on behind its sequence',
+      message(OP_MSG, Buffer.concat([flagBits(0), sequence('a', body.subarray(0, -1)), Buffer.of(0), body])),
+    ],
+    ['a sequence alone', message(OP_MSG, Buffer.concat([flagBits(0), sequence('a', body)]))],
     ['an OP_QUERY without a name', message(OP_QUERY, Buffer.alloc(12, 65))],
   ];
   for (const [name, bytes] of broken)
@@ -272,6 +285,53 @@ describe('embedded database: the wire', () => {
     expect(await client.ask(insert(16 * 1024 * 1024 - 100))).to.include({ n: 1, ok: 1 });
     const reply = await client.ask(insert(16 * 1024 * 1024));
     expect(writeErrorCode(reply)).to.equal(10334);
+  });
+
+  it('is used while a client is connected, and says when one leaves', async () => {
+    for (const client of clients.splice(0)) client.socket.destroy();
+    const left = new Promise<void>((resolve) => server.onLeave(() => server.isUsed() || resolve()));
+    const client = await open();
+    await client.ask(msg({ ping: 1 }));
+    expect(server.isUsed()).to.equal(true);
+    client.socket.destroy();
+    await left;
+    server.onLeave(() => {});
+  });
+
+  it('writes the reply of a cursor as BSON is written, and the lead of each kind of message', () => {
+    for (const count of [0, 1, 11, 101]) {
+      const documents = Array.from({ length: count }, (_, _id) => ({ _id, text: 'x'.repeat(_id) }));
+      for (const [field, id] of [
+        ['firstBatch', 0n],
+        ['nextBatch', 2n ** 62n],
+      ] as const) {
+        const reply = new CursorReply(
+          'a.b',
+          field,
+          id,
+          documents.map((document) => serialize(document)),
+        );
+        const bytes = encodeReply({ requestId: 9, legacy: false }, reply);
+        const cursor = { [field]: documents, id: Long.fromBigInt(id), ns: 'a.b' };
+        expect(bytes.subarray(21)).to.deep.equal(Buffer.from(serialize({ cursor, ok: new Double(1) })));
+        expect([0, 8, 12, 16].map((at) => bytes.readInt32LE(at))).to.deep.equal([bytes.length, 9, OP_MSG, 0]);
+      }
+    }
+    const old = encodeReply({ requestId: 9, legacy: true }, { ok: 1 });
+    // Length, answered request, OP_REPLY, flag AwaitCapable, no cursor, from 0, one document.
+    const lead = [0, 8, 12, 16, 20, 24, 28, 32].map((at) => old.readInt32LE(at));
+    expect(lead).to.deep.equal([old.length, 9, 1, 8, 0, 0, 0, 1]);
+    expect(deserialize(old.subarray(36))).to.deep.equal({ ok: 1 });
+  });
+
+  it('sends no document above 16 MiB and 16 KiB', () => {
+    const reply = (length: number) => ({ text: 'x'.repeat(length - 16) });
+    const limit = 16 * 1024 * 1024 + 16 * 1024;
+    expect(serialize(reply(limit))).to.have.lengthOf(limit);
+    expect(encodeReply({ requestId: 9, legacy: false }, reply(limit))).to.have.lengthOf(21 + limit);
+    expect(() => encodeReply({ requestId: 9, legacy: false }, reply(limit + 1)))
+      .to.throw()
+      .with.property('code', 10334);
   });
 
   it('listens on loopback only', async () => {
