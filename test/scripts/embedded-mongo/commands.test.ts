@@ -64,13 +64,14 @@ describe('embedded database: commands, through the driver', () => {
       expect([unordered.writeErrors].flat().map((one) => one.index)).to.deep.equal([1, 3]);
     });
 
-    it('a hundred thousand errors still fit a reply', async () => {
-      await rows().insertOne({ _id: 'x'.repeat(100) as never });
-      const documents = Array.from({ length: 100_000 }, () => ({ _id: 'x'.repeat(100) }));
+    it('thousands of long errors still fit a reply', async () => {
+      const _id = 'x'.repeat(1900) as never;
+      await rows().insertOne({ _id });
+      const documents = Array.from({ length: 5_000 }, () => ({ _id }));
       const reply = await db.command({ insert: 'rows', documents, ordered: false });
-      expect(reply.writeErrors).to.have.lengthOf(100_000);
+      expect(reply.writeErrors).to.have.lengthOf(5_000);
       expect(reply.writeErrors[0].errmsg).to.contain('E11000');
-      expect(reply.writeErrors[99_999]).to.deep.include({ index: 99_999, code: 11000 });
+      expect(reply.writeErrors[4_999]).to.deep.equal({ index: 4_999, code: 11000, errmsg: '' });
     });
 
     it('a mixed bulkWrite counts each kind', async () => {
@@ -238,15 +239,6 @@ describe('embedded database: commands, through the driver', () => {
         const later = (await cursor.toArray()).slice(9).map((row) => row._id as unknown as number);
         expect(later.filter((id) => id > 100 || id === 50)).to.deep.equal([]);
       }
-    });
-
-    it('cuts batches at 16 MiB', async () => {
-      await rows().deleteMany({});
-      for (let i = 0; i < 3; i++)
-        await rows().insertOne({ _id: i as never, pad: 'x'.repeat(7 * 1024 * 1024) });
-      const first = await db.command({ find: 'rows', batchSize: 100 });
-      expect(first.cursor.firstBatch).to.have.lengthOf(2);
-      expect(await rows().find().toArray()).to.have.lengthOf(3);
     });
   });
 
