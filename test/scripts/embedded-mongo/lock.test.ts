@@ -52,12 +52,22 @@ describe('embedded database: who uses a folder', () => {
     lock.publish();
     const hold = await holdOwner(folder);
     const order: string[] = [];
-    lock.onLeave = async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      order.push('noted');
-    };
-    await hold?.letGo();
-    order.push('gone');
+    let note = () => {};
+    const asked = new Promise<void>((resolve) => {
+      lock.onLeave = () => {
+        resolve();
+        return new Promise((noted) => {
+          note = noted;
+        });
+      };
+    });
+    const gone = hold?.letGo().then(() => order.push('gone'));
+    await asked;
+    // What was sent to the first has arrived when another has been greeted.
+    await holdOwner(folder);
+    order.push('noted');
+    note();
+    await gone;
     expect(order).to.deep.equal(['noted', 'gone']);
   });
 
