@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
 import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import { CommandError, errorReply } from '../../../scripts/embedded-mongo/errors.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
 import type { Writer } from '../../../scripts/embedded-mongo/storage.js';
 import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
@@ -186,6 +187,55 @@ describe('embedded database: options of commands', () => {
     for (const w of [0, 1, 'majority'])
       await runCommand(engine, { insert: 'e', documents: [{}], writeConcern: { w } });
     expect(await find(engine, 'e', {})).to.have.lengthOf(3);
+  });
+
+  it("gives MongoDB's name with each code (src/mongo/base/error_codes.yml)", () => {
+    const names: [code: number, name: string][] = [
+      [1, 'InternalError'],
+      [2, 'BadValue'],
+      [9, 'FailedToParse'],
+      [11, 'UserNotFound'],
+      [13, 'Unauthorized'],
+      [14, 'TypeMismatch'],
+      [15, 'Overflow'],
+      [16, 'InvalidLength'],
+      [17, 'ProtocolError'],
+      [18, 'AuthenticationFailed'],
+      [20, 'IllegalOperation'],
+      [22, 'InvalidBSON'],
+      [26, 'NamespaceNotFound'],
+      [27, 'IndexNotFound'],
+      [28, 'PathNotViable'],
+      [40, 'ConflictingUpdateOperators'],
+      [43, 'CursorNotFound'],
+      [48, 'NamespaceExists'],
+      [50, 'MaxTimeMSExpired'],
+      [52, 'DollarPrefixedFieldName'],
+      [53, 'InvalidIdField'],
+      [54, 'NotSingleValueField'],
+      [59, 'CommandNotFound'],
+      [66, 'ImmutableField'],
+      [67, 'CannotCreateIndex'],
+      [72, 'InvalidOptions'],
+      [73, 'InvalidNamespace'],
+      [76, 'NoReplicationEnabled'],
+      [85, 'IndexOptionsConflict'],
+      [86, 'IndexKeySpecsConflict'],
+      [91, 'ShutdownInProgress'],
+      [115, 'CommandNotSupported'],
+      [123, 'NotAReplicaSet'],
+      [168, 'InvalidPipelineOperator'],
+      [171, 'CannotIndexParallelArrays'],
+      [197, 'InvalidIndexSpecificationOption'],
+      [238, 'NotImplemented'],
+      [246, 'SnapshotUnavailable'],
+      [292, 'QueryExceededMemoryLimitNoDiskUseAllowed'],
+      [10334, 'BSONObjectTooLarge'],
+      [11000, 'DuplicateKey'],
+      [14031, 'OutOfDiskSpace'],
+    ];
+    for (const [code, codeName] of names)
+      expect(errorReply(new CommandError(code, 'x'))).to.include({ ok: 0, code, codeName, errmsg: 'x' });
   });
 
   it('connectionStatus shows privileges when asked to', async () => {

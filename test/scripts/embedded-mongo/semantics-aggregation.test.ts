@@ -330,6 +330,9 @@ const stages: [stage: Document, expected: unknown, source: string][] = [
     238,
     'refused by name',
   ],
+  [{ $lookup: { from: 'c', as: 'd', localField: 'a', foreignField: 'a', x: 1 } }, 9, '$lookup: x is unknown'],
+  [{ $lookup: { from: 1, as: 'd', localField: 'a', foreignField: 'a' } }, 9, '$lookup: from is a string'],
+  [{ $lookup: { from: 'c', localField: 'a', foreignField: 'a' } }, 9, '$lookup: as is a string'],
   [{ $nope: 1 }, 40324, 'pipeline.cpp'],
   [{ $match: {}, $count: 'n' }, 40323, 'pipeline.cpp'],
 ];

@@ -149,6 +149,14 @@ describe('embedded database: the wire', () => {
     expect((await client.reply())?.body).to.include({ n: 2 });
   });
 
+  it('serves a client that sends more than it is served at a time', async () => {
+    const client = await open();
+    const documents = [{ text: 'x'.repeat(100_000) }];
+    for (let i = 0; i < 40; i++) client.socket.write(msg({ insert: 'flood', documents }, { requestId: i }));
+    for (let i = 0; i < 40; i++) expect((await client.reply())?.responseTo).to.equal(i);
+    expect(await client.ask(msg({ count: 'flood' }))).to.include({ n: 40 });
+  });
+
   it('sends no reply after moreToCome, and still does what was asked', async () => {
     const client = await open();
     client.socket.write(
