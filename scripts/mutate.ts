@@ -21,7 +21,7 @@ PATH: a folder or file of the source (default: domain gateway http)
   --sample N     changes to try, drawn at random (default: all)
   --seed S       seed of the draw (default: random, printed)
   --seconds N    most seconds of tests for one change, by their usual length (default 90): first the test files
-                 that run most of the changed file
+                 that run most of the changed file in the least time
   --jobs N       test files or changes run at the same time (default 2)
   --tests PATH   folder or file of tests to ask, for instance test/domain/chat; may be given several times
                  (default: all)
@@ -69,8 +69,12 @@ function compiledOf(root: string, path: string): string[] {
   }
 }
 
-const same = (a: Omit<Result, 'verdict' | 'tests'>, b: Mutant) =>
-  a.file === b.file && a.code === b.code && a.kind === b.kind;
+/** The change that a result is about, also where the source has moved: of several like it the nearest. */
+function mutantOf({ file, code, kind, line }: Result, all: readonly Mutant[]): Mutant | undefined {
+  return all
+    .filter((one) => one.file === file && one.code === code && one.kind === kind)
+    .sort((a, b) => Math.abs(a.line - line) - Math.abs(b.line - line))[0];
+}
 
 /** @throws UsageError when there was none */
 function lastRun(file: string): { seed: number; results: Result[] } {
@@ -118,7 +122,7 @@ await runCommand(usage, async (args) => {
   const last = survivors ? lastRun(resultsFile) : { seed, results: [] };
   const open = last.results.filter(({ verdict }) => verdict === 'survived');
   const mutants = survivors
-    ? all.filter((mutant) => open.some((one) => same(one, mutant)))
+    ? [...new Set(open.map((one) => mutantOf(one, all)))].filter((mutant) => mutant !== undefined)
     : draw(all, sample ?? all.length, seed);
   process.stdout.write(`${mutants.length} of ${all.length} changes, seed ${last.seed}\n`);
 

@@ -14,7 +14,7 @@ export interface Mutant extends Mutation {
   line: number;
   /** That line's text. */
   code: string;
-  /** Tests that run it: first those that run most of the file, then the nearest, then the quickest. */
+  /** Tests that run it: first those that tell most for their time. */
   tests: TestCoverage[];
 }
 
@@ -50,10 +50,9 @@ export function mutantsOf(root: string, compiled: string, coverages: TestCoverag
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const ranked = coverages.map((coverage) => ({
     coverage,
-    share: share(coverage, compiled, text.length),
-    near: nearness(coverage.test, compiled),
+    worth: (share(coverage, compiled, text.length) + nearness(coverage.test, compiled)) / coverage.ms,
   }));
-  ranked.sort((a, b) => b.share - a.share || b.near - a.near || a.coverage.ms - b.coverage.ms);
+  ranked.sort((a, b) => b.worth - a.worth);
   const ordered = ranked.map(({ coverage }) => coverage);
   return mutationsOf(compiled, text).map((mutation) => {
     const row = lineStarts.findLastIndex((start) => start <= mutation.start);
