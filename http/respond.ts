@@ -4,10 +4,10 @@ import type { AppError } from '../domain/kernel/errors.js';
 /** What answering needs of a request, whichever router it came through. */
 type Answerable = Pick<ParameterizedContext, 'status' | 'body' | 'set'>;
 
-/** The content type of every answer, to the letter. (interface, introduction) */
+/** The content type of every answer, to the letter. (interface, "Paths and bodies") */
 const JSON_TYPE = 'application/json;charset=UTF-8';
 
-/** The body of a mutation that went through. (interface, common response bodies) */
+/** The body of a mutation that went through. (interface, "Common response bodies") */
 export const DONE = { status: 200 } as const;
 
 /** Answers 200 with a JSON body. */
