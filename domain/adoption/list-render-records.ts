@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.js';
 import { presentRenderRecord, type RenderRecord } from './adoption.presenter.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
-/** Most posts the list holds, newest first: bounds its time and size (faults, 44). */
+/** Most posts the list holds, newest first: bounds its time and size (fault 44). */
 const MAX_POSTS = 50_000;
 
 /** How long, in ms, a list serves at least: what another process wrote is seen this late. */

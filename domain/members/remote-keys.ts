@@ -28,7 +28,7 @@ async function fetchKeys(url: URL): Promise<JWTVerifyGetKey> {
  * The keys of a JSON Web Key Set at an address. The set that was read last stays in use while a new one
  * cannot be had, and neither an outage nor a flood of unknown key ids costs more than one fetch per
  * cool-down: jose's own remote set stops taking known keys once its ten minutes are over, and waits for
- * a fetch with every token while the address is down (faults, 8).
+ * a fetch with every token while the address is down (fault 8).
  *
  * @throws whatever the first fetch threw, until one has succeeded (the returned function)
  */

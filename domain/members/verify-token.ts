@@ -103,7 +103,7 @@ function verifyHmac(token: string, secret: KeyObject, options: JWTClaimVerificat
 /**
  * @returns a function that checks a token's signature, algorithm, times, issuer and audience and
  *   resolves to its claims. It rejects with UNAUTHORIZED or TOKEN_EXPIRED, whatever was wrong: a key
- *   set that cannot be fetched is the token's misfortune too (faults, 8).
+ *   set that cannot be fetched is the token's misfortune too (fault 8).
  */
 export function createTokenVerifier(config: Config, signingKey: SigningKey, clock: Clock) {
   async function payloadOf(token: string): Promise<JWTPayload> {

@@ -90,7 +90,7 @@ function indexKey(key: Record<string, unknown>): string {
 
 /**
  * Creates the indexes of every model and then checks that they stand. Without its unique indexes
- * the domain's promises do not hold, so a process that misses one must not start (faults, 35).
+ * the domain's promises do not hold, so a process that misses one must not start (fault 35).
  *
  * They are built over a connection of their own, as that takes as long as it takes. That the server is
  * alive meanwhile the driver finds out by its heartbeats.

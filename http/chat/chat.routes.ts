@@ -13,7 +13,7 @@ import {
 } from './chat.schema.js';
 import { readFormBody } from './form-body.js';
 
-/** Interface, section "Chat". */
+/** Interface, "Chat". */
 export function chatRoutes({ chat, rateLimits }: Domain): Route[] {
   return [
     route({

@@ -8,7 +8,7 @@ const notMine = { FORBIDDEN: 'only the participants of this chat room may do tha
 
 const chatNo = { description: 'chat room identifier', example: 7 };
 
-/** Interface, section "Chat", in its order. */
+/** Interface, "Chat", in its order. */
 export const chatOperations: OperationTable = {
   'POST /chatroom': {
     id: 'createChatRoom',

@@ -29,7 +29,7 @@ const likeCount = {
   schema: ref('LikeCount'),
 };
 
-/** Interface, sections "Community: …", in its order. */
+/** Interface, "Community: articles" to "Community: likes", in its order. */
 export const communityOperations: OperationTable = {
   'GET /community/article/{article_id}': {
     id: 'readArticle',

@@ -2,7 +2,7 @@ import { formatEvent, HEARTBEAT, RETRY_MS } from '../sse/event-format.js';
 import { described, listOf, ref, text } from './json-schema.js';
 import { done, type OperationTable } from './operation.js';
 
-/** Interface, section "Adoption listing". */
+/** Interface, "Adoption listing". */
 export const adoptionOperations: OperationTable = {
   'GET /adopt/render': {
     id: 'listRenderRecords',
@@ -32,7 +32,7 @@ const exampleRecord = {
   del: false,
 };
 
-/** Interface, section "Notifications", in its order. */
+/** Interface, "Notifications", in its order. */
 export const notificationOperations = {
   'GET /notification/connect': {
     id: 'openEventStream',

@@ -6,7 +6,7 @@ import { letGoOfRequest } from '../sse/let-go-of-request.js';
 import type { StreamHub } from '../sse/stream-hub.js';
 import { deleteBody, notificationParams } from './notifications.schema.js';
 
-/** Interface, section "Notifications". */
+/** Interface, "Notifications". */
 export function notificationRoutes({ notifications }: Domain, streams: StreamHub): Route[] {
   return [
     route({

@@ -38,7 +38,7 @@ async function answers(redisUrl: string): Promise<boolean> {
 
 /**
  * What must hold before the first process is started, so that a start that cannot succeed leaves
- * nothing behind. (faults, 49)
+ * nothing behind. (fault 49)
  *
  * @throws ConfigError with one line per setting, or Error naming what is in the way
  */

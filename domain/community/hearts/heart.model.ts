@@ -36,7 +36,7 @@ const schema = new Schema<HeartRecord>(
   // The interface calls the target's number `id`; mongoose's virtual of that name would hide it.
   { id: false, versionKey: false, collection: 'hearts' },
 );
-// One heart per member and target, whatever happens at once (faults, 31).
+// One heart per member and target, whatever happens at once (fault 31).
 schema.index({ target: 1, id: 1, memberNo: 1 }, { unique: true });
 // One target's count, of all time or of a window, and the tally of a window, from the index alone.
 schema.index({ target: 1, id: 1, on: 1, at: 1 });

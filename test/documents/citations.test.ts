@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { filesUnder, type Mention, mentionsOf, pages, textOf, wrong } from './documents.js';
+
+const sources = ['domain', 'gateway', 'http', 'scripts', 'test']
+  .flatMap(filesUnder)
+  .filter((path) => /\.(?:ts|lua)$/.test(path));
+
+/** A comment goes on behind the asterisk, slashes or dashes of its next line. */
+const BREAK = String.raw`(?:\s|\n *(?:\*|//|--) ?)+`;
+
+/** Every citation that begins so, in comments, tests and documents, and what it cites. */
+function citations(of: string, cited: string): Mention[] {
+  const expression = new RegExp(`\\b${of.replaceAll(' ', BREAK)}${BREAK}(${cited})`, 'gi');
+  return mentionsOf(expression, [...sources, ...pages]);
+}
+
+/** The numbers of `4` and of `4, 5 and 6`, the names of `"a"` and of `"a" to "b"`. */
+const each = (mentions: Mention[]) =>
+  mentions.flatMap(({ path, found }) =>
+    (found.match(/"[^"]+"|\d+/g) ?? []).map((one) => ({ path, found: one.replaceAll('"', '') })),
+  );
+
+const NUMBERS = String.raw`\d+(?:(?:, | and )\d+)*`;
+const NAMES = '"[^"\n]+"(?: (?:to|and) "[^"\n]+")*';
+
+/** The first group of every match in a document. */
+const listed = (path: string, expression: RegExp) =>
+  [...textOf(path).matchAll(expression)].map(([, found = '']) => found);
+
+const sections = listed('docs/contract.md', /^## (\d+)\. /gm);
+const promises = listed('docs/contract.md', /^(\d+)\. (?!\[)/gm);
+const headings = listed('docs/interface.md', /^##+ (.+)$/gm);
+
+/** The rows of every table of faults: number, fault, outcome, promise, test. */
+const faults = textOf('docs/faults.md')
+  .split('\n')
+  .filter((line) => /^\| \d+ \|/.test(line))
+  .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
+
+/** The numbers of faults in front of the titles of tests, and the file of each. */
+const titles = each(mentionsOf(/\bit\(\s*['"`](\d+(?:, \d+)*): /g, sources));
+
+describe('what comments and tests cite', () => {
+  it('of the contract are sections that it has', () => {
+    const cited = each(citations('contract,? sections?', NUMBERS));
+    expect(cited.length).to.be.greaterThan(40);
+    expect(wrong(cited, ({ found }) => sections.includes(found))).to.deep.equal([]);
+  });
+
+  it('of promises are numbers that the contract has', () => {
+    const cited = each(citations('promises?', NUMBERS));
+    expect(cited.length).to.be.greaterThan(5);
+    expect(wrong(cited, ({ found }) => promises.includes(found))).to.deep.equal([]);
+  });
+
+  it('of the interface are headings that it has', () => {
+    const cited = each(citations(String.raw`interface(?:\.md)?,`, NAMES));
+    expect(cited.length).to.be.greaterThan(10);
+    expect(wrong(cited, ({ found }) => headings.includes(found))).to.deep.equal([]);
+  });
+
+  it('of faults are numbers in the list, in comments and in front of titles', () => {
+    const numbers = faults.map(([number]) => number);
+    expect(numbers).to.deep.equal(numbers.map((_, i) => String(i + 1)));
+    const cited = each(citations('faults?', NUMBERS));
+    expect(cited.length).to.be.greaterThan(5);
+    expect(titles.length).to.be.greaterThan(15);
+    expect(wrong([...cited, ...titles], ({ found }) => numbers.includes(found))).to.deep.equal([]);
+  });
+
+  it('are told by the list of faults: the file of each title, and a promise that there is', () => {
+    const tests = new Map(faults.map(([number, , , , shown]) => [number, shown ?? '']));
+    expect(wrong(titles, ({ path, found }) => tests.get(found)?.includes(path) ?? false)).to.deep.equal([]);
+    const kept = faults.map(([, , , promise = '']) => promise).filter((promise) => promise !== '–');
+    expect(kept.filter((promise) => !promises.includes(promise))).to.deep.equal([]);
+  });
+});
