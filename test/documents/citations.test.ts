@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { projectRoot } from '../../domain/platform/project-root.js';
 import { filesUnder, type Mention, mentionsOf, pages, textOf, wrong } from './documents.js';
 
 const sources = ['domain', 'gateway', 'http', 'scripts', 'test']
@@ -66,6 +69,12 @@ describe('what comments and tests cite', () => {
     expect(cited.length).to.be.greaterThan(5);
     expect(titles.length).to.be.greaterThan(15);
     expect(wrong([...cited, ...titles], ({ found }) => numbers.includes(found))).to.deep.equal([]);
+  });
+
+  it('of documents are pages that there are', () => {
+    const cited = mentionsOf(/(?<![\w/])((?:docs|gateway)\/[\w/.-]+\.md)\b/g, sources);
+    expect(cited.length).to.be.greaterThan(20);
+    expect(wrong(cited, ({ found }) => existsSync(join(projectRoot(), found)))).to.deep.equal([]);
   });
 
   it('are told by the list of faults: the file of each title, and a promise that there is', () => {
