@@ -61,3 +61,16 @@ describe('docs/interface.md', () => {
     expect(calls).to.deep.equal(tested);
   });
 });
+
+describe('docs/contract.md', () => {
+  it('names the events of both directions, in their order', () => {
+    const [, clients = '', server = ''] =
+      /^- Clients send ([^.]+)\.[\s\S]*?^- The server sends ([^.]+)\./m.exec(textOf('docs/contract.md')) ??
+      [];
+    const { messages } = JSON.parse(textOf('docs/api/asyncapi.json')).channels.socket;
+    const events = Object.keys(messages).filter((key) => !/\.ack$|connect_error/.test(key));
+    const named = (keys: string[]) => keys.map((key) => `\`${messages[key].name}\``).join(', ');
+    expect(clients).to.equal(named(events.filter((key) => !key.startsWith('server.'))));
+    expect(server).to.equal(named(events.filter((key) => key.startsWith('server.'))));
+  });
+});

@@ -29,6 +29,7 @@ const operations = 'docs/operations.md';
 const openApi = 'docs/api/openapi.json';
 const asyncApi = 'docs/api/asyncapi.json';
 const legacy = 'docs/legacy-app.md';
+const contract = 'docs/contract.md';
 const decisions = (name: string) => `docs/decisions/${name}.md`;
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -48,6 +49,7 @@ const told: [
     'gateway/server.ts CONNECT_TIMEOUT_MS',
     s,
     [protocol, 'not let in within # is closed'],
+    [contract, 'not entered the namespace after # is closed'],
     [asyncApi, 'not let in within # is closed'],
   ],
   ['gateway/server.ts MAX_FRAME', kib, [protocol, '| one frame | # |']],
@@ -78,11 +80,13 @@ const told: [
     ms,
     [protocol, 'at most every # per room'],
     [asyncApi, 'at most one per room in #,'],
+    [contract, 'every # at most, and the last state'],
   ],
   [
     'domain/chat/presence/enter-room.ts MAX_CAUGHT_UP',
     count,
     [protocol, '| #, and 256 KiB of text |'],
+    [contract, 'after that number (at most #)'],
     [protocol, 'at most #; without: the newest, at most #.'],
     [asyncApi, 'at most #, and'],
   ],
@@ -106,6 +110,7 @@ const told: [
     [protocol, '| address of an image or picture | # characters |'],
   ],
   ['domain/chat/messages/list-messages.ts MAX_LISTED', count, [openApi, 'returns the latest # messages']],
+  ['domain/chat/messages/list-messages.ts MAX_LISTED', spelt, [contract, 'the latest #, or as `limit`']],
   [
     'domain/chat/messages/ledger.ts MAX_RUN',
     words(100, 'up to a hundred'),
@@ -127,7 +132,12 @@ const told: [
     [openApi, 'from this client in the last #'],
     [decisions('identity'), 'remembered for # with the member'],
   ],
-  ['domain/chat/bindings/bindings.ts BOUND_FOR_MS', min, [operations, 'or # passed']],
+  [
+    'domain/chat/bindings/bindings.ts BOUND_FOR_MS',
+    min,
+    [operations, 'or # passed'],
+    [contract, 'in the last #.'],
+  ],
   // Community and adoption.
   [
     'domain/community/articles/list-articles.ts MAX_AUTHORS',
@@ -160,7 +170,12 @@ const told: [
   ],
   ['http/community/articles.schema.ts MAX_PAGE', spelt, [decisions('community-rules'), 'page up to #']],
   ['http/community/articles.schema.ts MAX_PAGE', count, [openApi, '"minimum":1,"maximum":#,"default":1}']],
-  ['http/community/articles.schema.ts MAX_SIZE', count, [openApi, '"minimum":1,"maximum":#,"default":10}']],
+  [
+    'http/community/articles.schema.ts MAX_SIZE',
+    count,
+    [openApi, '"minimum":1,"maximum":#,"default":10}'],
+    [contract, '10 by default, at most #.'],
+  ],
   ['http/community/comments.schema.ts MAX_CONTEXT', spelt, [decisions('community-rules'), ', comment #,']],
   [
     'domain/adoption/list-render-records.ts MAX_POSTS',
@@ -202,6 +217,7 @@ const told: [
     'http/sse/stream.ts MAX_LAG',
     mib,
     [openApi, 'lags more than #'],
+    [contract, 'lags by more than # is closed'],
     [operations, 'a reader # behind'],
     [decisions('notifications'), 'lags past # is closed'],
   ],
@@ -211,7 +227,13 @@ const told: [
     [openApi, 'opens # one'],
     [operations, '# stream of a member'],
   ],
-  ['http/sse/stream-hub.ts HEARTBEAT_MS', s, [openApi, 'A comment line comes every #.']],
+  ['http/sse/stream-hub.ts MAX_STREAMS', count, [contract, 'at most # streams']],
+  [
+    'http/sse/stream-hub.ts HEARTBEAT_MS',
+    s,
+    [openApi, 'A comment line comes every #.'],
+    [contract, 'line is sent every #,'],
+  ],
   // Requests.
   ['http/middleware/json-body.ts MAX_BODY', mib, [openApi, 'A body has at most #']],
   ['http/chat/form-body.ts MAX_BODY', kib, [openApi, 'a form #']],
