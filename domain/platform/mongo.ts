@@ -54,6 +54,7 @@ export async function connectMongo(uri: string, operationMs = OPERATION_MS): Pro
 /** @param operationMs longest time an operation may take; 0 for any */
 function optionsFor(uri: string, operationMs: number): ConnectOptions {
   return {
+    bufferCommands: false,
     serverSelectionTimeoutMS: UNAVAILABLE_AFTER_MS,
     connectTimeoutMS: UNAVAILABLE_AFTER_MS,
     waitQueueTimeoutMS: UNAVAILABLE_AFTER_MS,
@@ -224,5 +225,6 @@ export function isMongoAway(error: unknown): boolean {
   if (UNAVAILABLE.has(error.name) || isUnjudgedBulkWrite(error)) return true;
   const { code } = error as { code?: unknown };
   if (typeof code === 'number' && UNAVAILABLE_CODES.has(code)) return true;
-  return typeof code === 'string' && UNREACHABLE.has(code);
+  if (typeof code === 'string' && UNREACHABLE.has(code)) return true;
+  return error.name === 'MongooseError' && /before initial connection/.test(error.message);
 }

@@ -47,6 +47,7 @@ const away: unknown[] = [
   new mongoose.Error.MongooseServerSelectionError('x'),
   ...['MongoPoolClearedError', 'PoolClearedOnNetworkError', 'MongoPoolClosedError'].map(named),
   named('MongoWaitQueueTimeoutError'),
+  new mongoose.Error('Cannot call `rooms.find()` before initial connection is complete'),
   unjudged,
   // HostUnreachable, HostNotFound, WriteConcernFailed, NetworkTimeout, ShutdownInProgress, PrimarySteppedDown,
   // ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown,
