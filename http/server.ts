@@ -26,13 +26,17 @@ const KEEP_ALIVE_MS = 5_000;
 const KEEP_ALIVE_SLACK_MS = 1_000;
 
 /**
- * Time, in ms, in which a client has to take some of its answer or event stream, however slowly; its
- * connection is destroyed otherwise. Longer than a phone is out of reach in a tunnel, most times.
+ * Time, in ms, in which a client has to take some of its answers or event stream; its connection is destroyed
+ * otherwise. Longer than a phone is out of reach in a tunnel, most times.
  */
 const STALLED_MS = 30_000;
 
 /** Time, in ms, running requests have to finish in a stop once connections without one are closed. */
 const FINISH_MS = 3_000;
+
+/** Parts of SHUTDOWN_TIMEOUT_MS, where that is short: for idle connections, until all are closed; the rest is for the domain. */
+const IDLE_PART = 0.6;
+const CLOSED_PART = 0.9;
 
 export interface HttpServer {
   /**
@@ -103,13 +107,13 @@ export function createHttpServer(config: Config, logger: Logger, stalledMs = STA
       connections?.letGo();
       // Where another process takes over, a client uses its connection once more and is told to leave it,
       // or leaves it in the time it was promised. Alone, there is nobody else to come to.
-      const idleMs = several
-        ? Math.min(KEEP_ALIVE_MS + KEEP_ALIVE_SLACK_MS, config.SHUTDOWN_TIMEOUT_MS / 2)
-        : 0;
-      const windowMs = several ? config.DRAIN_WINDOW_MS : 0;
+      const { SHUTDOWN_TIMEOUT_MS: stopMs, DRAIN_WINDOW_MS } = config;
+      const idleMs = several ? Math.min(KEEP_ALIVE_MS + KEEP_ALIVE_SLACK_MS, stopMs * IDLE_PART) : 0;
+      const windowMs = several ? DRAIN_WINDOW_MS : 0;
+      const closedMs = Math.min(Math.max(idleMs, windowMs) + FINISH_MS, stopMs * CLOSED_PART);
       const timers = [
         setTimeout(() => connections?.closeIdle(), idleMs),
-        setTimeout(() => server?.closeAllConnections(), Math.max(idleMs, windowMs) + FINISH_MS),
+        setTimeout(() => server?.closeAllConnections(), closedMs),
       ];
       await Promise.all([streams?.close(windowMs), closed]);
       timers.forEach(clearTimeout);

@@ -49,7 +49,7 @@ describe('a kept connection to one http process of several', () => {
     await new Promise(setImmediate);
     Atomics.store(flag, 0, SEND);
     Atomics.notify(flag, 0);
-    // Busy until the request is here and the time of idle connections, half of the stop's, is over.
+    // Busy until the request is here and the time of idle connections, 240 ms of the stop's, is over.
     const busyUntil = performance.now() + 300;
     while (performance.now() < busyUntil || Atomics.load(flag, 0) !== SENT);
     const [answer] = await answered;
@@ -60,7 +60,7 @@ describe('a kept connection to one http process of several', () => {
   });
 
   it('stays open in a stop for as long as its client was told, and a moment longer', async () => {
-    const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 20_000 });
+    const { server, port } = await serve();
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     socket.write(REQUEST);
     const [first] = await once(socket, 'data');
