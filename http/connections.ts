@@ -29,7 +29,7 @@ export interface ConnectionLimits {
 /** Looks in that time. A client is given up one look later at the latest. */
 const LOOKS = 3;
 
-/** How far an answer had got when it was seen to move last. */
+/** How far a connection's answers had got when they were last seen to move. */
 interface Progress {
   taken: number;
   /** By performance.now(). */
@@ -40,14 +40,14 @@ interface Progress {
  * Bytes that the system has taken of what was written to a connection. Node's own `bytesWritten` counts
  * those too that wait in the process, and `writableLength` a large one as a whole until its end.
  */
-function takenOf(socket: Socket | null): number {
-  const { _handle: handle } = (socket ?? {}) as {
+function takenOf(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & {
     _handle?: { bytesWritten: number; writeQueueSize: number } | null;
   };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }
 
-/** Whether an answer may have bytes that the system has not taken; one that is out is forgotten in the same turn. */
+/** Whether the system has not taken all of an answer. One it has taken whole is no longer among those under way. */
 function hasBytesLeft(res: ServerResponse): boolean {
   return res.writableLength > 0 || res.writableEnded;
 }
@@ -58,8 +58,8 @@ function hasBytesLeft(res: ServerResponse): boolean {
  */
 export function trackConnections(server: Server, { stalledMs, onStalled }: ConnectionLimits): Connections {
   const connections = new Map<Socket, Set<ServerResponse>>();
-  /** Of answers that had bytes left at the last look. */
-  const progress = new WeakMap<ServerResponse, Progress>();
+  /** Of connections that had bytes left at the last look. */
+  const progress = new WeakMap<Socket, Progress>();
   /** Answers that were complete before their client could be told that the connection ends. */
   const untold = new WeakSet<ServerResponse>();
   let closing = false;
@@ -80,30 +80,30 @@ export function trackConnections(server: Server, { stalledMs, onStalled }: Conne
     if (closing) res.setHeader('Connection', 'close');
     res.once('close', () => {
       answers?.delete(res);
-      // An event stream that ends: its client begins anew, and shall not do so here.
+      // An event stream that ends: its client is to reconnect to another process.
       if (closing && !untold.has(res)) socket.end();
     });
   });
 
-  /** Whether nothing of an answer was taken for too long, be it that it waits behind another one. */
-  function isStalled(res: ServerResponse, now: number): boolean {
-    if (!hasBytesLeft(res)) return false;
-    const taken = takenOf(res.socket);
-    const last = progress.get(res);
+  /** Whether a client has taken nothing of what it is sent for too long. */
+  function isStalled(socket: Socket, answers: Set<ServerResponse>, now: number): boolean {
+    if (![...answers].some(hasBytesLeft)) {
+      progress.delete(socket);
+      return false;
+    }
+    const taken = takenOf(socket);
+    const last = progress.get(socket);
     if (last?.taken === taken) return now - last.at >= stalledMs;
-    progress.set(res, { taken, at: now });
+    progress.set(socket, { taken, at: now });
     return false;
   }
 
   const timer = setInterval(() => {
     const now = performance.now();
     for (const [socket, answers] of connections) {
-      for (const res of answers) {
-        if (!isStalled(res, now)) continue;
-        onStalled();
-        socket.destroy();
-        break;
-      }
+      if (!isStalled(socket, answers, now)) continue;
+      onStalled();
+      socket.destroy();
     }
   }, stalledMs / LOOKS);
   server.once('close', () => clearInterval(timer));
