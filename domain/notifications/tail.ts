@@ -148,7 +148,7 @@ export function createTail(
     async start(): Promise<void> {
       const last = await Notification.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
       // Its writer may be stalling already when we begin.
-      since = (last?._id ?? 0) - PAGE;
+      since = Math.max(0, (last?._id ?? 0) - PAGE);
       goOn(await numbersAfter(since));
       timer = setInterval(() => {
         running = running

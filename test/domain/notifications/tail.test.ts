@@ -58,6 +58,22 @@ describe('the tail of notifications', () => {
     };
   }
 
+  it('asks for no numbers below the first', async () => {
+    const id = await nextNumbers('notification');
+    await store([id]);
+    const { look, stop } = await begun();
+    const reads = mock.method(Notification.collection, 'aggregate');
+    look();
+    await eventually(() => expect(reads.mock.callCount()).to.be.above(0));
+    await stop();
+    const asked = reads.mock.calls.flatMap(({ arguments: [stages] }) => {
+      const [{ $match }] = stages as unknown as [{ $match: { $or?: { _id: { $gte: number } }[] } }];
+      return ($match.$or ?? []).map(({ _id }) => _id.$gte);
+    });
+    reads.mock.restore();
+    expect(asked.filter((from) => from < 1)).to.deep.equal([]);
+  });
+
   it('finds what a stalled writer stores after thousands of higher numbers, each once', async () => {
     const { found, look, stop } = await begun();
     const late = await nextNumbers('notification', 3);
