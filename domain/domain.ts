@@ -105,8 +105,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
       clearInterval(timer);
       for (const end of endings) end?.();
       closing.abort();
-      await sweeping;
-      await chat.close();
+      await Promise.all([sweeping, chat.close()]);
       await notifications.close();
     },
   };

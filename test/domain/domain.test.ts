@@ -68,11 +68,16 @@ describe('the domain of a process', () => {
       await new Promise((resolve) => setImmediate(resolve));
       timer?.look();
       expect(looks.slice(7)).to.deep.equal(['chat', 'community']);
+      const end = chat.close;
+      chat.close = async () => {
+        looks.push('chat closed');
+        await end();
+      };
       const closed = close().then(() => looks.push('closed'));
       expect(ended).to.include(timer);
       expect(ending?.aborted, 'told to end').to.equal(true);
       await new Promise((resolve) => setImmediate(resolve));
-      expect(looks.slice(9), 'and waited for').to.deep.equal([]);
+      expect(looks.slice(9), 'and waited for, while the chat is closed').to.deep.equal(['chat closed']);
       finish();
       await closed;
     } finally {
