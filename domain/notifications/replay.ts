@@ -18,7 +18,7 @@ async function lastNumber(memberNo: number): Promise<number> {
 
 /** The number that an event id stands for; undefined for one of another member, of the future, or of no form we know. */
 async function numberOf(memberNo: number, eventId: string, last: number): Promise<number | undefined> {
-  // 15 digits of ms are still a date; 16 may be later than any.
+  // The latest date of JavaScript is 8.64e15 ms: of 16 digits, some are no date.
   const match = /^(\d{1,15})_(\d{1,15})$/.exec(eventId);
   if (!match || Number(match[1]) !== memberNo) return undefined;
   const cursor = Number(match[2]);

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
  * process is 10 MB and 45 ms of CPU time at its start; for a sum of sizes it does not.
  *
  * @param max most entries
- * @param ttl how long, in ms, an entry is kept after it was set; 0 for any time
+ * @param ttl how long, in ms, an entry is kept after it was set; 0: no limit
  */
 export function createCache<K extends string | number, V extends NonNullable<unknown>>(
   max: number,

@@ -208,7 +208,7 @@ const UNREACHABLE = new Set([
 
 /**
  * A bulk write that failed as a whole. The driver puts its own error's text into a new error of this
- * name and drops the rest: no code says that no server has judged it. A write that a server has refused has one.
+ * name and drops the rest: only a write that a server has refused carries a code.
  */
 function isUnjudgedBulkWrite(error: Error): boolean {
   return error.name === 'MongoBulkWriteError' && typeof (error as { code?: unknown }).code !== 'number';

@@ -238,7 +238,7 @@ export function connectRedis(url: string, logger: Logger): RedisConnection {
       closed = true;
       clearInterval(timer);
       settle();
-      // What was written before arrives: a connection ends behind it.
+      // What the system has taken still arrives: the connection ends after it.
       for (const client of [commands, publisher, subscriber]) client.disconnect();
     },
   };

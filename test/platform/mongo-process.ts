@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import mongoose from 'mongoose';
 import { Room } from '../../domain/chat/rooms/room.model.js';
 import { toAppError } from '../../domain/platform/failures.js';
@@ -9,9 +10,12 @@ import {
   pingMongo,
   readRecords,
 } from '../../domain/platform/mongo.js';
+import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 
-/** What a process does with its database, for test/platform/mongo.test.ts: `indexes`, `ping` or `reads`. */
-const [, , task, uri = '', operationMs] = process.argv;
+/** What a process does with its database, for test/platform/mongo.test.ts: `indexes`, `ping`, `reads`, or `lost` with one of its own. */
+const [, , task, given = '', operationMs] = process.argv;
+const own = task === 'lost' ? await startEmbeddedMongo({ storage: 'memory' }) : undefined;
+const uri = own?.uri ?? given;
 
 const nameOf = (error: Error) => error.name;
 
@@ -26,6 +30,15 @@ if (task === 'indexes') {
   process.stdout.write(`${outcome}\n`);
 } else if (task === 'ping') {
   process.stdout.write(`${await pingMongo().then(() => 'answered', String)}\n`);
+} else if (own) {
+  const lost = once(mongoose.connection, 'disconnected');
+  await own.close();
+  await lost;
+  const outcome = await Room.createCollection().then(
+    () => 'created',
+    (error) => toAppError(error).code,
+  );
+  process.stdout.write(`${outcome}\n`);
 } else {
   await Room.findOne({ saleNo: 1 }).lean();
   await Room.countDocuments({ saleNo: 2 });

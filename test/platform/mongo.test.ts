@@ -90,7 +90,7 @@ describe('the connection to the database', () => {
   let database: SlowDatabase | undefined;
   afterEach(() => database?.close());
 
-  async function run(task: 'indexes' | 'ping' | 'reads', uri: string, operationMs = OPERATION_MS) {
+  async function run(task: 'indexes' | 'ping' | 'reads' | 'lost', uri: string, operationMs = OPERATION_MS) {
     const args = [task, uri, `${operationMs}`];
     const { status, stdout, stderr } = await runScript(PROCESS, args, {
       DATA_DIR: tmpdir(),
@@ -129,6 +129,10 @@ describe('the connection to the database', () => {
     database = await startSlowDatabase({ ping: NEVER });
     const output = await run('ping', database.uri, 60_000);
     expect(output.trim()).to.equal('AppError: SERVICE_UNAVAILABLE');
+  });
+
+  it('keeps nothing back for a database that is known to be lost', async () => {
+    expect((await run('lost', '')).trim()).to.equal('SERVICE_UNAVAILABLE');
   });
 
   it('has limits that keep a request from waiting long', async () => {

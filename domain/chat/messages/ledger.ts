@@ -100,7 +100,7 @@ export function createLedger(
 ): Ledger {
   const insertGrouped = createGroupedInserts();
   const busy = new Map<number, Busy>();
-  /** When the database last answered an insert of any room. */
+  /** When the database last stored messages of any room, or refused them as stored already, by performance.now(). */
   let lastAnsweredAt = Number.NEGATIVE_INFINITY;
 
   function nextRecord(
@@ -216,9 +216,7 @@ export function createLedger(
     return waiting.splice(0, count).filter((send) => {
       const late = now > send.turnBy && now - lastAnsweredAt > MAX_WAIT_MS;
       if (late) {
-        send.reject(
-          new AppError('SERVICE_UNAVAILABLE', 'the messages of this room are not being stored in time'),
-        );
+        send.reject(new AppError('SERVICE_UNAVAILABLE', 'messages are not being stored in time'));
       }
       return !late;
     });

@@ -31,7 +31,7 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
   const side = requireParticipant(room, actor.no);
   // Called by the name that a list would show, whatever it was when the connection was made.
   const sender = directory.latest(actor);
-  // Delivered, by the function below, before it is told as stored.
+  // `append` calls the function below before it resolves, unless the message is a repeat.
   let payload!: MessagePayload;
 
   const { record, state, repeated } = await ledger.append(
