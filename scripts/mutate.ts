@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { projectRoot } from '../domain/platform/project-root.js';
 import { readArguments } from './arguments.js';
 import { runCommand, UsageError } from './command.js';
 import { measureCoverage } from './mutate/coverage.js';
-import { type Mutant, mutantsOf } from './mutate/mutant.js';
+import { denotes, mutantsOf } from './mutate/mutant.js';
 import { type Equivalent, type Result, report } from './mutate/report.js';
 import { draw, runMutants } from './mutate/run-mutants.js';
 import { createProgress } from './progress.js';
@@ -26,11 +26,12 @@ PATH: a folder or file of the source (default: domain gateway http)
   --tests PATH   folder or file of tests to ask, for instance test/domain/chat; may be given several times
                  (default: all)
   --fresh        measure again what each test file reaches
-  --survivors    only what survived the last run, for instance after new tests
+  --survivors    only what survived the last run (in PATH where one is given), for instance after new tests
 
 What each test file reaches is measured first, some minutes; later runs measure only the tests that have
 changed, and take a changed file of the source as run by whatever loads it.
 Results are kept in coverage/mutate.json. Changes known to have no effect stand in scripts/mutate/equivalent.json.
+A survivor whose line has changed since is listed as gone.
 
 Exit status: 0 all caught or known to have no effect; 1 some survived.`;
 
@@ -54,11 +55,13 @@ function compiledUnder(root: string, folder: string): string[] {
     .sort();
 }
 
+const compiledName = (path: string) => join('dist', path.replace(/\.ts$/, '.js'));
+
 /** The compiled files that a path of the source or of the tests stands for. @throws UsageError when there is none */
 function compiledOf(root: string, path: string): string[] {
   try {
     if (path.endsWith('.ts')) {
-      const compiled = join('dist', path.replace(/\.ts$/, '.js'));
+      const compiled = compiledName(path);
       readFileSync(join(root, compiled));
       return [compiled];
     }
@@ -69,17 +72,15 @@ function compiledOf(root: string, path: string): string[] {
   }
 }
 
-/** The change that a result is about, also where the source has moved: of several like it the nearest. */
-function mutantOf({ file, code, kind, line }: Result, all: readonly Mutant[]): Mutant | undefined {
-  return all
-    .filter((one) => one.file === file && one.code === code && one.kind === kind)
-    .sort((a, b) => Math.abs(a.line - line) - Math.abs(b.line - line))[0];
+interface Run {
+  seed: number;
+  results: Result[];
 }
 
 /** @throws UsageError when there was none */
-function lastRun(file: string): { seed: number; results: Result[] } {
+function lastRun(file: string): Run {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as { seed: number; results: Result[] };
+    return JSON.parse(readFileSync(file, 'utf8')) as Run;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new UsageError('--survivors: there is no last run');
@@ -107,9 +108,16 @@ await runCommand(usage, async (args) => {
     );
   const { sample, seconds, jobs, survivors, fresh, seed = Math.floor(Math.random() * 2 ** 31) } = parsed.data;
   const root = projectRoot();
-  const paths = positionals.length > 0 ? positionals : ['domain', 'gateway', 'http'];
+  const resultsFile = join(root, 'coverage', 'mutate.json');
+  const last: Run = survivors ? lastRun(resultsFile) : { seed, results: [] };
+  const survived = last.results.filter(({ verdict }) => verdict === 'survived' || verdict === 'gone');
+  const defaults = survivors
+    ? [...new Set(survived.map(({ file }) => file))].filter((file) =>
+        existsSync(join(root, compiledName(file))),
+      )
+    : ['domain', 'gateway', 'http'];
+  const paths = positionals.length > 0 ? positionals : defaults;
   const compiled = paths.flatMap((path) => compiledOf(root, path));
-
   const tests = parsed.data.tests
     .flatMap((path) => compiledOf(root, path))
     .filter((path) => path.endsWith('.test.js'));
@@ -117,27 +125,40 @@ await runCommand(usage, async (args) => {
   const coverages = await measureCoverage(root, tests, jobs, fresh, () => measuring.advance(1));
   measuring.stop();
 
-  const resultsFile = join(root, 'coverage', 'mutate.json');
   const all = compiled.flatMap((file) => mutantsOf(root, file, coverages));
-  const last = survivors ? lastRun(resultsFile) : { seed, results: [] };
-  const open = last.results.filter(({ verdict }) => verdict === 'survived');
+  const open = survived.filter(
+    ({ file }) => positionals.length === 0 || compiled.includes(compiledName(file)),
+  );
   const mutants = survivors
-    ? [...new Set(open.map((one) => mutantOf(one, all)))].filter((mutant) => mutant !== undefined)
+    ? all.filter((mutant) => open.some((one) => denotes(one, mutant)))
     : draw(all, sample ?? all.length, seed);
   process.stdout.write(`${mutants.length} of ${all.length} changes, seed ${last.seed}\n`);
 
   const known = join(root, 'scripts', 'mutate', 'equivalent.json');
   const equivalents = JSON.parse(readFileSync(known, 'utf8')) as Equivalent[];
   const progress = createProgress(mutants.length, 'mutants');
-  const results = last.results.filter(({ verdict }) => verdict !== 'survived');
+  const gone = open.filter((one) => !all.some((mutant) => denotes(one, mutant)));
+  const results: Result[] = [
+    ...last.results.filter((one) => !open.includes(one)),
+    ...gone.map((one) => ({ ...one, verdict: 'gone' as const })),
+  ];
+  // A run that is broken off has not tried them: they stay survivors.
+  let waiting = open.filter((one) => !gone.includes(one));
+  const save = () =>
+    writeFileSync(
+      resultsFile,
+      `${JSON.stringify({ seed: last.seed, results: [...results, ...waiting] }, null, 2)}\n`,
+    );
   await runMutants(mutants, {
     ...{ root, jobs, equivalents, budgetMs: seconds * 1_000 },
     done(result) {
       results.push(result);
-      writeFileSync(resultsFile, `${JSON.stringify({ seed: last.seed, results }, null, 2)}\n`);
+      waiting = waiting.filter((one) => !denotes(one, result));
+      save();
       progress.advance(1);
     },
   });
+  save();
   progress.stop();
   process.stdout.write(`${report(results, last.seed)}\n`);
   return results.some(({ verdict }) => verdict === 'survived') ? 1 : 0;

@@ -4,18 +4,31 @@ import { join } from 'node:path';
 import type { TestCoverage } from './coverage.js';
 import { type Mutation, mutationsOf } from './mutations.js';
 
-/** A change, where it stands in the source, and the tests that run that place. */
-export interface Mutant extends Mutation {
-  /** Compiled file, from the project's root. */
-  compiled: string;
+/** What a change is known by from one build to the next: not by its line's number, which moves with the code. */
+export interface ChangeKey {
   /** Source file, from the project's root. */
   file: string;
+  /** The changed line's text, trimmed. */
+  code: string;
+  kind: string;
+  /** Which of the changes of this kind to lines of this text in the file, from 1. Where it is missing, all of them. */
+  nth?: number;
+}
+
+/** A change, where it stands in the source, and the tests that run that place. */
+export interface Mutant extends Mutation, Required<ChangeKey> {
+  /** Compiled file, from the project's root. */
+  compiled: string;
   /** Line of the source, from 1. */
   line: number;
-  /** That line's text. */
-  code: string;
   /** Tests that run it: first those that tell most for their time. */
   tests: TestCoverage[];
+}
+
+export function denotes(key: ChangeKey, { file, code, kind, nth }: Required<ChangeKey>): boolean {
+  return (
+    key.file === file && key.code === code && key.kind === kind && (key.nth === undefined || key.nth === nth)
+  );
 }
 
 /** How many folders and name parts a test shares with a source file: `chat/messages/ledger` is near `chat/ledger.test`. */
@@ -54,13 +67,18 @@ export function mutantsOf(root: string, compiled: string, coverages: TestCoverag
   }));
   ranked.sort((a, b) => b.worth - a.worth);
   const ordered = ranked.map(({ coverage }) => coverage);
+  const counts = new Map<string, number>();
   return mutationsOf(compiled, text).map((mutation) => {
     const row = lineStarts.findLastIndex((start) => start <= mutation.start);
     const entry = map.findEntry(row, mutation.start - (lineStarts[row] ?? 0));
     const line = 'originalLine' in entry ? entry.originalLine + 1 : 0;
+    const code = source[line - 1]?.trim() ?? '';
+    const alike = `${mutation.kind}\n${code}`;
+    const nth = (counts.get(alike) ?? 0) + 1;
+    counts.set(alike, nth);
     return {
       ...mutation,
-      ...{ compiled, file, line, code: source[line - 1]?.trim() ?? '' },
+      ...{ compiled, file, line, code, nth },
       tests: ordered.filter((coverage) => covers(coverage, compiled, mutation.start)),
     };
   });

@@ -1,13 +1,13 @@
-import type { Mutant } from './mutant.js';
+import { type ChangeKey, denotes, type Mutant } from './mutant.js';
 
-/** `caught`: a test failed or never ended. `equivalent`: it survived, and nobody can notice it. */
-export type Verdict = 'caught' | 'survived' | 'equivalent';
+/**
+ * `caught`: a test failed or never ended. `equivalent`: it survived, and nobody can notice it.
+ * `gone`: it survived an earlier run, and the source has no such line any more.
+ */
+export type Verdict = 'caught' | 'survived' | 'equivalent' | 'gone';
 
-export interface Result {
-  file: string;
+export interface Result extends Required<ChangeKey> {
   line: number;
-  code: string;
-  kind: string;
   verdict: Verdict;
   /** Why nobody can notice it. */
   why?: string;
@@ -16,19 +16,15 @@ export interface Result {
 }
 
 /** A change that was looked at and found to change nothing that anybody can notice. */
-export interface Equivalent {
-  file: string;
-  /** The changed line, trimmed: it moves with the code. */
-  code: string;
-  kind: string;
+export interface Equivalent extends ChangeKey {
   why: string;
 }
 
 export function resultOf(mutant: Mutant, caught: boolean, run: number, known: Equivalent[]): Result {
-  const { file, line, code, kind, tests } = mutant;
-  const equivalent = known.find((one) => one.file === file && one.code === code && one.kind === kind);
+  const { file, line, code, kind, nth, tests } = mutant;
+  const equivalent = known.find((one) => denotes(one, mutant));
   return {
-    ...{ file, line, code, kind, tests: { covering: tests.length, run } },
+    ...{ file, line, code, kind, nth, tests: { covering: tests.length, run } },
     verdict: caught ? 'caught' : equivalent ? 'equivalent' : 'survived',
     ...(!caught && equivalent ? { why: equivalent.why } : {}),
   };
@@ -37,15 +33,20 @@ export function resultOf(mutant: Mutant, caught: boolean, run: number, known: Eq
 const percent = (part: number, whole: number) =>
   whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`;
 
-function line({ file, line, code, kind, tests, why }: Result): string {
+function line({ file, line, code, kind, nth, tests, why }: Result): string {
+  const which = nth > 1 ? ` (number ${nth})` : '';
   const reach = tests.covering === 0 ? 'no test runs it' : `${tests.run} of ${tests.covering} test files ran`;
-  return `${file}:${line}  ${kind}  (${reach})\n    ${code}${why ? `\n    ${why}` : ''}`;
+  return `${file}:${line}  ${kind}${which}  (${reach})\n    ${code}${why ? `\n    ${why}` : ''}`;
 }
 
-/** The report: survivors with their lines, the equivalent ones with their reasons, then a table by file. */
+/** The report: survivors with their lines, those that are gone, the equivalent ones with their reasons, then a table by file. */
 export function report(results: Result[], seed: number): string {
   const of = (verdict: Verdict) => results.filter((one) => one.verdict === verdict);
-  const files = [...new Set(results.map(({ file }) => file))].sort();
+  const gone = of('gone');
+  const tried = results.length - gone.length;
+  const files = [
+    ...new Set(results.filter(({ verdict }) => verdict !== 'gone').map(({ file }) => file)),
+  ].sort();
   const width = Math.max(4, ...files.map(({ length }) => length));
   const rows = files.map((file) => {
     const mine = results.filter((one) => one.file === file);
@@ -53,14 +54,18 @@ export function report(results: Result[], seed: number): string {
     const counts = [count('caught'), count('survived'), count('equivalent')];
     return `${file.padEnd(width)}  ${counts.map((number) => String(number).padStart(12)).join('')}`;
   });
-  const counted = results.length - of('equivalent').length;
+  const counted = tried - of('equivalent').length;
   return [
     ...(of('survived').length > 0 ? ['Survived:', ...of('survived').map(line), ''] : []),
+    ...(gone.length > 0
+      ? ['Gone (survived before; the line has changed since):', ...gone.map(line), '']
+      : []),
     ...(of('equivalent').length > 0 ? ['Equivalent:', ...of('equivalent').map(line), ''] : []),
     `${'file'.padEnd(width)}  ${['caught', 'survived', 'equivalent'].map((name) => name.padStart(12)).join('')}`,
     ...rows,
     '',
     `seed ${seed}: ${of('caught').length} of ${counted} caught (${percent(of('caught').length, counted)}), ` +
-      `${of('survived').length} survived, ${of('equivalent').length} equivalent`,
+      `${of('survived').length} survived, ${of('equivalent').length} equivalent` +
+      (gone.length > 0 ? `, ${gone.length} gone` : ''),
   ].join('\n');
 }

@@ -1,13 +1,23 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { projectRoot } from '../../../domain/platform/project-root.js';
 import { measureCoverage, type TestCoverage } from '../../../scripts/mutate/coverage.js';
-import { mutantsOf } from '../../../scripts/mutate/mutant.js';
+import { denotes, mutantsOf } from '../../../scripts/mutate/mutant.js';
 import { mutationsOf } from '../../../scripts/mutate/mutations.js';
-import { type Result, report } from '../../../scripts/mutate/report.js';
+import { type Equivalent, type Result, report } from '../../../scripts/mutate/report.js';
 import { draw, runMutants } from '../../../scripts/mutate/run-mutants.js';
+import { runHere } from '../script-runs.js';
 
 /** Changed texts, without what the kinds say. */
 function changed(text: string): string[] {
@@ -73,25 +83,38 @@ it('has nothing to do with it', () => {
 `,
 };
 
+/** A source file and its compiled one, line for line the same. */
+function writeSource(root: string, name: string, text: string): void {
+  const mappings = text
+    .split('\n')
+    .map((_, i) => (i === 0 ? 'AAAA' : 'AACA'))
+    .join(';');
+  const map = { version: 3, file: `${name}.js`, sources: [`../${name}.ts`], names: [], mappings };
+  writeFileSync(join(root, `${name}.ts`), text);
+  writeFileSync(join(root, 'dist', `${name}.js`), text);
+  writeFileSync(join(root, 'dist', `${name}.js.map`), JSON.stringify(map));
+}
+
+/** A project of its own, with a source file and its tests. @returns its folder */
+function createProject(): string {
+  const root = mkdtempSync(join(tmpdir(), 'adoption-mutate-'));
+  mkdirSync(join(root, 'dist', 'test', 'support'), { recursive: true });
+  symlinkSync(join(projectRoot(), 'node_modules'), join(root, 'node_modules'));
+  writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+  writeSource(root, 'grade', source);
+  writeFileSync(join(root, 'dist', 'test', 'support', 'setup.js'), '');
+  for (const [name, text] of Object.entries(tests))
+    writeFileSync(join(root, 'dist', 'test', `${name}.test.js`), text);
+  return root;
+}
+
 describe('a run of mutants', () => {
   let root: string;
   let coverages: TestCoverage[];
   const measured: string[] = [];
 
   before(async () => {
-    root = mkdtempSync(join(tmpdir(), 'adoption-mutate-'));
-    mkdirSync(join(root, 'dist', 'test', 'support'), { recursive: true });
-    symlinkSync(join(projectRoot(), 'node_modules'), join(root, 'node_modules'));
-    writeFileSync(join(root, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(root, 'dist', 'grade.js'), source);
-    // Line for line the same.
-    const mappings = Array.from({ length: 8 }, (_, i) => (i === 0 ? 'AAAA' : 'AACA')).join(';');
-    const map = { version: 3, file: 'grade.js', sources: ['../grade.ts'], names: [], mappings };
-    writeFileSync(join(root, 'dist', 'grade.js.map'), JSON.stringify(map));
-    writeFileSync(join(root, 'grade.ts'), source);
-    writeFileSync(join(root, 'dist', 'test', 'support', 'setup.js'), '');
-    for (const [name, text] of Object.entries(tests))
-      writeFileSync(join(root, 'dist', 'test', `${name}.test.js`), text);
+    root = createProject();
     coverages = await measureCoverage(
       root,
       ['dist/test/near.test.js', 'dist/test/far.test.js'],
@@ -102,7 +125,7 @@ describe('a run of mutants', () => {
   });
   after(() => rmSync(root, { recursive: true, force: true }));
 
-  async function verdicts(equivalents: Parameters<typeof runMutants>[1]['equivalents'] = [], kinds = / /) {
+  async function verdicts(equivalents: Equivalent[] = [], kinds = / /) {
     const results: Result[] = [];
     const mutants = mutantsOf(root, 'dist/grade.js', coverages).filter(({ kind }) => kinds.test(kind));
     await runMutants(mutants, {
@@ -139,6 +162,23 @@ describe('a run of mutants', () => {
     expect(text).to.include('1 of 1 caught (100.0 %), 0 survived, 1 equivalent').and.include('nobody has 50');
   });
 
+  it('tells changes of one kind on one line apart', async () => {
+    const code = 'export const near = (x, y) => x < 5 && y < 5;';
+    writeSource(root, 'near', code);
+    const mutants = mutantsOf(root, 'dist/near.js', []).filter(({ kind }) => kind === '<= for <');
+    const known = { file: 'near.ts', code, kind: '<= for <', why: 'whole numbers' };
+    const verdictsWith = async (equivalent: Equivalent) => {
+      const found: string[] = [];
+      await runMutants(mutants, {
+        ...{ root, budgetMs: 1_000, jobs: 1, equivalents: [equivalent] },
+        done: ({ nth, verdict }) => found.push(`${nth} ${verdict}`),
+      });
+      return found;
+    };
+    expect(await verdictsWith({ ...known, nth: 2 })).to.deep.equal(['1 survived', '2 equivalent']);
+    expect(await verdictsWith(known)).to.deep.equal(['1 equivalent', '2 equivalent']);
+  });
+
   it('measures again only where the test has changed, or when told to', async () => {
     const measure = async (isFresh = false) =>
       (await measureCoverage(root, ['dist/test/near.test.js'], 1, isFresh, () => {}))[0];
@@ -163,5 +203,60 @@ describe('a run of mutants', () => {
       .to.deep.equal(draw(list, 10, 3))
       .and.not.deep.equal(draw(list, 10, 4));
     expect(new Set(draw(list, 100, 5)).size).to.equal(100);
+  });
+});
+
+describe('npm run mutate', () => {
+  let root: string;
+  const NEAR = ['--tests', 'test/near.test.ts'];
+  const mutate = (...args: string[]) => runHere(join(root, 'dist', 'scripts', 'mutate.js'), args, {});
+  const last = (stdout: string) => stdout.trim().split('\n').at(-1);
+
+  before(async () => {
+    root = createProject();
+    // The command works on the project that its own file belongs to.
+    for (const folder of ['domain', 'scripts'])
+      cpSync(join(projectRoot(), 'dist', folder), join(root, 'dist', folder), { recursive: true });
+    mkdirSync(join(root, 'scripts', 'mutate'), { recursive: true });
+    writeFileSync(join(root, 'scripts', 'mutate', 'equivalent.json'), '[]');
+    writeSource(root, 'small', 'export const isSmall = (x, y) => x < 5 && y < 5;');
+    const { status, stdout } = await mutate('small.ts', ...NEAR, '--seed', '7');
+    expect(status).to.equal(1);
+    expect(last(stdout)).to.equal('seed 7: 0 of 10 caught (0.0 %), 10 survived, 0 equivalent');
+  });
+  after(() => rmSync(root, { recursive: true, force: true }));
+
+  it('tries every survivor again, several of one kind on one line too', async () => {
+    const { status, stdout } = await mutate('--survivors', ...NEAR);
+    expect(status).to.equal(1);
+    expect(last(stdout)).to.equal('seed 7: 0 of 10 caught (0.0 %), 10 survived, 0 equivalent');
+    expect(stdout).to.include('small.ts:1  <= for < (number 2)  (no test runs it)');
+  });
+
+  it('keeps the survivors outside the path it was given', async () => {
+    const { status, stdout } = await mutate('grade.ts', '--survivors', ...NEAR);
+    expect(status).to.equal(1);
+    expect(stdout).to.match(/^0 of 9 changes/);
+    expect(last(stdout)).to.include('10 survived');
+  });
+
+  it('says which survivors are gone', async () => {
+    writeSource(root, 'small', 'export const isSmall = (x) => x < 5;');
+    const { status, stdout } = await mutate('--survivors', ...NEAR);
+    expect(status).to.equal(0);
+    expect(stdout).to.include('Gone').and.include('small.ts:1  <= for < (number 2)');
+    expect(last(stdout)).to.equal('seed 7: 0 of 0 caught (-), 0 survived, 0 equivalent, 10 gone');
+  });
+});
+
+describe('the changes known to have no effect', () => {
+  it('are changes of the source as it is', () => {
+    // The project itself, also where this test runs in a copy with a changed line.
+    const root = dirname(realpathSync(join(projectRoot(), 'package.json')));
+    const file = join(root, 'scripts', 'mutate', 'equivalent.json');
+    const known = JSON.parse(readFileSync(file, 'utf8')) as Equivalent[];
+    const compiled = [...new Set(known.map((one) => `dist/${one.file.replace(/\.ts$/, '.js')}`))];
+    const mutants = compiled.flatMap((path) => mutantsOf(root, path, []));
+    expect(known.filter((one) => !mutants.some((mutant) => denotes(one, mutant)))).to.deep.equal([]);
   });
 });
