@@ -29,7 +29,7 @@ PATH: a folder or file of the source (default: domain gateway http)
   --survivors    only what survived the last run (in PATH where one is given), for instance after new tests
 
 What each test file reaches is measured first, some minutes; later runs measure only the tests that have
-changed, and take a changed file of the source as run by whatever loads it.
+changed, and take a changed file of the source, with what is new to it, as run by whatever loads it.
 Results are kept in coverage/mutate.json. Changes known to have no effect stand in scripts/mutate/equivalent.json.
 A survivor whose line has changed since is listed as gone.
 

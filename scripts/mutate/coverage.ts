@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runTests } from './run-tests.js';
 
@@ -93,18 +93,33 @@ function readReports(root: string, folder: string): Pick<TestCoverage, 'hashes' 
   };
 }
 
+/** The files that a compiled file names by their path from there: imports, and what it starts as a process. */
+function namedBy(root: string, path: string): string[] {
+  return [...readFileSync(join(root, path), 'utf8').matchAll(/['"](\.{1,2}\/[^'"\n]+\.js)['"]/g)]
+    .map(([, name]) => join(dirname(path), name as string))
+    .filter((named) => existsSync(join(root, named)));
+}
+
 /**
  * What was measured before, brought up to date: a file of the source that has changed since counts as run
- * all over by the tests that loaded it. Undefined where the test has changed itself, or what it shares with others.
+ * all over by the tests that loaded it, and so do the files it names that they had not loaded: it may use them
+ * only now. Undefined where the test has changed itself, or what it shares with others.
  */
 function updated(root: string, coverage: TestCoverage): TestCoverage | undefined {
-  const covered = { ...coverage.covered };
-  for (const [path, hash] of Object.entries(coverage.hashes)) {
-    if (existsSync(join(root, path)) && hashOf(join(root, path)) === hash) continue;
-    if (path.startsWith('dist/test/')) return undefined;
-    covered[path] = [[0, Number.POSITIVE_INFINITY]];
+  const { hashes } = coverage;
+  const exists = (path: string) => existsSync(join(root, path));
+  const changed = Object.keys(hashes).filter(
+    (path) => !exists(path) || hashOf(join(root, path)) !== hashes[path],
+  );
+  if (changed.some((path) => path.startsWith('dist/test/'))) return undefined;
+  // A set that grows while it is walked: what a new file names is new, too.
+  const whole = new Set(changed);
+  for (const path of whole) {
+    if (!exists(path)) continue;
+    for (const named of namedBy(root, path)) if (!(named in hashes)) whole.add(named);
   }
-  return { ...coverage, covered };
+  const all = [...whole].map((path) => [path, [[0, Number.POSITIVE_INFINITY]]] as const);
+  return { ...coverage, covered: { ...coverage.covered, ...Object.fromEntries(all) } } as TestCoverage;
 }
 
 function readCached(file: string): TestCoverage | undefined {

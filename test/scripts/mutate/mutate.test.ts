@@ -197,6 +197,21 @@ describe('a run of mutants', () => {
     expect((await measure())?.hashes).to.not.deep.equal(first?.hashes);
   });
 
+  it('counts what is new to a changed file as run by whoever loads that file', async () => {
+    const paths = ['dist/test/near.test.js', 'dist/test/far.test.js'];
+    const measure = () => measureCoverage(root, paths, 1, false, () => {});
+    const before = await measure();
+    const write = (name: string, text: string) => writeFileSync(join(root, 'dist', `${name}.js`), text);
+    write('grade', `import './points.js';\n${source}`);
+    write('points', "export * from './scale.js';");
+    write('scale', 'export const MOST = 100;');
+    const after = await measure();
+    const whole = [[0, Number.POSITIVE_INFINITY]];
+    expect(after.map(({ ms }) => ms)).to.deep.equal(before.map(({ ms }) => ms));
+    expect(after[0]?.covered).to.deep.include({ 'dist/points.js': whole, 'dist/scale.js': whole });
+    expect(after[1]?.covered).to.not.have.any.keys('dist/points.js', 'dist/scale.js');
+  });
+
   it('draws the same for the same seed, nothing twice', () => {
     const list = Array.from({ length: 100 }, (_, i) => i);
     expect(draw(list, 10, 3))
