@@ -20,8 +20,8 @@ PATH: a folder or file of the source (default: domain gateway http)
 
   --sample N     changes to try, drawn at random (default: all)
   --seed S       seed of the draw (default: random, printed)
-  --seconds N    most seconds of tests for one change, by their usual length (default 90): first the test files
-                 that run most of the changed file in the least time
+  --seconds N    most seconds of tests for one change, by their usual length (default 90), but at least one test
+                 file: first those that run most of the changed file in the least time
   --jobs N       test files or changes run at the same time (default 2)
   --tests PATH   folder or file of tests to ask, for instance test/domain/chat; may be given several times
                  (default: all)
@@ -57,8 +57,12 @@ function compiledUnder(root: string, folder: string): string[] {
 
 const compiledName = (path: string) => join('dist', path.replace(/\.ts$/, '.js'));
 
-/** The compiled files that a path of the source or of the tests stands for. @throws UsageError when there is none */
-function compiledOf(root: string, path: string): string[] {
+/**
+ * The compiled files that a path of the source or of the tests stands for.
+ * @param argument what a message calls it
+ * @throws UsageError when there is none
+ */
+function compiledOf(root: string, path: string, argument: string): string[] {
   try {
     if (path.endsWith('.ts')) {
       const compiled = compiledName(path);
@@ -68,8 +72,15 @@ function compiledOf(root: string, path: string): string[] {
     return compiledUnder(root, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new UsageError(`PATH: ${path} is no file or folder of the project's`);
+    throw new UsageError(`${argument}: ${path} is no file or folder of the project's`);
   }
+}
+
+/** The compiled test files that a path stands for. @throws UsageError when there is none */
+function testsOf(root: string, path: string): string[] {
+  const tests = compiledOf(root, path, '--tests').filter((name) => name.endsWith('.test.js'));
+  if (tests.length === 0) throw new UsageError(`--tests: ${path} has no tests`);
+  return tests;
 }
 
 interface Run {
@@ -117,10 +128,8 @@ await runCommand(usage, async (args) => {
       )
     : ['domain', 'gateway', 'http'];
   const paths = positionals.length > 0 ? positionals : defaults;
-  const compiled = paths.flatMap((path) => compiledOf(root, path));
-  const tests = parsed.data.tests
-    .flatMap((path) => compiledOf(root, path))
-    .filter((path) => path.endsWith('.test.js'));
+  const compiled = paths.flatMap((path) => compiledOf(root, path, 'PATH'));
+  const tests = parsed.data.tests.flatMap((path) => testsOf(root, path));
   const measuring = createProgress(tests.length, 'coverage of the tests');
   const coverages = await measureCoverage(root, tests, jobs, fresh, () => measuring.advance(1));
   measuring.stop();

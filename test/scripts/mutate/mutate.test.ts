@@ -125,11 +125,15 @@ describe('a run of mutants', () => {
   });
   after(() => rmSync(root, { recursive: true, force: true }));
 
-  async function verdicts(equivalents: Equivalent[] = [], kinds = / /) {
+  async function verdicts(
+    equivalents: Equivalent[] = [],
+    kinds = / /,
+    { measurements = coverages, budgetMs = 10_000 } = {},
+  ) {
     const results: Result[] = [];
-    const mutants = mutantsOf(root, 'dist/grade.js', coverages).filter(({ kind }) => kinds.test(kind));
+    const mutants = mutantsOf(root, 'dist/grade.js', measurements).filter(({ kind }) => kinds.test(kind));
     await runMutants(mutants, {
-      ...{ root, budgetMs: 10_000, jobs: 2, equivalents },
+      ...{ root, budgetMs, jobs: 2, equivalents },
       done: (result) => results.push(result),
     });
     return results;
@@ -177,6 +181,15 @@ describe('a run of mutants', () => {
     };
     expect(await verdictsWith({ ...known, nth: 2 })).to.deep.equal(['1 survived', '2 equivalent']);
     expect(await verdictsWith(known)).to.deep.equal(['1 equivalent', '2 equivalent']);
+  });
+
+  it('keeps to the time for one change, but asks at least one test', async () => {
+    const [near] = coverages as [TestCoverage];
+    const measurements = [300, 600, 600].map((ms) => ({ ...near, ms }));
+    const run = async (budgetMs: number) =>
+      (await verdicts([], /^> for >=/, { measurements, budgetMs })).map((result) => result.tests);
+    expect(await run(1_300)).to.deep.equal([{ covering: 3, run: 2 }]);
+    expect(await run(100)).to.deep.equal([{ covering: 3, run: 1 }]);
   });
 
   it('measures again only where the test has changed, or when told to', async () => {
@@ -261,6 +274,15 @@ describe('npm run mutate', () => {
     expect(status).to.equal(0);
     expect(stdout).to.include('Gone').and.include('small.ts:1  <= for < (number 2)');
     expect(last(stdout)).to.equal('seed 7: 0 of 0 caught (-), 0 survived, 0 equivalent, 10 gone');
+  });
+
+  it('says which --tests name no tests', async () => {
+    const nowhere = await mutate('grade.ts', '--tests', 'test/nope');
+    expect(nowhere.status).to.equal(2);
+    expect(nowhere.stderr).to.match(/^--tests: test\/nope is no file or folder/);
+    const untested = await mutate('grade.ts', ...NEAR, '--tests', 'domain/kernel');
+    expect(untested.status).to.equal(2);
+    expect(untested.stderr).to.match(/^--tests: domain\/kernel has no tests/);
   });
 });
 
