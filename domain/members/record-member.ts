@@ -2,7 +2,7 @@ import type { Actor, Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
-import { duplicateKey } from '../platform/mongo.js';
+import { isDuplicateKey } from '../platform/mongo.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Member, type MemberRecord } from './member.model.js';
 
@@ -84,7 +84,7 @@ async function createMember(clock: Clock, facts: MemberFacts): Promise<Actor> {
     return toActor(member);
   } catch (error) {
     // Somebody else's first request created it in the meantime.
-    if (duplicateKey(error)) return recordMember(clock, facts);
+    if (isDuplicateKey(error)) return recordMember(clock, facts);
     throw error;
   }
 }

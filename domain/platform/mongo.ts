@@ -1,12 +1,7 @@
 import mongoose, { type ConnectOptions, type Model, type mongo } from 'mongoose';
 import { AppError } from '../kernel/errors.js';
+import { DUPLICATE_KEY } from './inserts.js';
 import { failWritesToClosedConnections } from './mongo-driver.js';
-
-/** What E11000 tells about the index that refused a write. */
-export interface DuplicateKey {
-  keyPattern: Record<string, unknown>;
-  keyValue: Record<string, unknown>;
-}
 
 /** Longest time, in ms, a request waits for a database that is away before it is answered 503. */
 const UNAVAILABLE_AFTER_MS = 3_000;
@@ -127,12 +122,9 @@ export async function ensureIndexes(uri: string): Promise<void> {
   if (missing.length > 0) throw new Error(`missing database indexes: ${missing.join('; ')}`);
 }
 
-/** @returns which unique index refused a write, or undefined for any other error */
-export function duplicateKey(error: unknown): DuplicateKey | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { code, keyPattern, keyValue } = error as { code?: unknown } & Partial<DuplicateKey>;
-  if (code !== 11_000) return undefined;
-  return { keyPattern: keyPattern ?? {}, keyValue: keyValue ?? {} };
+/** @returns whether a unique index refused a write */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === DUPLICATE_KEY;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
-import { duplicateKey } from '../../platform/mongo.js';
+import { isDuplicateKey } from '../../platform/mongo.js';
 import { nextNumbers } from '../../platform/sequence.model.js';
 import type { ChatDeps } from '../chat-deps.js';
 import { Room } from './room.model.js';
@@ -38,7 +38,7 @@ export async function createRoom(
   try {
     await Room.create({ _id: chatNo, ...pair, createdAt: new Date(clock.now()) });
   } catch (error) {
-    if (!duplicateKey(error)) throw error;
+    if (!isDuplicateKey(error)) throw error;
     // Both opened it at the same instant: the other one's room is the room.
     const first = await Room.findOne(pair, { _id: 1 }).lean();
     if (!first) throw error;

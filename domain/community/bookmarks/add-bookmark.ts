@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
-import { duplicateKey } from '../../platform/mongo.js';
+import { isDuplicateKey } from '../../platform/mongo.js';
 import { requireArticle } from '../articles/require-article.js';
 import type { CommunityParts } from '../parts.js';
 import { Bookmark } from './bookmark.model.js';
@@ -15,7 +15,7 @@ export async function addBookmark(
   try {
     await Bookmark.create({ articleId, memberNo: actor.no, at: new Date(clock.now()) });
   } catch (error) {
-    if (duplicateKey(error)) throw new AppError('ALREADY_BOOKMARKED');
+    if (isDuplicateKey(error)) throw new AppError('ALREADY_BOOKMARKED');
     throw error;
   }
   try {

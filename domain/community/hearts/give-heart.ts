@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
-import { duplicateKey } from '../../platform/mongo.js';
+import { isDuplicateKey } from '../../platform/mongo.js';
 import type { CommunityParts } from '../parts.js';
 import { finishHeart, targetNotFound } from './finish-heart.js';
 import { Heart, type HeartTarget } from './heart.model.js';
@@ -34,7 +34,7 @@ async function writeHeart(now: Date, memberNo: number, target: HeartTarget, id: 
       { upsert: true, returnDocument: 'after' },
     ).lean();
   } catch (error) {
-    if (duplicateKey(error)) throw new AppError('ALREADY_HEARTED');
+    if (isDuplicateKey(error)) throw new AppError('ALREADY_HEARTED');
     throw error;
   }
 }
