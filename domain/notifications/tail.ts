@@ -35,7 +35,7 @@ async function numbersOf(match: object): Promise<number[]> {
     { $limit: PAGE },
     { $group: { _id: null, ids: { $push: '$_id' } } },
   ]);
-  return (all?.ids ?? []).sort((a, b) => a - b);
+  return all?.ids ?? [];
 }
 
 const numbersAfter = (after: number) => numbersOf({ _id: { $gt: after } });

@@ -3,9 +3,6 @@ import type { Check, Finding } from '../kernel/verification.js';
 import { checkSequence } from '../platform/sequence.model.js';
 import { Notification } from './notification.model.js';
 
-/** Records mended in one write. */
-const PAGE = 1_000;
-
 /** Findings told one at a time where there are no more than this; of a wreck the beginning is enough. */
 const MAX_HOLES = 20;
 
@@ -27,23 +24,11 @@ async function holesOf(memberNo: number): Promise<string[]> {
  * is free by then, so the unique index holds at every moment and an interruption does no harm.
  */
 async function renumber(memberNo: number): Promise<void> {
-  let next = 1;
-  let moves: { _id: number; n: number }[] = [];
-  const write = async () => {
-    if (moves.length === 0) return;
-    await Notification.bulkWrite(
-      moves.map(({ _id, n }) => ({ updateOne: { filter: { _id }, update: { $set: { n } } } })),
-      { ordered: true },
-    );
-    moves = [];
-  };
   const records = await Notification.find({ memberNo }, { n: 1 }).sort({ n: 1 }).lean();
-  for (const { _id, n } of records) {
-    if (n !== next) moves.push({ _id, n: next });
-    next += 1;
-    if (moves.length >= PAGE) await write();
-  }
-  await write();
+  const moves = records.flatMap(({ _id, n }, i) =>
+    n === i + 1 ? [] : [{ updateOne: { filter: { _id }, update: { $set: { n: i + 1 } } } }],
+  );
+  await Notification.bulkWrite(moves, { ordered: true });
 }
 
 const checkNumbers: Check = {

@@ -12,6 +12,11 @@ async function plant(scratch: Scratch): Promise<RegExp[]> {
   // Somebody has read what is not there yet.
   await table('rooms').updateOne({ _id: 2 as never }, { $set: { 'read.joiner': { seq: 90, others: 80 } } });
   await table('notifications').deleteOne({ memberNo: 1, n: 3 });
+  // A member's first number is lost, behind one who has that number alone.
+  await table('notifications').insertMany([
+    { _id: 900_000_001 as never, memberNo: 900_000_001, n: 1, cause: 'a' },
+    { _id: 900_000_002 as never, memberNo: 900_000_002, n: 2, cause: 'a' },
+  ]);
   await table('sequences').updateOne({ _id: 'adoption' as never }, { $set: { value: 3 } });
   await table('sequences').updateOne({ _id: 'notification' as never }, { $set: { value: 1 } });
   return [
@@ -23,6 +28,7 @@ async function plant(scratch: Scratch): Promise<RegExp[]> {
     /^room 2: the room has the joiner reading up to 90, but 5 is the newest$/m,
     /^room 2: the joiner's unread count is -\d+, but 0 messages are unread$/m,
     /^notifications of member 1: number 4 follows 2$/m,
+    /^notifications of member 900000002: number 2 follows 0$/m,
     /^sequence adoption: stands at 3, but number 30 is in use$/m,
     /^sequence notification: stands at 1, but number \d+ is in use$/m,
   ];
@@ -51,7 +57,7 @@ describe('npm run verify', () => {
     const found = await verify();
     expect(found.status).to.equal(1);
     for (const line of lines) expect(found.stdout).to.match(line);
-    expect(found.stdout.match(/^notifications of /gm), 'one hole').to.have.length(1);
+    expect(found.stdout.match(/^notifications of /gm), 'a line for each hole').to.have.length(2);
     expect(found.stdout).to.match(/\d+ things disagree \(\d+ records\)\n$/);
 
     const repaired = await verify('--repair');
@@ -71,10 +77,16 @@ describe('npm run verify', () => {
     const sent = { creator: 1, joiner: 0 };
     const orphan = { _id: 'orphan' as never, chatNo: 777, seq: 1, senderNo: 1, sent, read };
     await scratch.collection('messages').insertOne(orphan);
+    const newest = await scratch.collection('messages').findOne({ chatNo: 3 }, { sort: { seq: -1 } });
+    const seq = newest?.seq + 1;
+    const strange = { ...newest, _id: 'strange' as never, seq, senderNo: 999, clientKey: 'strange' };
+    await scratch.collection('messages').insertOne(strange);
     const { status, stdout } = await verify('--repair');
     expect(status).to.equal(1);
-    expect(stdout).to.match(
-      /^room 777: does not exist, but has 1 messages\n1 thing disagrees \(\d+ records\)\n$/,
-    );
+    expect(stdout.split('\n').slice(0, -2)).to.deep.equal([
+      `room 3: message ${seq} is by member 999, who takes no part`,
+      'room 777: does not exist, but has 1 messages',
+    ]);
+    expect(stdout).to.match(/\n2 things disagree \(\d+ records\)\n$/);
   });
 });

@@ -62,11 +62,10 @@ export async function listArticles(parts: ListParts, query: ArticleQuery): Promi
 async function findPage({ directory }: ListParts, query: ArticleQuery): Promise<SummarisedArticle[]> {
   const { order, page, size, categoryId, keyword, option } = query;
   const pattern = keyword === undefined ? undefined : { $regex: literalPattern(keyword), $options: 'i' };
-  let authors: number[] | undefined;
-  if (keyword !== undefined && option === 'author') {
-    authors = await directory.findByNickname(keyword, MAX_AUTHORS);
-    if (authors.length === 0) return [];
-  }
+  const authors =
+    keyword !== undefined && option === 'author'
+      ? await directory.findByNickname(keyword, MAX_AUTHORS)
+      : undefined;
   return readRecords<ArticleRecord>(
     Article,
     {
