@@ -7,6 +7,8 @@ import type { Config } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { createConnectionHandler } from '../../gateway/connection.js';
+import { authRefresh } from '../../gateway/events/auth-refresh.js';
+import type { HandlerContext } from '../../gateway/handle.js';
 import { countPolling } from '../../gateway/polling.js';
 import type { Sequencer } from '../../gateway/sequencer.js';
 import { armExpiry, watchExpiries } from '../../gateway/session-expiry.js';
@@ -188,6 +190,23 @@ describe('connections of a gateway', () => {
       expect(socket.data.expiry).to.equal(undefined);
       pass(100);
       expect(told).to.deep.equal([]);
+    });
+
+    it('keep no timer where they went while their new token was checked', async () => {
+      const { connect } = fakeNamespace();
+      const { socket } = connect(HOUR);
+      const session = { actor: { no: 7 }, expiresAt: 70_000 };
+      const domain = {
+        members: {
+          async authenticate() {
+            socket.disconnect(true);
+            return session;
+          },
+        },
+      } as unknown as Domain;
+      const context = { domain, socket, logger: createLogger('silent', 'test') } as HandlerContext;
+      await authRefresh.handle(context, socket.data.session.actor, { token: 'a token' });
+      expect(socket.data.expiry).to.equal(undefined);
     });
 
     it('are not looked at any more once that was ended', () => {

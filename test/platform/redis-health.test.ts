@@ -1,10 +1,13 @@
+import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import type { Redis, RedisOptions } from 'ioredis';
+import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { pino } from 'pino';
 import { redisKeys } from '../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis.js';
+import { createEcho } from '../../domain/platform/redis-echo.js';
 import { type Line, startLine } from '../cluster/line.js';
+import { fakeTime } from '../support/fake-time.js';
 import { later } from '../support/later.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../support/redis.js';
 
@@ -154,6 +157,48 @@ describe('what is believed of Redis', () => {
     off();
     await redis.ask(() => Promise.reject(new Error('lost')));
     expect([redis.away, told]).deep.equal([true, 0]);
+  });
+});
+
+describe('the path through Redis', () => {
+  it('is proved in a cluster by what comes back alone, and leaves no timer', async () => {
+    const time = fakeTime();
+    try {
+      const subscriber = Object.assign(new EventEmitter(), {
+        status: 'ready',
+        subscribe: async () => 1,
+        // Asks any node of a cluster, which need not be the one subscribed at.
+        ping: () => Promise.reject(new Error('lost')),
+      });
+      const publish = async (channel: string, message: string) =>
+        subscriber.emit('messageBuffer', Buffer.from(channel), Buffer.from(message));
+      const clients = [{ publish }, subscriber] as unknown as [Cluster, Cluster];
+      const heard = createEcho(...clients, 'echo', false, 1_000).heard();
+      await time.pass(0);
+      expect(time.pending).equal(0);
+      expect(await heard).equal(true);
+    } finally {
+      time.restore();
+    }
+  });
+
+  it('is told in the log alone why it does not stand', async () => {
+    const lines: string[] = [];
+    const redis = connectRedis(
+      `redis://${NOWHERE}`,
+      pino({ level: 'debug' }, { write: (line) => lines.push(line) }),
+    );
+    const { error } = console;
+    const printed: unknown[] = [];
+    console.error = (...args) => printed.push(args);
+    try {
+      await new Promise<void>((resolve) => redis.commands.once('close', resolve));
+    } finally {
+      console.error = error;
+      await redis.close();
+    }
+    expect(lines.join('')).match(/"reason":"connect ECONNREFUSED .*"msg":"a Redis connection failed"/);
+    expect(printed).deep.equal([]);
   });
 });
 

@@ -88,6 +88,12 @@ describe('adoption posts', () => {
     expect((await here.listRenderRecords())[0]?.id).to.equal(other);
   });
 
+  it('are read once for all who ask for the list meanwhile', async () => {
+    const adoption = createAdoption({ clock });
+    const [first, second] = await Promise.all([adoption.listRenderRecords(), adoption.listRenderRecords()]);
+    expect(second).to.equal(first);
+  });
+
   it('are listed again after a reading that failed', async () => {
     const adoption = createAdoption({ clock });
     const stop = interceptCalls([AdoptionPost], () => Promise.reject(new Error('database away')));

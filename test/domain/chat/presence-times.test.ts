@@ -151,6 +151,16 @@ describe('presence in time', () => {
     expect(new Set(members.slice(1))).to.deep.equal(new Set(['4']));
   });
 
+  it('of a room that nobody here was in meanwhile is not told as it was before', async () => {
+    const { presence, state } = await start();
+    presence.heard(ROOM, 4, true, 1);
+    state.isAway = true;
+    expect(await presence.list(ROOM), 'what those here were told').to.deep.equal([3, 4]);
+    await presence.leave(ROOM, 3, 'phone');
+    await presence.enter(ROOM, 3, 'laptop');
+    expect(await presence.list(ROOM)).to.deep.equal([3]);
+  });
+
   it('refreshes at most a hundred rooms of one group in a call, and rests while Redis is away', async () => {
     const { presence, takeRefreshed, state } = await start();
     for (let i = 1; i <= 250; i += 1) await presence.enter(ROOM + 256 * i, 3, 'phone');

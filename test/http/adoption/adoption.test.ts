@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { RenderRecord } from '../../../domain/adoption/index.js';
+import type { Domain } from '../../../domain/domain.js';
+import { adoptionRoutes } from '../../../http/adoption/adoption.routes.js';
 import { anyone, call } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
@@ -40,6 +42,22 @@ describe('GET /adopt/render', () => {
     for (const query of ['?_csrf=', '?_csrf=a&_csrf=b', '?_csrf[$ne]=1', '?page=2']) {
       expect((await anyone.get(`/adopt/render${query}`)).body).to.deep.equal(plain);
     }
+  });
+
+  it('is serialised once for all who get the same list', async () => {
+    let times = 0;
+    const one = { toJSON: () => (times += 1) };
+    const adoption = { listRenderRecords: async () => list } as unknown as Domain['adoption'];
+    const [call] = adoptionRoutes({ adoption });
+    const bodies: unknown[] = [];
+    let list = [one];
+    for (const change of [false, false, true]) {
+      if (change) list = [one];
+      const ctx = { set() {}, body: undefined };
+      await call?.definition.handle({ ctx } as never);
+      bodies.push(String(ctx.body));
+    }
+    expect(bodies).to.deep.equal(['[1]', '[1]', '[2]']);
   });
 
   it('refuses a bad token that is sent all the same', async () => {

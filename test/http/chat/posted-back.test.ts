@@ -114,7 +114,8 @@ describe('a broadcast posted back without its id', () => {
     const { body } = await author.get<{ chatList: { id: string }[] }>(`/chatroom/${chatNo}`);
     const copy = push(chatNo, saleNo, 'ok', { senderNo: asker.no });
     const found = async (at: number) => (await postBack(copy, { sendTime: at })).body.id;
-    expect(await found(1)).to.equal(body.chatList[1]?.id);
+    expect(await found(1), 'no time of sending').to.equal(body.chatList[1]?.id);
+    expect(await found(sendTime + 60_000), 'nothing was sent then').to.equal(body.chatList[1]?.id);
     expect(await found(sendTime - 1), 'the one that was sent then').to.equal(body.chatList[0]?.id);
   });
 
