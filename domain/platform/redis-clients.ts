@@ -178,13 +178,14 @@ export function createSubscriber(target: RedisTarget, onFault: (fault: unknown) 
     ssubscribe: new Set<string>(),
   };
 
-  /** Keeps in mind what a call wants; its channels come one by one or as lists, and none means all. */
+  /** Keeps in mind what a call wants; its channels come one by one or as lists. */
   function remember(name: (typeof SUBSCRIPTIONS)[number], args: unknown[]): void {
     const channels = args.flat().map(String);
     const set = wanted[name.replace('un', '') as keyof typeof wanted];
-    if (!name.includes('un')) for (const channel of channels) set.add(channel);
-    else if (channels.length === 0) set.clear();
-    else for (const channel of channels) set.delete(channel);
+    for (const channel of channels) {
+      if (name.includes('un')) set.delete(channel);
+      else set.add(channel);
+    }
   }
 
   const methods = client as unknown as Record<(typeof SUBSCRIPTIONS)[number], Send>;
