@@ -30,7 +30,8 @@ export function fakeTime(): FakeTime {
   const real = { setTimeout, setInterval, clearTimeout, clearInterval };
   const realNow = performance.now;
   const timers = new Set<Timer>();
-  let now = realNow.call(performance);
+  // Whole ms: sums of fractions would put timers a hair behind the end of a step.
+  let now = Math.ceil(realNow.call(performance));
 
   const start =
     (every: boolean) =>
