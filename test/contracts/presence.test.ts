@@ -19,8 +19,11 @@ import {
 } from '../support/redis.js';
 import { presenceContract } from './presence.contract.js';
 
-/** In ms; everything takes a hundredth of what it takes in production. */
-const TIMES = { lifetime: 300, refreshEvery: 60, grace: 50 };
+/** In ms; all but what ends with its process takes a hundredth of what it takes in production. */
+const TIMES = { lifetime: 30_000, refreshEvery: 60, grace: 50 };
+
+/** For tests of presence that ends with its process; a process that stands still for longer is gone, too. */
+const SHORT = { ...TIMES, lifetime: 1_000 };
 
 presenceContract('memory', (openRooms) => createMemoryPresence(openRooms, TIMES.refreshEvery));
 
@@ -120,15 +123,20 @@ describe('presence of several processes', () => {
   });
 
   it('lasts as long as the process lives', async () => {
-    const [one, two] = [await start(), await start()];
+    const [one, two] = [await start(SHORT), await start(SHORT)];
     await one.presence.enter(room, 3, 'phone');
-    await new Promise((resolve) => setTimeout(resolve, TIMES.lifetime * 2));
+    await new Promise((resolve) => setTimeout(resolve, SHORT.lifetime * 2));
     expect(await two.presence.isPresent(room, 3)).equal(true);
     expect(one.told).deep.equal([[room, 3, true]]);
   });
 
   it('ends after a process has died, and exactly one of the others announces it', async () => {
-    const [dying, ...others] = [await start(), await start(), await start(), await start()];
+    const [dying, ...others] = [
+      await start(SHORT),
+      await start(SHORT),
+      await start(SHORT),
+      await start(SHORT),
+    ];
     await dying?.presence.enter(room, 3, 'phone');
     for (const { presence } of others) await presence.enter(room, 4, 'phone');
     await dying?.redis.close();
@@ -140,17 +148,17 @@ describe('presence of several processes', () => {
   });
 
   it('does not end while another device of the member is elsewhere', async () => {
-    const [dying, other] = [await start(), await start()];
+    const [dying, other] = [await start(SHORT), await start(SHORT)];
     await dying.presence.enter(room, 3, 'phone');
     await other.presence.enter(room, 3, 'laptop');
     await dying.redis.close();
-    await new Promise((resolve) => setTimeout(resolve, TIMES.lifetime + TIMES.refreshEvery * 3));
+    await new Promise((resolve) => setTimeout(resolve, SHORT.lifetime + SHORT.refreshEvery * 3));
     expect(toldOf(other, 3)).deep.equal([]);
     expect(await other.presence.list(room)).deep.equal([3]);
   });
 
   it('ends for a frozen process, and comes back with it', async () => {
-    const [freezing, other] = [await start(), await start()];
+    const [freezing, other] = [await start(SHORT), await start(SHORT)];
     await freezing.presence.enter(room, 3, 'phone');
     await other.presence.enter(room, 4, 'phone');
     freezing.frozen = true;
@@ -173,7 +181,7 @@ describe('presence of several processes', () => {
     beforeEach(async () => {
       told = [];
       const program = fileURLToPath(new URL('../support/presence-process.js', import.meta.url));
-      child = fork(program, [server.url, JSON.stringify(TIMES)]);
+      child = fork(program, [server.url, JSON.stringify(SHORT)]);
       await once(child, 'message');
       child.on('message', (message: { told?: unknown }) => message.told && told.push(message.told));
     });
@@ -302,7 +310,7 @@ describe('presence of several processes', () => {
   });
 
   it('has one order of changes, whichever processes make them', async () => {
-    const [one, two, dying] = [await start(), await start(), await start()];
+    const [one, two, dying] = [await start(SHORT), await start(SHORT), await start(SHORT)];
     const versions: number[] = [];
     for (const { presence } of [one, two])
       presence.watch((...[, no, , version]) => no === 3 && versions.push(version));
@@ -501,7 +509,7 @@ describe('presence of several processes', () => {
   });
 
   it('does not take the members of others for gone as long as those may come back after an interruption', async () => {
-    const [one, dying] = [await start({ ...TIMES, grace: 60_000 }), await start()];
+    const [one, dying] = [await start({ ...SHORT, grace: 60_000 }), await start(SHORT)];
     await one.presence.enter(room, 3, 'phone');
     await dying.presence.enter(room, 4, 'laptop');
     await dying.redis.close();
@@ -517,7 +525,7 @@ describe('presence of several processes', () => {
     await eventually(() => expect(one.asked).above(before + 3));
     expect(toldOf(one, 4)).deep.equal([]);
     // The entry is there, for whoever is sure of it.
-    const sure = await start();
+    const sure = await start(SHORT);
     await sure.presence.enter(room, 5, 'tablet');
     await eventually(() => expect(toldOf(sure, 4)).deep.equal([[room, 4, false]]));
   });
