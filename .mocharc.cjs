@@ -14,7 +14,7 @@ module.exports = {
   require: ['dist/test/support/setup.js'],
   'node-option': ['enable-source-maps'],
   // A test that waits for ever fails; one on a busy machine only takes longer.
-  timeout: 60_000,
+  timeout: 120_000,
   // Most tests wait for processes and timers rather than compute: more files at a time than cores.
   parallel: true,
   jobs: 3,

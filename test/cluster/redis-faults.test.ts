@@ -15,7 +15,7 @@ import { itFeedsStreams } from './streams.js';
 const OUTAGE_S = Number(process.env.REDIS_OUTAGE_S ?? 4);
 
 (hasRedisServer ? describe : describe.skip)('a Redis that fails', function () {
-  this.timeout(60_000 + 2_000 * OUTAGE_S);
+  this.timeout(120_000 + 2_000 * OUTAGE_S);
   let cluster: Cluster;
   let admin: Redis;
   let checker: Checker;

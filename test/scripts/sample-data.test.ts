@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { issueToken } from '../../domain/members/index.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { SAMPLE_MEMBER } from '../../scripts/sample-data.js';
+import { endWithTests } from '../support/child-process.js';
 import { eventually } from '../support/eventually.js';
 import { openScratch, runHere, type Scratch, SEED, spawnScript } from './script-runs.js';
 
@@ -10,6 +11,7 @@ import { openScratch, runHere, type Scratch, SEED, spawnScript } from './script-
 async function start(scratch: Scratch) {
   const settings = { ...scratch.settings, DEMO: 'on', HTTP_PORT: '0', GATEWAY_PORT: '0' };
   const child = spawnScript('scripts/start.js', [], settings);
+  endWithTests(child);
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
     printed += text;

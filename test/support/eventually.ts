@@ -1,5 +1,5 @@
 /** How long, in ms, a condition may take, also on a busy machine. */
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 40_000;
 
 /** How often, in ms, it is looked at. */
 const EVERY_MS = 20;

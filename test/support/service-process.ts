@@ -83,7 +83,7 @@ export async function startServiceProcess(settings: Record<string, string> = {})
         method,
         headers: { ...(json === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
         ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-        signal: AbortSignal.timeout(20_000),
+        signal: AbortSignal.timeout(40_000),
       });
       const text = await answer.text();
       const isJson = answer.headers.get('content-type')?.startsWith('application/json');

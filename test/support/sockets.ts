@@ -16,7 +16,7 @@ export interface Client {
 }
 
 /** How long, in ms, an event may take before its test fails by name rather than by a time-out. */
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 40_000;
 
 /** A socket that is not connected yet. */
 export async function socketOf(

@@ -5,7 +5,7 @@ import { service } from './service.js';
 const open = new Set<AbortController>();
 
 /** How long, in ms, an event may take before its test fails by name rather than by a time-out. */
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 40_000;
 
 /** An open event stream that keeps everything it receives. */
 export interface EventStream {
