@@ -31,8 +31,7 @@ const EACH = Number(process.env.RACE_EACH ?? 200);
 
 /** Order, repeats and read state, over a cluster of at least two http processes and two gateways. */
 export function itKeepsOrder(given: () => Cluster): void {
-  describe('order, repeats and read state', function () {
-    this.timeout(90_000);
+  describe('order, repeats and read state', () => {
     let cluster: Cluster;
     let checker: Checker;
     let clients: ChatClient[] = [];

@@ -75,8 +75,7 @@ async function expectMended(): Promise<void> {
   expect(await records(), 'once more').to.deep.equal(after);
 }
 
-describe('the bookkeeping of a room, rewritten', function () {
-  this.timeout(30_000);
+describe('the bookkeeping of a room, rewritten', () => {
   before(() => service());
 
   it('agrees with its messages, and leaves unread what was unread, whatever it was before', () =>

@@ -97,7 +97,7 @@ async function verify(dataDir: string, ledgers: Ledger[]): Promise<void> {
 
 describe('embedded database: kill -9', () => {
   it(`loses nothing that was acknowledged, with ${WRITERS} writers, ${ROUNDS} times`, async function () {
-    this.timeout(10_000 + ROUNDS * 5000);
+    this.timeout(60_000 + ROUNDS * 5000);
     const dataDir = await mkdtemp(join(tmpdir(), 'embedded-kill-'));
     const ledgers = Array.from(
       { length: WRITERS },
