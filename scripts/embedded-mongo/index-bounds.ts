@@ -1,6 +1,6 @@
 import { Decimal128 } from 'bson';
 import { isNullish } from './bson-order.js';
-import { isDocument, numericValue, TypeOrder, typeOrder } from './bson-types.js';
+import { numericValue, TypeOrder, typeOrder } from './bson-types.js';
 import type { FilterNode } from './filter.js';
 import { encodeValue } from './key-encoding.js';
 import { literalPrefix } from './regex.js';
@@ -18,15 +18,6 @@ export interface FieldBounds {
   lower?: Side;
   upper?: Side;
   exact: boolean;
-  /** For explain, as mongod prints bounds. */
-  text: string;
-}
-
-/** More points than this are not written out: the text is made for each query. */
-const MAX_SHOWN = 20;
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : isDocument(value) ? '{...}' : String(value);
 }
 
 /** The bounds one predicate sets on its field, or undefined when an index does not help it. */
@@ -51,7 +42,7 @@ export function boundsOf(node: FilterNode): FieldBounds | undefined {
       // Without the end mark of the string: everything that begins with the prefix.
       const bytes = encodeValue(prefix).subarray(0, -2);
       const side = { bytes, inclusive: true };
-      return { lower: side, upper: side, exact: false, text: `[${shown(prefix)}...]` };
+      return { lower: side, upper: side, exact: false };
     }
     default:
       return undefined;
@@ -64,10 +55,7 @@ function points(values: readonly unknown[], exact: boolean): FieldBounds {
     const key = encodeValue(isNullish(value) ? null : value);
     keys.set(key.toString('latin1'), key);
   }
-  const some = values.slice(0, MAX_SHOWN).map((value) => `[${shown(value)}, ${shown(value)}]`);
-  const more = values.length > MAX_SHOWN ? [`and ${values.length - MAX_SHOWN} more`] : [];
-  const text = [...some, ...more].join(', ');
-  return { points: [...keys.values()].sort(Buffer.compare), exact, text };
+  return { points: [...keys.values()].sort(Buffer.compare), exact };
 }
 
 function range(op: 'gt' | 'gte' | 'lt' | 'lte', value: unknown): FieldBounds | undefined {
@@ -77,16 +65,10 @@ function range(op: 'gt' | 'gte' | 'lt' | 'lte', value: unknown): FieldBounds | u
   if (Number.isNaN(number)) return undefined;
   const side = { bytes: encodeValue(value), inclusive: op === 'gte' || op === 'lte' };
   const type = { bytes: Buffer.of(order), inclusive: true };
-  if (op === 'gt' || op === 'gte')
-    return {
-      lower: side,
-      upper: type,
-      exact: true,
-      text: `${side.inclusive ? '[' : '('}${shown(value)}, inf]`,
-    };
+  if (op === 'gt' || op === 'gte') return { lower: side, upper: type, exact: true };
   // NaN lies below all numbers in an index, but is not "less than" any.
   const lower = order === TypeOrder.number ? { bytes: encodeValue(Number.NaN), inclusive: false } : type;
-  return { lower, upper: side, exact: true, text: `[-inf, ${shown(value)}${side.inclusive ? ']' : ')'}` };
+  return { lower, upper: side, exact: true };
 }
 
 /** The intersection of two bounds of one field: points win, ranges narrow each other. */
@@ -99,7 +81,6 @@ export function intersect(a: FieldBounds, b: FieldBounds): FieldBounds {
     lower: Buffer.compare(startOf(a.lower as Side), startOf(b.lower as Side)) >= 0 ? a.lower : b.lower,
     upper: Buffer.compare(endOf(a.upper as Side), endOf(b.upper as Side)) <= 0 ? a.upper : b.upper,
     exact: a.exact && b.exact,
-    text: `${a.text} and ${b.text}`,
   } as FieldBounds;
 }
 

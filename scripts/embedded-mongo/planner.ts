@@ -32,7 +32,8 @@ export interface IndexScan {
   merge: boolean;
   /** Every key in the ranges belongs to a matching document: nothing is left to match. */
   exact: boolean;
-  bounds: Record<string, string[]>;
+  /** False where the whole index is read. */
+  bounded: boolean;
   score: number;
 }
 
@@ -86,7 +87,7 @@ export function planQuery(
     const plan = planIndex(index, conjuncts, sort);
     if (plan.score > (best?.score ?? 0)) best = plan;
   }
-  if (!best || Object.keys(best.bounds).length === 0) {
+  if (!best?.bounded) {
     const union = planOr(collection, conjuncts, sort);
     if (union) return union;
   }
@@ -159,7 +160,7 @@ function planIndex(index: Index, conjuncts: readonly FilterNode[], sort: readonl
     sorted: sort.length === 0 || order.provided,
     merge: order.merged !== undefined,
     exact,
-    bounds: Object.fromEntries(bounds.map((field) => [field.name, [field.bounds.text]])),
+    bounded: bounds.length > 0,
     score:
       equalities * 20 +
       (bounds.length > equalities ? 10 : 0) +
@@ -276,5 +277,5 @@ function planOr(
 /** The index scans whose union is a plan; none for one that reads a whole collection or index. */
 function branchesOf(plan: Plan): IndexScan[] {
   if (plan.kind === 'OR') return plan.branches;
-  return plan.kind === 'IXSCAN' && Object.keys(plan.bounds).length > 0 ? [plan] : [];
+  return plan.kind === 'IXSCAN' && plan.bounded ? [plan] : [];
 }

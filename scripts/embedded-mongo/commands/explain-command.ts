@@ -70,9 +70,6 @@ function scanStage(scan: IndexScan): Document {
     isSparse: spec.sparse,
     isPartial: spec.partial !== undefined,
     direction: scan.reverse ? 'backward' : 'forward',
-    indexBounds: Object.fromEntries(
-      spec.fields.map(({ name }) => [name, scan.bounds[name] ?? ['[MinKey, MaxKey]']]),
-    ),
   };
 }
 
