@@ -2,6 +2,9 @@ import { type Binary, Decimal128, type ObjectId, type Timestamp } from 'bson';
 import { type Document, numericValue, regexParts, TypeOrder, typeOrder } from './bson-types.js';
 import { decimalRemainder } from './decimal-key.js';
 
+/** For a double or a timestamp on its way into a key. */
+const eight = Buffer.alloc(8);
+
 /**
  * Byte keys whose plain byte order is BSON's order, for index entries and sorting.
  *
@@ -41,7 +44,7 @@ class KeyWriter {
 
   private reserve(bytes: number): void {
     if (this.length + bytes <= this.buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, this.length + bytes));
+    const grown = Buffer.allocUnsafe(2 * (this.length + bytes));
     this.buffer.copy(grown, 0, 0, this.length);
     this.buffer = grown;
   }
@@ -70,8 +73,9 @@ class KeyWriter {
         return;
       case TypeOrder.binary: {
         const binary = value as Binary;
-        this.reserve(5);
-        this.length = this.buffer.writeUInt32BE(binary.length(), this.length);
+        const size = Buffer.alloc(4);
+        size.writeUInt32BE(binary.length());
+        this.bytes(size);
         this.byte(binary.sub_type);
         this.bytes(binary.value());
         return;
@@ -86,11 +90,8 @@ class KeyWriter {
         this.double((value as Date).getTime());
         return;
       case TypeOrder.timestamp:
-        this.reserve(8);
-        this.length = this.buffer.writeBigUInt64BE(
-          BigInt.asUintN(64, (value as Timestamp).toBigInt()),
-          this.length,
-        );
+        eight.writeBigUInt64BE(BigInt.asUintN(64, (value as Timestamp).toBigInt()));
+        this.bytes(eight);
         return;
       case TypeOrder.regex: {
         const { pattern, options } = regexParts(value);
@@ -115,28 +116,26 @@ class KeyWriter {
   }
 
   private double(value: number): void {
-    this.reserve(8);
-    const start = this.length;
     if (Number.isNaN(value)) {
-      this.buffer.fill(0, start, start + 8);
+      eight.fill(0);
     } else {
-      this.buffer.writeDoubleBE(value === 0 ? 0 : value, start);
-      const first = this.buffer[start] as number;
-      if (first & 0x80) for (let i = start; i < start + 8; i++) this.buffer[i] = ~(this.buffer[i] as number);
-      else this.buffer[start] = first | 0x80;
+      eight.writeDoubleBE(value === 0 ? 0 : value);
+      const first = eight[0] as number;
+      if (first & 0x80) for (let i = 0; i < 8; i++) eight[i] = ~(eight[i] as number);
+      else eight[0] = first | 0x80;
     }
-    this.length = start + 8;
+    this.bytes(eight);
   }
 
   private string(text: string): void {
-    this.reserve(text.length * 3 + 2);
+    const bytes = Buffer.from(text);
     if (text.includes('\0')) {
-      for (const byte of Buffer.from(text)) {
+      for (const byte of bytes) {
         this.byte(byte);
         if (byte === 0) this.byte(0xff);
       }
     } else {
-      this.length += this.buffer.write(text, this.length);
+      this.bytes(bytes);
     }
     this.byte(0);
     this.byte(1);
