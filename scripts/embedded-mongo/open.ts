@@ -78,7 +78,6 @@ async function reopen(dataDir: string, folder: string, giveUpAt: number): Promis
   for (;;) {
     if (!existsSync(join(folder, 'data.mdb'))) throw new Error(`the data of ${folder} is gone`);
     try {
-      if (Date.now() > giveUpAt) throw new Error(`the database of ${folder} does not stay up`);
       return await holdOrStart(dataDir, folder, giveUpAt);
     } catch (error) {
       if (Date.now() > giveUpAt) throw error;
@@ -90,6 +89,7 @@ async function reopen(dataDir: string, folder: string, giveUpAt: number): Promis
 /** Joins the process that serves the folder, or starts one: of several started at once, the lock lets one serve. */
 async function holdOrStart(dataDir: string, folder: string, deadline: number): Promise<Hold> {
   for (;;) {
+    if (Date.now() > deadline) throw new Error(`the database of ${folder} does not stay up`);
     const joined = await holdOwner(folder);
     if (joined) return joined;
     const { child, failure } = await startChild(dataDir);
@@ -97,7 +97,6 @@ async function holdOrStart(dataDir: string, folder: string, deadline: number): P
     if (child.connected) child.disconnect();
     if (hold) return hold;
     if (failure) throw failure;
-    if (Date.now() > deadline) throw new Error(`the database of ${folder} does not stay up`);
   }
 }
 
