@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ABORT, open, type RootDatabase } from 'lmdb';
 import { type Entry, type KeyRange, type Storage, StorageFailure, type Writer } from './storage.js';
@@ -145,12 +145,9 @@ export class LmdbStorage implements Storage, Writer {
  * by SIGBUS. So the part it writes to gets its blocks here, where a lack of them is an error. Nobody else has it open.
  */
 function reserveLockFile(file: string): void {
-  const lockFile = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o644);
-  try {
-    writeSync(lockFile, Buffer.alloc(LOCK_BYTES));
-  } finally {
-    closeSync(lockFile);
-  }
+  appendFileSync(file, '');
+  // Over what is there: LMDB's file is longer.
+  writeFileSync(file, Buffer.alloc(LOCK_BYTES), { flag: 'r+' });
 }
 
 /** The real cause of a failed commit, which lmdb-js hides in a rejected promise. */

@@ -81,14 +81,13 @@ function parseMsg(message: Buffer, requestId: number): Request {
     const kind = message[at++];
     if (kind === 0) {
       if (command) throw new ProtocolError('OP_MSG has two bodies');
-      const bytes = documentAt(message, at, end);
+      const bytes = sizedAt(message, at, end);
       command = decode(bytes);
       at += bytes.length;
     } else if (kind === 1) {
-      const size = at + 4 <= end ? message.readInt32LE(at) : -1;
-      if (size < 5 || at + size > end) throw new ProtocolError('OP_MSG section has a bad size');
-      readSequence(message, at + 4, at + size, sequences);
-      at += size;
+      const { length } = sizedAt(message, at, end);
+      readSequence(message, at + 4, at + length, sequences);
+      at += length;
     } else {
       throw new ProtocolError(`OP_MSG has an unknown section kind ${kind}`);
     }
@@ -106,16 +105,17 @@ function readSequence(message: Buffer, start: number, end: number, sequences: Ma
   if (sequences.has(name)) throw new ProtocolError(`OP_MSG has two sequences named ${name}`);
   const documents: Buffer[] = [];
   for (let at = nameEnd + 1; at < end; ) {
-    const bytes = documentAt(message, at, end);
+    const bytes = sizedAt(message, at, end);
     documents.push(bytes);
     at += bytes.length;
   }
   sequences.set(name, documents);
 }
 
-function documentAt(message: Buffer, at: number, end: number): Buffer {
+/** A document or a sequence: both begin with their size. */
+function sizedAt(message: Buffer, at: number, end: number): Buffer {
   const size = at + 4 <= end ? message.readInt32LE(at) : -1;
-  if (size < 5 || at + size > end) throw new ProtocolError('document has a bad size');
+  if (size < 5 || at + size > end) throw new ProtocolError('a document or sequence has a bad size');
   return message.subarray(at, at + size);
 }
 
@@ -125,7 +125,7 @@ function parseQuery(message: Buffer, requestId: number): Request {
   if (nameEnd < 0) throw new ProtocolError('OP_QUERY has no collection name');
   const namespace = message.toString('utf8', HEADER_BYTES + 4, nameEnd);
   if (!namespace.endsWith('.$cmd')) throw new ProtocolError('OP_QUERY is served for commands only');
-  let command = decode(documentAt(message, nameEnd + 9, message.length));
+  let command = decode(sizedAt(message, nameEnd + 9, message.length));
   if (typeof command.$query === 'object' && command.$query) command = command.$query as Document;
   return {
     requestId,
