@@ -19,8 +19,6 @@ export function addNumbers(a: unknown, b: unknown): unknown {
     : Long.fromBigInt(sum);
 }
 
-/** Int32 and long; a bare JavaScript number stands for what the encoder would make of it. */
 function isInteger(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) <= 0x7fffffff;
   return value instanceof Int32 || value instanceof Long;
 }

@@ -74,7 +74,6 @@ const BOOLEAN: TypeInfo = { order: TypeOrder.boolean, number: 8, alias: 'bool' }
 const NULL: TypeInfo = { order: TypeOrder.null, number: 10, alias: 'null' };
 const UNDEFINED: TypeInfo = { order: TypeOrder.undefined, number: 6, alias: 'undefined' };
 const INT: TypeInfo = { order: TypeOrder.number, number: 16, alias: 'int' };
-const DOUBLE: TypeInfo = { order: TypeOrder.number, number: 1, alias: 'double' };
 
 /** Alias to number for $type; `number` stands for all four numeric types and is handled by the caller. */
 export const TYPE_ALIASES: ReadonlyMap<string, number> = new Map(
@@ -94,7 +93,8 @@ export function typeInfo(value: unknown): TypeInfo {
     case 'undefined':
       return UNDEFINED;
     case 'number':
-      return Number.isInteger(value) && Math.abs(value) <= 0x7fffffff ? INT : DOUBLE;
+      // Decoded numbers are objects; what is left are counts.
+      return INT;
     default: {
       if (value === null) return NULL;
       const info = INFO_BY_PROTOTYPE.get(Object.getPrototypeOf(value));

@@ -1,4 +1,4 @@
-import { type Document, isDocument, setOwn } from './bson-types.js';
+import { type Document, isDocument, setOwn, typeInfo } from './bson-types.js';
 import { badValue, CommandError } from './errors.js';
 import { type FieldPath, isArrayIndex } from './field-path.js';
 
@@ -39,12 +39,7 @@ export function slotAt(document: Document, path: FieldPath, create: boolean): Sl
 }
 
 function notViable(field: string, name: string, value: unknown): CommandError {
-  return new CommandError(28, `Cannot create field '${field}' in element {${name}: ${preview(value)}}`);
-}
-
-function preview(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'undefined';
-  return text.length > 80 ? `${text.slice(0, 80)}...` : text;
+  return new CommandError(28, `Cannot create field '${field}' in '${name}' of type ${typeInfo(value).alias}`);
 }
 
 export function readSlot({ container, key }: Slot): unknown {

@@ -74,11 +74,7 @@ export function checkBatch(size: number): void {
 
 /** Options that change results and that this server does not have are refused, never ignored. */
 export function refuseUnserved(command: Document): void {
-  if (
-    command.startTransaction !== undefined ||
-    command.autocommit !== undefined ||
-    command.txnNumber !== undefined
-  )
+  if (command.txnNumber !== undefined)
     throw new CommandError(20, 'Transaction numbers are only allowed on a replica set member or mongos');
   if (isDocument(command.readConcern)) {
     const { level } = command.readConcern;

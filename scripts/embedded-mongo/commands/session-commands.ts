@@ -27,11 +27,7 @@ const hello: CommandHandler = (call) => ({
 const buildInfo: CommandHandler = () => ({
   version: SERVER_VERSION,
   versionArray: [7, 0, 0, 0],
-  modules: ['embedded'],
-  bits: 64,
-  debug: false,
   maxBsonObjectSize: MAX_DOCUMENT_BYTES,
-  storageEngines: ['lmdb'],
   ok: 1,
 });
 
