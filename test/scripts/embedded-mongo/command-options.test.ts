@@ -243,9 +243,25 @@ describe('embedded database: options of commands', () => {
     expect(authInfo).to.have.property('authenticatedUserPrivileges').that.deep.equals([]);
   });
 
-  it('listDatabases gives names alone when asked to', async () => {
+  it('listDatabases gives those that match, and names alone when asked to', async () => {
+    expect(await runCommand(engine, { listDatabases: 1, filter: { name: 'test' } })).to.deep.equal({
+      databases: [{ name: 'test', sizeOnDisk: 0, empty: false }],
+      totalSize: 0,
+      ok: 1,
+    });
     expect(await runCommand(engine, { listDatabases: 1, nameOnly: true })).to.deep.equal({
       databases: [{ name: 'test' }],
+      ok: 1,
+    });
+    const others = await runCommand(engine, { listDatabases: 1, filter: { name: { $ne: 'test' } } });
+    expect(others.databases).to.deep.equal([]);
+  });
+
+  it('buildInfo names the release whose behaviour is followed', async () => {
+    expect(await runCommand(engine, { buildInfo: 1 })).to.deep.equal({
+      version: '7.0.0',
+      versionArray: [7, 0, 0, 0],
+      maxBsonObjectSize: 16 * 1024 * 1024,
       ok: 1,
     });
   });

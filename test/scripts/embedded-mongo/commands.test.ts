@@ -212,6 +212,11 @@ describe('embedded database: commands, through the driver', () => {
       const killed = await db.command({ killCursors: 'rows', cursors: [empty.cursor.id] });
       expect(killed.cursorsKilled).to.have.lengthOf(1);
       expect((await failure(db.command({ getMore: empty.cursor.id, collection: 'rows' }))).code).to.equal(43);
+      const again = await db.command({ killCursors: 'rows', cursors: [empty.cursor.id] });
+      expect([again.cursorsKilled, again.cursorsNotFound.length]).to.deep.equal([[], 1]);
+      expect((await failure(db.command({ killCursors: 'rows', cursors: empty.cursor.id }))).code).to.equal(
+        14,
+      );
       const single = await db.command({ find: 'rows', batchSize: 3, singleBatch: true });
       expect(Number(single.cursor.id)).to.equal(0);
     });
@@ -253,6 +258,15 @@ describe('embedded database: commands, through the driver', () => {
       expect(
         (await client.db('admin').admin().listDatabases()).databases.map((one) => one.name),
       ).to.deep.equal(['adoption']);
+      expect(await db.listCollections({ name: 'a' }).toArray()).to.deep.equal([
+        {
+          name: 'a',
+          type: 'collection',
+          options: {},
+          info: { readOnly: false },
+          idIndex: { v: 2, key: { _id: 1 }, name: '_id_' },
+        },
+      ]);
       await db.dropCollection('a');
       expect(await db.listCollections().toArray()).to.have.lengthOf(1);
       for (const name of ['a$b', '', '.a', 'system.users'])

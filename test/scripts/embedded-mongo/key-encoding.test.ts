@@ -1,4 +1,16 @@
-import { Binary, BSONRegExp, Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID } from 'bson';
+import {
+  Binary,
+  BSONRegExp,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  UUID,
+} from 'bson';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compareValues } from '../../../scripts/embedded-mongo/bson-order.js';
@@ -67,6 +79,61 @@ describe('embedded database: keys', () => {
       }),
       { numRuns: 5_000, seed },
     );
+  });
+
+  // Not compared with compareValues, which itself compares decimals by their keys.
+  it('order numbers of all types exactly', () => {
+    const decimal = (text: string) => Decimal128.fromString(text);
+    const rising = [
+      ...[0, decimal('1E-400'), 5e-324, decimal('5E-324'), decimal('0.1')],
+      ...[
+        decimal('0.1000000000000000055'),
+        0.1,
+        decimal('0.1000000000000000056'),
+        decimal('0.1000000000000001'),
+      ],
+      ...[new Int32(1), decimal('1.000000000000000000000000000000001'), new Double(1.5)],
+      ...[
+        decimal('9007199254740991.9'),
+        2 ** 53,
+        decimal('9007199254740992.05'),
+        decimal('9007199254740992.5'),
+      ],
+      ...[
+        Long.fromString('9007199254740993'),
+        decimal('9007199254740993.5'),
+        Long.fromString('9007199254740994'),
+      ],
+      ...[Long.MAX_VALUE, decimal('9223372036854775807.5'), new Double(2 ** 63)],
+      ...[Number.MAX_VALUE, decimal('1E310'), decimal('2E310'), decimal('1E400'), Number.POSITIVE_INFINITY],
+    ];
+    const falling = rising.slice(1).map((number) => {
+      if (number instanceof Decimal128) return decimal(`-${number}`);
+      return number instanceof Long ? number.negate() : -number;
+    });
+    const numbers = [Number.NaN, ...falling.reverse(), ...rising];
+    const keys = numbers.map(encodeValue);
+    expect([...keys].sort(Buffer.compare).map((key) => String(numbers[keys.indexOf(key)]))).to.deep.equal(
+      numbers.map(String),
+    );
+  });
+
+  it('order text by its bytes in UTF-8, as comparing does', () => {
+    const texts = ['a', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}'];
+    for (const compare of [
+      compareValues,
+      (a: string, b: string) => Buffer.compare(encodeValue(a), encodeValue(b)),
+    ]) {
+      const signs = texts.map((a) => texts.map((b) => Math.sign(compare(a, b))));
+      expect(signs).to.deep.equal(texts.map((_, i) => texts.map((_, j) => Math.sign(i - j))));
+    }
+  });
+
+  it('may be of any length', () => {
+    const key = encodeValue(Array(100_000).fill(true));
+    const item = encodeValue(true);
+    const end = Buffer.of(0);
+    expect(key.equals(Buffer.concat([key.subarray(0, 1), ...Array(100_000).fill(item), end]))).to.equal(true);
   });
 
   it('order as tuples when fields are put together', () => {

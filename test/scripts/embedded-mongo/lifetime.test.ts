@@ -58,6 +58,13 @@ describe('embedded database: how long it lives', () => {
     await hold?.lost;
   }
 
+  it('leads a process group of its own, which Ctrl-C in the terminal of its users does not reach', async () => {
+    await open();
+    const hold = await holdOwner(folder);
+    expect(process.kill(-(hold?.pid as number), 0)).to.equal(true);
+    await hold?.letGo();
+  });
+
   it('is shared by all who open it, and ends with the last one, whoever started it', async () => {
     const [one, two, three] = (await Promise.all([open(), open(), open()])) as [
       OpenedMongo,

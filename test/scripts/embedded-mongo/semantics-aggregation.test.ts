@@ -289,6 +289,9 @@ const expressions: [
   ],
   [[], { $gt: ['$a'] }, 16020, 'expression.h: two operands'],
   [[], { $cond: JSON.parse('{"if":1,"then":2}') }, 17082, '$cond: needs else'],
+  [[], { $cond: JSON.parse('{"then":2,"else":3}') }, 17080, '$cond: needs if'],
+  [[], { $cond: JSON.parse('{"if":1,"else":3}') }, 17081, '$cond: needs then'],
+  [[], { $cond: JSON.parse('{"if":1,"then":2,"else":3,"elif":4}') }, 17083, '$cond: no other parameter'],
   [[], { $ifNull: ['$a'] }, 1257300, '$ifNull: at least two'],
   [[], { $gt: ['$a', 1], $lt: ['$a', 2] }, 15983, 'expression.cpp: one operator'],
   [[], { $eq: ['$', 1] }, 16872, 'expression.cpp'],
@@ -388,6 +391,7 @@ const pipelines: [pipeline: Document[], ids: unknown[]][] = [
   ],
   [[{ $limit: 4 }, { $count: '_id' }], [4]],
   [[{ $skip: 1 }, { $count: '_id' }], [5]],
+  [[{ $count: '_id' }, { $match: { _id: { $type: 'int' } } }], [6]],
   [[{ $group: { _id: '$a' } }, { $count: '_id' }], [3]],
   [
     [{ $group: { _id: '$a' } }, { $sort: { _id: -1 } }, { $limit: 2 }],

@@ -7,7 +7,7 @@ import { type KeyRange, type Storage, StorageFailure } from '../../../scripts/em
 import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
 import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
 import { indexFaults } from './index-check.js';
-import { buildEngine, runCommand } from './run-command.js';
+import { buildEngine, find, runCommand } from './run-command.js';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
@@ -206,8 +206,8 @@ for (const [name, open] of implementations)
       );
     });
 
-    it('carries a database through updates, index builds, removals and drops', async () => {
-      const engine = buildEngine(storage);
+    it('carries a database through updates, index builds, removals, a restart and drops', async () => {
+      let engine = buildEngine(storage);
       await runCommand(engine, {
         insert: 'c',
         documents: Array.from({ length: 2500 }, (_, i) => ({ _id: i, n: i % 7, at: new Date(i * 1000) })),
@@ -227,7 +227,23 @@ for (const [name, open] of implementations)
       const collection = engine.catalog.find('test', 'c');
       if (!collection) throw new Error('no collection');
       expect(indexFaults(engine, collection)).to.deep.equal([]);
-      await runCommand(engine, { drop: 'c' });
+      await runCommand(engine, { create: 'empty' });
+      await runCommand(engine, { create: 'other' });
+      engine.cursors.close();
+      engine = buildEngine(storage);
+      const documents = (name: string) => find(engine, name, { sort: { _id: 1 } });
+      const before = await documents('c');
+      await runCommand(engine, { insert: 'empty', documents: [{ _id: 1 }] });
+      await runCommand(engine, { insert: 'c', documents: [{ _id: 9000 }] });
+      await runCommand(engine, { insert: 'new', documents: [{ _id: 2 }] });
+      await runCommand(engine, { createIndexes: 'new', indexes: [{ key: { a: 1 }, name: 'a' }] });
+      expect(await documents('c')).to.deep.equal([...before, { _id: 9000 }]);
+      expect(await documents('empty')).to.deep.equal([{ _id: 1 }]);
+      expect(await documents('other')).to.deep.equal([]);
+      expect(await documents('new')).to.deep.equal([{ _id: 2 }]);
+      for (const collection of engine.catalog.all())
+        expect(indexFaults(engine, collection), collection.name).to.deep.equal([]);
+      for (const name of ['c', 'empty', 'other', 'new']) await runCommand(engine, { drop: name });
       expect(storage.count(Buffer.from([0, 0, 0, 1]), Buffer.alloc(9, 255))).to.equal(0);
       engine.cursors.close();
     });

@@ -198,6 +198,14 @@ describe('embedded database: the wire', () => {
       message(OP_MSG, Buffer.concat([flagBits(0), Buffer.of(1, 255, 255, 255, 127)])),
     ],
     [
+      'a document that ends within its size',
+      message(OP_MSG, Buffer.concat([flagBits(0), Buffer.of(0, 5, 0)])),
+    ],
+    [
+      'a sequence that ends within its size',
+      message(OP_MSG, Buffer.concat([flagBits(0), Buffer.of(1, 5, 0)])),
+    ],
+    [
       'a sequence without a name',
       message(OP_MSG, Buffer.concat([flagBits(0), Buffer.of(1, 6, 0, 0, 0, 65, 65)])),
     ],
