@@ -257,6 +257,24 @@ describe('embedded database: options of commands', () => {
     expect(others.databases).to.deep.equal([]);
   });
 
+  it('hello tells a driver the limits of a standalone', async () => {
+    const { localTime, ...told } = await runCommand(engine, { hello: 1 });
+    expect(localTime).to.be.instanceOf(Date);
+    expect(told).to.deep.equal({
+      isWritablePrimary: true,
+      helloOk: true,
+      maxBsonObjectSize: 16 * 1024 * 1024,
+      maxMessageSizeBytes: 48_000_000,
+      maxWriteBatchSize: 100_000,
+      logicalSessionTimeoutMinutes: 30,
+      connectionId: 1,
+      minWireVersion: 0,
+      maxWireVersion: 21,
+      readOnly: false,
+      ok: 1,
+    });
+  });
+
   it('buildInfo names the release whose behaviour is followed', async () => {
     expect(await runCommand(engine, { buildInfo: 1 })).to.deep.equal({
       version: '7.0.0',

@@ -85,7 +85,15 @@ describe('embedded database: keys', () => {
   it('order numbers of all types exactly', () => {
     const decimal = (text: string) => Decimal128.fromString(text);
     const rising = [
-      ...[0, decimal('1E-400'), 5e-324, decimal('5E-324'), decimal('0.1')],
+      ...[
+        0,
+        decimal('1E-6176'),
+        decimal('1E-400'),
+        decimal('3E-324'),
+        5e-324,
+        decimal('5E-324'),
+        decimal('0.1'),
+      ],
       ...[
         decimal('0.1000000000000000055'),
         0.1,
@@ -105,7 +113,14 @@ describe('embedded database: keys', () => {
         Long.fromString('9007199254740994'),
       ],
       ...[Long.MAX_VALUE, decimal('9223372036854775807.5'), new Double(2 ** 63)],
-      ...[Number.MAX_VALUE, decimal('1E310'), decimal('2E310'), decimal('1E400'), Number.POSITIVE_INFINITY],
+      ...[
+        Number.MAX_VALUE,
+        decimal('1E310'),
+        decimal('2E310'),
+        decimal('1E400'),
+        decimal('9E6144'),
+        Number.POSITIVE_INFINITY,
+      ],
     ];
     const falling = rising.slice(1).map((number) => {
       if (number instanceof Decimal128) return decimal(`-${number}`);
@@ -116,6 +131,19 @@ describe('embedded database: keys', () => {
     expect([...keys].sort(Buffer.compare).map((key) => String(numbers[keys.indexOf(key)]))).to.deep.equal(
       numbers.map(String),
     );
+  });
+
+  it('are the same for equal numbers of all types', () => {
+    const same: [unknown, ...unknown[]][] = [
+      [0, -0, new Int32(0), Long.ZERO, Decimal128.fromString('-0E+3')],
+      [1500, new Int32(1500), new Double(1500), Long.fromNumber(1500), Decimal128.fromString('1.50E3')],
+      [0.5, Decimal128.fromString('0.50')],
+      [2 ** 60, Long.fromBigInt(2n ** 60n), Decimal128.fromString('1152921504606846976')],
+      [Number.NaN, Decimal128.fromString('NaN')],
+      [Number.NEGATIVE_INFINITY, Decimal128.fromString('-Infinity')],
+    ];
+    for (const [first, ...others] of same)
+      for (const other of others) expect(encodeValue(other), String(other)).to.deep.equal(encodeValue(first));
   });
 
   it('order text by its bytes in UTF-8, as comparing does', () => {
