@@ -146,7 +146,7 @@ export class LmdbStorage implements Storage, Writer {
  */
 function reserveLockFile(file: string): void {
   appendFileSync(file, '');
-  // Over what is there: LMDB's file is longer.
+  // Over what is there: emptied first, it could lose its block on a full disk.
   writeFileSync(file, Buffer.alloc(LOCK_BYTES), { flag: 'r+' });
 }
 
