@@ -366,12 +366,15 @@ describe('presence of several processes', () => {
     // The next refresh is too far away: one between a change and its push would rightly tell it first.
     const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
     const [one, two] = [await start(times), await start(times)];
-    /** Every process with somebody in the room refreshes it. */
+    await eventually(async () => {
+      const [, count] = await one.redis.commands.pubsub('NUMSUB', redisChannels.presenceCleared);
+      expect(Number(count), 'both are subscribed').equal(2);
+    });
+    /** Every process with somebody in the room refreshes it, once: one still under way later would tell, too. */
     async function refresh(...all: Process[]): Promise<void> {
       const before = all.map(({ asked }) => asked);
-      await eventually(async () => {
-        // Until it is heard: a subscription may not stand yet.
-        await one.redis.commands.publish(redisChannels.presenceCleared, String(room));
+      await one.redis.commands.publish(redisChannels.presenceCleared, String(room));
+      await eventually(() => {
         for (const [i, { asked }] of all.entries()) expect(asked).above(before[i] as number);
       });
     }
