@@ -6,6 +6,8 @@ import { takeErrors } from './unexpected-errors.js';
 /** Collection scans that may be, each with its reason. */
 const JUSTIFIED_SCANS = new Set<string>([]);
 
+const { setTimeout: realSetTimeout, setInterval: realSetInterval } = globalThis;
+
 /** What holds for every test: it closes what it opened, and the service logged no error it did not expect. */
 export const mochaHooks = {
   async afterEach() {
@@ -16,6 +18,9 @@ export const mochaHooks = {
       throw new Error(`the service logged errors nobody expected:\n${errors.join('\n')}`);
   },
   async afterAll() {
+    // The next file runs in the same process.
+    if (setTimeout !== realSetTimeout || setInterval !== realSetInterval)
+      throw new Error('a test of this file has left fake timers behind');
     const scans = await stopService();
     const unjustified = scans.filter(({ namespace, query }) => !JUSTIFIED_SCANS.has(`${namespace} ${query}`));
     if (unjustified.length > 0) {
