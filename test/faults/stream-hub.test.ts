@@ -78,7 +78,8 @@ describe('the hub of event streams', () => {
   afterEach(() => {
     void hub.close(0);
     mock.timers.tick(0);
-    mock.timers.reset();
+    // Forgets its mocks, too: a later `reset` in this process would bring the mocked timers back.
+    mock.reset();
   });
 
   function open(expiresAt = 3_600_000, memberNo = 7, res = new FakeResponse()): FakeResponse {

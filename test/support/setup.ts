@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { stopService } from './service.js';
 import { closeSockets } from './sockets.js';
 import { closeStreams } from './streams.js';
@@ -18,7 +19,8 @@ export const mochaHooks = {
       throw new Error(`the service logged errors nobody expected:\n${errors.join('\n')}`);
   },
   async afterAll() {
-    // The next file runs in the same process.
+    // The next file runs in the same process, and its own `reset` would bring back what was mocked here.
+    mock.reset();
     if (setTimeout !== realSetTimeout || setInterval !== realSetInterval)
       throw new Error('a test of this file has left fake timers behind');
     const scans = await stopService();
