@@ -1,25 +1,29 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { compiled } from '../support/child-process.js';
+import { runScript } from '../scripts/script-runs.js';
+
+const MONGODB_URI = 'mongodb://127.0.0.1:1/adoption';
+const REDIS_URL = 'redis://127.0.0.1:1';
 
 describe('one process of several that cannot start', () => {
   for (const path of ['gateway/main.js', 'http/main.js']) {
-    it(`${path} says in a line each that it needs Redis and the shared database`, async () => {
-      const child = spawn(process.execPath, [fileURLToPath(compiled(path))], {
-        cwd: tmpdir(),
-        env: { PATH: process.env.PATH, NODE_ENV: 'test', HTTP_PORT: '0', GATEWAY_PORT: '0' },
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      let stderr = '';
-      child.stderr.on('data', (chunk) => {
-        stderr += chunk;
-      });
-      const [status] = await once(child, 'close');
-      expect(status).to.equal(1);
-      expect(stderr).to.match(/^(REDIS_URL: .+\nMONGODB_URI: .+|MONGODB_URI: .+\nREDIS_URL: .+)\n$/);
+    it(`${path} says in one line that it needs Redis, or the shared database`, async () => {
+      const start = async (settings: Record<string, string>) => {
+        const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
+        const { status, stderr } = await runScript(path, [], { DATA_DIR: tmpdir(), ...ports, ...settings });
+        expect(status).to.equal(1);
+        return stderr.trim().split('\n');
+      };
+      const [withoutRedis, withoutDatabase, withoutBoth] = await Promise.all([
+        start({ MONGODB_URI }),
+        start({ REDIS_URL }),
+        start({}),
+      ]);
+      expect(withoutRedis).to.have.length(1);
+      expect(withoutRedis[0]).to.match(/^REDIS_URL: /);
+      expect(withoutDatabase).to.have.length(1);
+      expect(withoutDatabase[0]).to.match(/^MONGODB_URI: /);
+      expect(withoutBoth, 'a line for each').to.have.length(2);
     });
   }
 });

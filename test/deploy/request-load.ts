@@ -19,7 +19,7 @@ export interface RequestLoad {
 }
 
 /** Time, in ms, each worker rests between two requests: several hundred requests a second from all. */
-const REST_MS = 15;
+const REST_MS = 5;
 
 interface Answer {
   status: number;
