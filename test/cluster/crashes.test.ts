@@ -148,7 +148,7 @@ interface RoomElement {
   });
 
   it('46: all gateways restarted one after another under load: nothing lost, doubled or out of order', async () => {
-    await underLoad(6, async () => {
+    await underLoad(12, async () => {
       for (const name of ['gateway-0', 'gateway-1', 'gateway-2']) {
         expect(await cluster.kill(name, 'SIGTERM')).to.equal(0);
         await cluster.restart(name);

@@ -23,7 +23,7 @@ export async function startLoad(
   checker: Checker,
   rooms: number,
   address: (client: number) => string,
-  pauseMs = 50,
+  pauseMs = 20,
 ): Promise<Load> {
   const load: Load['rooms'] = [];
   const clients: ChatClient[] = [];

@@ -27,7 +27,7 @@ async function listenTo(url: string) {
 }
 
 /** Messages each of two members sends in the race for numbers; the list of faults has 1,000, by setting. */
-const EACH = Number(process.env.RACE_EACH ?? 200);
+const EACH = Number(process.env.RACE_EACH ?? 500);
 
 /** Order, repeats and read state, over a cluster of at least two http processes and two gateways. */
 export function itKeepsOrder(given: () => Cluster): void {
