@@ -2,7 +2,7 @@
 const filesNamed = process.argv.slice(2).some((argument) => /\.js$/.test(argument));
 
 /** Folders whose files take longest. They go first: one that came last would run alone, on one core. */
-const LONG = 'browser,cluster,deploy,scripts,story';
+const LONG = 'e2e,scripts';
 
 /** Mocha's settings. With CI=true a test that did not run fails the run: nothing is skipped silently. */
 module.exports = {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /** Folders whose tests start several processes each: too slow to run for a change elsewhere. */
-const SLOW = /^test\/(?:browser|cluster|deploy|faults|scripts\/load)\//;
+const SLOW = /^test\/(?:e2e|hostile|scripts\/load)\//;
 
 function git(root: string, ...args: string[]): string[] {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
@@ -28,9 +28,7 @@ function importsOf(root: string, file: string): string[] {
 /** The nearest folder of tests that mirrors a source file: test/http/chat for http/chat/chat.routes.ts. */
 function mirrorOf(root: string, file: string): string | undefined {
   for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
-    const mirrors = [`test/${folder}`, `test/${folder.replace(/^domain\//, '')}`];
-    const found = mirrors.find((mirror) => existsSync(join(root, mirror)));
-    if (found) return found;
+    if (existsSync(join(root, 'test', folder))) return `test/${folder}`;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { documentedCalls } from '../contract/documented-calls.js';
-import * as shapes from '../contract/documented-shapes.js';
-import type { Shape } from '../contract/shapes.js';
+import { documentedCalls } from '../api/documented-calls.js';
+import * as shapes from '../api/documented-shapes.js';
+import type { Shape } from '../api/shapes.js';
 import { textOf } from './documents.js';
 
 const page = textOf('docs/interface.md');

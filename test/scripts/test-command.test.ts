@@ -15,7 +15,7 @@ function npmTest(...args: string[]) {
 
 describe('npm test', () => {
   it('runs the named file alone', () => {
-    const { status, stdout } = npmTest('test/kernel/origins.test.ts');
+    const { status, stdout } = npmTest('test/domain/kernel/origins.test.ts');
     expect(status).to.equal(0);
     expect(stdout).to.match(/\b3 passing/);
   });
@@ -43,7 +43,7 @@ describe('the tests that a change touches', () => {
     write('domain/kernel/ids.ts', '1');
     write('test/http/chat/chat.test.ts', '1');
     write('test/domain/chat/rooms.test.ts', "import { newId } from '../../../domain/kernel/ids.js';");
-    write('test/cluster/order.test.ts', "import { newId } from '../../domain/kernel/ids.js';");
+    write('test/e2e/cluster/order.test.ts', "import { newId } from '../../../domain/kernel/ids.js';");
     write('test/architecture/rules.test.ts', '1');
     git('init', '-q');
     git('add', '.');
@@ -70,8 +70,8 @@ describe('the tests that a change touches', () => {
     write('domain/kernel/ids.ts', '2');
     expect(changedTests(root, 'HEAD'))
       .to.include('test/domain/chat/rooms.test.ts')
-      .and.not.include('test/cluster/order.test.ts');
-    write('test/cluster/order.test.ts', '2');
-    expect(changedTests(root, 'HEAD')).to.include('test/cluster/order.test.ts');
+      .and.not.include('test/e2e/cluster/order.test.ts');
+    write('test/e2e/cluster/order.test.ts', '2');
+    expect(changedTests(root, 'HEAD')).to.include('test/e2e/cluster/order.test.ts');
   });
 });

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Actor } from '../../../domain/kernel/actor.js';
+import { Member } from '../../../domain/members/member.model.js';
+import { createMemberDirectory, type MemberDirectory } from '../../../domain/members/member-directory.js';
+import { later } from '../../support/later.js';
+import { service } from '../../support/service.js';
+
+/** How many members are held in memory. */
+const HELD = 50_000;
+
+describe('the directory of members', () => {
+  /** One process's directory, and what this process writes past it: as another process would. */
+  let directory: MemberDirectory;
+  /** Part of every nickname of a test. */
+  let name: string;
+  const actors = (nicknames: string[]) =>
+    Promise.all(
+      nicknames.map(async (nickname) =>
+        (await service()).domain.members.record({
+          email: `${randomUUID()}@example.org`,
+          nickname,
+          issuedAt: 0,
+        }),
+      ),
+    );
+  const leave = ({ no }: Actor) => Member.updateOne({ _id: no }, { $set: { leftAt: new Date() } });
+
+  beforeEach(() => {
+    directory = createMemberDirectory();
+    name = randomUUID().slice(0, 8);
+  });
+
+  it('leaves out numbers without a member, and names each once', async () => {
+    const [one] = (await actors(['one'])) as [Actor];
+    expect(await directory.lookUp([one.no, 2 ** 40, one.no])).to.deep.equal(new Map([[one.no, one]]));
+    expect(await directory.lookUp([one.no, 2 ** 40])).to.deep.equal(new Map([[one.no, one]]));
+  });
+
+  it('shows what another process has changed within five seconds, and asks no more than that', async () => {
+    const [one] = (await actors(['before'])) as [Actor];
+    await directory.lookUp([one.no]);
+    await Member.updateOne({ _id: one.no }, { $set: { nickname: 'after' } });
+    const shown = async () => (await directory.lookUp([one.no])).get(one.no)?.nickname;
+    expect(await later(4_900, shown)).to.equal('before');
+    expect(await later(5_100, shown)).to.equal('after');
+  });
+
+  it('knows the latest of a member also when that is old, and nothing of others', async () => {
+    const [one, other] = (await actors(['one', 'other'])) as [Actor, Actor];
+    directory.remember({ ...one, nickname: 'newer' });
+    await later(60_000, async () => {
+      expect(directory.latest(one)).to.include({ nickname: 'newer' });
+      expect(directory.latest(other)).to.equal(other);
+    });
+  });
+
+  it('forgets who was not asked for longest when it is full', () => {
+    const actor = (no: number, nickname: string) => ({ no, nickname }) as Actor;
+    for (let no = 0; no <= HELD; no += 1) directory.remember(actor(no, 'held'));
+    expect(directory.latest(actor(0, 'own'))).to.include({ nickname: 'own' });
+    expect(directory.latest(actor(1, 'own'))).to.include({ nickname: 'held' });
+  });
+
+  it('finds by e-mail address in any case, one who has left included', async () => {
+    const [one] = (await actors(['one'])) as [Actor];
+    await leave(one);
+    expect(await directory.findByEmail(one.email.toUpperCase())).to.deep.equal(one);
+    expect(await directory.findByEmail('nobody@example.org')).to.equal(undefined);
+  });
+
+  it('finds by nickname literally, in any case, lowest numbers first, up to a limit', async () => {
+    const nicknames = [`a.${name}`, `A.${name}`, `ax${name}`, `${name}`, `and a.${name}.`];
+    const found = (await actors(nicknames)).filter((_, i) => i !== 2 && i !== 3).map(({ no }) => no);
+    found.sort((a, b) => a - b);
+    expect(await directory.findByNickname(`a.${name.toUpperCase()}`, 10)).to.deep.equal(found);
+    expect(await directory.findByNickname(`a.${name}`, 2)).to.deep.equal(found.slice(0, 2));
+  });
+
+  it('counts its members, for a progress bar', async () => {
+    const before = await directory.count();
+    await actors(['one', 'another']);
+    expect(await directory.count()).to.equal(before + 2);
+  });
+
+  it('leaves out who has left where everybody is told', async () => {
+    const [stays, leaves, stays2] = (await actors(['stays', 'leaves', 'stays too'])) as [Actor, Actor, Actor];
+    await leave(leaves);
+    const emails = [stays, leaves, stays2].map(({ email }) => email);
+    expect(await directory.findByEmails([...emails, 'nobody@example.org'])).to.deep.equal(
+      new Map([stays, stays2].map((actor) => [actor.email, actor])),
+    );
+    const batches: number[][] = [];
+    for await (const batch of directory.allNumbers(2)) batches.push(batch);
+    const all = batches.flat();
+    expect(all).to.deep.equal([...new Set(all)].sort((a, b) => a - b));
+    expect(all).to.include.members([stays.no, stays2.no]).and.not.include(leaves.no);
+    const full = batches.slice(0, -1);
+    expect(full.map(({ length }) => length)).to.deep.equal(full.map(() => 2));
+  });
+});

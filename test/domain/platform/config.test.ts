@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Config, ConfigError, loadConfig, variableNames } from '../../../domain/platform/config.js';
+
+/** Of 32 bytes. */
+const SHORTEST_SECRET = 'x'.repeat(32);
+
+describe('configuration', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'adoption-config-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const load = (env: Record<string, string> = {}): Config => loadConfig(env, folder);
+
+  function faults(env: Record<string, string>): string[] {
+    try {
+      load(env);
+      return [];
+    } catch (error) {
+      expect(error).to.be.an.instanceOf(ConfigError);
+      return (error as ConfigError).faults;
+    }
+  }
+
+  it('has the documented defaults', () => {
+    expect(load()).to.deep.equal({
+      NODE_ENV: 'development',
+      HOST: '127.0.0.1',
+      HTTP_PORT: 8080,
+      GATEWAY_PORT: 8081,
+      DATA_DIR: '.data',
+      REDIS_ADAPTER: 'classic',
+      GATEWAY_STICKY: 'off',
+      HTTP_INSTANCES: 2,
+      GATEWAY_INSTANCES: 3,
+      TRUST_PROXY: 0,
+      TIME_ZONE: 'UTC',
+      LEGACY_ANONYMOUS: 'bound',
+      LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'off',
+      RATE_LIMIT: 'on',
+      DEMO: true,
+      LOG_LEVEL: 'info',
+      DRAIN_WINDOW_MS: 2_000,
+      SHUTDOWN_TIMEOUT_MS: 10_000,
+      production: false,
+    });
+  });
+
+  it('has the demo on with the embedded database, unless told otherwise', () => {
+    const MONGODB_URI = 'mongodb://db:27017/adoption';
+    expect(load({ MONGODB_URI })).to.include({ DEMO: false });
+    expect(load({ MONGODB_URI, DEMO: 'on' })).to.include({ DEMO: true });
+    expect(load({ DEMO: 'off' })).to.include({ DEMO: false });
+  });
+
+  const good: Record<string, Record<string, unknown>> = {
+    NODE_ENV: { development: 'development', test: 'test' },
+    HTTP_PORT: { 0: 0, 65535: 65_535 },
+    GATEWAY_PORT: { 0: 0, 65535: 65_535 },
+    MONGODB_URI: { 'mongodb+srv://db.example.org/a': 'mongodb+srv://db.example.org/a' },
+    REDIS_ADAPTER: { classic: 'classic', sharded: 'sharded' },
+    GATEWAY_STICKY: { on: 'on', off: 'off' },
+    HTTP_INSTANCES: { 1: 1, 999: 999 },
+    GATEWAY_INSTANCES: { 1: 1, 999: 999 },
+    JWT_SECRET: { [SHORTEST_SECRET]: SHORTEST_SECRET },
+    JWKS_URL: { 'http://id.example.org/keys': 'http://id.example.org/keys' },
+    TRUST_PROXY: { off: 0, on: 1, 0: 0, 2: 2, 10: 10 },
+    TIME_ZONE: { 'Asia/Seoul': 'Asia/Seoul' },
+    LEGACY_ANONYMOUS: { bound: 'bound', open: 'open', off: 'off' },
+    LOG_LEVEL: Object.fromEntries(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, level]),
+    ),
+    METRICS_TOKEN: { '8 bytes.': '8 bytes.' },
+    DRAIN_WINDOW_MS: { 0: 0, 300000: 300_000 },
+    SHUTDOWN_TIMEOUT_MS: { 100: 100, 600000: 600_000 },
+  };
+  for (const [name, values] of Object.entries(good)) {
+    it(`takes ${name} as far as its limits`, () => {
+      for (const [given, value] of Object.entries(values)) {
+        expect(load({ [name]: given }), given).to.have.property(name, value);
+      }
+    });
+  }
+
+  const bad: Record<string, string[]> = {
+    NODE_ENV: ['staging'],
+    HTTP_PORT: ['http', '65536', '-1', '80.5', '0x50', '1e3', ' ', '8080 '],
+    GATEWAY_PORT: ['http', '65536', ' '],
+    MONGODB_URI: ['localhost:27017', 'http://localhost', 'mongodb://'],
+    JWT_SECRET: ['short', 'x'.repeat(31)],
+    JWT_PUBLIC_KEY: ['not a key'],
+    JWKS_URL: ['not a url', 'ftp://id.example.org/jwks.json', 'file:///etc/passwd'],
+    CORS_ORIGINS: [
+      'app.example.org',
+      'localhost:3000',
+      'null',
+      'ftp://x.org',
+      ',',
+      'https://a.org, nonsense',
+    ],
+    TRUST_PROXY: ['yes', '-1', '1.5', '11', 'constructor', '__proto__'],
+    TIME_ZONE: ['Seoul', 'Asia/Soul'],
+    LEGACY_ANONYMOUS: ['on', 'OPEN'],
+    LEGACY_ANONYMOUS_OPEN_CONFIRMED: ['yes'],
+    RATE_LIMIT: ['true'],
+    DEMO: ['1'],
+    LOG_LEVEL: ['verbose'],
+    METRICS_TOKEN: ['7 bytes'],
+    REDIS_URL: ['localhost:6379', 'http://localhost'],
+    REDIS_ADAPTER: ['streams'],
+    GATEWAY_STICKY: ['yes'],
+    HTTP_INSTANCES: ['0', 'max', '-1', '1000', '01'],
+    GATEWAY_INSTANCES: ['0', '1.5', '1000'],
+    DRAIN_WINDOW_MS: ['soon', '-1', '0.5', '300001'],
+    SHUTDOWN_TIMEOUT_MS: ['soon', '99', '-5', '600001', '100.5'],
+  };
+  for (const [name, values] of Object.entries(bad)) {
+    it(`refuses a bad ${name} with one line that names it`, () => {
+      for (const value of values) {
+        const lines = faults({ [name]: value });
+        expect(lines, value).to.have.length(1);
+        expect(lines[0], value).to.match(new RegExp(`^${name}: [^\\n]+$`));
+      }
+    });
+  }
+
+  it('knows no variable that these tests leave out', () => {
+    const free = ['HOST', 'DATA_DIR', 'JWT_ISSUER', 'JWT_AUDIENCE'];
+    const tested = [...Object.keys(bad), ...free];
+    expect(variableNames.filter((name) => !tested.includes(name))).to.deep.equal([]);
+  });
+
+  it('names every fault at once', () => {
+    const lines = faults({ HTTP_PORT: 'x', TIME_ZONE: 'y', LOG_LEVEL: 'z' });
+    expect(lines.map((line) => line.split(':')[0])).to.have.members(['HTTP_PORT', 'TIME_ZONE', 'LOG_LEVEL']);
+    writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\nHTTP_PORT=y\n');
+    expect(faults({}).map((line) => line.split(':')[0])).to.deep.equal(['HTTP_PROT', 'HTTP_PORT']);
+  });
+
+  it('takes a variable that is set to nothing as unset', () => {
+    expect(load({ JWT_SECRET: '', HTTP_PORT: '', CORS_ORIGINS: '' })).to.include({ HTTP_PORT: 8080 });
+  });
+
+  it('reads .env under the environment, and refuses a name there that does not exist', () => {
+    writeFileSync(join(folder, '.env'), 'HTTP_PORT=9000\nTIME_ZONE="UTC" # comment\n');
+    expect(load({ HTTP_PORT: '9001' })).to.include({ HTTP_PORT: 9001, TIME_ZONE: 'UTC' });
+    writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\n');
+    expect(faults({ PATH: '/bin', UNRELATED: '1' })).to.deep.equal([
+      'HTTP_PROT: .env names a variable that does not exist',
+    ]);
+  });
+
+  it('takes one key alone', () => {
+    const secret = { JWT_SECRET: 'x'.repeat(32) };
+    const jwks = { JWKS_URL: 'https://id.example.org/jwks.json' };
+    const pem = { JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----' };
+    for (const keys of [
+      { ...secret, ...jwks },
+      { ...secret, ...pem },
+      { ...jwks, ...pem },
+      { ...secret, ...jwks, ...pem },
+    ]) {
+      expect(faults(keys)).to.deep.equal([
+        'JWT_SECRET: set only one of JWT_SECRET, JWT_PUBLIC_KEY and JWKS_URL',
+      ]);
+    }
+  });
+
+  it('counts the bytes of a secret, not its characters', () => {
+    expect(load({ JWT_SECRET: '한'.repeat(11) })).to.have.property('JWT_SECRET');
+  });
+
+  it('keeps origins in their canonical form', () => {
+    expect(
+      load({ CORS_ORIGINS: ' https://App.example.org/ ,http://localhost:80' }).CORS_ORIGINS,
+    ).to.deep.equal(['https://app.example.org', 'http://localhost']);
+    expect(load({ CORS_ORIGINS: '*' }).CORS_ORIGINS).to.deep.equal(['*']);
+  });
+
+  const production = {
+    NODE_ENV: 'production',
+    MONGODB_URI: 'mongodb://db:27017/adoption',
+    JWT_SECRET: 'x'.repeat(32),
+    CORS_ORIGINS: 'https://app.example.org',
+  };
+
+  it('in production is fine with a key, a database and origins', () => {
+    expect(load(production)).to.include({ production: true, DEMO: false });
+  });
+
+  it('in production takes pushes without a token only where that is chosen', () => {
+    expect(load().LEGACY_ANONYMOUS).to.equal('bound');
+    expect(load(production).LEGACY_ANONYMOUS).to.equal('off');
+    for (const chosen of ['bound', 'off'])
+      expect(load({ ...production, LEGACY_ANONYMOUS: chosen }).LEGACY_ANONYMOUS).to.equal(chosen);
+  });
+
+  it('in production refuses what development allows, each with its line', () => {
+    expect(faults({ NODE_ENV: 'production' }).map((line) => line.split(':')[0])).to.have.members([
+      'JWT_SECRET',
+      'MONGODB_URI',
+      'CORS_ORIGINS',
+    ]);
+    expect(faults({ ...production, DEMO: 'on' })[0]).to.match(/^DEMO: /);
+    const open = { ...production, LEGACY_ANONYMOUS: 'open' };
+    expect(faults(open)[0]).to.match(/^LEGACY_ANONYMOUS: /);
+    const keys = { JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----', JWKS_URL: 'https://id.example.org/' };
+    for (const [name, key] of Object.entries(keys)) {
+      expect(load({ ...production, JWT_SECRET: '', [name]: key })).to.include({ production: true });
+    }
+    expect(load({ ...open, LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'on' })).to.include({ LEGACY_ANONYMOUS: 'open' });
+  });
+});

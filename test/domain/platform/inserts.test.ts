@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { insertInOrder, insertNew, refusedIn } from '../../../domain/platform/inserts.js';
+
+/** A model whose inserts fail so; what was asked of it is kept. */
+function failing(error?: unknown) {
+  const asked: { records: unknown[]; ordered: boolean }[] = [];
+  const collection = {
+    async insertMany(records: never[], { ordered }: { ordered: boolean }) {
+      asked.push({ records, ordered });
+      if (error) throw error;
+    },
+  };
+  return { model: { collection }, asked };
+}
+
+const DUPLICATE = 11_000;
+const refused = (index: number, code = DUPLICATE) => ({ index, code });
+const away = new Error('connection closed');
+const records = [{ _id: 1 }, { _id: 2 }, { _id: 3 }];
+
+/** Failures whose outcome nobody knows, or that are no refusals of a unique index. */
+const unknown: [what: string, error: unknown][] = [
+  ['a lost connection', away],
+  ['no refused record', { code: DUPLICATE, writeErrors: [] }],
+  ['another refusal', { writeErrors: [refused(0, 121)] }],
+];
+
+const outcome = (inserted: Promise<unknown>) => inserted.catch((error) => ({ thrown: error }));
+
+describe('inserts of many records', () => {
+  it('in any order: those are told that a unique index refused, and all others are stored', async () => {
+    const { model, asked } = failing();
+    expect(await insertNew(model, records)).to.deep.equal([]);
+    expect(asked).to.deep.equal([{ records, ordered: false }]);
+    const writeErrors = [refused(2), refused(0)];
+    expect(await insertNew(failing({ writeErrors }).model, records)).to.deep.equal([records[0], records[2]]);
+  });
+
+  it('in order: it is told how many are stored before the one that was refused', async () => {
+    const { model, asked } = failing();
+    expect(await insertInOrder(model, records)).to.equal(3);
+    expect(asked).to.deep.equal([{ records, ordered: true }]);
+    expect(await insertInOrder(failing({ writeErrors: [refused(2)] }).model, records)).to.equal(2);
+    expect(await insertInOrder(failing({ writeErrors: [refused(0)] }).model, records)).to.equal(0);
+  });
+
+  for (const [what, error] of unknown) {
+    it(`fail as a whole for ${what}`, async () => {
+      expect(await outcome(insertNew(failing(error).model, records))).to.deep.equal({ thrown: error });
+      expect(await outcome(insertInOrder(failing(error).model, records))).to.deep.equal({ thrown: error });
+    });
+  }
+
+  it('fail as a whole where one of many refusals is another', async () => {
+    const error = { writeErrors: [refused(0), refused(1, 121)] };
+    expect(await outcome(insertNew(failing(error).model, records))).to.deep.equal({ thrown: error });
+  });
+
+  it('of nothing ask nothing', async () => {
+    const { model, asked } = failing(away);
+    expect(await insertNew(model, [])).to.deep.equal([]);
+    expect(asked).to.deep.equal([]);
+  });
+
+  it('that fail without a word of single records have an unknown outcome', () => {
+    for (const error of [undefined, null, 'text', away, { code: DUPLICATE, writeErrors: [] }])
+      expect(refusedIn(error)).to.equal(undefined);
+  });
+});

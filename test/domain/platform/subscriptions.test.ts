@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { eventually } from '../../support/eventually.js';
+import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../../support/redis.js';
+
+/** Three echoes missed, one every two seconds, and the subscriber connects anew. */
+const RETURN_WITHIN_MS = 15_000;
+
+describe('subscriptions that Redis refuses for a while', () => {
+  const connections = openConnections();
+  let server: TestRedis;
+
+  before(function () {
+    if (!hasRedisServer) this.skip();
+  });
+  beforeEach(async () => {
+    server = await startRedis();
+  });
+  afterEach(async () => {
+    await connections.close();
+    await server.stop();
+  });
+
+  it('are made again when it allows them', async () => {
+    // ioredis subscribes again after a lost connection, once: what was refused then was forgotten, and the
+    // process stayed deaf, /readyz 503, until it was started anew.
+    const redis = await connections.connect(server.url);
+    const heard = new Set<string>();
+    const own = ['plain', 'plain-too', 'pattern*', 'sharded', 'left'];
+    const subscriber = redis.subscriber();
+    subscriber.on('messageBuffer', (channel: Buffer) => heard.add(channel.toString()));
+    subscriber.on('pmessageBuffer', (pattern: string) => heard.add(pattern));
+    subscriber.on('smessageBuffer', (channel: Buffer) => heard.add(channel.toString()));
+    await subscriber.subscribe('plain', 'plain-too');
+    await subscriber.psubscribe('pattern*');
+    await subscriber.ssubscribe('sharded');
+    await subscriber.subscribe('left');
+    await subscriber.unsubscribe('left');
+    const admin = new Redis(server.url);
+    // Ends the connections of subscribers, which may not subscribe again.
+    await admin.acl('SETUSER', 'default', 'resetchannels');
+    // Looked at, not listened to: on a busy machine an echo may have come too late before.
+    await eventually(() => expect(redis.deaf).to.equal(true));
+    // Of all that is refused, the subscriber alone asks for a pattern.
+    await eventually(async () => expect(String(await admin.acl('LOG'))).to.include('pattern*'));
+    await admin.acl('SETUSER', 'default', 'allchannels');
+    await eventually(() => expect(redis.deaf).to.equal(false));
+    await eventually(async () => {
+      for (const channel of ['plain', 'plain-too', 'pattern-1', 'left']) await admin.publish(channel, 'x');
+      await admin.spublish('sharded', 'x');
+      expect(own.filter((channel) => heard.has(channel))).to.deep.equal(own.slice(0, -1));
+    }, RETURN_WITHIN_MS);
+    admin.disconnect();
+  });
+
+  it('all stand before Redis counts as back', async () => {
+    // The bytes of a command from its name on; its head alone does nothing.
+    const held: (() => void)[] = [];
+    let isHolding = false;
+    let asked = () => {};
+    const proxy = createServer((near) => {
+      const far = connect(server.port, '127.0.0.1');
+      let isHeld = false;
+      near.on('data', (bytes) => {
+        const at = isHolding && !isHeld ? bytes.indexOf('psubscribe') : -1;
+        if (at >= 0) far.write(bytes.subarray(0, at));
+        isHeld ||= at >= 0;
+        const rest = at >= 0 ? bytes.subarray(at) : bytes;
+        if (isHeld) held.push(() => far.write(rest));
+        else far.write(rest);
+        if (isHeld && rest.includes('ping')) asked();
+      });
+      far.on('data', (bytes) => near.write(bytes));
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        one.on('error', () => {});
+        one.on('close', () => other.destroy());
+      }
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const redis = await connections.connect(`redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    await redis.subscriber().psubscribe('pattern*');
+    isHolding = true;
+    const first = Promise.race([
+      reaches(redis, 'back').then(() => 'back'),
+      new Promise((resolve) => {
+        asked = () => resolve('asked');
+      }),
+    ]);
+    const away = reaches(redis, 'away');
+    await redis.commands.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await away;
+    expect(await first, 'it is asked behind the subscriptions').equal('asked');
+    isHolding = false;
+    const back = reaches(redis, 'back');
+    for (const pass of held.splice(0)) pass();
+    await back;
+    await connections.close();
+    proxy.close();
+  });
+});

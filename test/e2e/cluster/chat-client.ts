@@ -1,0 +1,208 @@
+import { expect } from 'chai';
+import type { Socket } from 'socket.io-client';
+import type { ClusterMember } from '../../support/cluster-members.js';
+import { eventually } from '../../support/eventually.js';
+import { socketOf } from '../../support/sockets.js';
+import type { Checker, Message, View } from './checker.js';
+
+/** Time, in ms, an answer may take before the client asks again. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/** Pause, in ms, before a refused connection or request is tried again. */
+const AGAIN_AFTER_MS = 50;
+
+/** Longest time, in ms, a message is tried. */
+const PATIENCE_MS = 25_000;
+
+interface RoomElement {
+  chatNo: number;
+}
+
+/** A connection that the other side closed; times in ms. */
+interface Loss {
+  at: number;
+  reason: string;
+  back?: number;
+}
+
+/**
+ * A client as a good application is one: it comes back by itself, elsewhere if need be, catches up by
+ * its last number, and sends again what was not acknowledged, under the same key.
+ */
+export interface ChatClient {
+  readonly who: ClusterMember;
+  /** How often its connection was closed by the other side, when, and why, and when it was back. */
+  readonly losses: Loss[];
+  /** Addresses it has been connected to, in order. */
+  readonly visited: string[];
+  /** The room list as REST told it at the last connect and `room` events since. */
+  readonly list: Map<number, RoomElement>;
+  /** The connection that stands, now or later. */
+  socket(): Promise<Socket>;
+  /** Joins a room, now and after each reconnect; resolves once it has caught up. */
+  enter(chatNo: number): Promise<View>;
+  /** Sends until acknowledged. */
+  send(chatNo: number, content?: string): Promise<Message>;
+  close(): void;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @param address the gateway to connect to, asked before each attempt */
+export function createChatClient(
+  name: string,
+  who: ClusterMember,
+  address: () => string,
+  checker: Checker,
+): ChatClient {
+  const views = new Map<number, { view: View; liveOn?: Socket }>();
+  const losses: Loss[] = [];
+  const visited: string[] = [];
+  const list = new Map<number, RoomElement>();
+  let waiting: ((socket: Socket) => void)[] = [];
+  let current: Socket | undefined;
+  let closed = false;
+  let drainMs = 0;
+  let sent = 0;
+
+  /** In the acknowledgement itself, not behind an await: a live message may be in the same chunk. */
+  function catchUp(socket: Socket, chatNo: number): Promise<void> {
+    const entered = views.get(chatNo);
+    if (!entered) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      function join(): void {
+        const request = { chatNo, after: entered?.view.last ?? 0 };
+        socket
+          .timeout(ANSWER_WITHIN_MS)
+          .emit('room:join', request, (error: Error | null, answer: JoinAnswer) => {
+            if (error || answer.status !== 200 || !entered) {
+              reject(error ?? new Error(JSON.stringify(answer)));
+              return;
+            }
+            for (const message of answer.messages) entered.view.show(message);
+            if (answer.more) {
+              join();
+              return;
+            }
+            entered.liveOn = socket;
+            resolve();
+          });
+      }
+      join();
+    });
+  }
+
+  interface JoinAnswer {
+    status: number;
+    messages: Message[];
+    more: boolean;
+  }
+
+  async function connectOnce(): Promise<Socket> {
+    const base = address();
+    const socket = await socketOf({ auth: { token: who.token }, timeout: ANSWER_WITHIN_MS }, base);
+    socket.on('message', (message: Message) => {
+      const entered = views.get(message.chatNo);
+      if (entered?.liveOn === socket) entered.view.show(message);
+    });
+    socket.on('room', (room: RoomElement) => list.set(room.chatNo, room));
+    socket.on('drain', ({ retryAfterMs }: { retryAfterMs: number }) => {
+      drainMs = retryAfterMs;
+    });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('connect_error', reject);
+    });
+    visited.push(base);
+    return socket;
+  }
+
+  async function liveOnce(): Promise<void> {
+    const socket = await connectOnce();
+    const lost = new Promise<void>((resolve) => {
+      socket.once('disconnect', (reason) => {
+        if (!closed) losses.push({ at: Date.now(), reason });
+        resolve();
+      });
+    });
+    try {
+      for (const chatNo of views.keys()) await catchUp(socket, chatNo);
+      current = socket;
+      const loss = losses.at(-1);
+      if (loss) loss.back ??= Date.now();
+      for (const resolve of waiting.splice(0)) resolve(socket);
+      await lost;
+    } finally {
+      current = undefined;
+      socket.disconnect();
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!closed) {
+      try {
+        await liveOnce();
+      } catch {
+        // Refused, or gone while it caught up: elsewhere, or a little later.
+        await pause(AGAIN_AFTER_MS);
+      }
+      if (drainMs > 0) await pause(Math.random() * drainMs);
+      drainMs = 0;
+    }
+  }
+  void run();
+
+  function connected(): Promise<Socket> {
+    if (current) return Promise.resolve(current);
+    return new Promise((resolve) => {
+      waiting.push(resolve);
+    });
+  }
+
+  return {
+    who,
+    losses,
+    visited,
+    list,
+    socket: connected,
+
+    async enter(chatNo) {
+      const entered = { view: checker.view(`${name} in room ${chatNo}`, chatNo) };
+      views.set(chatNo, entered);
+      await eventually(async () => catchUp(await connected(), chatNo));
+      return entered.view;
+    },
+
+    async send(chatNo, given) {
+      sent += 1;
+      const content = given ?? `${name}-${sent}`;
+      checker.asked(chatNo, content);
+      // The same for every attempt, also when another send of this client has begun meanwhile.
+      const clientId = `${name}-${sent}-${content}`.slice(0, 64);
+      const until = Date.now() + PATIENCE_MS;
+      for (;;) {
+        const socket = await connected();
+        const request = { chatNo, contentType: 'text', content, clientId };
+        try {
+          const answer: { status: number; message: Message } = await socket
+            .timeout(ANSWER_WITHIN_MS)
+            .emitWithAck('message:send', request);
+          if (answer.status === 200) {
+            checker.acked(content, answer.message);
+            return answer.message;
+          }
+          expect(answer.status, JSON.stringify(answer)).to.equal(503);
+        } catch (error) {
+          if (closed || Date.now() > until) throw error;
+        }
+        await pause(AGAIN_AFTER_MS);
+      }
+    },
+
+    close() {
+      closed = true;
+      waiting = [];
+      current?.disconnect();
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import { expect } from 'chai';
+import type { ClusterMember, ClusterRoom } from '../../support/cluster-members.js';
+import { eventually } from '../../support/eventually.js';
+import { connect } from '../../support/sockets.js';
+
+/** A message as sockets tell it. */
+export interface Message {
+  id: string;
+  chatNo: number;
+  content: string;
+  senderNo: number;
+  seq: number;
+  readCount: number;
+  sendTime: number;
+}
+
+/** What one client has on its screen of one room. */
+export interface View {
+  readonly name: string;
+  readonly chatNo: number;
+  readonly messages: Message[];
+  /** Number of the last message shown. */
+  readonly last: number;
+  /** What was shown out of turn or twice; empty unless the service is at fault. */
+  readonly faults: string[];
+  show(message: Message): void;
+}
+
+/**
+ * Decides from logs of what was asked and answered whether promises were kept: acked means readable
+ * for ever; nothing that was asked for is there twice; numbers are 1..n; every view is the room, in
+ * order, without gap or repeat; unread is the other's messages after my cursor.
+ */
+export interface Checker {
+  /** A message is about to be sent; its content is unique to it. */
+  asked(chatNo: number, content: string): void;
+  /** It was acknowledged with this message. */
+  acked(content: string, message: Message): void;
+  /** Everything acknowledged so far, by content. */
+  readonly answers: ReadonlyMap<string, Message>;
+  view(name: string, chatNo: number): View;
+  /**
+   * Checks one room, waiting for the views to be complete; times how long that takes.
+   * @param gateway where a fresh look is taken from
+   * @param cursors read position of each participant, where the test knows it
+   */
+  verify(room: ClusterRoom, gateway: string, cursors?: Record<number, number>): Promise<Message[]>;
+}
+
+/** All messages of a room as a fresh client sees them; joining marks them read. */
+async function readRoom(who: ClusterMember, chatNo: number, gateway: string): Promise<Message[]> {
+  const client = await connect(who, {}, gateway);
+  const messages: Message[] = [];
+  for (;;) {
+    const answer = await client.ask<{ messages: Message[]; more: boolean }>('room:join', {
+      chatNo,
+      after: messages.at(-1)?.seq ?? 0,
+    });
+    expect(answer.status).to.equal(200);
+    messages.push(...answer.messages);
+    if (!answer.more) break;
+  }
+  client.socket.disconnect();
+  return messages;
+}
+
+/** All messages of a room over REST, page by page, oldest first. */
+async function listRoom(who: ClusterMember, chatNo: number): Promise<{ id: string; content: string }[]> {
+  const all: { id: string; content: string }[] = [];
+  for (;;) {
+    const before = all[0] ? `&before=${all[0].id}` : '';
+    const { status, body } = await who.get<{ chatList: typeof all }>(
+      `/chatroom/${chatNo}?limit=1000${before}`,
+    );
+    expect(status).to.equal(200);
+    all.unshift(...body.chatList);
+    if (body.chatList.length < 1_000) return all;
+  }
+}
+
+function createView(name: string, chatNo: number): View {
+  const messages: Message[] = [];
+  const faults: string[] = [];
+  return {
+    name,
+    chatNo,
+    messages,
+    faults,
+    get last() {
+      return messages.at(-1)?.seq ?? 0;
+    },
+    show(message) {
+      const last = messages.at(-1)?.seq ?? 0;
+      if (message.seq !== last + 1) faults.push(`${name}: number ${message.seq} follows ${last}`);
+      messages.push(message);
+    },
+  };
+}
+
+const brief = ({ seq, id, content }: Message) => `${seq} ${id} ${content}`;
+
+export function createChecker(): Checker {
+  const askedIn = new Map<number, Set<string>>();
+  const answers = new Map<string, Message>();
+  const views: View[] = [];
+
+  return {
+    answers,
+
+    asked(chatNo, content) {
+      askedIn.set(chatNo, (askedIn.get(chatNo) ?? new Set()).add(content));
+    },
+
+    acked(content, message) {
+      const before = answers.get(content);
+      if (before)
+        expect(brief(message), 'a retry is answered with the first message').to.equal(brief(before));
+      answers.set(content, message);
+    },
+
+    view(name, chatNo) {
+      const view = createView(name, chatNo);
+      views.push(view);
+      return view;
+    },
+
+    async verify({ chatNo, author, asker }, gateway, cursors = {}) {
+      for (const who of [author, asker]) {
+        const cursor = cursors[who.no];
+        if (cursor === undefined) continue;
+        const { body } = await who.get<{ chatNo: number; unReadCount: number }[]>('/chatroom');
+        const told = body.find((room) => room.chatNo === chatNo)?.unReadCount;
+        // Another member's look changes nothing of this one's cursor.
+        const other = who === author ? asker : author;
+        const after = (await readRoom(other, chatNo, gateway)).filter(
+          ({ seq, senderNo }) => seq > cursor && senderNo === other.no,
+        );
+        expect(told, `unread messages of member ${who.no}`).to.equal(after.length);
+      }
+      const truth = await readRoom(author, chatNo, gateway);
+      expect(truth.map(({ seq }) => seq)).to.deep.equal(truth.map((_, i) => i + 1));
+      for (const who of [author, asker]) {
+        const listed = await listRoom(who, chatNo);
+        expect(listed.map(({ id, content }) => `${id} ${content}`)).to.deep.equal(
+          truth.map(({ id, content }) => `${id} ${content}`),
+        );
+      }
+      const contents = truth.map(({ content }) => content);
+      expect(new Set(contents).size, 'nothing is there twice').to.equal(contents.length);
+      const asked = askedIn.get(chatNo) ?? new Set();
+      expect(contents.filter((content) => !asked.has(content))).to.deep.equal([]);
+      const stored = new Map(truth.map((message) => [message.content, message]));
+      for (const [content, message] of answers) {
+        if (message.chatNo !== chatNo) continue;
+        expect(stored.has(content), `acknowledged and gone: ${content}`).to.equal(true);
+        expect(brief(message)).to.equal(brief(stored.get(content) as Message));
+      }
+      for (const view of views.filter((one) => one.chatNo === chatNo)) {
+        await eventually(() => {
+          expect(view.faults).to.deep.equal([]);
+          expect(view.last, `${view.name} has everything`).to.be.at.least(truth.length);
+        }, 12_000);
+        expect(view.messages.slice(0, truth.length).map(brief), view.name).to.deep.equal(truth.map(brief));
+      }
+      return truth;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { itChatsOverSockets } from '../../gateway/chat-behaviour.js';
+import { type Cluster, startCluster } from '../../support/cluster.js';
+import { hasRedisServer } from '../../support/redis.js';
+import { connect } from '../../support/sockets.js';
+import { itTalksToTheWebApp } from './conversation.js';
+import { itJoinsFarFromRedis } from './far-redis.js';
+import { type Line, startLine } from './line.js';
+import { itKeepsOrder } from './order.js';
+import { itTellsTheSameStory } from './story.js';
+
+for (const adapter of ['classic', 'sharded'] as const) {
+  (hasRedisServer ? describe : describe.skip)(
+    `two http processes and two gateways, ${adapter} adapter`,
+    () => {
+      let cluster: Cluster;
+      let redis: Line;
+      let connections = 0;
+
+      before(async () => {
+        cluster = await startCluster({
+          http: 2,
+          gateways: 2,
+          adapter,
+          async redisPort(own) {
+            redis = await startLine(own);
+            return redis.port;
+          },
+        });
+      });
+      after(async () => {
+        const errors = cluster?.errors();
+        await cluster?.stop();
+        await redis?.close();
+        expect(errors).to.deep.equal([]);
+      });
+
+      itChatsOverSockets({
+        member: () => cluster.member(),
+        openRoom: () => cluster.openRoom(),
+        call: (path) => cluster.call(path),
+        connect(who) {
+          connections += 1;
+          return connect(who, {}, cluster.gateways[connections % 2]);
+        },
+      });
+
+      // What the others rest on is the same with both adapters.
+      if (adapter === 'sharded') {
+        itJoinsFarFromRedis(() => ({ cluster, redis }));
+      } else {
+        itTalksToTheWebApp(() => cluster);
+        itTellsTheSameStory(() => cluster);
+        itKeepsOrder(() => cluster);
+      }
+    },
+  );
+}

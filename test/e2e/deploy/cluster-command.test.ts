@@ -1,0 +1,237 @@
+import { existsSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
+import { eventually } from '../../support/eventually.js';
+import { hasRedisServer } from '../../support/redis.js';
+import { connect } from '../../support/sockets.js';
+import { openStream } from '../../support/streams.js';
+import { createChecker } from '../cluster/checker.js';
+import { startLoad } from '../cluster/load.js';
+import { type Pm2Cluster, preparePm2Cluster } from './pm2-cluster.js';
+import { startRequests } from './request-load.js';
+import { followStream } from './stream-client.js';
+
+/** Rooms in which two members each write while everything is replaced. */
+const ROOMS = 12;
+
+/** Rest of each writer between two messages, in ms: the machine is to do other things, too. */
+const REST_MS = 250;
+
+/** Members who follow their event stream meanwhile, each of a message pushed over REST every now and then. */
+const STREAMS = 12;
+
+/** Requests under way at a time. */
+const WORKERS = 24;
+
+/** Whether somebody accepts connections there. */
+function accepts(base: string): Promise<boolean> {
+  const { hostname, port } = new URL(base);
+  return new Promise((resolve) => {
+    const socket = connectTcp(Number(port), hostname);
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+describe('npm run cluster', function () {
+  this.timeout(240_000);
+  let cluster: Pm2Cluster;
+
+  before(async function () {
+    if (!hasRedisServer) this.skip();
+    cluster = await preparePm2Cluster();
+  });
+
+  after(() => cluster?.destroy());
+
+  it('says in one line what is missing, and starts nothing', async () => {
+    const { status, output } = await cluster.run(undefined, { REDIS_URL: '' });
+    expect(output).to.match(/^REDIS_URL: .+\n$/);
+    expect(status).to.equal(1);
+    expect(await cluster.pids()).to.deep.equal([]);
+  });
+
+  it('refuses a Redis that does not answer and a port that is taken', async () => {
+    const away = await cluster.run(undefined, { REDIS_URL: 'redis://127.0.0.1:1' });
+    expect(away.output).to.match(/^REDIS_URL: .+\n$/);
+    const { port } = new URL(process.env.REDIS_URL ?? cluster.http);
+    const clash = await cluster.run(undefined, { GATEWAY_PORT: port, HTTP_PORT: port });
+    expect(clash.output).to.equal('GATEWAY_PORT: must not be HTTP_PORT\n');
+    expect([away.status, clash.status]).to.deep.equal([1, 1]);
+  });
+
+  it('names a wrong action and shows its usage', async () => {
+    const wrong = await cluster.run('relaod');
+    expect(wrong.output).to.match(/^there is no action relaod\n\nUsage: npm run cluster/);
+    expect(wrong.status).to.equal(2);
+    expect((await cluster.run('--help')).output).to.match(/^Usage: npm run cluster/);
+  });
+
+  it('starts six processes and returns when all serve', async () => {
+    const { status, output } = await cluster.run();
+    expect(output).to.include(cluster.http).and.include(cluster.gateway).and.include('6 processes');
+    expect(status, output).to.equal(0);
+    for (const base of [cluster.http, cluster.gateway])
+      expect((await fetch(`${base}/readyz`)).status).to.equal(200);
+    expect(existsSync(join(cluster.folder, 'logs', 'gateway.log'))).to.equal(true);
+    await cluster.importMembers();
+  });
+
+  it('says so when it runs already', async () => {
+    const { status, output } = await cluster.run();
+    expect(output).to.match(/^A cluster of .+ runs already: .+\n$/);
+    expect(status).to.equal(1);
+  });
+
+  it('keeps npm start off its data', async () => {
+    const { status, output } = await cluster.start();
+    expect(output).to.equal(
+      `DATA_DIR: a cluster serves ${cluster.folder}: npm run cluster -- status (or stop)\n`,
+    );
+    expect(status).to.equal(1);
+  });
+
+  it('shows its processes in a table, without colours when piped', async () => {
+    const { status, output } = await cluster.run('status');
+    const lines = output.trimEnd().split('\n');
+    expect(lines[0]).to.match(/^name +id +pid +state +restarts +memory +uptime$/);
+    const names = lines.slice(1).map((line) => line.split(' ')[0]);
+    expect(names.sort()).to.deep.equal(['database', 'gateway', 'gateway', 'gateway', 'http', 'http']);
+    expect(output.match(/ online /g)).to.have.length(6);
+    expect(status).to.equal(0);
+  });
+
+  it('carries a chat over its gateways, and a notification to a stream', async () => {
+    const room = await cluster.openRoom();
+    const stream = await openStream(room.author, { base: cluster.http });
+    await stream.next();
+    const asker = await connect(room.asker, {}, cluster.gateway);
+    await asker.ask('room:join', { chatNo: room.chatNo, after: 0 });
+    const sent = await asker.ask('message:send', {
+      chatNo: room.chatNo,
+      contentType: 'text',
+      content: 'is Bori well?',
+    });
+    expect(sent.status).to.equal(200);
+    const told = await stream.next(({ data }) => data.includes('"chat'));
+    expect(JSON.parse(told.data).url).to.equal(`/chat/${room.chatNo}?adoptId=${room.saleNo}`);
+    // As many connections as make it all but certain that they are on different gateways.
+    const devices = await Promise.all(
+      Array.from({ length: 8 }, () => connect(room.author, {}, cluster.gateway)),
+    );
+    for (const device of devices) await device.ask('room:join', { chatNo: room.chatNo, after: 1 });
+    await asker.ask('message:send', { chatNo: room.chatNo, contentType: 'text', content: 'and who is it?' });
+    for (const device of devices)
+      await device.next<{ content: string }>('message', ({ content }) => content === 'and who is it?');
+  });
+
+  it('replaces every process while members write, and nobody notices', async () => {
+    const checker = createChecker();
+    const load = await startLoad(cluster, checker, ROOMS, () => cluster.gateway, REST_MS);
+    const readers = await Promise.all(
+      Array.from({ length: STREAMS }, async () => {
+        const room = await cluster.openRoom();
+        return { room, stream: await followStream(room.author, cluster.http) };
+      }),
+    );
+    const pushed = new Map<number, number>();
+    const requests = startRequests(cluster.http, WORKERS, (turn) => {
+      // Each tenth is a push, to the next room: two at once to one room would be another test.
+      const { room } = readers[Math.floor(turn / 10) % STREAMS] as (typeof readers)[number];
+      const headers = { Authorization: room.asker.token };
+      if (turn % 10 === 0) {
+        pushed.set(room.chatNo, (pushed.get(room.chatNo) ?? 0) + 1);
+        const json = {
+          id: null,
+          chatNo: room.chatNo,
+          contentType: 'text',
+          content: `push ${turn}`,
+          senderNo: room.asker.no,
+          senderEmail: room.asker.email,
+          sendTime: turn,
+        };
+        return { method: 'POST', path: '/chatroom/notification', headers, json };
+      }
+      if (turn % 3 === 0) return { path: '/chatroom', headers };
+      return { path: '/community/list/recent' };
+    });
+
+    const before = await cluster.pids();
+    const began = performance.now();
+    const reload = await cluster.run('reload');
+    const seconds = (performance.now() - began) / 1_000;
+    await requests.stop();
+    await load.verify(cluster.gateway);
+
+    expect(reload.output, reload.output).to.match(/^( +ready +(http|gateway) \d+ .*\n){5}/);
+    expect(reload.status).to.equal(0);
+    const kept = (await cluster.pids()).filter((pid) => before.includes(pid));
+    expect(kept, 'only pm2 and the database go on').to.have.length(2);
+    expect(requests.failures).to.deep.equal([]);
+    expect(requests.reused).to.be.greaterThan(requests.answered / 2);
+    const losses = load.clients.flatMap((client) => client.losses);
+    expect(losses.length, 'every gateway has gone').to.be.at.least(ROOMS);
+    for (const { room, stream } of readers) {
+      const stored = await room.author.get<{ chatList: { content: string }[] }>(`/chatroom/${room.chatNo}`);
+      expect(stored.body.chatList).to.have.length(pushed.get(room.chatNo) ?? 0);
+      await eventually(() => expect(stream.ids).to.have.length(pushed.get(room.chatNo) ?? 0), 12_000);
+      expect(new Set(stream.ids).size, 'no notification twice').to.equal(stream.ids.length);
+      expect(stream.connections).to.be.at.least(2);
+      stream.close();
+    }
+    process.stdout.write(
+      `      ${requests.answered} requests (${Math.round(requests.answered / seconds)}/s), ` +
+        `${checker.answers.size} messages, ${losses.length} reconnects in ${seconds.toFixed(1)} s: none failed\n`,
+    );
+  });
+
+  it('does not begin a reload with a configuration that cannot start', async () => {
+    const before = await cluster.pids();
+    const { status, output } = await cluster.run('reload', { JWT_SECRET: 'short' });
+    expect(output).to.equal('JWT_SECRET: must be at least 32 bytes\n');
+    expect(status).to.equal(1);
+    const moved = await cluster.run('reload', { HTTP_PORT: '1' });
+    expect(moved.output).to.match(/^HTTP_PORT: .+ stop it and start it again\n$/);
+    expect(await cluster.pids()).to.deep.equal(before);
+  });
+
+  it('ends a reload at the first process that does not get ready; the others serve on', async () => {
+    // A database nobody listens on, within its driver's patience.
+    const MONGODB_URI = 'mongodb://127.0.0.1:1/adoption?serverSelectionTimeoutMS=200';
+    const { status, output } = await cluster.run('reload', { MONGODB_URI });
+    expect(output).to.match(/http \d+ does not get ready: the reload ends here\. 4 of 5 processes were not/);
+    expect(status).to.equal(1);
+    expect((await cluster.call('/community/list/recent')).status).to.equal(200);
+    const table = await cluster.run('status');
+    expect(table.output.match(/ online /g)?.length).to.be.at.least(5);
+  });
+
+  it('has its database again within seconds when that is killed', async () => {
+    const folder = join(cluster.folder, 'mongo');
+    const killed = await holdOwner(folder);
+    process.kill(killed?.pid as number, 'SIGKILL');
+    await killed?.lost;
+    const posts = async () => (await cluster.call('/adopt/render')).text;
+    await eventually(async () => expect(await posts()).to.include('"id":80,'), 15_000);
+    const back = await holdOwner(folder);
+    expect(back?.pid).not.to.equal(killed?.pid);
+    await back?.letGo();
+    // A command beside it joins, and leaves it to the others.
+    await cluster.importMembers();
+    expect(await posts()).to.include('"id":80,');
+    expect((await cluster.run('status')).output).to.match(/^database .+ online /m);
+  });
+
+  it('stops everything: no process is left and both ports are free', async () => {
+    const { status, output } = await cluster.run('stop');
+    expect(output).to.equal('Stopped.\n');
+    expect(status).to.equal(0);
+    await eventually(async () => expect(await cluster.pids()).to.deep.equal([]));
+    expect(await accepts(cluster.http)).to.equal(false);
+    expect(await accepts(cluster.gateway)).to.equal(false);
+    expect((await cluster.run('status')).status).to.equal(3);
+    expect((await cluster.run('stop')).output).to.match(/^No cluster of .+ runs\.\n$/);
+  });
+});

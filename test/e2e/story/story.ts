@@ -1,0 +1,293 @@
+import { expect } from 'chai';
+import type { Member } from '../../support/api.js';
+import { eventually } from '../../support/eventually.js';
+import { createRandom } from '../../support/random.js';
+import type { Client } from '../../support/sockets.js';
+import type { EventStream } from '../../support/streams.js';
+
+/** What the story needs of a member. */
+export type StoryMember = Pick<Member, 'no' | 'token' | 'get' | 'post' | 'delete'>;
+
+/** The service that the story is played on, in one process or in several. */
+export interface World<M extends StoryMember> {
+  member(): Promise<M>;
+  /** The room of two members about a post by the first that no other room is about. */
+  openRoom(author: M, asker: M): Promise<{ chatNo: number; saleNo: number }>;
+  connect(who: M): Promise<Client>;
+  openStream(who: M): Promise<EventStream>;
+}
+
+interface Message {
+  id: string;
+  chatNo: number;
+  content: string;
+  senderNo: number;
+  sendTime: number;
+  seq: number;
+}
+
+interface RoomElement {
+  chatNo: number;
+  unReadCount: number;
+  latestMessage?: { context: string; sendAt: number };
+}
+
+interface Notification {
+  id: number;
+  type: string;
+  url: string;
+  content: string;
+}
+
+/** One member at the keyboard: a socket that comes and goes, a stream that stays, and what both have told. */
+interface Person<M extends StoryMember> {
+  who: M;
+  client: Client | undefined;
+  stream: EventStream;
+  /** Per room what this client has on its screen, by catching up and listening. */
+  screens: Map<number, Message[]>;
+  joined: Set<number>;
+  /** The room list as `room` events have told it. */
+  list: Map<number, RoomElement>;
+}
+
+/** Steps of one run: enough to meet every pair of actions, few enough to stay within seconds. */
+const STEPS = 300;
+
+/**
+ * Plays random actions of three members, three at a time, then compares what REST, sockets and event
+ * streams tell: acked means readable, once, in one order; old state plus events is the fresh state.
+ */
+export async function tellStory<M extends StoryMember>(world: World<M>, steps = STEPS): Promise<void> {
+  const random = createRandom('STORY_SEED');
+  const people: Person<M>[] = [];
+  for (let i = 0; i < 3; i += 1) {
+    const who = await world.member();
+    people.push({
+      who,
+      client: undefined,
+      stream: await world.openStream(who),
+      screens: new Map(),
+      joined: new Set(),
+      list: new Map(),
+    });
+  }
+  const rooms = await openRooms(
+    world,
+    people.map(({ who }) => who),
+  );
+  /** Everything that was acknowledged, per room, in any order. */
+  const acked = new Map<number, Map<string, string>>(rooms.map(({ chatNo }) => [chatNo, new Map()]));
+  const [first] = people.map(({ who }) => who) as [M];
+  const article = await publish(first);
+  const hearts = new Set<number>();
+  let comments = 0;
+  let key = 0;
+
+  async function arrive(person: Person<M>): Promise<void> {
+    if (person.client) return;
+    const client = await world.connect(person.who);
+    person.client = client;
+    client.socket.on('message', (message: Message) => show(person, message));
+    client.socket.on('room', (view: RoomElement) => person.list.set(view.chatNo, view));
+    // What changed while nobody listened is read over REST, as a client does.
+    const { body } = await person.who.get<RoomElement[]>('/chatroom');
+    for (const view of body) if (!person.list.has(view.chatNo)) person.list.set(view.chatNo, view);
+  }
+
+  function show(person: Person<M>, message: Message): void {
+    if (!person.joined.has(message.chatNo)) return;
+    const screen = person.screens.get(message.chatNo) ?? [];
+    person.screens.set(message.chatNo, screen);
+    expect(message.seq, 'in order, without gap or repeat').to.equal((screen.at(-1)?.seq ?? 0) + 1);
+    screen.push(message);
+  }
+
+  /** Shows what was missed in the acknowledgement itself: a live message may be right behind it. */
+  function enter(person: Person<M>, chatNo: number): Promise<void> {
+    const after = person.screens.get(chatNo)?.at(-1)?.seq ?? 0;
+    return new Promise((resolve) => {
+      person.client?.socket.emit('room:join', { chatNo, after }, (answer: { messages: Message[] }) => {
+        for (const message of answer.messages) show(person, message);
+        resolve();
+      });
+    });
+  }
+
+  const actions: Record<string, (person: Person<M>) => Promise<void>> = {
+    async join(person) {
+      await arrive(person);
+      const { chatNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      if (person.joined.has(chatNo)) return;
+      person.joined.add(chatNo);
+      await enter(person, chatNo);
+    },
+    async leave(person) {
+      const chatNo = [...person.joined][0];
+      if (!person.client || chatNo === undefined) return;
+      await person.client.ask('room:leave', { chatNo });
+      person.joined.delete(chatNo);
+    },
+    async vanish(person) {
+      person.client?.socket.disconnect();
+      person.client = undefined;
+      person.joined.clear();
+      person.list.clear();
+    },
+    async sendBySocket(person) {
+      await arrive(person);
+      const { chatNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      key += 1;
+      const content = `s${key}`;
+      const request = { chatNo, contentType: 'text', content, clientId: `k${key}` };
+      const times = random.below(4) === 0 ? 2 : 1;
+      const answers = await Promise.all(
+        Array.from({ length: times }, () =>
+          person.client?.ask<{ message: Message }>('message:send', request),
+        ),
+      );
+      for (const answer of answers) acked.get(chatNo)?.set(answer?.message.id as string, content);
+    },
+    async sendByPush(person) {
+      const { chatNo, saleNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      key += 1;
+      const content = `p${key}`;
+      const { body } = await person.who.post<Message>('/chatroom/notification', {
+        id: null,
+        chatNo,
+        saleNo,
+        contentType: 'text',
+        content,
+        sendTime: key,
+      });
+      acked.get(chatNo)?.set(body.id, content);
+      if (random.below(3) === 0) {
+        const echo = await random.pick(people).who.post<Message>('/chatroom/notification', body);
+        expect(echo.body.id).to.equal(body.id);
+      }
+    },
+    async readOverRest(person) {
+      const { chatNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      await person.who.get(`/chatroom/${chatNo}`);
+    },
+    async readBySocket(person) {
+      await arrive(person);
+      const { chatNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      await person.client?.ask('message:read', { chatNo, seq: random.below(40) });
+    },
+    async heart(person) {
+      const path = `/community/heart/article/${article}`;
+      const given = hearts.has(person.who.no);
+      const answer = given
+        ? await person.who.delete<{ data: number }>(path)
+        : await person.who.post<{ data: number }>('/community/heart', { target: 'article', id: article });
+      if (given) hearts.delete(person.who.no);
+      else hearts.add(person.who.no);
+      expect(answer.status).to.equal(200);
+    },
+    async comment(person) {
+      comments += 1;
+      const context = `comment ${comments}`;
+      await person.who.post('/community/comment', { boardId: article, parentId: null, context });
+    },
+  };
+
+  // Three at a time: their actions overlap as people's do.
+  for (let step = 0; step < steps; step += people.length) {
+    await Promise.all(people.map((person) => actions[random.pick(Object.keys(actions))]?.(person)));
+  }
+
+  // Everybody comes back and looks at everything.
+  for (const person of people) {
+    await arrive(person);
+    for (const { chatNo, members } of rooms) {
+      if (!members.includes(person.who.no) || person.joined.has(chatNo)) continue;
+      person.joined.add(chatNo);
+      await enter(person, chatNo);
+    }
+  }
+
+  for (const { chatNo, members } of rooms) {
+    const wanted = acked.get(chatNo) as Map<string, string>;
+    for (const person of people.filter(({ who }) => members.includes(who.no))) {
+      const { body } = await person.who.get<{
+        chatList: { id: string; content: string; senderNo: number }[];
+      }>(`/chatroom/${chatNo}`);
+      expect(new Map(body.chatList.map(({ id, content }) => [id, content])), 'acked, once').to.deep.equal(
+        wanted,
+      );
+      expect(
+        person.screens.get(chatNo)?.map(({ id, content, senderNo }) => [id, content, senderNo]) ?? [],
+      ).to.deep.equal(body.chatList.map(({ id, content, senderNo }) => [id, content, senderNo]));
+    }
+  }
+
+  for (const person of people) {
+    const { body } = await person.who.get<RoomElement[]>('/chatroom');
+    for (const view of body) {
+      expect(view.unReadCount, 'everybody has read everything').to.equal(0);
+      // The last event may still be held back by conflation.
+      const told = person.list.get(view.chatNo);
+      if (JSON.stringify(told) !== JSON.stringify(view)) {
+        await person.client?.next<RoomElement>(
+          'room',
+          (event) => JSON.stringify(event) === JSON.stringify(view),
+        );
+      }
+    }
+    // A sender is answered before the recipient is notified.
+    await eventually(() => compareNotifications(person));
+  }
+
+  const { body: detail } = await first.get<{ header: object }>(`/community/article/${article}`);
+  expect(detail.header).to.include({ like: hearts.size, comment: comments });
+}
+
+interface OpenedRoom {
+  chatNo: number;
+  saleNo: number;
+  members: number[];
+}
+
+/** A room for each pair of members. */
+async function openRooms<M extends StoryMember>(world: World<M>, members: M[]): Promise<OpenedRoom[]> {
+  const rooms: OpenedRoom[] = [];
+  for (const [i, author] of members.entries()) {
+    for (const asker of members.slice(i + 1)) {
+      const room = await world.openRoom(author, asker);
+      rooms.push({ ...room, members: [author.no, asker.no] });
+    }
+  }
+  return rooms;
+}
+
+async function publish(author: StoryMember): Promise<number> {
+  await author.post('/community/article', {
+    categoryId: 1,
+    title: 'A story',
+    context: 'of three',
+    imageList: [],
+  });
+  const { body } = await author.get<{ list: { id: number }[] }>('/community/list/recent?size=1');
+  return body.list[0]?.id as number;
+}
+
+/** Every event of the stream, reduced as the list reduces it, is the list. */
+async function compareNotifications({ who, stream }: Person<StoryMember>): Promise<void> {
+  const { body: listed } = await who.get<Notification[]>('/notification/all');
+  const newest = listed[0];
+  if (newest) await stream.next(({ data }) => data.startsWith('{') && JSON.parse(data).id === newest.id);
+  const events = stream.events.slice(1);
+  expect(events.map(({ id }) => id)).to.deep.equal(events.map((_, i) => `${who.no}_${i + 1}`));
+  const seen = new Set<string>();
+  const reduced = events
+    .map(({ data }) => JSON.parse(data) as Notification)
+    .reverse()
+    .filter(({ type, url }) => {
+      if (type !== 'chat') return true;
+      const first = !seen.has(url);
+      seen.add(url);
+      return first;
+    });
+  expect(reduced).to.deep.equal(listed);
+}

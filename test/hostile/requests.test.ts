@@ -1,0 +1,284 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { documentedCalls } from '../api/documented-calls.js';
+import { call, type Member, member } from '../support/api.js';
+import { rawRequest } from '../support/raw-http.js';
+import { service } from '../support/service.js';
+
+interface ErrorBody {
+  status: number;
+  message: string;
+  errors: string[];
+}
+
+describe('requests that are wrong in themselves', () => {
+  let me: Member;
+  before(async () => {
+    me = await member();
+  });
+
+  async function expectError(
+    path: string,
+    request: Parameters<typeof call>[1],
+    status: number,
+    code: string,
+  ): Promise<Headers> {
+    const answer = await call<ErrorBody>(path, request);
+    expect(answer.status, answer.text).to.equal(status);
+    expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
+    expect(answer.body).to.have.all.keys('status', 'message', 'errors');
+    expect(answer.body).to.include({ status, message: code });
+    expect(answer.body.errors).to.be.an('array').that.is.not.empty;
+    return answer.headers;
+  }
+
+  it('meet 404 at paths there are not', async () => {
+    for (const path of [
+      '/',
+      '/communit',
+      '/community',
+      '/community/article/1/2',
+      '/chatroom/1/2',
+      '/notification/checked',
+      '/%2e%2e/etc/passwd',
+      '/__proto__',
+      '/constructor',
+      '//chatroom//1',
+    ]) {
+      await expectError(
+        path,
+        { method: path === '/notification/checked' ? 'PATCH' : 'GET' },
+        404,
+        'NOT_FOUND',
+      );
+    }
+  });
+
+  it('meet 405 with Allow at every documented path that does not take the method', async () => {
+    const paths = new Set(documentedCalls.map(({ path }) => path.replace(/\?.*/, '')));
+    for (const template of paths) {
+      // A number in place of the placeholder: what matters is the path, not the record.
+      const path = template.replace(/\{\w+\}/g, '1');
+      const headers = await expectError(path, { method: 'PUT', json: {} }, 405, 'METHOD_NOT_ALLOWED');
+      const allowed = headers.get('allow')?.split(', ') ?? [];
+      for (const { method, path: p } of documentedCalls) {
+        if (p.replace(/\?.*/, '') === template) expect(allowed, path).to.include(method);
+      }
+      expect(allowed).not.to.include('PUT');
+    }
+    await expectError('/chatroom', { method: 'PROPFIND' }, 405, 'METHOD_NOT_ALLOWED');
+  });
+
+  it('are answered to a CORS preflight of a page that may call, and not of another', async () => {
+    const ask = (origin: string) =>
+      call('/chatroom', {
+        method: 'OPTIONS',
+        headers: {
+          Origin: origin,
+          'Access-Control-Request-Method': 'POST',
+          'Access-Control-Request-Headers': 'authorization,content-type',
+        },
+      });
+    const allowed = await ask('http://localhost:3000');
+    expect(allowed.status).to.equal(204);
+    expect(allowed.headers.get('access-control-allow-origin')).to.equal('http://localhost:3000');
+    expect(allowed.headers.get('access-control-allow-credentials')).to.equal('true');
+    expect(allowed.headers.get('access-control-allow-headers')).to.equal('authorization,content-type');
+    for (const method of ['GET', 'POST', 'PATCH', 'DELETE']) {
+      expect(allowed.headers.get('access-control-allow-methods')).to.include(method);
+    }
+    for (const origin of ['https://evil.example.org', 'null', 'nonsense']) {
+      const foreign = await ask(origin);
+      expect(foreign.headers.get('access-control-allow-origin'), origin).to.equal(null);
+      expect(foreign.headers.get('access-control-allow-credentials'), origin).to.equal(null);
+    }
+  });
+
+  it('tell an allowed page what went wrong too', async () => {
+    const answer = await call('/chatroom', { headers: { Origin: 'http://localhost:3000' } });
+    expect(answer.status).to.equal(401);
+    expect(answer.headers.get('access-control-allow-origin')).to.equal('http://localhost:3000');
+    expect(answer.headers.get('vary')).to.match(/\bOrigin\b/i);
+  });
+
+  it('meet 413 with too large a body, also when it only grows that large when unpacked', async () => {
+    const { http } = await service();
+    const large = JSON.stringify({ title: 'x'.repeat(2_000_000) });
+    await expectError(
+      '/community/article',
+      {
+        method: 'POST',
+        raw: large,
+        headers: { Authorization: me.token, 'Content-Type': 'application/json' },
+      },
+      413,
+      'PAYLOAD_TOO_LARGE',
+    );
+    const packed = await fetch(`${http}/community/article`, {
+      method: 'POST',
+      headers: { Authorization: me.token, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+      body: gzipSync(JSON.stringify({ title: 'x'.repeat(20_000_000) })),
+    });
+    expect(packed.status).to.equal(413);
+    expect(await packed.json()).to.include({ status: 413, message: 'PAYLOAD_TOO_LARGE' });
+    await expectError(
+      '/chatroom/1',
+      { method: 'POST', raw: `email=${'x'.repeat(10_000_000)}` },
+      413,
+      'PAYLOAD_TOO_LARGE',
+    );
+  });
+
+  it('may be as large as the limit, to the byte, and no larger', async () => {
+    const headers = { Authorization: me.token };
+    const statusOf = async (path: string, raw: string) =>
+      (await call(path, { method: 'POST', raw, headers })).status;
+    const article = (size: number) => `{"categoryId":${' '.repeat(size - 16)}1}`;
+    expect(await statusOf('/community/article', article(1024 * 1024))).to.equal(400);
+    expect(await statusOf('/community/article', article(1024 * 1024 + 1))).to.equal(413);
+    const form = (size: number) => `email=nobody&x=${'x'.repeat(size - 15)}`;
+    expect(await statusOf('/chatroom/1', form(16_384))).to.equal(400);
+    expect(await statusOf('/chatroom/1', form(16_385))).to.equal(413);
+  });
+
+  it('meet 400 where the body is no JSON object', async () => {
+    const deep = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels);
+    for (const raw of [
+      '{',
+      '{"a":',
+      '"text"',
+      '7',
+      'null',
+      'NaN',
+      'true',
+      '\u0000',
+      '[1,',
+      '{"a":1}}',
+      "{'a':1}",
+      '\uFEFF{}x',
+    ]) {
+      await expectError(
+        '/community/heart',
+        { method: 'POST', raw, headers: { Authorization: me.token, 'Content-Type': 'application/json' } },
+        400,
+        'MALFORMED_BODY',
+      );
+    }
+    for (const raw of [
+      '[]',
+      '{}',
+      deep('[', ']', 100_000),
+      `{"target":${deep('[', ']', 3_000)},"id":${deep('{"a":', '}', 3_000).replace('}', '1}')}}`,
+    ]) {
+      await expectError(
+        '/community/heart',
+        { method: 'POST', raw, headers: { Authorization: me.token, 'Content-Type': 'application/json' } },
+        400,
+        'INVALID_INPUT',
+      );
+    }
+    const broken = await call<ErrorBody>('/community/heart', {
+      method: 'POST',
+      raw: 'this is not gzip',
+      headers: { Authorization: me.token, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+    });
+    expect(broken.status).to.equal(400);
+  });
+
+  it('meet 400 for numbers and texts that cannot be kept, and operators are values like any other', async () => {
+    const send = (raw: string) =>
+      call<ErrorBody>('/community/comment', {
+        method: 'POST',
+        raw,
+        headers: { Authorization: me.token, 'Content-Type': 'application/json' },
+      });
+    for (const raw of [
+      '{"boardId":9007199254740993,"context":"x"}',
+      '{"boardId":-1,"context":"x"}',
+      '{"boardId":1e400,"context":"x"}',
+      '{"boardId":1.5,"context":"x"}',
+      '{"boardId":"1 ","context":"x"}',
+      '{"boardId":"-1","context":"x"}',
+      '{"boardId":"9007199254740993","context":"x"}',
+      '{"boardId":[1],"context":"x"}',
+      '{"boardId":{"$gt":0},"context":"x"}',
+      '{"boardId":1,"context":{"$ne":null}}',
+      '{"boardId":1,"context":"\\ud800"}',
+      '{"boardId":1,"parentId":{"$ne":0},"context":"x"}',
+      '{"__proto__":{"boardId":1,"context":"x"}}',
+    ]) {
+      const answer = await send(raw);
+      expect(answer.status, raw).to.equal(400);
+      expect(answer.body.message).to.be.oneOf(['INVALID_INPUT', 'MALFORMED_BODY']);
+    }
+    expect({}).not.to.have.property('boardId');
+    // Of two fields of one name the last one counts, as everywhere in JavaScript.
+    expect((await send('{"boardId":"x","boardId":999999999,"context":"x"}')).status).to.equal(404);
+    for (const query of [
+      'keyword[$ne]=1',
+      'keyword=%24where',
+      'keyword=(a%2B)%2B%24',
+      'keyword=%00',
+      'option[]=title&keyword=x',
+      'keyword=a&keyword=b',
+      'page[$gt]=1',
+      'page=1&page=2',
+      'size=%',
+      '%=%',
+      'keyword=%ED%A0%80',
+    ]) {
+      const answer = await call(`/community/list/recent?${query}`);
+      expect([200, 400], `${query}: ${answer.text}`).to.include(answer.status);
+    }
+  });
+
+  it('meet 431 with a head of more than 32 KiB, whatever makes it large', async () => {
+    const { http } = await service();
+    for (const name of ['Last-Event-ID', 'Authorization', 'Cookie', 'X-Other']) {
+      const head = `GET /notification/connect HTTP/1.1\r\nHost: x\r\n${name}: ${'x'.repeat(40_000)}\r\n\r\n`;
+      expect(await rawRequest(http, head), name).to.match(/^HTTP\/1\.1 431 /);
+    }
+  });
+
+  it('that are no HTTP get an answer or a closed connection, and nothing else is disturbed', async () => {
+    const { http, gateway } = await service();
+    const head = 'Host: x\r\n';
+    const requests = [
+      'GARBAGE\r\n\r\n',
+      '\u0000\u0001\u0002\r\n\r\n',
+      `GET / HTTP/9.9\r\n${head}\r\n`,
+      `GET /community/article/%E0%A4%A HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+      `GET /%00%FF HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+      `GET http://evil.example.org/chatroom HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+      `GET * HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+      `GET /?${'x'.repeat(20_000)} HTTP/1.1\r\n${head}\r\n`,
+      `GET / HTTP/1.1\r\n${head}X: ${'y'.repeat(20_000)}\r\n\r\n`,
+      `POST /chatroom/1 HTTP/1.1\r\n${head}Content-Length: -5\r\n\r\n`,
+      `POST /chatroom/1 HTTP/1.1\r\n${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      `POST /chatroom/1 HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\n`,
+      `GET / HTTP/1.1\r\n${head}Cookie: session=a; session=b; =; ;;\r\nConnection: close\r\n\r\n`,
+    ];
+    for (const base of [http, gateway]) {
+      for (const request of requests) {
+        const text = await rawRequest(base, request, /^HTTP\/1\.1 \d{3}[\s\S]*\r\n\r\n/);
+        if (text)
+          expect(text.slice(0, 12), JSON.stringify(request.slice(0, 60))).to.match(
+            /^HTTP\/1\.1 (4\d\d|505)$/,
+          );
+      }
+      expect((await fetch(`${base}/healthz`)).status).to.equal(200);
+    }
+  });
+
+  it('a HEAD of the event stream ends with its headers, and leaves no stream behind', async () => {
+    // It was taken for a GET: the answer to HEAD never ended, so the next request on that connection
+    // waited for ever, and one of the member's ten streams was taken.
+    const { http } = await service();
+    const text = await rawRequest(
+      http,
+      `HEAD /notification/connect HTTP/1.1\r\nHost: x\r\nAuthorization: ${me.token}\r\n\r\n` +
+        'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    expect(text).to.match(/^HTTP\/1\.1 200 OK[\s\S]*HTTP\/1\.1 200 OK[\s\S]*"up":true/);
+  });
+});
