@@ -6,7 +6,7 @@ import { createEventBus } from './kernel/events.js';
 import type { Live } from './kernel/live.js';
 import { createLocalDateTime } from './kernel/local-date-time.js';
 import { createMembers, type Members } from './members/index.js';
-import { createNotifications, createWakeUps, type Notifications } from './notifications/index.js';
+import { createDeliveryBus, createNotifications, type Notifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
 import { createRateLimits, type RateLimits } from './platform/rate-limits/index.js';
@@ -53,7 +53,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
   const community = createCommunity({ clock, events, directory, localTime, logger });
   const notifications = createNotifications({
     ...{ clock, events, directory, localTime, live, logger },
-    wakeUps: createWakeUps(redis),
+    wakeUps: createDeliveryBus(redis),
   });
   const chat = createChat({
     ...{ clock, events, directory, adoption, live, logger, config },

@@ -49,7 +49,7 @@ export function createAuthentication({ members, chat, rateLimits }: Domain, conf
       await rateLimits.take('connect', client.address);
       const session = await members.authenticate(handshakeToken(socket));
       socket.data = { session, expiry: undefined, turn: undefined };
-      if (!client.proxied) chat.bindings.touch(client, session.actor.no);
+      if (!client.proxied) chat.recentClients.touch(client, session.actor.no);
     }
 
     admit().then(

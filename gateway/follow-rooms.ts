@@ -13,7 +13,7 @@ const COMPARE_EVERY_MS = 5_000;
 
 /**
  * How often, in ms, a process does that is alone. It loses no pushes, and looks for what became of a write by
- * itself (domain/chat/rooms/uncertain-rooms.ts); this finds what a write did later than that.
+ * itself (domain/chat/uncertain-rooms.ts); this finds what a write did later than that.
  */
 const COMPARE_ALONE_EVERY_MS = 60_000;
 

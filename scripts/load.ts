@@ -3,10 +3,10 @@ import { readArguments } from './arguments.js';
 import { runCommand, UsageError } from './command.js';
 import { machine } from './load/machine.js';
 import { elsewhere, optionSchema } from './load/options.js';
+import { endAllGroups } from './load/process-group.js';
 import { htmlReport, type Report } from './load/report/page.js';
 import { runScenario } from './load/run-scenario.js';
 import { findScenarios, scenarioNames } from './load/scenarios/index.js';
-import { endAllStages } from './load/stage.js';
 import { table, verdictLines } from './load/table.js';
 
 const usage = `Usage: npm run load -- SCENARIO [options]
@@ -58,7 +58,7 @@ await runCommand(usage, async (args) => {
   let interrupted = false;
   const interrupt = () => {
     interrupted = true;
-    void endAllStages();
+    void endAllGroups();
   };
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
@@ -75,7 +75,7 @@ await runCommand(usage, async (args) => {
     if (json) writeFileSync(json, `${JSON.stringify(name === 'all' ? reports : reports[0], null, 2)}\n`);
     if (html) writeFileSync(html, htmlReport(reports, scenarios));
   }
-  await endAllStages();
+  await endAllGroups();
   return interrupted
     ? 130
     : reports.some(({ results }) => results.some(({ missing }) => missing?.startsWith('failed')))

@@ -5,12 +5,12 @@ import type { Live } from '../kernel/live.js';
 import type { MemberDirectory } from '../members/index.js';
 import type { Config } from '../platform/config.js';
 import type { Logger } from '../platform/logger.js';
-import type { Bindings } from './bindings/bindings.js';
-import type { Ledger } from './messages/ledger.js';
-import type { UnseenMessages } from './messages/unseen-messages.js';
-import type { Presence } from './presence/presence.js';
-import type { RoomChanges } from './rooms/room-changes.js';
-import type { RoomStates } from './rooms/room-states.js';
+import type { Ledger } from './ledger.js';
+import type { NotifyAbsent } from './notify-absent.js';
+import type { Presence } from './presence.js';
+import type { RecentClients } from './recent-clients.js';
+import type { RoomChanges } from './room-changes.js';
+import type { RoomStates } from './room-states.js';
 
 /** What the use cases of this area work with. */
 export interface ChatDeps {
@@ -22,9 +22,9 @@ export interface ChatDeps {
   directory: MemberDirectory;
   adoption: Adoption;
   presence: Presence;
-  bindings: Bindings;
+  recentClients: RecentClients;
   states: RoomStates;
   ledger: Ledger;
   changes: RoomChanges;
-  unseen: UnseenMessages;
+  notifyAbsent: NotifyAbsent;
 }

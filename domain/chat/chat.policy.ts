@@ -1,6 +1,6 @@
 import { AppError } from '../kernel/errors.js';
-import { sideOf } from './messages/message.presenter.js';
-import type { Side } from './rooms/room.model.js';
+import { sideOf } from './message.presenter.js';
+import type { Side } from './room.model.js';
 
 /**
  * Only its two participants may see or touch a room.

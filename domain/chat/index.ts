@@ -1,37 +1,37 @@
 import type { Actor } from '../kernel/actor.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomView } from '../kernel/live.js';
-import type { Bindings } from './bindings/bindings.js';
+import { createAutoRead } from './auto-read.js';
+import { readAfter, readHeads, readHeadsOf, tellAfter } from './catch-up.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
-import type { Caller } from './messages/identify-poster.js';
-import { createLedger } from './messages/ledger.js';
-import { listMessages, type MessageList, type MessagePage } from './messages/list-messages.js';
-import { markRead, markStateRead } from './messages/mark-read.js';
-import { echoMessage, type PushAnswer, type PushInput, pushMessage } from './messages/push-message.js';
-import { readAfter, readHeads, readHeadsOf, tellAfter } from './messages/read-on.js';
-import { type SendInput, sendMessage } from './messages/send-message.js';
-import { createShownMessages } from './messages/shown-messages.js';
-import { createUnseenMessages } from './messages/unseen-messages.js';
-import { disconnectFromRoom } from './presence/disconnect-from-room.js';
-import { type Entered, enterRoom } from './presence/enter-room.js';
-import { createRoom } from './rooms/create-room.js';
-import { listRooms } from './rooms/list-rooms.js';
-import { createRoomChanges } from './rooms/room-changes.js';
-import { createRoomStates, headOf, type RoomState } from './rooms/room-states.js';
-import { createUncertainRooms } from './rooms/uncertain-rooms.js';
-import { type MarkedView, viewRoom } from './rooms/view-room.js';
+import { createRoom } from './create-room.js';
+import { disconnectFromRoom } from './disconnect-from-room.js';
+import { type Entered, enterRoom } from './enter-room.js';
+import type { Caller } from './identify-poster.js';
+import { createLedger } from './ledger.js';
+import { listMessages, type MessageList, type MessagePage } from './list-messages.js';
+import { listRooms } from './list-rooms.js';
+import { markRead, markStateRead } from './mark-read.js';
+import { createNotifyAbsent } from './notify-absent.js';
+import { echoMessage, type PushAnswer, type PushInput, pushMessage } from './push-message.js';
+import type { RecentClients } from './recent-clients.js';
+import { createRoomChanges } from './room-changes.js';
+import { createRoomStates, headOf, type RoomState } from './room-states.js';
+import { type SendInput, sendMessage } from './send-message.js';
 import { type ChatState, createChatState } from './shared-state.js';
+import { createUncertainRooms } from './uncertain-rooms.js';
+import { type MarkedView, viewRoom } from './view-room.js';
 
-export type { Caller } from './messages/identify-poster.js';
-export { MAX_LISTED } from './messages/list-messages.js';
-export { checkContent, messageFields } from './messages/message-input.js';
-export type { Entered } from './presence/enter-room.js';
+export type { Entered } from './enter-room.js';
+export type { Caller } from './identify-poster.js';
+export { MAX_LISTED } from './list-messages.js';
+export { checkContent, messageFields } from './message-input.js';
 export { createChatState } from './shared-state.js';
 export { checkChat } from './verify-chat.js';
 
 /** One-to-one chat about adoption posts. (contract, sections 4 and 5) */
 export interface Chat {
-  bindings: Bindings;
+  recentClients: RecentClients;
   createRoom(actor: Actor, input: { saleNo: number; createMember: number }): Promise<number>;
   listRooms(actor: Actor, saleNo?: number): Promise<RoomView[]>;
   listMessages(actor: Actor, chatNo: number, page: MessagePage): Promise<MessageList>;
@@ -82,7 +82,7 @@ type Given = Pick<ChatDeps, 'clock' | 'events' | 'live' | 'logger' | 'config' | 
 /** @param given without presence and bindings of the caller's, those of this process alone are used */
 export function createChat(given: Given): Chat {
   const { clock, events, live, logger, directory, adoption } = given;
-  const { presence, bindings, shared } = { ...createChatState(clock, live), ...given };
+  const { presence, recentClients, shared } = { ...createChatState(clock, live), ...given };
   const states = createRoomStates();
   // A process that is alone writes everything itself.
   let isCurrent = (_chatNo: number) => !shared;
@@ -93,17 +93,17 @@ export function createChat(given: Given): Chat {
   );
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);
-  const unseen = createUnseenMessages({
+  const notifyAbsent = createNotifyAbsent({
     ...{ events, states, presence, logger },
     markRead: async (chatNo, memberNo, seq) => mark(await states.get(chatNo), memberNo, seq),
   });
   // A process that is alone knows for certain who is present.
-  const shown = shared ? createShownMessages(states, presence, mark, logger) : undefined;
+  const autoRead = shared ? createAutoRead(states, presence, mark, logger) : undefined;
   presence.watch(live.presence);
-  const deps: ChatDeps = { ...given, presence, bindings, states, ledger, changes, unseen };
+  const deps: ChatDeps = { ...given, presence, recentClients, states, ledger, changes, notifyAbsent };
 
   return {
-    bindings,
+    recentClients,
     createRoom: (actor, input) => createRoom(deps, actor, input),
     listRooms: (actor, saleNo) => listRooms(deps, actor, saleNo),
     listMessages: (actor, chatNo, page) => listMessages(deps, actor, chatNo, page),
@@ -127,7 +127,7 @@ export function createChat(given: Given): Chat {
     viewRoom: (chatNo, memberNo) => viewRoom(deps, chatNo, memberNo),
     heard(payload) {
       states.advance(payload);
-      shown?.add(payload);
+      autoRead?.add(payload);
     },
     heardRead: states.advanceRead,
     followedBy(isFollowed) {
@@ -135,13 +135,13 @@ export function createChat(given: Given): Chat {
     },
     tellAgain: changes.tellAgain,
     heardPresence: presence.heard,
-    sweep: () => unseen.sweep(),
+    sweep: () => notifyAbsent.sweep(),
     async close() {
       await ledger.idle();
       uncertain.close();
-      await unseen.close();
+      await notifyAbsent.close();
       changes.close();
-      bindings.close();
+      recentClients.close();
       await presence.close();
     },
   };

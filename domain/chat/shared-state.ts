@@ -1,17 +1,17 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Live } from '../kernel/live.js';
 import type { RedisConnection } from '../platform/redis.js';
-import type { Bindings } from './bindings/bindings.js';
-import { createMemoryBindings } from './bindings/bindings.memory.js';
-import { createRedisBindings } from './bindings/bindings.redis.js';
-import type { Presence } from './presence/presence.js';
-import { createMemoryPresence } from './presence/presence.memory.js';
-import { createRedisPresence } from './presence/presence.redis.js';
+import type { Presence } from './presence.js';
+import { createMemoryPresence } from './presence.memory.js';
+import { createRedisPresence } from './presence.redis.js';
+import type { RecentClients } from './recent-clients.js';
+import { createMemoryRecentClients } from './recent-clients.memory.js';
+import { createRedisRecentClients } from './recent-clients.redis.js';
 
 /** What the processes of a service know together and no database holds. */
 export interface ChatState {
   presence: Presence;
-  bindings: Bindings;
+  recentClients: RecentClients;
   /** Whether other processes write to the same rooms: what this one remembers of a room may be behind. */
   shared: boolean;
 }
@@ -24,8 +24,12 @@ export function createChatState(clock: Clock, live: Live, redis?: RedisConnectio
   return redis
     ? {
         presence: createRedisPresence(redis, live),
-        bindings: createRedisBindings(redis, clock),
+        recentClients: createRedisRecentClients(redis, clock),
         shared: true,
       }
-    : { presence: createMemoryPresence(live), bindings: createMemoryBindings(clock), shared: false };
+    : {
+        presence: createMemoryPresence(live),
+        recentClients: createMemoryRecentClients(clock),
+        shared: false,
+      };
 }

@@ -1,10 +1,10 @@
 import { settled } from '../kernel/settle.js';
 import type { Check, Finding } from '../kernel/verification.js';
 import { checkSequence } from '../platform/sequence.model.js';
-import { Message } from './messages/message.model.js';
-import { type LedgerEntry, RoomAudit, type RoomFault } from './rooms/audit-room.js';
-import { rewriteLedger } from './rooms/rewrite-ledger.js';
-import { Room, type RoomRecord } from './rooms/room.model.js';
+import { type LedgerEntry, RoomAudit, type RoomFault } from './audit-room.js';
+import { Message } from './message.model.js';
+import { rewriteLedger } from './rewrite-ledger.js';
+import { Room, type RoomRecord } from './room.model.js';
 
 const LEDGER_FIELDS = { chatNo: 1, seq: 1, senderNo: 1, sent: 1, read: 1 } as const;
 

@@ -1,16 +1,11 @@
 import type { Actor } from '../kernel/actor.js';
-import type { Clock } from '../kernel/clock.js';
-import type { EventBus } from '../kernel/events.js';
-import type { LocalDateTime } from '../kernel/local-date-time.js';
-import type { MemberDirectory } from '../members/index.js';
-import type { Logger } from '../platform/logger.js';
 import type { ArticleDetail } from './articles/article.presenter.js';
 import { type ArticleDraft, createArticle } from './articles/create-article.js';
 import { deleteArticle } from './articles/delete-article.js';
 import { type ArticleChanges, editArticle } from './articles/edit-article.js';
-import { createLeaders } from './articles/leaders.js';
 import { type ArticleList, type ArticleQuery, listArticles } from './articles/list-articles.js';
 import { readArticle } from './articles/read-article.js';
+import { createTrending } from './articles/trending.js';
 import { addBookmark } from './bookmarks/add-bookmark.js';
 import { removeBookmark } from './bookmarks/remove-bookmark.js';
 import type { CommentView } from './comments/comment.presenter.js';
@@ -18,11 +13,11 @@ import { type CommentDraft, createComment } from './comments/create-comment.js';
 import { deleteComment } from './comments/delete-comment.js';
 import { editComment } from './comments/edit-comment.js';
 import { listComments } from './comments/list-comments.js';
+import type { CommunityDeps } from './community-deps.js';
 import { createCounters } from './counters.js';
 import { giveHeart } from './hearts/give-heart.js';
 import type { HeartTarget } from './hearts/heart.model.js';
 import { takeHeart } from './hearts/take-heart.js';
-import type { CommunityParts } from './parts.js';
 import { type RestoredArticle, restoreArticles } from './restore.js';
 import { createSweep } from './sweep.js';
 
@@ -35,14 +30,6 @@ export type { CommentDraft } from './comments/create-comment.js';
 export type { HeartTarget } from './hearts/heart.model.js';
 export type { RestoredArticle, RestoredComment, RestoredHeart } from './restore.js';
 export { checkCommunity } from './verify-community.js';
-
-export interface CommunityDeps {
-  clock: Clock;
-  events: EventBus;
-  directory: MemberDirectory;
-  localTime: LocalDateTime;
-  logger: Logger;
-}
 
 /**
  * The community board: articles, comments, hearts and bookmarks. (contract, section 3)
@@ -84,30 +71,30 @@ export interface Community {
 }
 
 /** Binds the use cases to what they work with; needs a connected database (platform/mongo). */
-export function createCommunity(deps: CommunityDeps): Community {
-  const parts: CommunityParts = {
-    ...deps,
+export function createCommunity(given: Omit<CommunityDeps, 'counters' | 'trending'>): Community {
+  const deps: CommunityDeps = {
+    ...given,
     counters: createCounters(),
-    leaders: createLeaders(deps.clock, deps.events),
+    trending: createTrending(given.clock, given.events),
   };
   return {
-    createArticle: (actor, draft) => createArticle(parts, actor, draft),
-    readArticle: (reader, articleId, peek) => readArticle(parts, reader, articleId, peek),
-    listArticles: (query) => listArticles(parts, query),
+    createArticle: (actor, draft) => createArticle(deps, actor, draft),
+    readArticle: (reader, articleId, peek) => readArticle(deps, reader, articleId, peek),
+    listArticles: (query) => listArticles(deps, query),
     editArticle,
-    deleteArticle: (actor, articleId) => deleteArticle(parts, actor, articleId),
-    addBookmark: (actor, articleId) => addBookmark(parts, actor, articleId),
+    deleteArticle: (actor, articleId) => deleteArticle(deps, actor, articleId),
+    addBookmark: (actor, articleId) => addBookmark(deps, actor, articleId),
     removeBookmark,
-    listComments: (reader, articleId) => listComments(parts, reader, articleId),
-    createComment: (actor, draft) => createComment(parts, actor, draft),
+    listComments: (reader, articleId) => listComments(deps, reader, articleId),
+    createComment: (actor, draft) => createComment(deps, actor, draft),
     editComment,
-    deleteComment: (actor, commentId) => deleteComment(parts, actor, commentId),
-    giveHeart: (actor, target, id) => giveHeart(parts, actor, target, id),
-    takeHeart: (actor, target, id) => takeHeart(parts, actor, target, id),
+    deleteComment: (actor, commentId) => deleteComment(deps, actor, commentId),
+    giveHeart: (actor, target, id) => giveHeart(deps, actor, target, id),
+    takeHeart: (actor, target, id) => takeHeart(deps, actor, target, id),
     async restoreArticles(articles) {
       await restoreArticles(articles);
-      for (const { id } of articles) parts.leaders.heartsChanged(id);
+      for (const { id } of articles) deps.trending.heartsChanged(id);
     },
-    sweep: createSweep(parts),
+    sweep: createSweep(deps),
   };
 }

@@ -2,14 +2,14 @@ import { Article } from './articles/article.model.js';
 import { finishArticleDeletion } from './articles/delete-article.js';
 import { Comment } from './comments/comment.model.js';
 import { finishComment } from './comments/finish-comment.js';
+import type { CommunityDeps } from './community-deps.js';
 import { finishHeart } from './hearts/finish-heart.js';
 import { Heart } from './hearts/heart.model.js';
-import type { CommunityParts } from './parts.js';
 
 /** Age, in ms, at which a mark is taken to be left by a crash and not by a call that is under way. */
 const LEFT_BEHIND_MS = 5_000;
 
-type SweepParts = Pick<CommunityParts, 'clock' | 'counters' | 'events' | 'leaders' | 'logger'>;
+type SweepParts = Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'trending' | 'logger'>;
 
 /**
  * @returns a function that finishes what a crash or a failing listener left unfinished: counts,
@@ -17,7 +17,7 @@ type SweepParts = Pick<CommunityParts, 'clock' | 'counters' | 'events' | 'leader
  *   process began may be gone; redoing one that is still under way elsewhere changes nothing.
  */
 export function createSweep(parts: SweepParts): (signal?: AbortSignal) => Promise<void> {
-  const { clock, leaders, logger } = parts;
+  const { clock, trending, logger } = parts;
   let first = true;
 
   /** One record that cannot be finished must not keep the others from it. */
@@ -44,7 +44,7 @@ export function createSweep(parts: SweepParts): (signal?: AbortSignal) => Promis
       if (signal?.aborted) return;
     }
     // Time itself makes leaders too: when older hearts leave a window, nobody calls.
-    await leaders.announce();
+    await trending.announce();
     first = false;
   };
 }

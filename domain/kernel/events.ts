@@ -36,7 +36,7 @@ export interface EventBus {
    * own write clears that record only after this resolves; when it rejects, a later sweep announces
    * the same event again, so listeners are idempotent.
    */
-  announce<K extends keyof DomainEvents>(name: K, event: DomainEvents[K]): Promise<void>;
+  publish<K extends keyof DomainEvents>(name: K, event: DomainEvents[K]): Promise<void>;
 }
 
 /** @returns a bus with no listeners */
@@ -46,7 +46,7 @@ export function createEventBus(): EventBus {
     on(name, listener) {
       listeners.set(name, [...(listeners.get(name) ?? []), listener as Listener<never>]);
     },
-    async announce(name, event) {
+    async publish(name, event) {
       await Promise.all((listeners.get(name) ?? []).map((listener) => listener(event as never)));
     },
   };

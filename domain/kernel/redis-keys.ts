@@ -15,7 +15,7 @@ export const redisKeys = {
   alive: (processId: string) => `${PREFIX}alive:${processId}`,
   /** Number of the group a room is in: rooms of one group share a hash slot. */
   roomGroup: (chatNo: number) => chatNo % ROOM_GROUPS,
-  /** Sorted set of who is present in a room (domain/chat/presence/enter.lua tells its form). */
+  /** Sorted set of who is present in a room (domain/chat/presence.enter.lua tells its form). */
   presence: (chatNo: number) => `${PREFIX}presence:{${chatNo % ROOM_GROUPS}}:${chatNo}`,
   /** Sorted set of the members bound to a client, by the time they were last seen. */
   bindings: (clientHash: string) => `${PREFIX}bindings:${clientHash}`,

@@ -7,20 +7,20 @@ import type { MemberDirectory } from '../members/index.js';
 import { createCache } from '../platform/cache.js';
 import type { Logger } from '../platform/logger.js';
 import { metrics } from '../platform/metrics.js';
-import { listenToCauses } from './causes.js';
 import { checkNotification, deleteNotifications } from './change-notifications.js';
-import { createWakeUps } from './create-wake-ups.js';
+import { createDeliveryBus } from './create-delivery-bus.js';
+import type { Delivery, DeliveryBus, Subscription } from './delivery-bus.js';
 import { listNotifications } from './list-notifications.js';
 import type { NotificationRecord } from './notification.model.js';
 import { presentNotification } from './notification.presenter.js';
-import { createNotifier, type Notice } from './notifier.js';
+import { createNotifier, type NewNotification } from './notifier.js';
+import { notifyOnEvents } from './notify-on-events.js';
+import { createMissedPoll, type MissedNotification, type SharedPart } from './poll-missed.js';
 import { replayAfter, resumeAfter } from './replay.js';
-import { createTail, type Found, type SharedPart } from './tail.js';
-import type { Delivery, Subscription, WakeUps } from './wake-ups.js';
 
-export { createWakeUps } from './create-wake-ups.js';
+export { createDeliveryBus } from './create-delivery-bus.js';
+export type { Delivery, Subscription } from './delivery-bus.js';
 export { checkNotifications } from './verify-notifications.js';
-export type { Delivery, Subscription } from './wake-ups.js';
 
 /** Members' notifications and what their event streams carry. (contract, section 6) */
 export interface Notifications {
@@ -28,7 +28,7 @@ export interface Notifications {
   check(actor: Actor, notificationId: number): Promise<void>;
   remove(actor: Actor, ids: number[]): Promise<void>;
   /** Writes one. @returns false when its cause has notified the member before */
-  notify(notice: Notice): Promise<boolean>;
+  notify(notice: NewNotification): Promise<boolean>;
   /** Where a stream goes on whose client sends these as its last event ids. */
   resumeAfter(memberNo: number, lastEventIds: readonly string[]): Promise<number>;
   /** Everything after a number, in order, in pages. */
@@ -56,14 +56,14 @@ export interface NotificationDeps {
   live: Live;
   logger: Logger;
   /** Without them, streams of this process alone are woken. */
-  wakeUps?: WakeUps;
+  wakeUps?: DeliveryBus;
 }
 
 /** Most numbers of delivered notifications remembered: those of the five seconds between two looks of the tail. */
 const MAX_DELIVERED = 50_000;
 
 export function createNotifications(deps: NotificationDeps): Notifications {
-  const { clock, events, directory, localTime, live, logger, wakeUps = createWakeUps() } = deps;
+  const { clock, events, directory, localTime, live, logger, wakeUps = createDeliveryBus() } = deps;
   /**
    * Numbers of what this process has delivered since the tail's last look, and more, so that the tail
    * leaves them alone; and whether the tail has found them: a push that comes late must not show those
@@ -98,7 +98,7 @@ export function createNotifications(deps: NotificationDeps): Notifications {
 
   /** One whose push has not come by: to who listens in this process, as every process has its own tail. */
   function deliverHere(
-    { _id, memberNo, n, shared }: Found,
+    { _id, memberNo, n, shared }: MissedNotification,
     viewOf: (shared: SharedPart) => NotificationView,
   ) {
     if (delivered.has(_id)) return;
@@ -112,7 +112,7 @@ export function createNotifications(deps: NotificationDeps): Notifications {
     }
   }
 
-  async function deliverFound(found: Found[]): Promise<void> {
+  async function deliverFound(found: MissedNotification[]): Promise<void> {
     const origins = await lookUpOrigins(found.map(({ shared }) => shared));
     const views = new Map<SharedPart, NotificationView>();
     const viewOf = (shared: SharedPart): NotificationView => {
@@ -129,8 +129,8 @@ export function createNotifications(deps: NotificationDeps): Notifications {
     return directory.lookUp(from.map(({ originNo }) => originNo).filter((no) => no > 0));
   }
 
-  const tail = createTail((id) => delivered.has(id), deliverFound, logger);
-  listenToCauses(events, notifier);
+  const tail = createMissedPoll((id) => delivered.has(id), deliverFound, logger);
+  notifyOnEvents(events, notifier);
 
   return {
     list: (actor) => listNotifications(directory, localTime, actor),

@@ -5,7 +5,7 @@ import { nextNumbers } from '../platform/sequence.model.js';
 import { Notification, type NotificationRecord, type NotificationType } from './notification.model.js';
 
 /** A notification to be written. */
-export interface Notice {
+export interface NewNotification {
   memberNo: number;
   type: NotificationType;
   content: string;
@@ -18,7 +18,7 @@ export interface Notice {
 }
 
 interface Waiting {
-  notice: Notice;
+  notice: NewNotification;
   resolve(record: NotificationRecord | undefined): void;
   reject(error: unknown): void;
 }
@@ -127,7 +127,7 @@ export function createNotifier(clock: Clock, deliver: (records: NotificationReco
     });
   }
 
-  function recordOf(notice: Notice, _id: number, n: number, publishedAt: Date): NotificationRecord {
+  function recordOf(notice: NewNotification, _id: number, n: number, publishedAt: Date): NotificationRecord {
     const { memberNo, type, content, url, originNo, cause, chatNo } = notice;
     return {
       ...{ _id, memberNo, n, type, content: excerpt(content), url, originNo, publishedAt },
@@ -185,7 +185,7 @@ export function createNotifier(clock: Clock, deliver: (records: NotificationReco
     /**
      * @returns the stored record, or undefined when this cause has notified the member before
      */
-    notify(notice: Notice): Promise<NotificationRecord | undefined> {
+    notify(notice: NewNotification): Promise<NotificationRecord | undefined> {
       return new Promise((resolve, reject) => {
         waiting.push({ notice, resolve, reject });
         // All notices of one turn of the event loop go together.

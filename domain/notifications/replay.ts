@@ -1,8 +1,8 @@
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { MemberDirectory } from '../members/index.js';
+import type { Delivery } from './delivery-bus.js';
 import { Notification } from './notification.model.js';
 import { presentNotification } from './notification.presenter.js';
-import type { Delivery } from './wake-ups.js';
 
 /** Records in one page of a replay. */
 const PAGE = 500;

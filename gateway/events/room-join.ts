@@ -5,7 +5,7 @@ import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
 import { leaveChatRoom } from '../leave-chat-room.js';
 import type { GatewaySocket } from '../socket.js';
-import { inTurn } from '../turns.js';
+import { enqueue } from '../socket-queue.js';
 
 /** Of a connection that is gone: there is nothing to tell it, and no number up to which it was told. */
 const NOBODY = { messages: [], more: false, seq: -1, present: [], otherRead: { memberNo: 0, seq: 0 } };
@@ -34,7 +34,7 @@ export const roomJoin = defineEvent({
     after: wholeNumber().optional(),
   }),
   handle: ({ domain, sequencer, socket }, actor, { chatNo, after }) =>
-    inTurn(socket, async () => {
+    enqueue(socket, async () => {
       await domain.chat.requireParticipant(actor, chatNo);
       const wasIn = socket.rooms.has(chatRoom(chatNo));
       try {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id } from '../../domain/kernel/input.js';
 import { defineEvent } from '../handle.js';
 import { leaveChatRoom } from '../leave-chat-room.js';
-import { inTurn } from '../turns.js';
+import { enqueue } from '../socket-queue.js';
 
 /** Leaves a chat room with this connection; leaving one it is not in changes nothing. */
 export const roomLeave = defineEvent({
@@ -10,7 +10,7 @@ export const roomLeave = defineEvent({
   limit: 'socketEvent',
   schema: z.object({ chatNo: id }),
   handle: ({ domain, socket }, actor, { chatNo }) =>
-    inTurn(socket, async () => {
+    enqueue(socket, async () => {
       await domain.chat.requireParticipant(actor, chatNo);
       await leaveChatRoom(domain, socket, chatNo);
       return undefined;

@@ -16,7 +16,7 @@ async function sessionOf(ctx: AppContext): Promise<Session | undefined> {
   const { client, domain } = ctx.state;
   const session = await domain.members.authenticate(token);
   keepSession(ctx, token, session);
-  if (!client.proxied) domain.chat.bindings.touch(client, session.actor.no);
+  if (!client.proxied) domain.chat.recentClients.touch(client, session.actor.no);
   return session;
 }
 

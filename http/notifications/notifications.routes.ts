@@ -1,8 +1,8 @@
 import type { Domain } from '../../domain/domain.js';
 import { DONE } from '../respond.js';
 import { type Route, route } from '../route.js';
+import { detachFromKoa } from '../sse/detach-from-koa.js';
 import { STREAM_HEADERS } from '../sse/event-format.js';
-import { letGoOfRequest } from '../sse/let-go-of-request.js';
 import type { StreamHub } from '../sse/stream-hub.js';
 import { deleteBody, notificationParams } from './notifications.schema.js';
 
@@ -27,7 +27,7 @@ export function notificationRoutes({ notifications }: Domain, streams: StreamHub
         const after = await notifications.resumeAfter(actor.no, sent);
         // From here on the response is the hub's: it writes to it until one side ends it.
         ctx.respond = false;
-        letGoOfRequest(ctx);
+        detachFromKoa(ctx);
         streams.open(ctx.req, ctx.res, actor.no, expiresAt, after);
         return undefined;
       },

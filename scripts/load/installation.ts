@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../domain/platform/project-root.js';
-import { type Actor, freePort, messageOf, type Stage, until } from './stage.js';
+import { type Actor, freePort, messageOf, type ProcessGroup, until } from './process-group.js';
 
 /** What signs the tokens of installations that a load test starts. */
 export const SECRET = 'the secret of the load tests, long enough for HS256';
@@ -15,7 +15,7 @@ export interface Database {
 
 /** The embedded database as a process of its own, as `npm start` has it. */
 export async function startDatabase(
-  stage: Stage,
+  stage: ProcessGroup,
   folder = join(stage.folder, 'database'),
 ): Promise<Database> {
   const actor = stage.fork('the embedded database', 'embedded-mongo/main.js', {
@@ -44,7 +44,7 @@ async function answers(port: number): Promise<boolean> {
 }
 
 /** Settings of every process of ours under load: as `npm start`, without the limits on requests. */
-export function settings(stage: Stage, databaseUri: string): Record<string, string> {
+export function settings(stage: ProcessGroup, databaseUri: string): Record<string, string> {
   return {
     DATA_DIR: join(stage.folder, 'data'),
     MONGODB_URI: databaseUri,
@@ -64,7 +64,7 @@ const START_FLAGS = (() => {
 })();
 
 /** What node is started with where a CPU profile is wanted. */
-export function profiling({ profile }: Stage, name: string): string[] {
+export function profiling({ profile }: ProcessGroup, name: string): string[] {
   return profile
     ? [
         '--cpu-prof',
@@ -79,7 +79,7 @@ export function profiling({ profile }: Stage, name: string): string[] {
  * @param execArgv further arguments of node
  */
 export async function startService(
-  stage: Stage,
+  stage: ProcessGroup,
   databaseUri: string,
   execArgv: string[] = [],
 ): Promise<Service> {
@@ -94,7 +94,7 @@ export async function startService(
 
 /** One gateway of several, on a port of its own. */
 export async function startGateway(
-  stage: Stage,
+  stage: ProcessGroup,
   name: string,
   databaseUri: string,
   redisUrl: string,

@@ -41,13 +41,13 @@ export const optionSchema = z
 export type LoadOptions = z.output<typeof optionSchema>;
 
 /** An installation that runs already, and the secret its tokens are signed with. */
-export interface Elsewhere {
+export interface RemoteTarget {
   http: string;
   gateway: string;
   secret: string;
 }
 
 /** The installation to be loaded, where it is not one of our own. */
-export function elsewhere({ http, gateway, secret }: LoadOptions): Elsewhere | undefined {
+export function elsewhere({ http, gateway, secret }: LoadOptions): RemoteTarget | undefined {
   return http && gateway && secret ? { http, gateway, secret } : undefined;
 }

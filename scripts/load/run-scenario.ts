@@ -1,15 +1,15 @@
 import { createProgress } from '../progress.js';
 import type { Figures, Metric } from './metrics.js';
 import type { LoadOptions } from './options.js';
+import { createProcessGroup } from './process-group.js';
 import type { Contender, Result, Scenario } from './scenario.js';
-import { createStage } from './stage.js';
 import { summarise } from './statistics.js';
 
 const label = ({ name, part }: Contender) => (part ? `${name}, ${part}` : name);
 
 /** One run of one contender, on a stage of its own. */
 async function once(contender: Contender, options: LoadOptions): Promise<Figures> {
-  const stage = createStage(options.profile);
+  const stage = createProcessGroup(options.profile);
   try {
     return await contender.measure({ stage, options });
   } finally {

@@ -1,6 +1,6 @@
 import type { Figures, Metric } from './metrics.js';
 import type { LoadOptions } from './options.js';
-import type { Stage } from './stage.js';
+import type { ProcessGroup } from './process-group.js';
 import type { Summary } from './statistics.js';
 
 /**
@@ -11,7 +11,7 @@ export type Role = 'ours' | 'limit' | 'peer';
 
 /** What a run works with: its options, and a stage for everything it starts. */
 export interface Run {
-  stage: Stage;
+  stage: ProcessGroup;
   options: LoadOptions;
 }
 

@@ -2,13 +2,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type ChatWorld, seedChat } from './chat-world.js';
-import type { Target } from './clients/line.js';
-import { openWorldElsewhere } from './elsewhere.js';
+import type { Target } from './clients/connection.js';
 import { HOST, profiling, startDatabase, startService } from './installation.js';
 import { elsewhere } from './options.js';
 import { processTree } from './process-figures.js';
+import { freePort, messageOf, type ProcessGroup, until } from './process-group.js';
+import { openRemoteWorld } from './remote-target.js';
 import type { Role, Run } from './scenario.js';
-import { freePort, messageOf, type Stage, until } from './stage.js';
 
 /** A server that has started and takes connections. */
 export interface Served {
@@ -33,7 +33,12 @@ export interface SocketServer {
 }
 
 /** A compiled server of ours under servers/, ready when it tells its port. */
-export async function startLocal(stage: Stage, module: string, args: string[] = [], execArgv: string[] = []) {
+export async function startLocal(
+  stage: ProcessGroup,
+  module: string,
+  args: string[] = [],
+  execArgv: string[] = [],
+) {
   const actor = stage.fork(module, `load/servers/${module}.js`, {
     args,
     execArgv: [...profiling(stage, module), ...execArgv],
@@ -64,7 +69,7 @@ export function ours(execArgv: string[] = [], oneAuthor = false): SocketServer {
         return {
           target: { kind: 'socketio', host: hostname, port: Number(port || 80) },
           pids: [],
-          world: await openWorldElsewhere(there, rooms),
+          world: await openRemoteWorld(there, rooms),
           senderListens: true,
         };
       }

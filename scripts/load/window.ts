@@ -1,4 +1,4 @@
-import type { Crew } from './clients/crew.js';
+import type { WorkerPool } from './clients/worker-pool.js';
 import type { Figures } from './metrics.js';
 import { cpuOfAll, privateBytes } from './process-figures.js';
 import type { Served } from './socket-servers.js';
@@ -16,7 +16,7 @@ export interface Used {
 /** Begins to measure. @returns a function that ends it */
 export function openWindow(
   { pids, databasePid }: Pick<Served, 'pids' | 'databasePid'>,
-  crew?: Crew,
+  crew?: WorkerPool,
 ): () => Used {
   crew?.busy();
   const start = performance.now();

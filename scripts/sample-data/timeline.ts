@@ -62,7 +62,7 @@ function commentsHappening({ events }: Areas, articles: RestoredArticle[]): Happ
         const recipientNo = parentId === 0 ? articleAuthor : (authors.get(parentId) ?? articleAuthor);
         const kind = parentId === 0 ? ('comment' as const) : ('recomment' as const);
         if (recipientNo === authorNo) return;
-        await events.announce('comment.created', {
+        await events.publish('comment.created', {
           commentId,
           articleId,
           authorNo,

@@ -56,7 +56,7 @@ function importsOf(from: string): Import[] {
   });
 }
 
-/** The area of a file of the domain: `chat` for domain/chat/rooms/create-room.ts. */
+/** The area of a file of the domain: `chat` for domain/chat/create-room.ts. */
 const areaOf = (path: string) => /^domain\/([^/]+)\//.exec(path)?.[1];
 const areas = ['members', 'community', 'adoption', 'chat', 'notifications'];
 

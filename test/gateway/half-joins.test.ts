@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { Message } from '../../domain/chat/messages/message.model.js';
+import { Message } from '../../domain/chat/message.model.js';
 import { newMessageId } from '../../domain/kernel/ids.js';
 import { type OpenedRoom, openRoom } from '../support/chat.js';
 import { eventually } from '../support/eventually.js';

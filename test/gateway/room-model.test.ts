@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { createRoomStates, headOf, type RoomState, unreadOf } from '../../domain/chat/rooms/room-states.js';
+import { createRoomStates, headOf, type RoomState, unreadOf } from '../../domain/chat/room-states.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark, RoomView } from '../../domain/kernel/live.js';
 import { createRoomNews, type RoomNews } from '../../gateway/room-news.js';
 import { createSequencer, type Sequencer } from '../../gateway/sequencer.js';

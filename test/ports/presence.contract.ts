@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { OpenRooms, Presence } from '../../domain/chat/presence/presence.js';
+import type { OpenRooms, Presence } from '../../domain/chat/presence.js';
 import { eventually } from '../support/eventually.js';
 import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
 

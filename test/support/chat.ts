@@ -1,5 +1,5 @@
 import { type Chat, createChat } from '../../domain/chat/index.js';
-import { Message, type MessageRecord } from '../../domain/chat/messages/message.model.js';
+import { Message, type MessageRecord } from '../../domain/chat/message.model.js';
 import { systemClock } from '../../domain/kernel/clock.js';
 import { createEventBus } from '../../domain/kernel/events.js';
 import { noLive } from '../../domain/kernel/live.js';

@@ -1,4 +1,4 @@
-import type { OpenRooms } from '../../domain/chat/presence/presence.js';
+import type { OpenRooms } from '../../domain/chat/presence.js';
 
 /** Connections without a network: each is in every room until it leaves it. */
 export interface FakeRooms extends OpenRooms {

@@ -1,4 +1,4 @@
-import { createRedisPresence, type PresenceTimes } from '../../domain/chat/presence/presence.redis.js';
+import { createRedisPresence, type PresenceTimes } from '../../domain/chat/presence.redis.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis.js';
 import { createOpenRooms } from './open-rooms.js';

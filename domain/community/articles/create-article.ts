@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { nextNumbers } from '../../platform/sequence.model.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Article } from './article.model.js';
 
 /** What a member writes; images are named as the interface names them when written. */
@@ -15,7 +15,7 @@ export interface ArticleDraft {
 
 /** Publishes an article; its first image stands in for a thumbnail that was not sent. @returns its number */
 export async function createArticle(
-  { clock }: Pick<CommunityParts, 'clock'>,
+  { clock }: Pick<CommunityDeps, 'clock'>,
   actor: Actor,
   draft: ArticleDraft,
 ): Promise<number> {

@@ -2,8 +2,8 @@ import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
 import { Bookmark } from '../bookmarks/bookmark.model.js';
 import { Comment } from '../comments/comment.model.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Heart } from '../hearts/heart.model.js';
-import type { CommunityParts } from '../parts.js';
 import { Article } from './article.model.js';
 import { mayChangeArticle } from './article.policy.js';
 import { requireArticle } from './require-article.js';
@@ -15,7 +15,7 @@ import { requireArticle } from './require-article.js';
  * @throws AppError ARTICLE_NOT_FOUND, FORBIDDEN
  */
 export async function deleteArticle(
-  { clock, leaders }: Pick<CommunityParts, 'clock' | 'leaders'>,
+  { clock, trending }: Pick<CommunityDeps, 'clock' | 'trending'>,
   actor: Actor,
   articleId: number,
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function deleteArticle(
   );
   if (matchedCount === 0) throw new AppError('ARTICLE_NOT_FOUND');
   await finishArticleDeletion(articleId);
-  leaders.heartsChanged(articleId);
+  trending.heartsChanged(articleId);
 }
 
 /**

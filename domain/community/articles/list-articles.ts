@@ -1,7 +1,7 @@
 import { literalPattern } from '../../kernel/literal-pattern.js';
 import { createGroupedReads } from '../../platform/grouped-reads.js';
 import { readRecords } from '../../platform/mongo.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Article, type ArticleRecord } from './article.model.js';
 import { type ArticleSummary, presentArticleSummary, type SummarisedArticle } from './article.presenter.js';
 
@@ -43,7 +43,7 @@ const SUMMARY_FIELDS = {
   thumbnail: 1,
 } as const;
 
-type ListParts = Pick<CommunityParts, 'directory' | 'leaders' | 'localTime'>;
+type ListParts = Pick<CommunityDeps, 'directory' | 'trending' | 'localTime'>;
 
 /** The page asked for, with the hot and the weekly article, which no filter changes. */
 export async function listArticles(parts: ListParts, query: ArticleQuery): Promise<ArticleList> {
@@ -105,9 +105,9 @@ const readBest = createGroupedReads(async (_: 'best'[]) => {
 /**
  * The leaders as they are now; where a window is empty, the best live article of all time.
  */
-async function findLeading({ leaders }: ListParts): Promise<Leading> {
+async function findLeading({ trending }: ListParts): Promise<Leading> {
   for (;;) {
-    const standing = await leaders.standing();
+    const standing = await trending.standing();
     const numbers = [standing.hot, standing.weekly].flatMap((leader) => (leader ? [leader.articleId] : []));
     const [articles, best] = await Promise.all([
       Promise.all(numbers.map(readSummaries)),
@@ -120,6 +120,6 @@ async function findLeading({ leaders }: ListParts): Promise<Leading> {
       return { hot: pick(standing.hot), weekly: pick(standing.weekly) };
     }
     // Another process has deleted a leader this one still remembers.
-    for (const no of numbers) if (!byNumber.has(no)) leaders.heartsChanged(no);
+    for (const no of numbers) if (!byNumber.has(no)) trending.heartsChanged(no);
   }
 }

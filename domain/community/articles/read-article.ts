@@ -1,7 +1,7 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
 import { changeRecord } from '../../platform/mongo.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Article, type ArticleRecord } from './article.model.js';
 import { type ArticleDetail, presentArticle } from './article.presenter.js';
 
@@ -13,7 +13,7 @@ import { type ArticleDetail, presentArticle } from './article.presenter.js';
  * @throws AppError ARTICLE_NOT_FOUND
  */
 export async function readArticle(
-  { directory, leaders, localTime }: Pick<CommunityParts, 'directory' | 'leaders' | 'localTime'>,
+  { directory, trending, localTime }: Pick<CommunityDeps, 'directory' | 'trending' | 'localTime'>,
   reader: Actor | undefined,
   articleId: number,
   peek = false,
@@ -23,7 +23,7 @@ export async function readArticle(
     ? await Article.findOne(live).lean()
     : await changeRecord<ArticleRecord>(Article, live, { $inc: { views: 1 } });
   if (!article) throw new AppError('ARTICLE_NOT_FOUND');
-  if (!peek) leaders.viewed(articleId);
+  if (!peek) trending.viewed(articleId);
   const authors = await directory.lookUp([article.authorNo]);
   return presentArticle(article, authors.get(article.authorNo), reader, localTime);
 }

@@ -2,12 +2,12 @@ import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
 import { isDuplicateKey } from '../../platform/mongo.js';
 import { requireArticle } from '../articles/require-article.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Bookmark } from './bookmark.model.js';
 
 /** Bookmarks an article for a member. @throws AppError ARTICLE_NOT_FOUND, ALREADY_BOOKMARKED */
 export async function addBookmark(
-  { clock }: Pick<CommunityParts, 'clock'>,
+  { clock }: Pick<CommunityDeps, 'clock'>,
   actor: Actor,
   articleId: number,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
 import { nextNumbers } from '../../platform/sequence.model.js';
 import { requireArticle } from '../articles/require-article.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Comment, type CommentRecord } from './comment.model.js';
 import { finishComment } from './finish-comment.js';
 
@@ -35,7 +35,7 @@ async function requireParent({ parentId, articleId }: CommentDraft): Promise<voi
  * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, INVALID_INPUT
  */
 export async function createComment(
-  parts: Pick<CommunityParts, 'clock' | 'counters' | 'events' | 'logger'>,
+  parts: Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'logger'>,
   actor: Actor,
   draft: CommentDraft,
 ): Promise<number> {

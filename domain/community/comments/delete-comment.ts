@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Comment } from './comment.model.js';
 import { mayChangeComment } from './comment.policy.js';
 import { finishComment } from './finish-comment.js';
@@ -13,7 +13,7 @@ import { requireComment } from './require-comment.js';
  * @throws AppError COMMENT_NOT_FOUND, FORBIDDEN
  */
 export async function deleteComment(
-  parts: Pick<CommunityParts, 'clock' | 'counters' | 'events' | 'logger'>,
+  parts: Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'logger'>,
   actor: Actor,
   commentId: number,
 ): Promise<void> {

@@ -1,10 +1,10 @@
 import { announceOrLeave } from '../announce.js';
 import { Article } from '../articles/article.model.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Heart } from '../hearts/heart.model.js';
-import type { CommunityParts } from '../parts.js';
 import { Comment, type CommentRecord } from './comment.model.js';
 
-type FinishParts = Pick<CommunityParts, 'counters' | 'events' | 'logger'>;
+type FinishParts = Pick<CommunityDeps, 'counters' | 'events' | 'logger'>;
 
 /**
  * Does what follows from a comment's creation or deletion, whichever its record says happened last,
@@ -42,7 +42,7 @@ async function announceComment({ events }: FinishParts, comment: CommentRecord):
       ? await Article.findOne({ _id: articleId }, { authorNo: 1 }).lean()
       : await Comment.findOne({ _id: parentId }, { authorNo: 1 }).lean();
   if (!answered || answered.authorNo === authorNo) return;
-  await events.announce('comment.created', {
+  await events.publish('comment.created', {
     commentId,
     articleId,
     authorNo,

@@ -1,7 +1,7 @@
 import type { Actor } from '../../kernel/actor.js';
 import { readRecords } from '../../platform/mongo.js';
 import { requireArticle } from '../articles/require-article.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { Comment, type CommentRecord } from './comment.model.js';
 import { type CommentView, presentComments } from './comment.presenter.js';
 
@@ -12,7 +12,7 @@ import { type CommentView, presentComments } from './comment.presenter.js';
  * @throws AppError ARTICLE_NOT_FOUND
  */
 export async function listComments(
-  { directory, localTime }: Pick<CommunityParts, 'directory' | 'localTime'>,
+  { directory, localTime }: Pick<CommunityDeps, 'directory' | 'localTime'>,
   reader: Actor | undefined,
   articleId: number,
 ): Promise<CommentView[]> {

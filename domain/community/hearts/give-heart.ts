@@ -1,7 +1,7 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
 import { isDuplicateKey } from '../../platform/mongo.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { finishHeart, targetNotFound } from './finish-heart.js';
 import { Heart, type HeartTarget } from './heart.model.js';
 import { requireTarget } from './require-target.js';
@@ -13,7 +13,7 @@ import { requireTarget } from './require-target.js';
  * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, ALREADY_HEARTED
  */
 export async function giveHeart(
-  parts: Pick<CommunityParts, 'clock' | 'counters' | 'leaders' | 'logger'>,
+  parts: Pick<CommunityDeps, 'clock' | 'counters' | 'trending' | 'logger'>,
   actor: Actor,
   target: HeartTarget,
   id: number,

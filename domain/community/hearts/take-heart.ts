@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
-import type { CommunityParts } from '../parts.js';
+import type { CommunityDeps } from '../community-deps.js';
 import { finishHeart, targetNotFound } from './finish-heart.js';
 import { Heart, type HeartTarget } from './heart.model.js';
 import { requireTarget } from './require-target.js';
@@ -12,7 +12,7 @@ import { requireTarget } from './require-target.js';
  * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, HEART_NOT_FOUND
  */
 export async function takeHeart(
-  parts: Pick<CommunityParts, 'clock' | 'counters' | 'leaders' | 'logger'>,
+  parts: Pick<CommunityDeps, 'clock' | 'counters' | 'trending' | 'logger'>,
   actor: Actor,
   target: HeartTarget,
   id: number,

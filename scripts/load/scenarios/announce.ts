@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seedChat } from '../chat-world.js';
-import { latenciesOf, startCrew } from '../clients/crew.js';
-import type { LineSpec, Target } from '../clients/line.js';
+import type { ConnectionSpec, Target } from '../clients/connection.js';
+import { latenciesOf, startWorkerPool } from '../clients/worker-pool.js';
 import { HOST, settings, startDatabase, startService } from '../installation.js';
 import { percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
@@ -39,7 +39,7 @@ interface Audience {
   target: Target;
   pids: number[];
   databasePid?: number;
-  lines: LineSpec[];
+  lines: ConnectionSpec[];
   announce(content: string): Promise<void>;
   /** Time, in ms, before each announcement. */
   pauseMs?: number;
@@ -78,7 +78,7 @@ async function measure(run: Run, start: () => Promise<Audience>): Promise<Figure
   const audience = await start();
   const { target, lines, announce, pauseMs = 0 } = audience;
   const times = Math.min(ANNOUNCEMENTS, Math.ceil(options.seconds));
-  const crew = await startCrew(stage, options.clients);
+  const crew = await startWorkerPool(stage, options.clients);
   const { failed, reason } = await crew.open(target, lines);
   if (failed > 0) throw new Error(`${failed} connections failed: ${reason}`);
 
@@ -136,14 +136,14 @@ async function ourAudience({ stage }: Run, members: number, kind: 'socketio' | '
     },
     pids: [actor.pid],
     databasePid: database.pid,
-    lines: tokens.map((token): LineSpec => ({ token })),
+    lines: tokens.map((token): ConnectionSpec => ({ token })),
     async announce(content) {
       const command = stage.fork('announce', 'announce.js', {
         args: [content],
         env: settings(stage, database.uri),
       });
       const [status] = (await once(command.child, 'exit')) as [number | null];
-      if (status !== 0) throw new Error(`announce ended with ${status}: ${command.complaint()}`);
+      if (status !== 0) throw new Error(`announce ended with ${status}: ${command.stderr()}`);
     },
   };
 }
@@ -171,7 +171,7 @@ const barePublish: Contender = {
       return {
         target: { ...target, event: 'notification' },
         pids,
-        lines: Array.from({ length: socketMembers(run) }, (_, i): LineSpec => ({ room: i + 1 })),
+        lines: Array.from({ length: socketMembers(run) }, (_, i): ConnectionSpec => ({ room: i + 1 })),
         pauseMs: PAUSE_MS,
         announce: async (content) => announce?.(1, content),
       };
@@ -188,7 +188,7 @@ const bareWrite: Contender = {
       return {
         target: { kind: 'stream', host: HOST, port },
         pids: [actor.pid],
-        lines: Array.from({ length: streamMembers(run) }, (): LineSpec => ({})),
+        lines: Array.from({ length: streamMembers(run) }, (): ConnectionSpec => ({})),
         pauseMs: PAUSE_MS,
         announce: async (content) => {
           actor.child.send({ announce: 1, content });

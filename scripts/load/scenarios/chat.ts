@@ -1,10 +1,11 @@
 import { seedChat } from '../chat-world.js';
-import { latenciesOf, startCrew } from '../clients/crew.js';
-import type { LineSpec } from '../clients/line.js';
+import type { ConnectionSpec } from '../clients/connection.js';
+import { latenciesOf, startWorkerPool } from '../clients/worker-pool.js';
 import { startDatabase } from '../installation.js';
 import { merge, percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
 import { elsewhere, type LoadOptions } from '../options.js';
+import { messageOf } from '../process-group.js';
 import { atLeast, atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
 import {
   bareUws,
@@ -14,7 +15,6 @@ import {
   socketIoOnWs,
   startLocal,
 } from '../socket-servers.js';
-import { messageOf } from '../stage.js';
 import { memoryOf, openWindow, usedPer } from '../window.js';
 
 const ROOMS = 2_000;
@@ -29,9 +29,9 @@ const partOf = (rate: number | undefined) =>
   rate === undefined ? UNBOUND : `${rate.toLocaleString('en')} messages/s`;
 
 /** Both members of each room, of whom the first one sends; or the second one alone, who then sends. */
-function linesOf({ world }: Served, rooms: number, creatorAway: boolean): LineSpec[] {
-  const creators: LineSpec[] = [];
-  const joiners: LineSpec[] = [];
+function linesOf({ world }: Served, rooms: number, creatorAway: boolean): ConnectionSpec[] {
+  const creators: ConnectionSpec[] = [];
+  const joiners: ConnectionSpec[] = [];
   for (let i = 0; i < rooms; i += 1) {
     const room = world?.rooms[i];
     const no = room?.no ?? i + 1;
@@ -51,7 +51,7 @@ async function measure(
   const { stage, options } = run;
   const rooms = options.rooms ?? ROOMS;
   const served = await server.start(run, rooms);
-  const crew = await startCrew(stage, options.clients);
+  const crew = await startWorkerPool(stage, options.clients);
   const before = memoryOf(served);
   const lines = linesOf(served, rooms, creatorAway);
   const perMessage = lines.length / rooms;

@@ -3,15 +3,15 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seedChat } from '../chat-world.js';
-import { latenciesOf, startCrew } from '../clients/crew.js';
-import type { LineSpec, Target } from '../clients/line.js';
+import type { ConnectionSpec, Target } from '../clients/connection.js';
+import { latenciesOf, startWorkerPool } from '../clients/worker-pool.js';
 import { HOST, startDatabase, startGateway } from '../installation.js';
 import { percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
 import type { LoadOptions } from '../options.js';
 import { cpuMicros } from '../process-figures.js';
+import { freePort, type ProcessGroup, until } from '../process-group.js';
 import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import { freePort, type Stage, until } from '../stage.js';
 import { openWindow, usedPer } from '../window.js';
 
 type Adapter = 'classic' | 'sharded';
@@ -33,7 +33,7 @@ const redisServer = (process.env.PATH ?? '')
   .find((path) => existsSync(path));
 const missing = redisServer ? undefined : 'not installed (Debian: redis-server)';
 
-async function startRedis(stage: Stage): Promise<string> {
+async function startRedis(stage: ProcessGroup): Promise<string> {
   const port = await freePort();
   const args = [
     '--bind',
@@ -93,9 +93,9 @@ async function startGateways(
 }
 
 async function openAll(
-  crew: Awaited<ReturnType<typeof startCrew>>,
+  crew: Awaited<ReturnType<typeof startWorkerPool>>,
   target: Target,
-  lines: LineSpec[],
+  lines: ConnectionSpec[],
 ): Promise<void> {
   const { failed, reason } = await crew.open(target, lines);
   if (failed > 0) throw new Error(`${failed} connections failed: ${reason}`);
@@ -106,15 +106,15 @@ async function spread(count: number, adapter: Adapter, run: Run): Promise<Figure
   const { stage, options } = run;
   const size = options.members ?? MEMBERS;
   const { world, targets, pids, databasePid } = await startGateways(run, count, adapter, 1);
-  const crew = await startCrew(stage, options.clients);
+  const crew = await startWorkerPool(stage, options.clients);
   const [room] = world.rooms;
   for (const [i, target] of targets.entries()) {
     const share = Math.floor(size / count) + (i < size % count ? 1 : 0);
     const lines = Array.from(
       { length: share },
-      (_, k): LineSpec => ({ room: 1, token: room?.tokens[k % 2] as string }),
+      (_, k): ConnectionSpec => ({ room: 1, token: room?.tokens[k % 2] as string }),
     );
-    if (i === 0) (lines[0] as LineSpec).sender = true;
+    if (i === 0) (lines[0] as ConnectionSpec).sender = true;
     await openAll(crew, target, lines);
   }
   const rate = options.rate ?? DELIVERIES_PER_SECOND / size;
@@ -146,10 +146,10 @@ async function bystander(adapter: Adapter, run: Run): Promise<Figures> {
   const { stage, options } = run;
   const rooms = options.rooms ?? ROOMS;
   const { world, targets, pids, databasePid } = await startGateways(run, 3, adapter, rooms * 2);
-  const crew = await startCrew(stage, options.clients);
+  const crew = await startWorkerPool(stage, options.clients);
   const [busy, others] = [world.rooms.slice(0, rooms), world.rooms.slice(rooms)];
   const [first, second, third] = targets as [Target, Target, Target];
-  const side = (all: typeof busy, which: 0 | 1, sender: boolean): LineSpec[] =>
+  const side = (all: typeof busy, which: 0 | 1, sender: boolean): ConnectionSpec[] =>
     all.map(({ no, tokens }) => ({ room: no, token: tokens[which], sender }));
   await openAll(crew, first, side(busy, 0, true));
   await openAll(crew, second, side(busy, 1, false));

@@ -5,10 +5,10 @@ import { merge, percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
 import type { LoadOptions } from '../options.js';
 import { cpuMicros, privateBytes } from '../process-figures.js';
+import { type Actor, createProcessGroup, messageOf, type ProcessGroup } from '../process-group.js';
 import { atMost, type Contender, medianOf, type Role, type Run, ratio, type Scenario } from '../scenario.js';
 import { storedMessage } from '../servers/grouped-store.js';
 import { startLocal } from '../socket-servers.js';
-import { type Actor, createStage, messageOf, type Stage } from '../stage.js';
 
 const DOCUMENTS = 100_000;
 const ROOMS = 1_000;
@@ -91,7 +91,7 @@ interface Server {
   name: string;
   role: Role;
   /** @returns its address and the process that is measured */
-  start(stage: Stage): Promise<{ uri: string; pid: number }>;
+  start(stage: ProcessGroup): Promise<{ uri: string; pid: number }>;
 }
 
 const servers: Server[] = [
@@ -140,7 +140,7 @@ function loop(part: string, work: Work): Contender {
 async function restart({ stage, options }: Run): Promise<Figures> {
   const documents = documentsOf(options) * MANY;
   const folder = join(stage.folder, 'kept');
-  const filling = createStage();
+  const filling = createProcessGroup();
   try {
     await fill((await startDatabase(filling, folder)).uri, documents);
   } finally {

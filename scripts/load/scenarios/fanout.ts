@@ -1,5 +1,5 @@
-import { latenciesOf, startCrew } from '../clients/crew.js';
-import type { LineSpec } from '../clients/line.js';
+import type { ConnectionSpec } from '../clients/connection.js';
+import { latenciesOf, startWorkerPool } from '../clients/worker-pool.js';
 import { percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
 import { elsewhere, type LoadOptions } from '../options.js';
@@ -40,8 +40,8 @@ function linesOf(
   room: number,
   listens: boolean,
   senders: number,
-): LineSpec[] {
-  const lines: LineSpec[] = Array.from({ length: size }, (_, i) => ({
+): ConnectionSpec[] {
+  const lines: ConnectionSpec[] = Array.from({ length: size }, (_, i) => ({
     room,
     ...(tokens ? { token: tokens[i % 2] as string } : {}),
   }));
@@ -53,7 +53,7 @@ function linesOf(
 async function measure(server: SocketServer, size: number, burst: number, run: Run): Promise<Figures> {
   const { stage, options } = run;
   const served = await server.start(run, 1);
-  const crew = await startCrew(stage, options.clients);
+  const crew = await startWorkerPool(stage, options.clients);
   const before = memoryOf(served);
   const room = served.world?.rooms[0];
   const lines = linesOf(size, room?.tokens, room?.no ?? 1, served.senderListens, burst);

@@ -5,6 +5,7 @@ import { HOST, startDatabase, startService } from '../installation.js';
 import { merge, percentiles } from '../latency.js';
 import type { Figures } from '../metrics.js';
 import { cpuMicros } from '../process-figures.js';
+import { messageOf } from '../process-group.js';
 import {
   atLeast,
   atMost,
@@ -16,7 +17,6 @@ import {
   type Scenario,
 } from '../scenario.js';
 import { startLocal } from '../socket-servers.js';
-import { messageOf } from '../stage.js';
 import { openWindow, usedPer } from '../window.js';
 
 /** Requests on their way at the same time. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seedChat } from '../chat-world.js';
-import { startCrew } from '../clients/crew.js';
-import type { LineSpec, Target } from '../clients/line.js';
+import type { ConnectionSpec, Target } from '../clients/connection.js';
+import { startWorkerPool } from '../clients/worker-pool.js';
 import { HOST, startDatabase, startService } from '../installation.js';
 import type { Figures } from '../metrics.js';
 import { atMost, type Contender, medianOf, type Run, type Scenario } from '../scenario.js';
@@ -40,7 +40,7 @@ const EVENT_STREAMS = 'event streams';
 interface Idle {
   target: Target;
   pids: number[];
-  lines: LineSpec[];
+  lines: ConnectionSpec[];
 }
 
 /** Memory of a server, in bytes, once its garbage is collected and no more comes up. */
@@ -61,7 +61,7 @@ async function held(idle: Idle, seconds: number): Promise<number> {
 async function measure(run: Run, start: () => Promise<Idle>): Promise<Figures> {
   const { stage, options } = run;
   const idle = await start();
-  const crew = await startCrew(stage, options.clients);
+  const crew = await startWorkerPool(stage, options.clients);
   const settling = Math.min(SETTLING_SECONDS, options.seconds * 3);
 
   await crew.open(idle.target, idle.lines.slice(0, Math.ceil(idle.lines.length * WARMING)));
@@ -92,7 +92,7 @@ function sockets(server: SocketServer): Contender {
         const members = run.options.members ?? MEMBERS;
         const rooms = Math.ceil(members / 2);
         const { target, pids, world } = await server.start(run, rooms);
-        const lines = Array.from({ length: members }, (_, i): LineSpec => {
+        const lines = Array.from({ length: members }, (_, i): ConnectionSpec => {
           const room = world?.rooms[i >> 1];
           return { room: room?.no ?? (i >> 1) + 1, ...(room ? { token: room.tokens[i & 1] as string } : {}) };
         });
@@ -111,7 +111,7 @@ const ourStreams: Contender = {
       const database = await startDatabase(run.stage);
       const { tokens } = await seedChat(database.uri, 0, { extra: streams });
       const { actor, httpPort } = await startService(run.stage, database.uri, COLLECTS);
-      const lines = tokens.map((token): LineSpec => ({ token }));
+      const lines = tokens.map((token): ConnectionSpec => ({ token }));
       return { target: { kind: 'stream', host: HOST, port: httpPort }, pids: [actor.pid], lines };
     }),
 };
@@ -123,7 +123,7 @@ const bareStreams: Contender = {
   measure: (run) =>
     measure(run, async () => {
       const { actor, port } = await startLocal(run.stage, 'event-stream', [], COLLECTS);
-      const lines = Array.from({ length: run.options.streams ?? STREAMS }, (): LineSpec => ({}));
+      const lines = Array.from({ length: run.options.streams ?? STREAMS }, (): ConnectionSpec => ({}));
       return { target: { kind: 'stream', host: HOST, port }, pids: [actor.pid], lines };
     }),
 };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCrew } from '../clients/crew.js';
-import type { LineSpec } from '../clients/line.js';
+import type { ConnectionSpec } from '../clients/connection.js';
+import { startWorkerPool } from '../clients/worker-pool.js';
 import type { Figures } from '../metrics.js';
 import { elsewhere, type LoadOptions } from '../options.js';
 import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
@@ -28,8 +28,8 @@ async function measure(server: SocketServer, run: Run): Promise<Figures> {
   const { stage, options } = run;
   const members = options.members ?? MEMBERS;
   const served = await server.start(run, Math.ceil(members / 2));
-  const crew = await startCrew(stage, options.clients);
-  const lines = Array.from({ length: members }, (_, i): LineSpec => {
+  const crew = await startWorkerPool(stage, options.clients);
+  const lines = Array.from({ length: members }, (_, i): ConnectionSpec => {
     const room = served.world?.rooms[i >> 1];
     return {
       room: room?.no ?? (i >> 1) + 1,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Chat } from '../../../domain/chat/index.js';
-import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
-import type { Side } from '../../../domain/chat/rooms/room.model.js';
+import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
+import type { Side } from '../../../domain/chat/room.model.js';
 import { newMessageId } from '../../../domain/kernel/ids.js';
 import { noLive } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom } from '../../support/chat.js';

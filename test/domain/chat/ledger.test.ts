@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
-import { createLedger, type Ledger } from '../../../domain/chat/messages/ledger.js';
-import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
-import type { RoomRecord } from '../../../domain/chat/rooms/room.model.js';
-import { createRoomStates, type RoomStates, stateOf } from '../../../domain/chat/rooms/room-states.js';
+import { createLedger, type Ledger } from '../../../domain/chat/ledger.js';
+import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
+import type { RoomRecord } from '../../../domain/chat/room.model.js';
+import { createRoomStates, type RoomStates, stateOf } from '../../../domain/chat/room-states.js';
 import { AppError } from '../../../domain/kernel/errors.js';
 import { inStoppedTime } from '../../support/stopped-time.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { presentMessage, presentPayload } from '../../../domain/chat/messages/message.presenter.js';
-import type { RoomState } from '../../../domain/chat/rooms/room-states.js';
+import { presentMessage, presentPayload } from '../../../domain/chat/message.presenter.js';
+import type { RoomState } from '../../../domain/chat/room-states.js';
 import { messageRecords } from '../../support/chat.js';
 
 const CREATOR = 1;

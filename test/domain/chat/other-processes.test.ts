@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import { createChatState } from '../../../domain/chat/index.js';
-import { Message } from '../../../domain/chat/messages/message.model.js';
-import { Room } from '../../../domain/chat/rooms/room.model.js';
+import { Message } from '../../../domain/chat/message.model.js';
+import { Room } from '../../../domain/chat/room.model.js';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Presence } from '../../../domain/chat/presence/presence.js';
-import { createMemoryPresence } from '../../../domain/chat/presence/presence.memory.js';
-import { createRedisPresence } from '../../../domain/chat/presence/presence.redis.js';
+import type { Presence } from '../../../domain/chat/presence.js';
+import { createMemoryPresence } from '../../../domain/chat/presence.memory.js';
+import { createRedisPresence } from '../../../domain/chat/presence.redis.js';
 import type { RedisConnection } from '../../../domain/platform/redis.js';
 import { type FakeTime, fakeTime } from '../../support/fake-time.js';
 import { createOpenRooms } from '../../support/open-rooms.js';

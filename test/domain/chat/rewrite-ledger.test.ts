@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
-import { RoomAudit } from '../../../domain/chat/rooms/audit-room.js';
-import { rewriteLedger } from '../../../domain/chat/rooms/rewrite-ledger.js';
-import { type Position, Room, type RoomRecord, type Side } from '../../../domain/chat/rooms/room.model.js';
-import { stateOf } from '../../../domain/chat/rooms/room-states.js';
+import { RoomAudit } from '../../../domain/chat/audit-room.js';
+import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
+import { rewriteLedger } from '../../../domain/chat/rewrite-ledger.js';
+import { type Position, Room, type RoomRecord, type Side } from '../../../domain/chat/room.model.js';
+import { stateOf } from '../../../domain/chat/room-states.js';
 import { service } from '../../support/service.js';
 
 const CREATOR = 1;

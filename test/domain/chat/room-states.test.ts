@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { MessageRecord } from '../../../domain/chat/messages/message.model.js';
-import type { RoomRecord, Side } from '../../../domain/chat/rooms/room.model.js';
+import type { MessageRecord } from '../../../domain/chat/message.model.js';
+import type { RoomRecord, Side } from '../../../domain/chat/room.model.js';
 import {
   createRoomStates,
   headOf,
@@ -12,7 +12,7 @@ import {
   type RoomStates,
   stateOf,
   unreadOf,
-} from '../../../domain/chat/rooms/room-states.js';
+} from '../../../domain/chat/room-states.js';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
 
 const CHAT = 7;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Message, type MessageRecord } from '../../../domain/chat/messages/message.model.js';
-import { RoomAudit } from '../../../domain/chat/rooms/audit-room.js';
-import { Room, type RoomRecord } from '../../../domain/chat/rooms/room.model.js';
+import { RoomAudit } from '../../../domain/chat/audit-room.js';
+import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
+import { Room, type RoomRecord } from '../../../domain/chat/room.model.js';
 import { openRoom } from '../../support/chat.js';
 import { beforeInserts } from '../../support/inserts.js';
 import { service } from '../../support/service.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createLocalPresence } from '../../../domain/chat/presence/local-presence.js';
-import { createToldPresence } from '../../../domain/chat/presence/told-presence.js';
+import { createLocalPresence } from '../../../domain/chat/local-presence.js';
+import { createToldPresence } from '../../../domain/chat/told-presence.js';
 
 const ROOM = 7;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
-import { Message } from '../../../domain/chat/messages/message.model.js';
-import { Room } from '../../../domain/chat/rooms/room.model.js';
+import { Message } from '../../../domain/chat/message.model.js';
+import { Room } from '../../../domain/chat/room.model.js';
 import type { MessagePayload, RoomView } from '../../../domain/kernel/live.js';
 import { openRoom } from '../../support/chat.js';
 import { service } from '../../support/service.js';

@@ -23,7 +23,7 @@ describe('events between areas', () => {
     });
     bus.on('comment.created', async (event) => void heard.push(event));
     let announced = false;
-    const announcement = bus.announce('article.leading', LEADING).then(() => {
+    const announcement = bus.publish('article.leading', LEADING).then(() => {
       announced = true;
     });
     await new Promise((resolve) => setImmediate(resolve));
@@ -37,9 +37,9 @@ describe('events between areas', () => {
     const bus = createEventBus();
     bus.on('article.leading', async () => {});
     bus.on('article.leading', () => Promise.reject(new Error('not stored')));
-    const fault = await bus.announce('article.leading', LEADING).catch((error: Error) => error);
+    const fault = await bus.publish('article.leading', LEADING).catch((error: Error) => error);
     expect(fault).to.have.property('message', 'not stored');
   });
 
-  it('may have no listener', () => createEventBus().announce('article.leading', LEADING));
+  it('may have no listener', () => createEventBus().publish('article.leading', LEADING));
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { Notification, type NotificationRecord } from '../../../domain/notifications/notification.model.js';
-import { createNotifier, type Notice } from '../../../domain/notifications/notifier.js';
+import { createNotifier, type NewNotification } from '../../../domain/notifications/notifier.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { beforeInserts } from '../../support/inserts.js';
 import { service } from '../../support/service.js';
@@ -10,7 +10,7 @@ import { service } from '../../support/service.js';
 let lastMember = 800_000_000;
 const newMember = () => ++lastMember;
 
-const noticeOf = (memberNo: number, cause: string): Notice => ({
+const noticeOf = (memberNo: number, cause: string): NewNotification => ({
   ...{ memberNo, cause, content: cause },
   ...{ type: 'note', url: '/note/1', originNo: 0 },
 });
@@ -187,7 +187,7 @@ describe('notices that meet a failing database', () => {
   });
 
   /** What became of notices: their numbers, nothing where their cause was known, or why they failed. */
-  const outcomes = async (notices: Notice[]) =>
+  const outcomes = async (notices: NewNotification[]) =>
     (await Promise.allSettled(notices.map((notice) => notifier.notify(notice)))).map((outcome) =>
       outcome.status === 'fulfilled' ? outcome.value?.n : outcome.reason,
     );

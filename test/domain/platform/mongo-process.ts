@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import mongoose from 'mongoose';
-import { Room } from '../../../domain/chat/rooms/room.model.js';
+import { Room } from '../../../domain/chat/room.model.js';
 import { toAppError } from '../../../domain/platform/failures.js';
 import {
   aggregateRecords,

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { Presence } from '../../../domain/chat/presence/presence.js';
-import { createRedisPresence } from '../../../domain/chat/presence/presence.redis.js';
-import { createRedisWakeUps } from '../../../domain/notifications/wake-ups.redis.js';
+import type { Presence } from '../../../domain/chat/presence.js';
+import { createRedisPresence } from '../../../domain/chat/presence.redis.js';
+import { createRedisDeliveryBus } from '../../../domain/notifications/delivery-bus.redis.js';
 import { createRedisRateLimits } from '../../../domain/platform/rate-limits/rate-limits.redis.js';
 import type { RedisConnection } from '../../../domain/platform/redis.js';
-import { delivery } from '../../ports/wake-ups.contract.js';
+import { delivery } from '../../ports/delivery-bus.contract.js';
 import { eventually } from '../../support/eventually.js';
 import { createOpenRooms } from '../../support/open-rooms.js';
 import { hasRedisServer, openConnections, reaches } from '../../support/redis.js';
@@ -46,7 +46,7 @@ async function sharePorts(one: RedisConnection, two: RedisConnection): Promise<v
   const limits = createRedisRateLimits(one);
   await Promise.all(Array.from({ length: 20 }, (_, key) => limits.take('message', key)));
 
-  const [saying, hearing] = [createRedisWakeUps(one), createRedisWakeUps(two)];
+  const [saying, hearing] = [createRedisDeliveryBus(one), createRedisDeliveryBus(two)];
   const heard: number[] = [];
   await hearing.subscribe(3, ({ n }) => heard.push(n)).ready;
   await eventually(() => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import type { MessageRecord } from '../../../domain/chat/messages/message.model.js';
-import type { RoomRecord } from '../../../domain/chat/rooms/room.model.js';
+import type { MessageRecord } from '../../../domain/chat/message.model.js';
+import type { RoomRecord } from '../../../domain/chat/room.model.js';
 import type { MessagePayload, RoomView } from '../../../domain/kernel/live.js';
 import type { Cluster } from '../../support/cluster.js';
 import type { ClusterMember, ClusterRoom } from '../../support/cluster-members.js';

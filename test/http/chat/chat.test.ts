@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Room } from '../../../domain/chat/rooms/room.model.js';
+import { Room } from '../../../domain/chat/room.model.js';
 import { call, member } from '../../support/api.js';
 import { adoptionPost, openRoom, push } from '../../support/chat.js';
 import { service } from '../../support/service.js';

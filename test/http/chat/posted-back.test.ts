@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Message } from '../../../domain/chat/messages/message.model.js';
+import { Message } from '../../../domain/chat/message.model.js';
 import { call, type Member, member } from '../../support/api.js';
 import { openRoom, push, timesNotified } from '../../support/chat.js';
 

@@ -1,0 +1,113 @@
+import type { MessageRecord } from './message.model.js';
+import { sideOf } from './message.presenter.js';
+import type { Position, RoomRecord, Side } from './room.model.js';
+import { other, stateOf, unreadOf } from './room-states.js';
+
+const SIDES: Side[] = ['creator', 'joiner'];
+
+/** What of a message the ledger's bookkeeping consists of. */
+export type LedgerEntry = Pick<MessageRecord, '_id' | 'seq' | 'senderNo' | 'sent' | 'read'>;
+
+/** What is wrong with a room, told once per kind: behind the first one the rest is often its consequence. */
+export interface RoomFault {
+  kind: string;
+  text: string;
+}
+
+/** How many of the numbers, which rise, are not above this one. */
+export function countUpTo(numbers: number[], most: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] as number) <= most) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * Goes through a room's messages in the order of their numbers and checks what each carries along
+ * against the messages before it, and the room's read positions against all of them.
+ */
+export class RoomAudit {
+  readonly #room: RoomRecord;
+  readonly #faults = new Map<string, { text: string; more: number }>();
+  /** Numbers as they are stored, and how many each side had sent by then; parallel lists. */
+  readonly #seqs: number[] = [];
+  readonly #sent: Record<Side, number[]> = { creator: [], joiner: [] };
+  #head: LedgerEntry | undefined;
+
+  constructor(room: RoomRecord) {
+    this.#room = room;
+  }
+
+  #note(kind: string, text: string): void {
+    const known = this.#faults.get(kind);
+    if (known) known.more += 1;
+    else this.#faults.set(kind, { text: `room ${this.#room._id}: ${text}`, more: 0 });
+  }
+
+  /** How many of a side's messages have numbers up to this one. */
+  #sentUpTo(side: Side, seq: number): number {
+    const count = countUpTo(this.#seqs, seq);
+    return count === 0 ? 0 : (this.#sent[side][count - 1] as number);
+  }
+
+  #checkPosition(whose: string, side: Side, { seq, others }: Position, newest: number): void {
+    if (seq > newest || seq < 0) {
+      this.#note(
+        `${whose} position`,
+        `${whose} has the ${side} reading up to ${seq}, but ${newest} is the newest`,
+      );
+      return;
+    }
+    const records = this.#sentUpTo(other(side), seq);
+    if (others !== records) {
+      this.#note(
+        `${whose} others`,
+        `${whose} has the ${side} reading ${others} messages of the other up to ${seq}, but there are ${records}`,
+      );
+    }
+  }
+
+  /** Takes in the next message, in the order of `seq`. */
+  add(entry: LedgerEntry): void {
+    const last = this.#seqs.at(-1) ?? 0;
+    if (entry.seq !== last + 1) this.#note('seq', `message number ${entry.seq} follows ${last}`);
+    const sender = sideOf(this.#room, entry.senderNo);
+    if (!sender)
+      this.#note('sender', `message ${entry.seq} is by member ${entry.senderNo}, who takes no part`);
+    this.#seqs.push(entry.seq);
+    for (const side of SIDES) {
+      const records = (this.#sent[side].at(-1) ?? 0) + (side === sender ? 1 : 0);
+      this.#sent[side].push(records);
+      if (entry.sent[side] !== records) {
+        this.#note(
+          'sent',
+          `message ${entry.seq} has the ${side} sending ${entry.sent[side]} messages so far, but there are ${records}`,
+        );
+      }
+    }
+    for (const side of SIDES) this.#checkPosition('a message', side, entry.read[side], entry.seq);
+    this.#head = entry;
+  }
+
+  /** The room's own positions and what follows from them, once all messages are in. */
+  finish(): RoomFault[] {
+    const newest = this.#seqs.at(-1) ?? 0;
+    for (const side of SIDES) this.#checkPosition('the room', side, this.#room.read[side], newest);
+    // Only what the list shows is needed of the newest message here: its bookkeeping.
+    const state = stateOf(this.#room, this.#head as MessageRecord | undefined);
+    for (const side of SIDES) {
+      const [says, all] = [unreadOf(state, side), this.#sent[other(side)].at(-1) ?? 0];
+      const records = all - this.#sentUpTo(other(side), state.read[side].seq);
+      if (says !== records) {
+        this.#note('unread', `the ${side}'s unread count is ${says}, but ${records} messages are unread`);
+      }
+    }
+    return [...this.#faults].map(([kind, { text, more }]) => ({
+      kind,
+      text: more > 0 ? `${text} (and ${more} more like it)` : text,
+    }));
+  }
+}

@@ -1,0 +1,49 @@
+import type { Actor } from '../kernel/actor.js';
+import { AppError } from '../kernel/errors.js';
+import { isDuplicateKey } from '../platform/mongo.js';
+import { nextNumbers } from '../platform/sequence.model.js';
+import type { ChatDeps } from './chat-deps.js';
+import { Room } from './room.model.js';
+import { BOTH } from './room-changes.js';
+
+/**
+ * Opens the room of a pair about an adoption post, or finds the one they have: the author of the
+ * post is the creating member, the other party joins. (legacy; contract, section 4)
+ *
+ * @param input.createMember the author (then the caller joins) or the caller (then the author is the
+ *   other party)
+ * @returns the room's number
+ * @throws AppError SALE_NOT_FOUND; INVALID_INPUT naming createMember
+ */
+export async function createRoom(
+  { adoption, clock, changes }: ChatDeps,
+  actor: Actor,
+  input: { saleNo: number; createMember: number },
+): Promise<number> {
+  const sale = await adoption.findPost(input.saleNo);
+  if (!sale) throw new AppError('SALE_NOT_FOUND', `saleNo: adoption post ${input.saleNo} does not exist`);
+  if (input.createMember !== sale.authorNo && input.createMember !== actor.no) {
+    throw new AppError(
+      'INVALID_INPUT',
+      'createMember: must be the author of the adoption post or the caller',
+    );
+  }
+  if (actor.no === sale.authorNo) {
+    throw new AppError('INVALID_INPUT', 'createMember: a chat needs two members, not the author alone');
+  }
+  const pair = { saleNo: sale.no, creator: sale.authorNo, joiner: actor.no };
+  const existing = await Room.findOne(pair, { _id: 1 }).lean();
+  if (existing) return existing._id;
+  const chatNo = await nextNumbers('room');
+  try {
+    await Room.create({ _id: chatNo, ...pair, createdAt: new Date(clock.now()) });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    // Both opened it at the same instant: the other one's room is the room.
+    const first = await Room.findOne(pair, { _id: 1 }).lean();
+    if (!first) throw error;
+    return first._id;
+  }
+  changes.touch(chatNo, BOTH);
+  return chatNo;
+}

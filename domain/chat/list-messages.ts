@@ -1,0 +1,62 @@
+import type { Actor } from '../kernel/actor.js';
+import { AppError } from '../kernel/errors.js';
+import { readRecords } from '../platform/mongo.js';
+import { requireParticipant } from './chat.policy.js';
+import type { ChatDeps } from './chat-deps.js';
+import { markStateRead } from './mark-read.js';
+import { Message, type MessageRecord } from './message.model.js';
+import { type MessageView, presentMessage } from './message.presenter.js';
+
+/** Most messages one list holds. (contract, section 4) */
+export const MAX_LISTED = 1_000;
+
+export interface MessageList {
+  /** The requesting member's. */
+  email: string;
+  chatList: MessageView[];
+}
+
+/** Which messages are listed. */
+export interface MessagePage {
+  /** At most this many, up to MAX_LISTED. */
+  limit?: number;
+  /** Only messages before the one with this id. */
+  before?: string;
+  /** Marks nothing read. */
+  peek?: boolean;
+}
+
+/**
+ * Marks the other's messages read, then lists the room's latest messages, oldest first.
+ * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, MESSAGE_NOT_FOUND for an unknown `before`
+ */
+export async function listMessages(
+  deps: ChatDeps,
+  actor: Actor,
+  chatNo: number,
+  page: MessagePage,
+): Promise<MessageList> {
+  const state = await deps.states.load(chatNo);
+  requireParticipant(state, actor.no);
+  let range: Record<string, unknown> = {};
+  if (page.before !== undefined) {
+    const limit = await Message.findOne({ _id: page.before, chatNo }, { seq: 1 }).lean();
+    if (!limit) throw new AppError('MESSAGE_NOT_FOUND', `before: chat room ${chatNo} holds no such message`);
+    range = { seq: { $lt: limit.seq } };
+  }
+  if (!page.peek) await markStateRead(deps, state, actor.no, state.seq);
+  const [records, people] = await Promise.all([
+    readRecords<MessageRecord>(
+      Message,
+      { chatNo, ...range },
+      { sort: { seq: -1 }, limit: page.limit ?? MAX_LISTED },
+    ),
+    deps.directory.lookUp([state.creator, state.joiner]),
+  ]);
+  return {
+    email: actor.email,
+    chatList: records
+      .reverse()
+      .map((record) => presentMessage(record, state, people.get(record.senderNo), actor.no)),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Actor } from '../kernel/actor.js';
+import { requireParticipant } from './chat.policy.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { RoomState } from './room-states.js';
+
+/**
+ * Moves a participant's read position forward and tells the room and the reader's room list, if it
+ * moved. Never back; past the newest message means up to it.
+ */
+export async function markStateRead(
+  { ledger, live, changes }: Pick<ChatDeps, 'ledger' | 'live' | 'changes'>,
+  state: RoomState,
+  memberNo: number,
+  seq: number,
+): Promise<void> {
+  const side = requireParticipant(state, memberNo);
+  const moved = await ledger.markRead(state, side, seq);
+  if (moved === undefined) return;
+  live.messageRead(state.chatNo, moved);
+  changes.touch(state.chatNo, [side]);
+}
+
+/**
+ * @param seq number of the last message read
+ * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
+ */
+export async function markRead(deps: ChatDeps, actor: Actor, chatNo: number, seq: number): Promise<void> {
+  const known = await deps.states.get(chatNo);
+  requireParticipant(known, actor.no);
+  // Another process may have written what was read here: only the database knows how far it goes.
+  const state = seq > known.seq ? await deps.states.load(chatNo) : known;
+  await markStateRead(deps, state, actor.no, seq);
+}

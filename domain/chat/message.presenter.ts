@@ -1,0 +1,73 @@
+import type { Actor } from '../kernel/actor.js';
+import type { MessagePayload } from '../kernel/live.js';
+import type { MessageRecord } from './message.model.js';
+import type { Side } from './room.model.js';
+import { other, type RoomState } from './room-states.js';
+
+/** An element of the documented message list. */
+export interface MessageView {
+  id: string;
+  chatRoomNo: number;
+  senderNo: number;
+  senderName: string;
+  contentType: string;
+  content: string;
+  /** Epoch ms. */
+  sendDate: number;
+  readCount: number;
+  mine: boolean;
+}
+
+/** Which side of the room a member is on; undefined for a member who is on neither. */
+export function sideOf(room: { creator: number; joiner: number }, memberNo: number): Side | undefined {
+  if (room.creator === memberNo) return 'creator';
+  return room.joiner === memberNo ? 'joiner' : undefined;
+}
+
+/** How many participants have not read a message: its sender has, so 1 or 0. (legacy) */
+function readCount(record: MessageRecord, state: RoomState): number {
+  const sender = record.senderNo === state.creator ? 'creator' : 'joiner';
+  const position = Math.max(state.read[other(sender)].seq, record.read[other(sender)].seq);
+  return position >= record.seq ? 0 : 1;
+}
+
+/** @param sender the member who wrote it; undefined when they are gone */
+export function presentMessage(
+  record: MessageRecord,
+  state: RoomState,
+  sender: Actor | undefined,
+  readerNo: number,
+): MessageView {
+  return {
+    id: record._id,
+    chatRoomNo: record.chatNo,
+    senderNo: record.senderNo,
+    senderName: sender?.nickname ?? '',
+    contentType: record.contentType,
+    content: record.content,
+    sendDate: record.sentAt.getTime(),
+    readCount: readCount(record, state),
+    mine: record.senderNo === readerNo,
+  };
+}
+
+/** The documented chat notification payload, every field filled, with the room's running number. */
+export function presentPayload(
+  record: MessageRecord,
+  state: RoomState,
+  sender: Actor | undefined,
+): MessagePayload {
+  return {
+    id: record._id,
+    chatNo: record.chatNo,
+    contentType: record.contentType,
+    content: record.content,
+    senderName: sender?.nickname ?? '',
+    senderNo: record.senderNo,
+    saleNo: state.saleNo,
+    sendTime: record.sentAt.getTime(),
+    readCount: readCount(record, state),
+    senderEmail: sender?.email ?? '',
+    seq: record.seq,
+  };
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '../kernel/errors.js';
+import type { MessagePayload } from '../kernel/live.js';
+import { metrics } from '../platform/metrics.js';
+import type { ChatDeps } from './chat-deps.js';
+import { type Caller, identifyPoster } from './identify-poster.js';
+import { type ContentType, Message, type MessageRecord } from './message.model.js';
+import { presentPayload } from './message.presenter.js';
+import type { RoomState } from './room-states.js';
+import { sendMessage } from './send-message.js';
+
+/** The documented payload as a caller fills it for a new message. */
+export interface PushInput {
+  chatNo: number;
+  saleNo?: number | null;
+  contentType: ContentType;
+  content: string;
+  /** The caller's clock, epoch ms: tells a retry from a new message, and is never trusted further. */
+  sendTime?: number | null;
+  senderNo?: number | null;
+  senderEmail?: string | null;
+}
+
+/** The documented answer: the payload without the sockets' running number. */
+export type PushAnswer = Omit<MessagePayload, 'seq'>;
+
+function withoutSeq({ seq: _, ...answer }: MessagePayload): PushAnswer {
+  return answer;
+}
+
+/** A `sendTime` further than this from now, in ms, is no moment somebody sent anything at. (contract, section 4) */
+const PLAUSIBLE_MS = 24 * 3_600_000;
+
+/** How far back, in messages, a broadcast that comes back without its id is looked for. */
+const POSTED_BACK_WITHIN = 1_000;
+
+/**
+ * What makes two pushes one message: same room, sender, sendTime and content. A client that sends the same
+ * number with each message (0, 1) tells nothing by it: its messages have no key. (contract, section 4)
+ *
+ * @param now epoch ms
+ */
+function retryKey({ sendTime, contentType, content }: PushInput, now: number): string | undefined {
+  if (sendTime == null || Math.abs(sendTime - now) > PLAUSIBLE_MS) return undefined;
+  const hash = createHash('sha256').update(`${contentType}\n${content}`).digest('base64url');
+  return `push:${sendTime}:${hash}`;
+}
+
+/**
+ * The stored message that a payload without an id is a copy of: of the same content, and sent at the
+ * payload's `sendTime` by the server's clock, or by the clock of the other participant who pushed it.
+ *
+ * @param namesOther the payload says itself that it is the other's: then the newest of that content will do
+ */
+async function findCopied(
+  room: RoomState,
+  posterNo: number,
+  input: PushInput,
+  clientKey: string | undefined,
+  namesOther: boolean,
+): Promise<MessageRecord | null> {
+  const { chatNo, contentType, content, sendTime } = input;
+  const senderNo = posterNo === room.creator ? room.joiner : room.creator;
+  const alike = { chatNo, seq: { $gt: room.seq - POSTED_BACK_WITHIN }, contentType, content };
+  // Only a plausible sendTime makes a key.
+  if (clientKey !== undefined && sendTime != null) {
+    const sent = { $or: [{ sentAt: new Date(sendTime) }, { senderNo, clientKey }] };
+    const copied = await Message.findOne({ ...alike, ...sent }).lean();
+    if (copied) return copied;
+  }
+  return namesOther
+    ? Message.findOne({ ...alike, senderNo })
+        .sort({ seq: -1 })
+        .lean()
+    : null;
+}
+
+/** Answers what was posted back with what is stored, and changes nothing. */
+async function answerStored(deps: ChatDeps, state: RoomState, record: MessageRecord): Promise<PushAnswer> {
+  metrics.messagesRepeated.inc({ kind: 'echo' });
+  const people = await deps.directory.lookUp([record.senderNo]);
+  return withoutSeq(presentPayload(record, state, people.get(record.senderNo)));
+}
+
+/**
+ * Stores and delivers a pushed message exactly as a socket send does. A broadcast that its receiver posts
+ * back without its id is answered with the stored message instead (docs/decisions/posted-back.md).
+ *
+ * @throws AppError CHAT_ROOM_NOT_FOUND, UNAUTHORIZED, FORBIDDEN, INVALID_INPUT naming saleNo;
+ *   MESSAGE_NOT_FOUND for one that names the other participant as its sender, who has sent no such message
+ */
+export async function pushMessage(deps: ChatDeps, caller: Caller, input: PushInput): Promise<PushAnswer> {
+  const { chatNo, saleNo, contentType, content } = input;
+  const { room, actor, namesOther } = await identifyPoster(deps, chatNo, caller, input);
+  const clientKey = retryKey(input, deps.clock.now());
+  if (input.senderNo != null || input.senderEmail != null) {
+    // Another process may have stored it.
+    const state = await deps.states.load(chatNo);
+    const copied = await findCopied(state, actor.no, input, clientKey, namesOther);
+    if (copied) return answerStored(deps, state, copied);
+    if (namesOther) {
+      throw new AppError(
+        'MESSAGE_NOT_FOUND',
+        `content: the sender named has sent no such message to chat room ${chatNo}`,
+      );
+    }
+  }
+  if (saleNo != null && saleNo !== room.saleNo) {
+    throw new AppError('INVALID_INPUT', `saleNo: chat room ${chatNo} is not about this adoption post`);
+  }
+  return withoutSeq(await sendMessage(deps, actor, { chatNo, contentType, content, clientKey }));
+}
+
+/**
+ * Answers a broadcast that a receiver posts back (legacy) with the stored message, and changes
+ * nothing. Its unguessable id is proof enough of having received it.
+ *
+ * @throws AppError MESSAGE_NOT_FOUND for an id that this room does not hold, whether there is such a room or not
+ */
+export async function echoMessage(deps: ChatDeps, chatNo: number, messageId: string): Promise<PushAnswer> {
+  const record = await Message.findOne({ _id: messageId, chatNo }).lean();
+  if (!record) throw new AppError('MESSAGE_NOT_FOUND', `id: chat room ${chatNo} holds no such message`);
+  return answerStored(deps, await deps.states.load(chatNo), record);
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '../kernel/clock.js';
+import { createCache } from '../platform/cache.js';
+import { clientKey, MAX_MEMBERS, RECENT_MS, type RecentClients } from './recent-clients.js';
+
+/**
+ * @param max clients remembered
+ * @param boundFor time a binding lasts, in ms
+ */
+export function createMemoryRecentClients(clock: Clock, max = 100_000, boundFor = RECENT_MS): RecentClients {
+  const clients = createCache<string, Map<number, number>>(max);
+
+  return {
+    touch(client, memberNo) {
+      const key = clientKey(client);
+      const members = clients.get(key) ?? new Map<number, number>();
+      // Deleted and set again, so that the map's order is the order of the latest touch.
+      members.delete(memberNo);
+      members.set(memberNo, clock.now());
+      if (members.size > MAX_MEMBERS) members.delete(members.keys().next().value as number);
+      clients.set(key, members);
+    },
+
+    async find(client) {
+      const since = clock.now() - boundFor;
+      const members = clients.get(clientKey(client));
+      if (!members) return [];
+      return [...members]
+        .filter(([, at]) => at > since)
+        .map(([memberNo]) => memberNo)
+        .reverse();
+    },
+
+    close() {},
+  };
+}

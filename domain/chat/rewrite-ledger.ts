@@ -1,0 +1,80 @@
+import { countUpTo, type LedgerEntry } from './audit-room.js';
+import { Message } from './message.model.js';
+import { sideOf } from './message.presenter.js';
+import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
+import { other } from './room-states.js';
+
+/** Records mended in one write. */
+const PAGE = 500;
+
+type Entry = Pick<LedgerEntry, 'seq' | 'sent' | 'read'>;
+
+/** The bookkeeping of a room's messages as it should be; its records decide, in the order of their numbers. */
+function rightLedger(room: RoomRecord, entries: LedgerEntry[]) {
+  const numbers = entries.map(({ seq }) => seq);
+  const sentBy: Record<Side, number>[] = [];
+  const sent: Record<Side, number> = { creator: 0, joiner: 0 };
+  for (const { senderNo } of entries) {
+    const sender = sideOf(room, senderNo);
+    if (sender) sent[sender] += 1;
+    sentBy.push({ ...sent });
+  }
+
+  /** A read position in the new numbers: as many messages as it had behind it, and not past `newest`. */
+  function position({ seq }: Position, side: Side, newest: number): Position {
+    const moved = Math.min(countUpTo(numbers, seq), newest);
+    return { seq: moved, others: sentBy[moved - 1]?.[other(side)] ?? 0 };
+  }
+
+  const both = (read: Record<Side, Position>, newest: number) => ({
+    creator: position(read.creator, 'creator', newest),
+    joiner: position(read.joiner, 'joiner', newest),
+  });
+  const right = entries.map(
+    ({ read }, i): Entry => ({
+      seq: i + 1,
+      sent: sentBy[i] as Record<Side, number>,
+      read: both(read, i + 1),
+    }),
+  );
+  return { right, read: both(room.read, entries.length) };
+}
+
+/** Positions in one comparable text. */
+function textOf({ creator, joiner }: Record<Side, Position>): string {
+  return [creator.seq, creator.others, joiner.seq, joiner.others].join();
+}
+
+function same(entry: Entry, right: Entry): boolean {
+  return (
+    entry.seq === right.seq &&
+    entry.sent.creator === right.sent.creator &&
+    entry.sent.joiner === right.sent.joiner &&
+    textOf(entry.read) === textOf(right.read)
+  );
+}
+
+/**
+ * Brings the bookkeeping of a room in line with its messages: numbers 1, 2, 3 … in their order, running
+ * counts, and read positions that leave unread what was unread.
+ *
+ * Numbers move down to ones that are free by then, so the unique index holds at every moment, and an
+ * interrupted run is finished by the next. A service that is running remembers the heads of its rooms:
+ * it should be stopped before, or started anew behind it (docs/decisions/import-and-verify.md).
+ */
+export async function rewriteLedger(chatNo: number): Promise<void> {
+  const room = await Room.findById(chatNo).lean();
+  if (!room) return;
+  const entries: LedgerEntry[] = await Message.find({ chatNo }, { seq: 1, senderNo: 1, sent: 1, read: 1 })
+    .sort({ seq: 1 })
+    .lean();
+  const { right, read } = rightLedger(room, entries);
+  const changed = entries.flatMap((entry, i) => {
+    const wanted = right[i] as Entry;
+    return same(entry, wanted) ? [] : { updateOne: { filter: { _id: entry._id }, update: { $set: wanted } } };
+  });
+  for (let from = 0; from < changed.length; from += PAGE) {
+    await Message.bulkWrite(changed.slice(from, from + PAGE));
+  }
+  if (textOf(room.read) !== textOf(read)) await Room.updateOne({ _id: chatNo }, { $set: { read } });
+}

@@ -1,0 +1,283 @@
+import { expect } from 'chai';
+import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
+import { createNotifyAbsent } from '../../../domain/chat/notify-absent.js';
+import { createRoomStates } from '../../../domain/chat/room-states.js';
+import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
+import { Notification } from '../../../domain/notifications/notification.model.js';
+import { createLogger } from '../../../domain/platform/logger.js';
+import { messageRecords, openRoom, push, storeMessages } from '../../support/chat.js';
+import { eventually } from '../../support/eventually.js';
+import { beforeInserts } from '../../support/inserts.js';
+import { service } from '../../support/service.js';
+import { inStoppedTime } from '../../support/stopped-time.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Marked messages as a crash leaves them. @param sentAt of the first one, epoch ms */
+const strand = (chatNo: number, senderNo: number, count: number, sentAt = Date.now() - HOUR_MS) =>
+  storeMessages(chatNo, senderNo, count, (i) => ({ sentAt: new Date(sentAt + i), unannounced: true }));
+
+/** Numbers of rooms that are not there: the service under test cannot announce their messages meanwhile. */
+let lastRoom = 900_000_000;
+const CREATOR = 1;
+const SENDER = 2;
+
+/**
+ * Announcements of one such room, as a process makes them that knows it; what is told is kept.
+ * @param readUpTo how far its creating member has read; further once they are in the room
+ */
+async function announcer(
+  chatNo: number,
+  {
+    listen = async () => {},
+    isPresent = false,
+    readUpTo = 0,
+  }: { listen?: (messageId: string) => Promise<void>; isPresent?: boolean; readUpTo?: number } = {},
+) {
+  await service();
+  const events = createEventBus();
+  const told: string[] = [];
+  const all: DomainEvents['message.unseen'][] = [];
+  events.on('message.unseen', async (event) => {
+    // Other tests may have left marks of their own.
+    if (event.chatNo !== chatNo) return;
+    told.push(event.messageId);
+    all.push(event);
+    await listen(event.messageId);
+  });
+  const nobody = { creator: { seq: readUpTo, others: readUpTo }, joiner: { seq: 0, others: 0 } };
+  const room = {
+    ...{ chatNo, saleNo: 1, creator: CREATOR, joiner: SENDER, createdAt: new Date(), seq: 0 },
+    ...{ sent: { creator: 0, joiner: 0 }, read: nobody },
+  };
+  const known = createRoomStates();
+  const unseen = createNotifyAbsent({
+    events,
+    states: { ...known, get: async (no) => (no === chatNo ? room : known.get(no)) },
+    presence: { isPresent: async (no, memberNo) => isPresent && no === chatNo && memberNo === CREATOR },
+    markRead: async (_, memberNo, seq) => {
+      if (memberNo === CREATOR && seq > room.read.creator.seq) room.read.creator = { seq, others: seq };
+    },
+    logger: createLogger('silent', 'test'),
+  });
+  return { unseen, told, all };
+}
+
+const marked = (chatNo: number) => Message.countDocuments({ chatNo, unannounced: true });
+
+describe('messages for an absent recipient', () => {
+  it('are answered before their notification is written, which follows by itself', async () => {
+    const { author, asker, chatNo, saleNo } = await openRoom();
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await beforeInserts(
+      Notification,
+      () => held,
+      async () => {
+        try {
+          const answer = await asker.post('/chatroom/notification', push(chatNo, saleNo, 'hello'));
+          expect(answer.status).to.equal(200);
+          expect((await author.get<unknown[]>('/notification/all')).body).to.deep.equal([]);
+          expect(await marked(chatNo), 'a crash now would lose it').to.equal(1);
+        } finally {
+          letGo();
+        }
+      },
+    );
+    await eventually(async () => {
+      expect((await author.get<unknown[]>('/notification/all')).body).to.have.length(1);
+      expect(await marked(chatNo)).to.equal(0);
+    });
+  });
+
+  it('are announced by the sweep of the chat area where a crash came before', async () => {
+    const { author, asker, chatNo } = await openRoom();
+    await strand(chatNo, asker.no, 1);
+    await (await service()).domain.chat.sweep();
+    expect((await author.get<unknown[]>('/notification/all')).body).to.have.length(1);
+    expect(await marked(chatNo)).to.equal(0);
+  });
+
+  describe('of one process', () => {
+    let chatNo: number;
+    beforeEach(() => {
+      lastRoom += 2;
+      chatNo = lastRoom;
+    });
+    afterEach(() => Message.deleteMany({ chatNo: { $in: [chatNo, chatNo + 1] } }));
+
+    it('are announced by the sweep, however many of missing rooms come before them', async () => {
+      // A thousand of them filled each sweep, and the first one ended it.
+      const orphans = 1_005;
+      const { unseen, told } = await announcer(chatNo);
+      await strand(chatNo + 1, SENDER, orphans, Date.now() - 2 * HOUR_MS);
+      const records = await strand(chatNo, SENDER, 3);
+      await unseen.sweep();
+      await unseen.close();
+      expect(told).to.deep.equal(records.map(({ _id }) => _id));
+      expect(await marked(chatNo)).to.equal(0);
+      expect(await marked(chatNo + 1), 'their rooms may be restored').to.equal(orphans);
+    });
+
+    it('are announced in the order they were sent, also when more are sent than fit into memory', async () => {
+      let letGo = () => {};
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      const all = messageRecords(chatNo, SENDER, 5_101, (i) => ({
+        sentAt: new Date(Date.now() + i),
+        unannounced: true,
+      }));
+      const [records, last] = [all.slice(0, -1), all.at(-1) as MessageRecord];
+      const { unseen, told } = await announcer(chatNo, {
+        async listen(id) {
+          await held;
+          if (id !== records.at(-1)?._id) return;
+          // One that comes while they are read back is read back behind them.
+          await Message.collection.insertOne({ ...last } as never);
+          unseen.announce(last);
+        },
+      });
+      await Message.collection.insertMany(records as never[]);
+      for (const record of records) unseen.announce(record);
+      letGo();
+      await unseen.sweep();
+      await unseen.close();
+      expect(told).to.deep.equal(all.map(({ _id }) => _id));
+      expect(await marked(chatNo)).to.equal(0);
+    });
+
+    it('are announced a thousand at a time, of five thousand that wait in memory', async () => {
+      let letGo = () => {};
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      const { unseen, told } = await announcer(chatNo, { listen: () => held });
+      // Not in the database, so what is told of them was in memory.
+      const records = messageRecords(chatNo, SENDER, 5_002);
+      const last = records.at(-1) as MessageRecord;
+      for (const record of records) unseen.announce(record);
+      await eventually(() => expect(told).to.have.length(1_000));
+      letGo();
+      const { find } = Message;
+      Message.find = (() => {
+        throw new Error('the database is away');
+      }) as never;
+      try {
+        await unseen.sweep();
+        expect(told).to.have.length(5_000);
+        // Reading back has failed: that is the next sweep's, and what comes now waits in memory again.
+        unseen.announce(last);
+        await unseen.close();
+        expect(told.slice(5_000)).to.deep.equal([last._id]);
+      } finally {
+        Message.find = find;
+      }
+    });
+
+    for (const [passed, count] of [
+      [2_999, 1_001],
+      [3_001, 1_000],
+    ] as const) {
+      it(`are announced by a stop for 3 s: ${count} of them where a thousand take ${passed} ms`, () =>
+        inStoppedTime(async (pass) => {
+          const records = messageRecords(chatNo, SENDER, 1_001);
+          const { unseen, told } = await announcer(chatNo, {
+            listen: async (id) => {
+              if (id === records[0]?._id) pass(passed);
+            },
+          });
+          for (const record of records) unseen.announce(record);
+          await unseen.close();
+          expect(told).to.have.length(count);
+        }));
+    }
+
+    it('are read back no further once a stop has begun', async () => {
+      const records = await strand(chatNo, SENDER, 1_001);
+      let closed: Promise<void> | undefined;
+      const { unseen, told } = await announcer(chatNo, {
+        listen: async () => {
+          closed ??= unseen.close();
+        },
+      });
+      await unseen.sweep();
+      await closed;
+      expect(told).to.deep.equal(records.slice(0, 1_000).map(({ _id }) => _id));
+    });
+
+    it('are announced to the other participant, with what a notification shows of them', async () => {
+      const { unseen, all } = await announcer(chatNo);
+      const [first, second] = messageRecords(chatNo, SENDER, 2);
+      const answer: MessageRecord = { ...(second as MessageRecord), senderNo: CREATOR, contentType: 'image' };
+      for (const record of [first as MessageRecord, answer]) unseen.announce(record);
+      await unseen.close();
+      const common = { chatNo, saleNo: 1 };
+      expect(all).to.deep.equal([
+        {
+          ...common,
+          ...{ messageId: first?._id, senderNo: SENDER, recipientNo: CREATOR },
+          ...{ content: '0', contentType: 'text' },
+        },
+        {
+          ...common,
+          ...{ messageId: answer._id, senderNo: CREATOR, recipientNo: SENDER },
+          ...{ content: '1', contentType: 'image' },
+        },
+      ]);
+    });
+
+    it('are not announced to who has read them, or has come in meanwhile', async () => {
+      const records = await strand(chatNo, SENDER, 3);
+      const read = await announcer(chatNo, { readUpTo: 2 });
+      await read.unseen.sweep();
+      expect(read.told).to.deep.equal([records[2]?._id]);
+      expect(await marked(chatNo), 'nor looked at again').to.equal(0);
+      const open = await announcer(chatNo, { isPresent: true });
+      for (const record of records) open.unseen.announce(record);
+      await open.unseen.close();
+      expect(open.told).to.deep.equal([]);
+    });
+
+    it('keep their mark where it could not be taken off', async () => {
+      const [record] = await strand(chatNo, SENDER, 1);
+      const { unseen, told } = await announcer(chatNo);
+      const { updateMany } = Message;
+      Message.updateMany = (() => Promise.reject(new Error('the database is away'))) as never;
+      try {
+        await unseen.sweep();
+      } finally {
+        Message.updateMany = updateMany;
+      }
+      expect(await marked(chatNo)).to.equal(1);
+      await unseen.sweep();
+      await unseen.close();
+      expect(told, 'listeners are idempotent').to.deep.equal([record?._id, record?._id]);
+      expect(await marked(chatNo)).to.equal(0);
+    });
+
+    it('are announced before a stop, or keep their mark', async () => {
+      const { unseen, told } = await announcer(chatNo);
+      const [first, second] = await strand(chatNo, SENDER, 2);
+      unseen.announce(first as MessageRecord);
+      await unseen.close();
+      unseen.announce(second as MessageRecord);
+      expect(told).to.deep.equal([first?._id]);
+      expect(await Message.distinct('_id', { chatNo, unannounced: true })).to.deep.equal([second?._id]);
+    });
+
+    it('keep their mark when telling fails, and hold up no other', async () => {
+      const records = await strand(chatNo, SENDER, 3);
+      const { unseen } = await announcer(chatNo, {
+        listen: async (id) => {
+          if (id === records[1]?._id) throw new Error('the notification cannot be written');
+        },
+      });
+      await unseen.sweep();
+      await unseen.close();
+      expect(await Message.distinct('_id', { chatNo, unannounced: true })).to.deep.equal([records[1]?._id]);
+    });
+  });
+});

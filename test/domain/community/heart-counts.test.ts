@@ -1,0 +1,207 @@
+import { expect } from 'chai';
+import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { createHeartCounts, type HeartCounts } from '../../../domain/community/hearts/heart-counts.js';
+import { interceptCalls } from '../../support/database-calls.js';
+import { service } from '../../support/service.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Far from the hearts of every other test, and each test here a month from the one before. */
+let now = Date.UTC(2400, 0, 1);
+/** Numbers that no article has: a tally asks for hearts alone. */
+let article = 500_000_000;
+let giver = 0;
+
+/** Holds the reads of a kind, once they are made, until they are let go. */
+function hold(kind: 'aggregate' | 'countDocuments') {
+  let go = () => {};
+  let arrived = () => {};
+  const released = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const made = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const stop = interceptCalls([Heart], async (_model, call, run) => {
+    const answer = await run();
+    if (call !== kind) return answer;
+    stop();
+    arrived();
+    await released;
+    return answer;
+  });
+  return { made, go };
+}
+
+describe('the tally of hearts', () => {
+  let tally: HeartCounts;
+
+  before(async () => {
+    await service();
+  });
+
+  beforeEach(() => {
+    now += 30 * DAY;
+    article += 1;
+    tally = createHeartCounts({ now: () => now });
+  });
+
+  afterEach(async () => {
+    await Heart.deleteMany({ articleId: article });
+  });
+
+  /** A heart as some process writes it. */
+  async function heart(at = now, over: object = {}): Promise<void> {
+    giver += 1;
+    const record = { id: article, memberNo: giver, articleId: article, on: true, turn: 1 };
+    await Heart.create({ target: 'article', ...record, at: new Date(at), ...over });
+  }
+
+  /** The article's hearts by the full count, and by the single one that follows a change here. */
+  async function counts(): Promise<unknown[]> {
+    const other = createHeartCounts({ now: () => now });
+    await other.update();
+    const full = other.counts.get(article);
+    other.markDirty(article);
+    await other.update();
+    return [full, other.counts.get(article)];
+  }
+
+  const ages: [string, number, object | undefined][] = [
+    ['now', 0, { hot: 1, weekly: 1 }],
+    ['just within 24 hours', DAY - 1, { hot: 1, weekly: 1 }],
+    ['24 hours ago', DAY, { hot: 0, weekly: 1 }],
+    ['just within 7 days', 7 * DAY - 1, { hot: 0, weekly: 1 }],
+    ['7 days ago', 7 * DAY, undefined],
+  ];
+  for (const [when, age, expected] of ages) {
+    it(`counts a heart given ${when} alike in a full count and in a single one`, async () => {
+      await heart(now - age);
+      expect(await counts()).to.deep.equal([expected, expected]);
+    });
+  }
+
+  it('counts neither taken hearts nor those of comments', async () => {
+    await heart(now, { on: false });
+    await heart(now, { target: 'comment' });
+    expect(await counts()).to.deep.equal([undefined, undefined]);
+  });
+
+  it('keeps a change that comes while its article is counted singly', async () => {
+    await tally.update();
+    await heart();
+    tally.markDirty(article);
+    const single = hold('countDocuments');
+    const updated = tally.update();
+    await single.made;
+    await heart();
+    tally.markDirty(article);
+    single.go();
+    await updated;
+    await tally.update();
+    expect(tally.counts.get(article)).to.deep.equal({ hot: 2, weekly: 2 });
+  });
+
+  it('keeps a change that was counted singly while everything was counted', async () => {
+    await tally.update();
+    await heart();
+    tally.markDirty(article);
+    const single = hold('countDocuments');
+    const first = tally.update();
+    await single.made;
+    const second = tally.update();
+    now += HOUR;
+    const everything = hold('aggregate');
+    const third = tally.update();
+    await everything.made;
+    await heart();
+    tally.markDirty(article);
+    single.go();
+    await Promise.all([first, second]);
+    everything.go();
+    await third;
+    expect(tally.counts.get(article)).to.deep.equal({ hot: 2, weekly: 2 });
+  });
+
+  it('counts everything once for all who ask at the same time', async () => {
+    let full = 0;
+    const stop = interceptCalls([Heart], (_model, call, run) => {
+      if (call === 'aggregate') full += 1;
+      return run();
+    });
+    await Promise.all([tally.update(), tally.update(), tally.update()]);
+    stop();
+    expect(full).to.equal(1);
+  });
+
+  it('counts everything again at the next call where it failed', async () => {
+    await heart();
+    const stop = interceptCalls([Heart], () => Promise.reject(new Error('database away')));
+    const failed = await tally.update().catch((error: Error) => error.message);
+    stop();
+    expect(failed).to.equal('database away');
+    await tally.update();
+    expect(tally.counts.get(article)).to.deep.equal({ hot: 1, weekly: 1 });
+  });
+
+  it('moves its version with every count, and only then', async () => {
+    const versions = [tally.version];
+    const update = async () => {
+      await tally.update();
+      versions.push(tally.version);
+    };
+    await update();
+    await update();
+    tally.markDirty(article);
+    await update();
+    expect(versions.map((version) => version - (versions[0] ?? 0))).to.deep.equal([0, 1, 1, 2]);
+  });
+
+  describe('what another process writes', () => {
+    const real = performance.now;
+    /** What a full count takes, in ms, by the clock that measures it. */
+    let cost = 0;
+    let stop = () => {};
+    beforeEach(() => {
+      let at = 0;
+      performance.now = () => at;
+      stop = interceptCalls([Heart], async (_model, call, run) => {
+        const answer = await run();
+        if (call === 'aggregate') at += cost;
+        return answer;
+      });
+    });
+    afterEach(() => {
+      stop();
+      performance.now = real;
+    });
+
+    async function seenAfter(ms: number): Promise<boolean> {
+      await tally.update();
+      await heart();
+      now += ms;
+      await tally.update();
+      return tally.counts.has(article);
+    }
+
+    for (const [costs, serves] of [
+      [0, 1_000],
+      [20, 1_000],
+      [100, 5_000],
+    ] as const) {
+      it(`is seen after ${serves} ms where counting takes ${costs} ms`, async () => {
+        cost = costs;
+        expect(await seenAfter(serves - 1)).to.equal(false);
+        now += 1;
+        await tally.update();
+        expect(tally.counts.has(article)).to.equal(true);
+      });
+    }
+
+    it('is seen at once when the clock was set back', async () => {
+      cost = 0;
+      expect(await seenAfter(-HOUR)).to.equal(true);
+    });
+  });
+});
