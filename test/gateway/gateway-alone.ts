@@ -25,7 +25,7 @@ function fakeDomain(log: unknown[][]) {
       },
     },
     chat: {
-      bindings: { touch: (caller: Caller, no: number) => void log.push(['seen', caller, no]) },
+      recentClients: { touch: (caller: Caller, no: number) => void log.push(['seen', caller, no]) },
       requireParticipant: async (_actor: object, _chatNo: number): Promise<void> => {},
       enterRoom: async (_actor: object, _chatNo: number, _after: number | undefined, _socket: string) => ({
         ...{ messages: [], more: false, seq: 0, present: [] },
