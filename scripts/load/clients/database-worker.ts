@@ -1,7 +1,8 @@
-import { encodeIntoCompressedBase64 } from 'hdr-histogram-js';
-import { createLatencies, note } from '../latency.js';
-import { openMessages, storedMessage } from '../servers/grouped-store.js';
+import { createLatencies, encode, record } from '../latency.js';
+import { messageRecord, openMessages, SAMPLE_TEXT } from '../messages.js';
+import { repeat } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
+import { handleCommands, reportReady } from '../worker-process.js';
 
 /** A client of a database through the driver: `database-worker.js URI DOCUMENTS ROOMS`. */
 const [uri = '', documents, rooms] = process.argv.slice(2);
@@ -13,55 +14,39 @@ let found = 0;
 async function find(): Promise<void> {
   found += 1;
   const chatNo = (found * 7) % roomCount;
-  const records = await messages
-    .find({ chatNo, seq: { $gt: 0 } })
-    .sort({ seq: 1 })
-    .limit(50)
-    .toArray();
+  const query = messages.find({ chatNo, seq: { $gt: 0 } });
+  const records = await query.sort({ seq: 1 }).limit(50).toArray();
   if (records.length === 0) throw new Error(`room ${chatNo} is empty`);
 }
 
 async function insert(): Promise<void> {
   sequence += 1;
   const [room, seq] = [sequence % roomCount, Math.floor(sequence / roomCount) + 1];
-  const text = 'the quick brown fox jumps over the lazy dog '.repeat(3);
-  await messages.insertOne(storedMessage(room, seq, text, `k${sequence}`));
+  await messages.insertOne(messageRecord(room, seq, SAMPLE_TEXT, `k${sequence}`));
 }
 
-interface Command {
+/** `inFlight` operations at a time. */
+export interface DatabaseCommand {
   work: 'find' | 'insert';
   seconds: number;
   inFlight: number;
 }
 
-async function run({ work, seconds, inFlight }: Command) {
-  const times = createLatencies();
-  const operation = work === 'find' ? find : insert;
-  const started = performance.now();
-  let operations = 0;
-  await Promise.all(
-    Array.from({ length: inFlight }, async () => {
-      while (performance.now() - started < seconds * 1_000) {
-        const at = nowMicros();
-        await operation();
-        note(times, nowMicros() - at);
-        operations += 1;
-      }
-    }),
-  );
-  return {
-    operations,
-    seconds: (performance.now() - started) / 1_000,
-    times: encodeIntoCompressedBase64(times),
-  };
+export interface DatabaseResult {
+  operations: number;
+  seconds: number;
+  /** Encoded histogram. */
+  times?: string;
 }
 
-process.on('message', (command: Command) => {
-  run(command).then(
-    (done) => process.send?.(done),
-    (error: Error) => process.send?.({ operations: 0, error: error.message }),
-  );
+handleCommands(async ({ work, ...duration }: DatabaseCommand): Promise<DatabaseResult> => {
+  const times = createLatencies();
+  const operation = work === 'find' ? find : insert;
+  const done = await repeat(duration, async () => {
+    const startedAt = nowMicros();
+    await operation();
+    record(times, nowMicros() - startedAt);
+  });
+  return { ...done, times: encode(times) };
 });
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-process.send?.('ready');
+reportReady();

@@ -2,23 +2,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { MongoClient } from 'mongodb';
+import { openDriver } from '../messages.js';
+import { reportReady } from '../worker-process.js';
 
 /**
- * The limit of reading over HTTP: bare Koa routes with the queries that the service makes, by the driver.
- * They answer with the records as they come: no token, no check, no limit, no names, no documented form.
- * `koa-routes.js URI MEMBER`.
+ * The limit of reads over HTTP: bare Koa routes that answer with the records of the service's queries. No token,
+ * validation, rate limit, names or documented form. `koa-routes.js URI MEMBER`.
  */
 const [uri = '', member] = process.argv.slice(2);
-const client = new MongoClient(uri, {
-  maxPoolSize: 20,
-  writeConcern: { w: 'majority', journal: true },
-});
-await client.connect();
-const db = client.db();
+const db = (await openDriver(uri)).db();
 const me = Number(member);
 
-/** Fields that a list shows of an article. */
+/** Fields of an article in a list. */
 const SUMMARY = {
   authorNo: 1,
   title: 1,
@@ -101,8 +96,4 @@ router.get('/notification/all', async (ctx) => {
 const app = new Koa();
 app.use(router.routes());
 const server = createServer(app.callback());
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-server.listen({ port: 0, host: '127.0.0.1' }, () =>
-  process.send?.({ port: (server.address() as AddressInfo).port }),
-);
+server.listen({ port: 0, host: '127.0.0.1' }, () => reportReady((server.address() as AddressInfo).port));

@@ -1,0 +1,76 @@
+import { createLatencies, encode, record } from '../latency.js';
+import { findStamp, nowMicros, stampCount, stampedAt } from '../stamp.js';
+
+export interface Counts {
+  sent: number;
+  acked: number;
+  /** Acknowledged with another status than 200. */
+  refused: number;
+  delivered: number;
+  /** Deliveries out of a sender's order, repeats included. */
+  disordered: number;
+  /** Connections that the server closed or that failed. */
+  closed: number;
+}
+
+export const noCounts = (): Counts => ({
+  ...{ sent: 0, acked: 0, refused: 0 },
+  ...{ delivered: 0, disordered: 0, closed: 0 },
+});
+
+/** Counts of a client process since the last reset, with encoded histograms. */
+export interface WorkerCounts extends Counts {
+  /** From sending to delivery. */
+  deliveryTimes: string;
+  /** From sending to acknowledgement. */
+  ackTimes: string;
+}
+
+/** Counts what the connections of a process send and receive. */
+export class Counter {
+  readonly counts = noCounts();
+  readonly #deliveryTimes = createLatencies();
+  readonly #ackTimes = createLatencies();
+  /** Offset of the last stamp in its delivery. */
+  #hint = 0;
+
+  /**
+   * A delivery that may contain a stamp.
+   * @param last the sender's count in the connection's previous delivery, 0 for none
+   * @returns the count in this one
+   */
+  delivered(bytes: Buffer, from: number, to: number, last: number): number {
+    this.counts.delivered += 1;
+    const at = findStamp(bytes, from, to, this.#hint);
+    if (at < 0) return last;
+    this.#hint = at - from;
+    record(this.#deliveryTimes, nowMicros() - stampedAt(bytes, at));
+    const count = stampCount(bytes, at);
+    if (count <= last) this.counts.disordered += 1;
+    return count;
+  }
+
+  /** @param sentAt µs, of `nowMicros` */
+  acknowledged(sentAt: number, ok: boolean): void {
+    this.counts[ok ? 'acked' : 'refused'] += 1;
+    record(this.#ackTimes, nowMicros() - sentAt);
+  }
+
+  get answered(): number {
+    return this.counts.acked + this.counts.refused;
+  }
+
+  read(): WorkerCounts {
+    return {
+      ...this.counts,
+      deliveryTimes: encode(this.#deliveryTimes),
+      ackTimes: encode(this.#ackTimes),
+    };
+  }
+
+  reset(): void {
+    Object.assign(this.counts, noCounts());
+    this.#deliveryTimes.reset();
+    this.#ackTimes.reset();
+  }
+}
