@@ -54,35 +54,30 @@ const START_FLAGS = (() => {
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 })();
 
-/** Node's flags for a CPU profile, if the group has a folder for them. */
-function profileFlags({ profile }: ProcessGroup, name: string): string[] {
-  if (!profile) return [];
-  const file = `${name}-${process.hrtime.bigint()}.cpuprofile`;
-  return ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${file}`];
-}
-
-export interface Service {
-  process: ManagedProcess;
-  httpPort: number;
-  gatewayPort: number;
+/** Starts a process of the service. Resolves when all its ports answer. @param execArgv more flags of Node */
+async function startServing(
+  group: ProcessGroup,
+  name: string,
+  module: string,
+  env: Record<string, string>,
+  ports: number[],
+  execArgv: string[] = [],
+): Promise<ManagedProcess> {
+  const flags = [...START_FLAGS, ...execArgv];
+  const process = group.fork(name, module, { env, execArgv: flags, measured: true });
+  await process.waitUntil(async () => (await Promise.all(ports.map(isReady))).every(Boolean));
+  return process;
 }
 
 /** Starts the whole service in one process, by the program of `npm start`. @param execArgv more flags of Node */
-export async function startService(
-  group: ProcessGroup,
-  databaseUri: string,
-  execArgv: string[] = [],
-): Promise<Service> {
+export async function startService(group: ProcessGroup, databaseUri: string, execArgv?: string[]) {
   const [httpPort, gatewayPort] = [await freePort(), await freePort()];
-  const process = group.fork('service', 'start.js', {
-    env: {
-      ...settings(group, databaseUri),
-      HTTP_PORT: String(httpPort),
-      GATEWAY_PORT: String(gatewayPort),
-    },
-    execArgv: [...START_FLAGS, ...profileFlags(group, 'service'), ...execArgv],
-  });
-  await process.waitUntil(async () => (await isReady(httpPort)) && (await isReady(gatewayPort)));
+  const env = {
+    ...settings(group, databaseUri),
+    HTTP_PORT: String(httpPort),
+    GATEWAY_PORT: String(gatewayPort),
+  };
+  const process = await startServing(group, 'service', 'start.js', env, [httpPort, gatewayPort], execArgv);
   return { process, httpPort, gatewayPort };
 }
 
@@ -94,30 +89,13 @@ export async function startGateway(
   name: string,
   databaseUri: string,
   redis: { url: string; adapter: RedisAdapter },
-): Promise<{ process: ManagedProcess; port: number }> {
+) {
   const port = await freePort();
-  const process = group.fork(name, '../gateway/main.js', {
-    env: {
-      ...settings(group, databaseUri),
-      REDIS_URL: redis.url,
-      REDIS_ADAPTER: redis.adapter,
-      GATEWAY_PORT: String(port),
-    },
-    execArgv: [...START_FLAGS, ...profileFlags(group, name)],
-  });
-  await process.waitUntil(() => isReady(port));
-  return { process, port };
-}
-
-/** Starts a module of servers/ to be measured. */
-export function startServer(
-  group: ProcessGroup,
-  module: string,
-  args: string[] = [],
-  execArgv: string[] = [],
-): Promise<{ process: ManagedProcess; port: number }> {
-  return group.start(`servers/${module}`, {
-    args,
-    execArgv: [...profileFlags(group, module), ...execArgv],
-  });
+  const env = {
+    ...settings(group, databaseUri),
+    REDIS_URL: redis.url,
+    REDIS_ADAPTER: redis.adapter,
+    GATEWAY_PORT: String(port),
+  };
+  return { process: await startServing(group, name, '../gateway/main.js', env, [port]), port };
 }

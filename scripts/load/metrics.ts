@@ -25,6 +25,21 @@ export const metrics = {
 
 export type Metric = keyof typeof metrics;
 
+/** Columns of scenarios that measure a flow of messages; tables omit those without figures. */
+export const flowColumns: Metric[] = [
+  'cpu',
+  'bystanderCpu',
+  'delivered',
+  'lost',
+  'perSecond',
+  'p50',
+  'p99',
+  'p999',
+  'memory',
+  'databaseCpu',
+  'clients',
+];
+
 /** What one run of a contender measured. */
 export type Figures = Partial<Record<Metric, number>>;
 

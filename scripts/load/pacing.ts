@@ -15,24 +15,23 @@ export async function atRate(
   }
 }
 
-/** Repeats `action` for so many seconds, `inFlight` at a time. @returns how often, and in which time */
+/** Repeats `action` until the time is over, `inFlight` at a time. @returns how often */
 export async function repeat(
   { inFlight, seconds }: { inFlight: number; seconds: number },
   action: () => Promise<unknown>,
-): Promise<{ operations: number; seconds: number }> {
-  const start = performance.now();
-  const elapsed = () => (performance.now() - start) / 1_000;
-  let operations = 0;
+): Promise<number> {
+  const end = performance.now() + seconds * 1_000;
+  let count = 0;
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
-      for (; elapsed() < seconds; operations += 1) await action();
+      for (; performance.now() < end; count += 1) await action();
     }),
   );
-  return { operations, seconds: elapsed() };
+  return count;
 }
 
 /** Calls `action` with each item, `limit` at a time. */
-export async function forEachOf<T>(
+export async function forEachConcurrently<T>(
   items: T[],
   limit: number,
   action: (item: T, index: number) => Promise<void>,

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -19,19 +19,21 @@ export interface ForkOptions {
   /** The whole environment except PATH. */
   env?: Record<string, string>;
   execArgv?: string[];
+  /** Writes a CPU profile if the load test is asked to. */
+  measured?: boolean;
 }
 
 /** A process started for a load test. */
 export class ManagedProcess {
   readonly name: string;
-  readonly child: ChildProcess;
   readonly pid: number;
+  readonly #child: ChildProcess;
   #stderr = '';
   #lastRequest = 0;
 
   constructor(name: string, child: ChildProcess) {
     this.name = name;
-    this.child = child;
+    this.#child = child;
     this.pid = child.pid as number;
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       this.#stderr = (this.#stderr + chunk).slice(-STDERR_LENGTH);
@@ -45,34 +47,22 @@ export class ManagedProcess {
   }
 
   get exited(): boolean {
-    const { exitCode, signalCode, pid } = this.child;
+    const { exitCode, signalCode, pid } = this.#child;
     return exitCode !== null || signalCode !== null || pid === undefined;
   }
 
   /** The first message that matches. @throws Error with stderr when the process exits first or time is up */
-  message<T>(matches: (message: T) => boolean = () => true, timeoutMs = START_MS): Promise<T> {
-    const { child, name } = this;
-    return new Promise<T>((resolve, reject) => {
-      const settle = () => {
-        clearTimeout(timer);
-        child.off('message', onMessage);
-        child.off('exit', onExit);
-      };
-      const fail = (what: string) => {
-        settle();
-        reject(new Error(`${name} ${what}: ${this.stderr}`));
-      };
-      const onMessage = (message: unknown) => {
-        if (!matches(message as T)) return;
-        settle();
-        resolve(message as T);
-      };
-      const onExit = () => fail('exited');
-      const timer = setTimeout(() => fail(`did not answer within ${timeoutMs} ms`), timeoutMs);
-      child.on('message', onMessage);
-      child.once('exit', onExit);
-      if (this.exited) onExit();
-    });
+  async message<T>(matches: (message: T) => boolean = () => true, timeoutMs = START_MS): Promise<T> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      if (!this.exited)
+        for await (const [message] of on(this.#child, 'message', { signal, close: ['exit'] }))
+          if (matches(message)) return message;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    const outcome = signal.aborted ? `did not answer within ${timeoutMs} ms` : 'exited';
+    throw new Error(`${this.name} ${outcome}: ${this.stderr}`);
   }
 
   /**
@@ -87,7 +77,7 @@ export class ManagedProcess {
       (message) => message.id === id,
       seconds * 1_000 + 60_000,
     );
-    this.child.send({ id, command });
+    this.#child.send({ id, command });
     const { value, error } = await reply;
     if (error !== undefined) throw new Error(`${this.name}: ${error}`);
     return value;
@@ -102,12 +92,18 @@ export class ManagedProcess {
     }
   }
 
-  /** Resolves when the process has exited. */
+  /** Resolves with the status when the process exits by itself. */
+  async exit(): Promise<number | null> {
+    const [status] = await once(this.#child, 'exit');
+    return status;
+  }
+
+  /** Ends the process. Resolves when it has exited. */
   async stop(): Promise<void> {
     if (this.exited) return;
-    const exit = once(this.child, 'exit');
-    this.child.kill('SIGTERM');
-    const kill = setTimeout(() => this.child.kill('SIGKILL'), STOP_MS);
+    const exit = this.exit();
+    this.#child.kill('SIGTERM');
+    const kill = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
     await exit;
     clearTimeout(kill);
   }
@@ -134,10 +130,14 @@ export class ProcessGroup {
   }
 
   /** Starts a compiled module with an IPC channel. @param module its path from scripts/ */
-  fork(name: string, module: string, { args = [], env = {}, execArgv = [] }: ForkOptions = {}) {
+  fork(
+    name: string,
+    module: string,
+    { args = [], env = {}, execArgv = [], measured = false }: ForkOptions = {},
+  ): ManagedProcess {
     const child = fork(fileURLToPath(new URL(`../${module}`, import.meta.url)), args, {
       ...this.#spawnOptions(env),
-      execArgv,
+      execArgv: measured ? [...execArgv, ...this.#profileFlags(name)] : execArgv,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     return this.#add(name, child);
@@ -151,7 +151,7 @@ export class ProcessGroup {
 
   /** Starts a module that calls `reportReady`. @returns its process, and its port if it listens */
   async start(module: string, options?: ForkOptions): Promise<{ process: ManagedProcess; port: number }> {
-    const process = this.fork(module, `load/${module}.js`, options);
+    const process = this.fork(basename(module), `load/${module}.js`, options);
     const { port } = await process.message<{ port: number }>();
     return { process, port };
   }
@@ -160,6 +160,12 @@ export class ProcessGroup {
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
+  }
+
+  #profileFlags(name: string): string[] {
+    if (!this.profile) return [];
+    const file = `${name}-${process.hrtime.bigint()}.cpuprofile`;
+    return ['--cpu-prof', `--cpu-prof-dir=${this.profile}`, `--cpu-prof-name=${file}`];
   }
 
   /** `detached`: Ctrl-C reaches the load test alone, which then stops its processes in order. */

@@ -1,6 +1,7 @@
+import type { ConnectionSpec } from './clients/connection.js';
 import type { RemoteTarget } from './options.js';
-import { forEachOf } from './pacing.js';
-import { type SeededRoom, signingConfig, tokensOf } from './seed-chat.js';
+import { forEachConcurrently } from './pacing.js';
+import { tokensOf } from './seed.js';
 
 /** Rooms opened at the same time. */
 const CONCURRENCY = 16;
@@ -34,18 +35,24 @@ async function memberNoOf(base: string, token: string): Promise<number> {
 /**
  * Rooms of a running installation: each load member opens one about its newest adoption post. Nobody can act
  * as that post's author, so both connections of a room are the load member's, and what is sent stays unread.
+ *
+ * @returns both connections of each room
  */
-export async function openRemoteRooms({ http, secret }: RemoteTarget, count: number): Promise<SeededRoom[]> {
-  const tokens = await tokensOf(signingConfig(secret), count);
+export async function openRemoteRooms(
+  { http, secret }: RemoteTarget,
+  count: number,
+): Promise<ConnectionSpec[]> {
+  const tokens = await tokensOf(secret, count);
   const posts = await call<{ id: number }[]>(http, '/adopt/render', tokens[0] as string);
   const saleNo = posts[0]?.id;
   if (saleNo === undefined) throw new Error('the installation needs an adoption post, and has none');
-  const rooms: SeededRoom[] = [];
-  await forEachOf(tokens, CONCURRENCY, async (token, i) => {
+  const members: ConnectionSpec[] = [];
+  await forEachConcurrently(tokens, CONCURRENCY, async (token, i) => {
     await call(http, '/chatroom', token, { saleNo, createMember: await memberNoOf(http, token) });
     const [room] = await call<{ chatNo: number }[]>(http, `/chatroom?saleNo=${saleNo}`, token);
     if (!room) throw new Error('a room was opened but is not listed');
-    rooms[i] = { no: room.chatNo, tokens: [token, token] };
+    members[i * 2] = { token, room: room.chatNo };
+    members[i * 2 + 1] = { token, room: room.chatNo };
   });
-  return rooms;
+  return members;
 }

@@ -26,13 +26,7 @@ function resultOf(
     const values = runs.map((run) => run[metric]).filter((value) => value !== undefined);
     if (values.length > 0) figures[metric] = summarise(values);
   }
-  const reason = missing ?? failure;
-  return {
-    ...{ name, role },
-    ...(part === undefined ? {} : { part }),
-    ...(reason === undefined ? {} : { missing: reason }),
-    figures,
-  };
+  return { name, role, part, missing: missing ?? failure, figures };
 }
 
 /** The contenders that `--only` selects. */

@@ -15,13 +15,14 @@ export interface Run {
   options: LoadOptions;
 }
 
-interface Entry {
+/** One line of a scenario's table. */
+export interface Entry {
   name: string;
   role: Role;
   /** The section of the scenario's table, where it has several: `1,000 sockets`. */
   part?: string;
   /** Why it was not measured, e.g. not installed. */
-  missing?: string | undefined;
+  missing?: string;
 }
 
 export interface Contender extends Entry {

@@ -1,8 +1,5 @@
-/**
- * Length of the stamp in a message's text: `@T`, the time of sending as 16 digits of µs on the machine's monotonic
- * clock, a full stop, and the sender's count as 8 digits.
- */
-export const STAMP_LENGTH = 27;
+/** Length of the stamp in a message's text: `@T` and the time of sending, 16 digits of µs of the monotonic clock. */
+export const STAMP_LENGTH = 18;
 
 const AT = 0x40;
 const T = 0x54;
@@ -17,8 +14,8 @@ export function nowMicros(): number {
 }
 
 /** A text that begins with a stamp of this moment. @param length in characters, at least the stamp's */
-export function stampedText(count: number, length: number): string {
-  const stamp = `@T${String(Math.round(nowMicros())).padStart(16, '0')}.${String(count).padStart(8, '0')}`;
+export function stampedText(length: number): string {
+  const stamp = `@T${String(Math.round(nowMicros())).padStart(16, '0')}`;
   return stamp.padEnd(length, ' the quick brown fox jumps over the lazy dog');
 }
 
@@ -30,18 +27,9 @@ export function findStamp(bytes: Buffer, from: number, to: number, hint: number)
   return -1;
 }
 
-function digits(bytes: Buffer, from: number, count: number): number {
-  let value = 0;
-  for (let i = from; i < from + count; i += 1) value = value * 10 + ((bytes[i] as number) - 0x30);
-  return value;
-}
-
 /** Time of the stamp at this position, µs. */
 export function stampedAt(bytes: Buffer, at: number): number {
-  return digits(bytes, at + 2, 16);
-}
-
-/** The sender's count in the stamp at this position. */
-export function stampCount(bytes: Buffer, at: number): number {
-  return digits(bytes, at + 19, 8);
+  let micros = 0;
+  for (let i = at + 2; i < at + STAMP_LENGTH; i += 1) micros = micros * 10 + ((bytes[i] as number) - 0x30);
+  return micros;
 }

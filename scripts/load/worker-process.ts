@@ -1,3 +1,6 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 /** The side of a child process in what `ManagedProcess` starts and asks. */
 
 /** Reports that this process is ready, and ends it with the load test. @param port where it listens; 0 if nowhere */
@@ -5,6 +8,13 @@ export function reportReady(port = 0): void {
   process.on('disconnect', () => process.exit(0));
   process.on('SIGTERM', () => process.exit(0));
   process.send?.({ port });
+}
+
+/** Listens on a free port, and reports it. */
+export function listen(server: Server): void {
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>
+    reportReady((server.address() as AddressInfo).port),
+  );
 }
 
 /** Answers each `ManagedProcess.request` with what `handle` resolves to, or with the message of its error. */

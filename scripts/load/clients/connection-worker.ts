@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atRate, forEachOf } from '../pacing.js';
+import { atRate, forEachConcurrently } from '../pacing.js';
 import { nowMicros, stampedText } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import type { Connection, ConnectionKind, ConnectionSpec, OpenConnection, Target } from './connection.js';
@@ -23,9 +23,9 @@ export interface OpenCommand {
 export interface FlowCommand {
   seconds: number;
   /** Messages per second of this process; without it each sender sends when its last message is acknowledged. */
-  rate?: number | undefined;
+  rate?: number;
   /** Messages sent at the same moment; 1 by default. */
-  burst?: number | undefined;
+  burst?: number;
   /** Characters of a message. */
   length: number;
 }
@@ -34,13 +34,11 @@ export interface OpenResult {
   opened: number;
   failed: number;
   /** Why the first one failed. */
-  reason?: string | undefined;
+  reason?: string;
 }
 
 interface Client {
   connection: Connection;
-  /** The sender's count in the last delivery. */
-  last: number;
   /** When each message without an acknowledgement was sent, µs, oldest first. */
   pending: number[];
   onAck?: () => void;
@@ -75,9 +73,7 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
         clearTimeout(timer);
         resolve(client);
       },
-      delivered(bytes, from, to) {
-        client.last = counter.delivered(bytes, from, to, client.last);
-      },
+      delivered: (bytes, from, to) => counter.delivered(bytes, from, to),
       acknowledged(ok) {
         counter.acknowledged(client.pending.shift() ?? nowMicros(), ok);
         client.onAck?.();
@@ -88,13 +84,13 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
         else reject(new Error(reason));
       },
     });
-    const client: Client = { connection, last: 0, pending: [] };
+    const client: Client = { connection, pending: [] };
   });
 }
 
 async function open({ target, specs, concurrency, timeoutMs }: OpenCommand): Promise<OpenResult> {
   const result: OpenResult = { opened: 0, failed: 0 };
-  await forEachOf(specs, concurrency, async (spec) => {
+  await forEachConcurrently(specs, concurrency, async (spec) => {
     try {
       const client = await openOne(target, spec, timeoutMs);
       clients.push(client);
@@ -112,7 +108,7 @@ function send(client: Client, length: number): void {
   sequence += 1;
   counter.counts.sent += 1;
   client.pending.push(nowMicros());
-  client.connection.send(stampedText(sequence, length), sequence);
+  client.connection.send(stampedText(length), sequence);
 }
 
 /** Each sender sends its next message when the last one is acknowledged. */

@@ -1,5 +1,5 @@
 import { createLatencies, encode, record } from '../latency.js';
-import { findStamp, nowMicros, stampCount, stampedAt } from '../stamp.js';
+import { findStamp, nowMicros, stampedAt } from '../stamp.js';
 
 export interface Counts {
   sent: number;
@@ -7,16 +7,11 @@ export interface Counts {
   /** Acknowledged with another status than 200. */
   refused: number;
   delivered: number;
-  /** Deliveries out of a sender's order, repeats included. */
-  disordered: number;
   /** Connections that the server closed or that failed. */
   closed: number;
 }
 
-export const noCounts = (): Counts => ({
-  ...{ sent: 0, acked: 0, refused: 0 },
-  ...{ delivered: 0, disordered: 0, closed: 0 },
-});
+export const noCounts = (): Counts => ({ sent: 0, acked: 0, refused: 0, delivered: 0, closed: 0 });
 
 /** Counts of a client process since the last reset, with encoded histograms. */
 export interface WorkerCounts extends Counts {
@@ -34,20 +29,13 @@ export class Counter {
   /** Offset of the last stamp in its delivery. */
   #hint = 0;
 
-  /**
-   * A delivery that may contain a stamp.
-   * @param last the sender's count in the connection's previous delivery, 0 for none
-   * @returns the count in this one
-   */
-  delivered(bytes: Buffer, from: number, to: number, last: number): number {
+  /** A delivery, which may contain a stamp. */
+  delivered(bytes: Buffer, from: number, to: number): void {
     this.counts.delivered += 1;
     const at = findStamp(bytes, from, to, this.#hint);
-    if (at < 0) return last;
+    if (at < 0) return;
     this.#hint = at - from;
     record(this.#deliveryTimes, nowMicros() - stampedAt(bytes, at));
-    const count = stampCount(bytes, at);
-    if (count <= last) this.counts.disordered += 1;
-    return count;
   }
 
   /** @param sentAt µs, of `nowMicros` */

@@ -1,6 +1,7 @@
 import { createLatencies, encode, record } from '../latency.js';
-import { messageRecord, openMessages, SAMPLE_TEXT } from '../messages.js';
-import { repeat } from '../pacing.js';
+import type { WorkResult } from '../measure.js';
+import { openMessages, sampleRecord } from '../messages.js';
+import { atRate, repeat } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 
@@ -11,6 +12,16 @@ const roomCount = Number(rooms);
 let sequence = Number(documents);
 let found = 0;
 
+export interface DatabaseCommand {
+  work: 'find' | 'insert';
+  seconds: number;
+  /** Operations at the same time; or, with `rate`, per second. */
+  inFlight?: number;
+  rate?: number;
+  /** Characters of an inserted message. */
+  length?: number;
+}
+
 async function find(): Promise<void> {
   found += 1;
   const chatNo = (found * 7) % roomCount;
@@ -19,34 +30,26 @@ async function find(): Promise<void> {
   if (records.length === 0) throw new Error(`room ${chatNo} is empty`);
 }
 
-async function insert(): Promise<void> {
+async function insert(length: number | undefined): Promise<void> {
   sequence += 1;
-  const [room, seq] = [sequence % roomCount, Math.floor(sequence / roomCount) + 1];
-  await messages.insertOne(messageRecord(room, seq, SAMPLE_TEXT, `k${sequence}`));
+  await messages.insertOne(sampleRecord(sequence, roomCount, length));
 }
 
-/** `inFlight` operations at a time. */
-export interface DatabaseCommand {
-  work: 'find' | 'insert';
-  seconds: number;
-  inFlight: number;
-}
-
-export interface DatabaseResult {
-  operations: number;
-  seconds: number;
-  /** Encoded histogram. */
-  times?: string;
-}
-
-handleCommands(async ({ work, ...duration }: DatabaseCommand): Promise<DatabaseResult> => {
+async function handle({ work, seconds, inFlight = 1, rate, length }: DatabaseCommand): Promise<WorkResult> {
   const times = createLatencies();
-  const operation = work === 'find' ? find : insert;
-  const done = await repeat(duration, async () => {
+  async function operate(): Promise<void> {
     const startedAt = nowMicros();
-    await operation();
+    await (work === 'find' ? find() : insert(length));
     record(times, nowMicros() - startedAt);
-  });
-  return { ...done, times: encode(times) };
-});
+  }
+  if (rate === undefined) await repeat({ inFlight, seconds }, operate);
+  else {
+    const started: Promise<void>[] = [];
+    await atRate({ rate, seconds }, () => started.push(operate()));
+    await Promise.all(started);
+  }
+  return { operations: times.totalCount, times: encode(times) };
+}
+
+handleCommands(handle);
 reportReady();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLatencies, encode, record } from '../latency.js';
+import type { WorkResult } from '../measure.js';
 import { nowMicros } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import { TcpClient } from './tcp-client.js';
@@ -14,15 +15,6 @@ export interface HttpCommand {
   token: string | undefined;
   connections: number;
   seconds: number;
-}
-
-export interface HttpResult {
-  /** Responses with status 200. */
-  answered: number;
-  /** Other responses, and requests without one. */
-  failed: number;
-  /** Encoded histogram. */
-  times: string;
 }
 
 /** Longest wait for the last responses, ms. */
@@ -53,10 +45,10 @@ function requestAll(
     return requests[next] as Buffer;
   }
 
-  /** @returns where the body begins; 0 while the head is incomplete */
-  function readHead(bytes: Buffer): number {
+  /** @returns where the body begins; undefined while the head is incomplete */
+  function readHead(bytes: Buffer): number | undefined {
     const end = bytes.indexOf('\r\n\r\n');
-    if (end < 0) return 0;
+    if (end < 0) return undefined;
     const head = bytes.toString('latin1', 0, end);
     ok = head.startsWith('HTTP/1.1 200');
     left = Number(CONTENT_LENGTH.exec(head)?.[1] ?? 0);
@@ -68,7 +60,7 @@ function requestAll(
       greeting: request,
       read(bytes) {
         const body = left < 0 ? readHead(bytes) : 0;
-        if (left < 0) return 0;
+        if (body === undefined) return undefined;
         left -= bytes.length - body;
         if (left > 0) return bytes.length;
         onResponse(ok, nowMicros() - sentAt);
@@ -87,16 +79,17 @@ function requestAll(
   });
 }
 
-handleCommands(async (command: HttpCommand): Promise<HttpResult> => {
+handleCommands(async (command: HttpCommand): Promise<WorkResult> => {
   const times = createLatencies();
-  const result = { answered: 0, failed: 0 };
+  // Responses with status 200; other responses, and requests without one.
+  const result = { operations: 0, failed: 0 };
   let running = true;
   const connections = Array.from({ length: command.connections }, () =>
     requestAll(
       command,
       () => running,
       (ok, micros) => {
-        result[ok ? 'answered' : 'failed'] += 1;
+        result[ok ? 'operations' : 'failed'] += 1;
         if (micros !== undefined) record(times, micros);
       },
     ),

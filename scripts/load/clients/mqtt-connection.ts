@@ -25,15 +25,15 @@ function packet(first: number, ...fields: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-/** Where the body of the packet at `at` begins and ends, past the end of the bytes if it is incomplete. */
-function bodyAt(bytes: Buffer, at: number): [from: number, to: number] {
+/** Where the body of the packet at `at` begins and ends; undefined if it is incomplete. */
+function bodyAt(bytes: Buffer, at: number): [from: number, to: number] | undefined {
   let length = 0;
   for (let i = at + 1; i < bytes.length; i += 1) {
     const byte = bytes[i] as number;
     length |= (byte & 0x7f) << (7 * (i - at - 1));
-    if (byte < 0x80) return [i + 1, i + 1 + length];
+    if (byte < 0x80) return i + 1 + length <= bytes.length ? [i + 1, i + 1 + length] : undefined;
   }
-  return [bytes.length, bytes.length + 1];
+  return undefined;
 }
 
 /** A connection of MQTT 3.1.1 at QoS 0 over TCP, mosquitto's cheapest. */
@@ -54,15 +54,11 @@ export const openMqtt: OpenConnection = ({ host, port }, { room = 0, sender }, e
       clients += 1;
       return packet(0x10, text('MQTT'), Buffer.from([4, 2, 0, 0]), text(`load-${process.pid}-${clients}`));
     },
-    read(bytes) {
-      let at = 0;
-      while (!tcp.closed) {
-        const [from, to] = bodyAt(bytes, at);
-        if (to > bytes.length) break;
-        readPacket((bytes[at] as number) >> 4, bytes, from, to);
-        at = to;
-      }
-      return at;
+    read(bytes, at) {
+      const body = bodyAt(bytes, at);
+      if (!body) return undefined;
+      readPacket((bytes[at] as number) >> 4, bytes, ...body);
+      return body[1];
     },
     closed: events.closed,
   });

@@ -23,15 +23,11 @@ export const openStream: OpenConnection = ({ host, port, path }, { token }, even
     greeting: () =>
       `GET ${path ?? '/notification/connect'} HTTP/1.1\r\nHost: ${host}:${port}\r\n` +
       `Accept: text/event-stream\r\n${token ? `Authorization: ${token}\r\n` : ''}\r\n`,
-    read(bytes) {
-      let at = 0;
-      while (!tcp.closed) {
-        const end = bytes.indexOf(LINE_FEED, at);
-        if (end < 0) break;
-        readLine(bytes, at, end);
-        at = end + 1;
-      }
-      return at;
+    read(bytes, at) {
+      const end = bytes.indexOf(LINE_FEED, at);
+      if (end < 0) return undefined;
+      readLine(bytes, at, end);
+      return end + 1;
     },
     closed: events.closed,
   });

@@ -6,8 +6,11 @@ const READ_BUFFER = Buffer.allocUnsafe(1024 * 1024);
 export interface TcpEvents {
   /** Called once the connection is open. @returns what to send first */
   greeting(): string | Buffer;
-  /** Handles what is complete; the bytes are valid during the call. @returns where the incomplete rest begins */
-  read(bytes: Buffer): number;
+  /**
+   * Handles the frame at `at`; the bytes are valid during the call.
+   * @returns where the next one begins; undefined if this one is incomplete
+   */
+  read(bytes: Buffer, at: number): number | undefined;
   /** The connection failed or was closed by the server. */
   closed(reason: string): void;
 }
@@ -53,10 +56,14 @@ export class TcpClient {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#closed) return;
     const bytes = this.#rest ? Buffer.concat([this.#rest, chunk]) : chunk;
-    const end = this.#events.read(bytes);
-    this.#rest = end < bytes.length ? Buffer.from(bytes.subarray(end)) : undefined;
+    let at = 0;
+    while (at < bytes.length && !this.#closed) {
+      const next = this.#events.read(bytes, at);
+      if (next === undefined) break;
+      at = next;
+    }
+    this.#rest = at < bytes.length ? Buffer.from(bytes.subarray(at)) : undefined;
   }
 }
 

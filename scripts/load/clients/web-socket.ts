@@ -4,6 +4,7 @@ import { TcpClient } from './tcp-client.js';
 const TEXT = 0x1;
 const CLOSE = 0x8;
 const PING = 0x9;
+const PONG = 0xa;
 
 export interface WebSocketEvents {
   open(): void;
@@ -25,15 +26,15 @@ function frameOf(opcode: number, payload: string | Buffer): Buffer {
   return frame;
 }
 
-/** Where the payload of the frame at `at` begins and ends, past the end of the bytes if it is incomplete. */
-function payloadAt(bytes: Buffer, at: number): [from: number, to: number] {
-  const incomplete: [number, number] = [bytes.length, bytes.length + 1];
-  if (at + 2 > bytes.length) return incomplete;
-  const length = (bytes[at + 1] as number) & 0x7f;
-  if (length < 126) return [at + 2, at + 2 + length];
-  const from = at + (length === 126 ? 4 : 10);
-  if (from > bytes.length) return incomplete;
-  return [from, from + (length === 126 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2)))];
+/** Where the payload of the frame at `at` begins and ends; undefined if it is incomplete. */
+function payloadAt(bytes: Buffer, at: number): [from: number, to: number] | undefined {
+  if (at + 2 > bytes.length) return undefined;
+  let length = (bytes[at + 1] as number) & 0x7f;
+  const from = at + (length < 126 ? 2 : length === 126 ? 4 : 10);
+  if (from > bytes.length) return undefined;
+  if (length === 126) length = bytes.readUInt16BE(at + 2);
+  else if (length === 127) length = Number(bytes.readBigUInt64BE(at + 2));
+  return from + length <= bytes.length ? [from, from + length] : undefined;
 }
 
 /** A WebSocket client (RFC 6455) without fragments and extensions: the servers under load use neither. */
@@ -48,7 +49,7 @@ export class WebSocketClient {
       greeting: () =>
         `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
         `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
-      read: (bytes) => this.#frames(bytes, this.#upgraded ? 0 : this.#upgrade(bytes)),
+      read: (bytes, at) => (this.#upgraded ? this.#frame(bytes, at) : this.#upgrade(bytes)),
       closed: events.closed,
     });
   }
@@ -61,33 +62,23 @@ export class WebSocketClient {
     this.#tcp.cut();
   }
 
-  /** @returns where the frames begin; 0 while the response is incomplete */
-  #upgrade(bytes: Buffer): number {
+  #upgrade(bytes: Buffer): number | undefined {
     const end = bytes.indexOf('\r\n\r\n');
-    if (end < 0) return 0;
+    if (end < 0) return undefined;
     const status = bytes.toString('latin1', 0, bytes.indexOf('\r'));
-    if (status.includes(' 101 ')) {
-      this.#upgraded = true;
-      this.#events.open();
-    } else this.#tcp.fail(`refused: ${status}`);
+    this.#upgraded = status.includes(' 101 ');
+    if (this.#upgraded) this.#events.open();
+    else this.#tcp.fail(`refused: ${status}`);
     return end + 4;
   }
 
-  /** Handles all complete frames. @returns where the rest begins */
-  #frames(bytes: Buffer, begin: number): number {
-    let at = begin;
-    while (this.#upgraded && !this.#tcp.closed) {
-      const [from, to] = payloadAt(bytes, at);
-      if (to > bytes.length) break;
-      this.#frame((bytes[at] as number) & 0xf, bytes, from, to);
-      at = to;
-    }
-    return at;
-  }
-
-  #frame(opcode: number, bytes: Buffer, from: number, to: number): void {
-    if (opcode === TEXT) this.#events.text(bytes, from, to);
-    else if (opcode === PING) this.#tcp.write(frameOf(0xa, bytes.subarray(from, to)));
+  #frame(bytes: Buffer, at: number): number | undefined {
+    const payload = payloadAt(bytes, at);
+    if (!payload) return undefined;
+    const opcode = (bytes[at] as number) & 0xf;
+    if (opcode === TEXT) this.#events.text(bytes, ...payload);
+    else if (opcode === PING) this.#tcp.write(frameOf(PONG, bytes.subarray(...payload)));
     else if (opcode === CLOSE) this.#tcp.fail('closed by the server');
+    return payload[1];
   }
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Histogram } from 'hdr-histogram-js';
 import { merge } from '../latency.js';
-import { cpuMicros } from '../process-figures.js';
+import { sum } from '../measure.js';
 import type { ManagedProcess, ProcessGroup } from '../process-group.js';
 import type { ConnectionSpec, Target } from './connection.js';
 import type { Command, FlowCommand, OpenCommand, OpenResult } from './connection-worker.js';
@@ -17,13 +16,8 @@ const SILENCE_MS = 1_500;
 /** Time allowed for any command, s. */
 const COMMAND_SECONDS = 540;
 
-/** Counts of all workers since the last reset, with their times in µs. */
-export interface PoolCounts extends Counts {
-  /** From sending to delivery. */
-  deliveryTimes: Histogram;
-  /** From sending to acknowledgement. */
-  ackTimes: Histogram;
-}
+/** Counts of all workers since the last reset. */
+export type PoolCounts = Awaited<ReturnType<WorkerPool['read']>>;
 
 interface Worker {
   process: ManagedProcess;
@@ -34,9 +28,7 @@ function request<T>({ process }: Worker, command: Command): Promise<T> {
   return process.request<T>(command, COMMAND_SECONDS);
 }
 
-const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
-
-/** Starts so many processes of clients. */
+/** Starts `count` processes of clients. */
 export async function startWorkerPool(group: ProcessGroup, count: number): Promise<WorkerPool> {
   const started = await Promise.all(
     Array.from({ length: count }, () => group.start('clients/connection-worker')),
@@ -47,11 +39,13 @@ export async function startWorkerPool(group: ProcessGroup, count: number): Promi
 /** Processes of clients that act as one. */
 export class WorkerPool {
   readonly #workers: Worker[];
-  #lastBusiest: { at: number; cpus: number[] };
 
   constructor(processes: ManagedProcess[]) {
     this.#workers = processes.map((process) => ({ process, senders: 0 }));
-    this.#lastBusiest = this.#readCpu();
+  }
+
+  get pids(): number[] {
+    return this.#workers.map(({ process }) => process.pid);
   }
 
   /** Opens connections, spread over the processes. */
@@ -101,7 +95,7 @@ export class WorkerPool {
     );
   }
 
-  /** Resolves when so many deliveries have arrived since the last reset, or no more arrive. */
+  /** Resolves when the expected deliveries since the last reset have arrived, or no more arrive. */
   async settle(expected: number): Promise<void> {
     let delivered = await this.delivered();
     for (let silentSince = performance.now(); delivered < expected; ) {
@@ -118,13 +112,15 @@ export class WorkerPool {
     return sum(await this.#requestAll<number>({ do: 'delivered' }));
   }
 
-  async read(): Promise<PoolCounts> {
+  async read() {
     const all = await this.#requestAll<WorkerCounts>({ do: 'read' });
     const counts = noCounts();
     for (const key of Object.keys(counts) as (keyof Counts)[]) counts[key] = sum(all.map((one) => one[key]));
     return {
       ...counts,
+      /** µs from sending to delivery. */
       deliveryTimes: merge(all.map(({ deliveryTimes }) => deliveryTimes)),
+      /** µs from sending to acknowledgement. */
       ackTimes: merge(all.map(({ ackTimes }) => ackTimes)),
     };
   }
@@ -138,18 +134,6 @@ export class WorkerPool {
   async cut(): Promise<void> {
     await this.#requestAll({ do: 'cut' });
     for (const worker of this.#workers) worker.senders = 0;
-  }
-
-  /** CPU of the busiest process since the last call, % of a core. */
-  busiest(): number {
-    const [before, now] = [this.#lastBusiest, this.#readCpu()];
-    this.#lastBusiest = now;
-    const used = now.cpus.map((cpu, i) => cpu - (before.cpus[i] as number));
-    return Math.max(...used) / (now.at - before.at) / 10;
-  }
-
-  #readCpu() {
-    return { at: performance.now(), cpus: this.#workers.map(({ process }) => cpuMicros(process.pid)) };
   }
 
   #requestAll<T>(command: Command): Promise<T[]> {

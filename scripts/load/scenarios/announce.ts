@@ -1,15 +1,11 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConnectionSpec } from '../clients/connection.js';
 import { startWorkerPool, type WorkerPool } from '../clients/worker-pool.js';
-import { HOST, settings, startDatabase, startServer, startService } from '../installation.js';
-import { figuresOf, startMeasuring } from '../measure.js';
+import { figuresOf, startMeasuring, sum } from '../measure.js';
 import type { Figures } from '../metrics.js';
 import { cpuMicros } from '../process-figures.js';
-import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import { seedChat } from '../seed-chat.js';
-import { bareUws, type RunningServer } from '../socket-servers.js';
+import { atMost, type Contender, medianOf, type Role, type Run, ratio, type Scenario } from '../scenario.js';
 import { stampedText } from '../stamp.js';
+import { bareUws, type RunningServer, startBareStreams, startOurs } from '../start-server.js';
 import { median } from '../statistics.js';
 
 const SOCKET_MEMBERS = 5_000;
@@ -44,14 +40,6 @@ const SOCKETS = 'to sockets';
 const EVENT_STREAMS = 'to event streams';
 const BARE_RESPONSE = 'bare res.write';
 
-/** A server, the connections that receive announcements, and how to announce. */
-interface Audience extends Pick<RunningServer, 'target' | 'pids' | 'databasePid'> {
-  specs: ConnectionSpec[];
-  announce(content: string): Promise<void>;
-  /** Time before each announcement, ms. */
-  pauseMs?: number;
-}
-
 interface Sample {
   delivered: number;
   /** CPU of the server so far, µs. */
@@ -72,20 +60,20 @@ function cpuPerDelivery(samples: Sample[]): number {
 }
 
 /** Announces, and samples until everybody has received it: the service looks for announcements every few seconds. */
-async function announceOnce(pool: WorkerPool, audience: Audience, n: number): Promise<Sample[]> {
+async function announceOnce(pool: WorkerPool, server: RunningServer): Promise<Sample[]> {
   const samples: Sample[] = [];
   async function sample(): Promise<void> {
     const delivered = await pool.delivered();
-    samples.push({ delivered, cpu: audience.pids.reduce((sum, pid) => sum + cpuMicros(pid), 0) });
+    samples.push({ delivered, cpu: sum(server.pids.map(cpuMicros)) });
   }
   const received = () => (samples.at(-1) as Sample).delivered - (samples[0] as Sample).delivered;
   await sample();
   let deadline = Number.POSITIVE_INFINITY;
-  const announced = audience.announce(stampedText(n, LENGTH)).finally(() => {
+  const announced = server.announce?.(stampedText(LENGTH)).finally(() => {
     deadline = performance.now() + DELIVERY_MS;
   });
   async function sampleDeliveries(): Promise<void> {
-    for (await sample(); received() < audience.specs.length && performance.now() < deadline; await sample())
+    for (await sample(); received() < server.members.length && performance.now() < deadline; await sample())
       await sleep(SAMPLE_MS);
   }
   await Promise.all([announced, sampleDeliveries()]);
@@ -96,84 +84,44 @@ async function announceOnce(pool: WorkerPool, audience: Audience, n: number): Pr
   return samples;
 }
 
-async function measure({ group, options }: Run, audience: Audience): Promise<Figures> {
-  const { target, specs, pauseMs = 0 } = audience;
+async function measure({ group, options }: Run, server: RunningServer, pauseMs: number): Promise<Figures> {
+  const { target, members } = server;
   const pool = await startWorkerPool(group, options.clients);
-  await pool.openAll(target, specs);
-  const announceAfterPause = async (n: number) => {
+  await pool.openAll({ ...target, event: 'notification' }, members);
+  const announceAfterPause = async () => {
     await sleep(Math.min(pauseMs, options.seconds * 1_000));
-    return announceOnce(pool, audience, n);
+    return announceOnce(pool, server);
   };
-  await announceAfterPause(1);
+  await announceAfterPause();
   await pool.reset();
-  const stop = startMeasuring(audience, pool);
+  const stop = startMeasuring(server, pool.pids);
   const costs: number[] = [];
   const times = Math.min(ANNOUNCEMENTS, Math.ceil(options.seconds));
-  while (costs.length < times) costs.push(cpuPerDelivery(await announceAfterPause(2 + costs.length)));
+  while (costs.length < times) costs.push(cpuPerDelivery(await announceAfterPause()));
   const usage = stop();
   const counts = await pool.read();
   const { perSecond: _, ...figures } = figuresOf(usage, counts.delivered, counts.deliveryTimes);
-  return { ...figures, cpu: median(costs), lost: specs.length * times - counts.delivered };
+  return { ...figures, cpu: median(costs), lost: members.length * times - counts.delivered };
 }
 
-const socketMembers = ({ options }: Run) => options.members ?? SOCKET_MEMBERS;
-const streamMembers = ({ options }: Run) => options.streams ?? STREAMS;
-
-/** The service, with `npm run announce` in another process. */
-function service(part: string, kind: 'socketio' | 'stream', members: (run: Run) => number): Contender {
-  return {
-    ...{ name: OURS, role: 'ours', part },
-    async measure(run) {
-      const { group } = run;
-      const database = await startDatabase(group);
-      const { tokens } = await seedChat(database.uri, 0, { extra: members(run) });
-      const { process, httpPort, gatewayPort } = await startService(group, database.uri);
-      return measure(run, {
-        target: { kind, host: HOST, port: kind === 'stream' ? httpPort : gatewayPort, event: 'notification' },
-        pids: [process.pid],
-        databasePid: database.pid,
-        specs: tokens.map((token) => ({ token })),
-        async announce(content) {
-          const command = group.fork('announce', 'announce.js', {
-            args: [content],
-            env: settings(group, database.uri),
-          });
-          const [status] = await once(command.child, 'exit');
-          if (status !== 0) throw new Error(`announce exited with ${status}: ${command.stderr}`);
-        },
-      });
-    },
-  };
+function contender(
+  name: string,
+  role: Role,
+  part: string,
+  start: (run: Run) => Promise<RunningServer>,
+): Contender {
+  const pauseMs = role === 'limit' ? PAUSE_MS : 0;
+  return { name, role, part, measure: async (run) => measure(run, await start(run), pauseMs) };
 }
 
-/** One topic per socket, as each member's notification has its own number. */
-const barePublish: Contender = {
-  ...{ name: bareUws.name, role: 'limit', part: SOCKETS },
-  async measure(run) {
-    const { target, pids, announce } = await bareUws.start(run, 0);
-    return measure(run, {
-      target: { ...target, event: 'notification' },
-      pids,
-      specs: Array.from({ length: socketMembers(run) }, (_, i) => ({ room: i + 1 })),
-      pauseMs: PAUSE_MS,
-      announce: async (content) => announce?.(content),
-    });
-  },
-};
+const memberCount = ({ options }: Run) => options.members ?? SOCKET_MEMBERS;
+const streamCount = ({ options }: Run) => options.streams ?? STREAMS;
 
-const bareWrite: Contender = {
-  ...{ name: BARE_RESPONSE, role: 'limit', part: EVENT_STREAMS },
-  async measure(run) {
-    const { process, port } = await startServer(run.group, 'event-stream');
-    return measure(run, {
-      target: { kind: 'stream', host: HOST, port },
-      pids: [process.pid],
-      specs: Array.from({ length: streamMembers(run) }, () => ({})),
-      pauseMs: PAUSE_MS,
-      announce: (content) => process.request({ content }),
-    });
-  },
-};
+/** One room per socket, as each member's notification has its own number. */
+async function startBareUws(run: Run): Promise<RunningServer> {
+  const running = await bareUws.start(run, memberCount(run));
+  return { ...running, members: running.members.filter((_, i) => i % 2 === 0) };
+}
 
 export const announce: Scenario = {
   name: 'announce',
@@ -182,10 +130,12 @@ export const announce: Scenario = {
   columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'databaseCpu', 'clients'],
 
   contenders: () => [
-    service(SOCKETS, 'socketio', socketMembers),
-    barePublish,
-    service(EVENT_STREAMS, 'stream', streamMembers),
-    bareWrite,
+    contender(OURS, 'ours', SOCKETS, (run) => startOurs(run.group, { extra: memberCount(run) })),
+    contender(bareUws.name, 'limit', SOCKETS, startBareUws),
+    contender(OURS, 'ours', EVENT_STREAMS, (run) =>
+      startOurs(run.group, { extra: streamCount(run), kind: 'stream' }),
+    ),
+    contender(BARE_RESPONSE, 'limit', EVENT_STREAMS, (run) => startBareStreams(run.group, streamCount(run))),
   ],
 
   verdicts(results) {

@@ -1,21 +1,13 @@
 import type { ConnectionSpec } from '../clients/connection.js';
+import type { DatabaseCommand } from '../clients/database-worker.js';
 import { startWorkerPool } from '../clients/worker-pool.js';
-import { startDatabase, startServer } from '../installation.js';
-import { merge } from '../latency.js';
-import { figuresOf, measureFlow, memoryOf, startMeasuring } from '../measure.js';
-import type { Figures } from '../metrics.js';
+import { startDatabase } from '../installation.js';
+import { figuresOf, measureFlow, measureWork, memoryOf } from '../measure.js';
+import { type Figures, flowColumns } from '../metrics.js';
 import { remoteTargetOf } from '../options.js';
 import { atLeast, atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import { seedChat } from '../seed-chat.js';
-import type { InsertCommand, InsertResult } from '../servers/driver-insert.js';
-import {
-  memberOf,
-  ours,
-  type RunningServer,
-  type SocketServer,
-  storingUws,
-  textbook,
-} from '../socket-servers.js';
+import { seedChat } from '../seed.js';
+import { ours, type RunningServer, type Server, storingUws, textbook } from '../start-server.js';
 
 const ROOMS = 2_000;
 
@@ -33,16 +25,17 @@ const DRIVER = 'bare driver, insertOne alone';
 
 const partOf = (rate?: number) => (rate === undefined ? UNPACED : `${rate.toLocaleString('en')} messages/s`);
 
-/** Both members of each room, of whom the creator sends; or the joiners alone. */
-function specsOf(server: RunningServer, rooms: number, creatorAbsent: boolean): ConnectionSpec[] {
-  const side = (which: 0 | 1, sender: boolean) =>
-    Array.from({ length: rooms }, (_, i) => ({ ...memberOf(server, i, which), sender }));
-  return creatorAbsent ? side(1, true) : [...side(0, true), ...side(1, false)];
+/** Both members of each room, of whom the creator sends; or the joiners alone, who send. */
+function specsOf({ members }: RunningServer, creatorAbsent: boolean): ConnectionSpec[] {
+  const isCreator = (i: number) => i % 2 === 0;
+  return members
+    .map((member, i) => ({ ...member, sender: isCreator(i) !== creatorAbsent }))
+    .filter((_, i) => !(creatorAbsent && isCreator(i)));
 }
 
 /** @param creatorAbsent one of the two is not connected and is notified of each message */
 async function measure(
-  server: SocketServer,
+  server: Server,
   rate: number | undefined,
   run: Run,
   creatorAbsent = false,
@@ -52,17 +45,17 @@ async function measure(
   const running = await server.start(run, rooms);
   const pool = await startWorkerPool(group, options.clients);
   const before = memoryOf(running);
-  const specs = specsOf(running, rooms, creatorAbsent);
+  const specs = specsOf(running, creatorAbsent);
   const deliveriesPerMessage = specs.length / rooms;
   await pool.openAll(running.target, specs);
   const memory = memoryOf(running) - before;
   const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage };
-  const { usage, counts } = await measureFlow(options, running, pool, flow);
+  const { usage, counts, figures } = await measureFlow(options, running, pool, flow);
   return {
     ...figuresOf(usage, counts.acked, counts.ackTimes),
     delivered: counts.delivered,
-    lost: counts.sent * deliveriesPerMessage - counts.delivered + (counts.sent - counts.acked),
-    ...(running.pids.length > 0 ? { memory: memory / specs.length / 1_024 } : {}),
+    lost: (figures.lost ?? 0) + counts.sent - counts.acked,
+    memory: running.pids.length > 0 ? memory / specs.length / 1_024 : undefined,
   };
 }
 
@@ -71,21 +64,18 @@ async function measureDriver(rate: number, { group, options }: Run): Promise<Fig
   const rooms = options.rooms ?? ROOMS;
   const database = await startDatabase(group);
   await seedChat(database.uri, rooms);
-  const { process } = await startServer(group, 'driver-insert', [database.uri]);
-  const insert = (seconds: number) => {
-    const command: InsertCommand = { rate, seconds, rooms, length: LENGTH };
-    return process.request<InsertResult>(command, seconds);
-  };
-  await insert(Math.min(WARM_UP_SECONDS, options.seconds));
-  const stop = startMeasuring({ pids: [process.pid], databasePid: database.pid });
-  const { inserted, times } = await insert(options.seconds);
-  return { ...figuresOf(stop(), inserted, merge([times])), lost: 0 };
+  const args = [database.uri, '0', String(rooms)];
+  const { process } = await group.start('clients/database-worker', { args, measured: true });
+  const command: Omit<DatabaseCommand, 'seconds'> = { work: 'insert', rate, length: LENGTH };
+  const measured = { pids: [process.pid], databasePid: database.pid };
+  return measureWork(options, measured, process, command, { warmUpSeconds: WARM_UP_SECONDS });
 }
 
-function contender(server: SocketServer, rate?: number): Contender {
-  const { name, role } = server;
-  return { name, role, part: partOf(rate), measure: (run) => measure(server, rate, run) };
-}
+const contender = (server: Server, rate?: number): Contender => ({
+  ...server,
+  part: partOf(rate),
+  measure: (run) => measure(server, rate, run),
+});
 
 const driver = (rate: number): Contender => ({
   ...{ name: DRIVER, role: 'limit', part: partOf(rate) },
@@ -94,7 +84,8 @@ const driver = (rate: number): Contender => ({
 
 /** A popular post: everybody writes to its author, who is not connected. */
 const absentAuthor: Contender = {
-  ...{ name: ours().name, role: 'ours', part: ABSENT },
+  ...ours(),
+  part: ABSENT,
   measure: (run) => measure(ours({ sharedCreator: true }), undefined, run, true),
 };
 
@@ -102,18 +93,7 @@ export const chat: Scenario = {
   name: 'chat',
   title:
     'Two-party rooms: each message is stored, acknowledged and delivered twice; CPU per message, latency until acknowledged',
-  columns: [
-    'cpu',
-    'delivered',
-    'lost',
-    'perSecond',
-    'p50',
-    'p99',
-    'p999',
-    'memory',
-    'databaseCpu',
-    'clients',
-  ],
+  columns: flowColumns,
 
   contenders(options) {
     const paced = options.rate ?? PACED;
@@ -130,7 +110,7 @@ export const chat: Scenario = {
 
   verdicts(results, options) {
     const paced = partOf(options.rate ?? PACED);
-    const cpu = ({ name }: SocketServer) => medianOf(results, name, 'cpu', UNPACED);
+    const cpu = ({ name }: Server) => medianOf(results, name, 'cpu', UNPACED);
     const againstDriver = (metric: 'p50' | 'p99', part: string) =>
       ratio(medianOf(results, ours().name, metric, part), medianOf(results, DRIVER, metric, part));
     return [

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionSpec, Target } from '../clients/connection.js';
 import { startWorkerPool } from '../clients/worker-pool.js';
 import { HOST, type RedisAdapter, startDatabase, startGateway } from '../installation.js';
-import { deliveryFigures, measureFlow, startMeasuring, type Usage } from '../measure.js';
-import type { Figures } from '../metrics.js';
+import { measureFlow, startMeasuring, type Usage } from '../measure.js';
+import { type Figures, flowColumns } from '../metrics.js';
 import { redisMissing, startRedis } from '../programs.js';
 import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import { type SeededRoom, seedChat } from '../seed-chat.js';
+import { seedChat } from '../seed.js';
 
 const MEMBERS = 1_000;
 const ROOMS = 200;
@@ -23,7 +23,8 @@ const WARM_UP_SECONDS = 2;
 const QUIET_MS = 5_000;
 
 interface Gateways {
-  rooms: SeededRoom[];
+  /** Both members of room 1, of room 2, and so on. */
+  members: ConnectionSpec[];
   targets: Target[];
   pids: number[];
   databasePid: number;
@@ -36,9 +37,9 @@ async function startGateways(
   rooms: number,
 ): Promise<Gateways> {
   const database = await startDatabase(group);
-  const seeded = await seedChat(database.uri, rooms);
+  const members = await seedChat(database.uri, rooms);
   const redis = { url: await startRedis(group), adapter };
-  const gateways: Gateways = { rooms: seeded.rooms, targets: [], pids: [], databasePid: database.pid };
+  const gateways: Gateways = { members, targets: [], pids: [], databasePid: database.pid };
   for (let i = 1; i <= count; i += 1) {
     const { process, port } = await startGateway(group, `gateway-${i}`, database.uri, redis);
     gateways.targets.push({ kind: 'socketio', host: HOST, port });
@@ -53,10 +54,9 @@ async function oneRoom(count: number, adapter: RedisAdapter, run: Run): Promise<
   const size = options.members ?? MEMBERS;
   const gateways = await startGateways(run, count, adapter, 1);
   const pool = await startWorkerPool(group, options.clients);
-  const { tokens } = gateways.rooms[0] as SeededRoom;
   const specs = Array.from(
     { length: size },
-    (_, i): ConnectionSpec => ({ room: 1, token: tokens[i % 2 ? 1 : 0], sender: i === 0 }),
+    (_, i): ConnectionSpec => ({ ...gateways.members[Math.floor(i / count) % 2], sender: i === 0 }),
   );
   for (const [g, target] of gateways.targets.entries())
     await pool.openAll(
@@ -65,7 +65,7 @@ async function oneRoom(count: number, adapter: RedisAdapter, run: Run): Promise<
     );
   const rate = options.rate ?? DELIVERIES_PER_SECOND / size;
   const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage: size };
-  return deliveryFigures(await measureFlow(options, gateways, pool, flow), size);
+  return (await measureFlow(options, gateways, pool, flow)).figures;
 }
 
 /**
@@ -78,28 +78,30 @@ async function twoPartyRooms(adapter: RedisAdapter, run: Run): Promise<Figures> 
   const count = options.rooms ?? ROOMS;
   const gateways = await startGateways(run, 3, adapter, count * 2);
   const pool = await startWorkerPool(group, options.clients);
-  const [active, others] = [gateways.rooms.slice(0, count), gateways.rooms.slice(count)];
   const [sending, receiving, bystander] = gateways.targets as [Target, Target, Target];
-  const specs = (rooms: SeededRoom[], side: 0 | 1, sender = false): ConnectionSpec[] =>
-    rooms.map(({ no, tokens }) => ({ room: no, token: tokens[side], sender }));
-  await pool.openAll(sending, specs(active, 0, true));
-  await pool.openAll(receiving, specs(active, 1));
-  await pool.openAll(bystander, specs(others, 0));
+  const side = (which: 0 | 1) => gateways.members.filter((_, i) => i % 2 === which);
+  await pool.openAll(
+    sending,
+    side(0)
+      .slice(0, count)
+      .map((spec) => ({ ...spec, sender: true })),
+  );
+  await pool.openAll(receiving, side(1).slice(0, count));
+  await pool.openAll(bystander, side(0).slice(count));
   const rate = options.rate ?? MESSAGES_PER_SECOND;
   const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage: 2 };
   let quiet: Usage | undefined;
-  const measured = await measureFlow(options, gateways, pool, flow, async () => {
+  const { usage, counts, figures } = await measureFlow(options, gateways, pool, flow, async () => {
     const stop = startMeasuring(gateways);
     await sleep(Math.min(QUIET_MS, options.seconds * 1_000));
     quiet = stop();
   });
-  const { usage, counts } = measured;
   const perMessage = (gateway: number) => {
     const idle = ((quiet?.cpus[gateway] ?? 0) / (quiet?.seconds ?? 1)) * usage.seconds;
     return ((usage.cpus[gateway] ?? 0) - idle) / counts.sent;
   };
   return {
-    ...deliveryFigures(measured, 2),
+    ...figures,
     cpu: perMessage(1),
     bystanderCpu: Math.max(0, perMessage(2)),
   };
@@ -115,10 +117,7 @@ const nameOf = (count: number, adapter: RedisAdapter) =>
 export const cluster: Scenario = {
   name: 'cluster',
   title: 'Several gateways over Redis',
-  columns: [
-    ...(['cpu', 'bystanderCpu', 'delivered', 'lost', 'perSecond', 'p50', 'p99', 'p999'] as const),
-    ...(['databaseCpu', 'clients'] as const),
-  ],
+  columns: flowColumns,
 
   contenders: () => [
     ...ADAPTERS.flatMap((adapter) =>

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import type { Collection, CreateIndexesOptions, IndexSpecification } from 'mongodb';
 import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
-import type { DatabaseCommand, DatabaseResult } from '../clients/database-worker.js';
-import { startDatabase, startServer } from '../installation.js';
-import { merge, percentiles } from '../latency.js';
-import { messageRecord, openDriver, SAMPLE_TEXT } from '../messages.js';
+import type { DatabaseCommand } from '../clients/database-worker.js';
+import { type Database, startDatabase } from '../installation.js';
+import { measureWork } from '../measure.js';
+import { openDriver, sampleRecord } from '../messages.js';
 import type { Figures } from '../metrics.js';
 import type { LoadOptions } from '../options.js';
-import { cpuMicros, privateBytes } from '../process-figures.js';
+import { privateBytes } from '../process-figures.js';
 import { type ManagedProcess, ProcessGroup } from '../process-group.js';
 import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import { insertAll } from '../seed-chat.js';
+import { insertAll } from '../seed.js';
 
 const DOCUMENTS = 100_000;
 const ROOMS = 1_000;
@@ -58,65 +58,36 @@ function fill(uri: string, documents: number): Promise<void> {
   return withMessages(uri, async (collection) => {
     for (const [key, options] of Message.schema.indexes() as [IndexSpecification, CreateIndexesOptions][])
       if (options.unique) await collection.createIndex(key, options);
-    await insertAll({ collection }, documents, (i) =>
-      messageRecord(i % ROOMS, Math.floor(i / ROOMS) + 1, SAMPLE_TEXT, `k${i}`),
-    );
+    await insertAll({ collection }, documents, (i) => sampleRecord(i, ROOMS));
   });
 }
 
-/** Lets a worker work, and measures CPU of the process with this id per operation. */
-async function measure(
-  worker: ManagedProcess,
-  pid: number,
-  work: Work,
-  { seconds }: LoadOptions,
-): Promise<Figures> {
-  const run = (length: number) =>
-    worker.request<DatabaseResult>({ ...work, seconds: length } satisfies DatabaseCommand, length);
-  await run(Math.min(WARM_UP_SECONDS, seconds));
-  const before = cpuMicros(pid);
-  const result = await run(seconds);
-  return {
-    cpu: (cpuMicros(pid) - before) / result.operations,
-    delivered: result.operations,
-    lost: 0,
-    perSecond: result.operations / result.seconds,
-    ...(result.times ? percentiles(merge([result.times])) : {}),
+function measure(worker: ManagedProcess, pid: number, work: Work, options: LoadOptions): Promise<Figures> {
+  return measureWork(options, { pids: [pid] }, worker, work, { warmUpSeconds: WARM_UP_SECONDS });
+}
+
+function throughDriver(start: (group: ProcessGroup) => Promise<Database>, work: Work) {
+  return async ({ group, options }: Run): Promise<Figures> => {
+    const { uri, pid } = await start(group);
+    await fill(uri, documentsOf(options));
+    const args = [uri, String(documentsOf(options)), String(ROOMS)];
+    const { process } = await group.start('clients/database-worker', { args });
+    return measure(process, pid, work, options);
   };
 }
 
-function throughDriver(
-  entry: Pick<Contender, 'name' | 'role'>,
-  start: (group: ProcessGroup) => Promise<{ uri: string; pid: number }>,
-) {
-  return (part: string, work: Work): Contender => ({
-    ...entry,
-    part,
-    async measure({ group, options }) {
-      const { uri, pid } = await start(group);
-      await fill(uri, documentsOf(options));
-      const args = [uri, String(documentsOf(options)), String(ROOMS)];
-      const { process } = await group.start('clients/database-worker', { args });
-      return measure(process, pid, work, options);
-    },
-  });
+async function startInMemory(group: ProcessGroup): Promise<Database> {
+  const { process, port } = await group.start('servers/memory-database', { measured: true });
+  return { uri: `mongodb://127.0.0.1:${port}/adoption`, pid: process.pid };
 }
 
-const onLmdb = throughDriver({ name: OURS, role: 'ours' }, startDatabase);
-
-const inMemory = throughDriver({ name: IN_MEMORY, role: 'limit' }, async (group) => {
-  const { process, port } = await startServer(group, 'memory-database');
-  return { uri: `mongodb://127.0.0.1:${port}/adoption`, pid: process.pid };
-});
-
-const lmdbLoop = (part: string, work: Work): Contender => ({
-  ...{ name: LOOP, role: 'limit', part },
-  async measure({ group, options }) {
+function throughLmdb(work: Work) {
+  return async ({ group, options }: Run): Promise<Figures> => {
     const args = [join(group.folder, 'loop'), String(documentsOf(options)), String(ROOMS)];
-    const { process } = await startServer(group, 'lmdb-loop', args);
+    const { process } = await group.start('servers/lmdb-loop', { args, measured: true });
     return measure(process, process.pid, work, options);
-  },
-});
+  };
+}
 
 /** Fills a database, stops it, starts it again on the same folder, and reads. */
 async function restart({ group, options }: Run): Promise<Figures> {
@@ -152,7 +123,11 @@ export const database: Scenario = {
   columns: ['cpu', 'delivered', 'lost', 'perSecond', 'p50', 'p99', 'p999', 'duration', 'memoryTotal'],
 
   contenders: () => [
-    ...parts.flatMap(([part, work]) => [onLmdb, inMemory, lmdbLoop].map((create) => create(part, work))),
+    ...parts.flatMap(([part, work]): Contender[] => [
+      { name: OURS, role: 'ours', part, measure: throughDriver(startDatabase, work) },
+      { name: IN_MEMORY, role: 'limit', part, measure: throughDriver(startInMemory, work) },
+      { name: LOOP, role: 'limit', part, measure: throughLmdb(work) },
+    ]),
     { name: OURS, role: 'ours', part: RESTART, measure: restart },
   ],
 

@@ -1,19 +1,11 @@
 import type { ConnectionSpec } from '../clients/connection.js';
 import { startWorkerPool } from '../clients/worker-pool.js';
-import { deliveryFigures, measureFlow, memoryOf } from '../measure.js';
-import type { Figures } from '../metrics.js';
+import { measureFlow, memoryOf } from '../measure.js';
+import { type Figures, flowColumns } from '../metrics.js';
 import { remoteTargetOf } from '../options.js';
 import { mosquitto, nchan } from '../programs.js';
 import { atLeast, atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import {
-  bareUws,
-  memberOf,
-  ours,
-  plainWs,
-  type RunningServer,
-  type SocketServer,
-  socketIoOnWs,
-} from '../socket-servers.js';
+import { bareUws, ours, plainWs, type RunningServer, type Server, socketIoOnWs } from '../start-server.js';
 
 const SIZES = [100, 1_000, 10_000];
 
@@ -34,14 +26,14 @@ const LENGTH = 100;
 
 /** Connections of one room's two members, some of which send. */
 function specsOf(server: RunningServer, size: number, senders: number): ConnectionSpec[] {
-  const specs = Array.from({ length: size }, (_, i) => memberOf(server, 0, i % 2 ? 1 : 0));
+  const specs = Array.from({ length: size }, (_, i): ConnectionSpec => ({ ...server.members[i % 2] }));
   if (!server.senderReceives)
-    return [...specs, ...Array.from({ length: senders }, () => ({ room: 1, sender: true }))];
+    return [...specs, ...Array.from({ length: senders }, () => ({ ...server.members[0], sender: true }))];
   for (const spec of specs.slice(0, senders)) spec.sender = true;
   return specs;
 }
 
-async function measure(server: SocketServer, size: number, burst: number, run: Run): Promise<Figures> {
+async function measure(server: Server, size: number, burst: number, run: Run): Promise<Figures> {
   const { group, options } = run;
   const running = await server.start(run, 1);
   const pool = await startWorkerPool(group, options.clients);
@@ -50,45 +42,28 @@ async function measure(server: SocketServer, size: number, burst: number, run: R
   const memory = memoryOf(running) - before;
   const rate = options.rate ?? Math.min(MAX_RATE, DELIVERIES_PER_SECOND / size);
   const flow = { rate, burst, length: LENGTH, warmUpSeconds: 2, deliveriesPerMessage: size };
-  const measured = await measureFlow(options, running, pool, flow);
-  return {
-    ...deliveryFigures(measured, size),
-    ...(running.pids.length > 0 ? { memory: memory / size / 1_024 } : {}),
-  };
+  const { figures } = await measureFlow(options, running, pool, flow);
+  return { ...figures, memory: running.pids.length > 0 ? memory / size / 1_024 : undefined };
 }
 
 const partOf = (size: number, burst = 1) =>
   `${size.toLocaleString('en')} sockets${burst === 1 ? '' : `, bursts of ${burst}`}`;
 
-function contender(server: SocketServer, size: number, burst = 1): Contender {
-  const { name, role, missing } = server;
-  return {
-    ...{ name, role, missing },
-    part: partOf(size, burst),
-    measure: (run) => measure(server, size, burst, run),
-  };
-}
+const contender = (server: Server, size: number, burst = 1): Contender => ({
+  ...server,
+  part: partOf(size, burst),
+  measure: (run) => measure(server, size, burst, run),
+});
 
 function comparison(size: number, burst?: number): Contender[] {
-  const servers = [ours(), bareUws, plainWs, socketIoOnWs, nchan, mosquitto];
+  const servers = [ours(), bareUws, plainWs, socketIoOnWs(), nchan, mosquitto];
   return servers.map((server) => contender(server, size, burst));
 }
 
 export const fanout: Scenario = {
   name: 'fanout',
   title: 'One room, many sockets: every message is delivered to each of them, ours stored first',
-  columns: [
-    'cpu',
-    'delivered',
-    'lost',
-    'perSecond',
-    'p50',
-    'p99',
-    'p999',
-    'memory',
-    'databaseCpu',
-    'clients',
-  ],
+  columns: flowColumns,
 
   contenders(options) {
     const sizes = options.members ? [options.members] : SIZES;
@@ -104,7 +79,7 @@ export const fanout: Scenario = {
 
   verdicts(results, options) {
     const size = options.members ?? COMPARED;
-    const cpu = ({ name }: SocketServer, part: string) => medianOf(results, name, 'cpu', part);
+    const cpu = ({ name }: Server, part: string) => medianOf(results, name, 'cpu', part);
     const bySize = SIZES.map((one) => cpu(ours(), partOf(one))).filter((value) => value !== undefined);
     return [
       ...[1, BURST].flatMap((burst) => {
@@ -118,7 +93,7 @@ export const fanout: Scenario = {
           ),
           atLeast(
             `${part}: CPU per delivery of Socket.IO on ws, against ours`,
-            ratio(cpu(socketIoOnWs, part), mine),
+            ratio(cpu(socketIoOnWs(), part), mine),
             4,
           ),
           atLeast(`${part}: CPU per delivery of nchan, against ours`, ratio(cpu(nchan, part), mine), 1),

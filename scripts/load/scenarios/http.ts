@@ -1,9 +1,7 @@
-import type { HttpCommand, HttpResult } from '../clients/http-worker.js';
-import { HOST, startDatabase, startServer, startService } from '../installation.js';
-import { merge } from '../latency.js';
-import { figuresOf, startMeasuring } from '../measure.js';
+import type { HttpCommand } from '../clients/http-worker.js';
+import { HOST, startDatabase, startService } from '../installation.js';
+import { measureWork } from '../measure.js';
 import type { Figures } from '../metrics.js';
-import { cpuMicros } from '../process-figures.js';
 import {
   atLeast,
   atMost,
@@ -14,8 +12,7 @@ import {
   ratio,
   type Scenario,
 } from '../scenario.js';
-import { seedChat } from '../seed-chat.js';
-import { type ContentCounts, seedContent } from '../seed-content.js';
+import { type ContentCounts, seedChat, seedContent } from '../seed.js';
 
 /** Requests at the same time. */
 const CONNECTIONS = 16;
@@ -66,32 +63,20 @@ const reads: Read[] = [
 
 async function measure({ paths, counts }: Read, name: string, { group, options }: Run): Promise<Figures> {
   const database = await startDatabase(group);
-  const { members, tokens } = await seedChat(database.uri, 1, { extra: MEMBERS - 2 });
-  await seedContent(database.uri, members, { ...COUNTS, ...counts });
-  const args = [database.uri, String(members[0])];
+  const [reader] = await seedChat(database.uri, 1, { extra: MEMBERS - 2 });
+  await seedContent(database.uri, MEMBERS, { ...COUNTS, ...counts });
   const server =
     name === BARE
-      ? await startServer(group, 'koa-routes', args)
+      ? await group.start('servers/koa-routes', { args: [database.uri], measured: true })
       : await startService(group, database.uri).then(({ process, httpPort: port }) => ({ process, port }));
   const { process: client } = await group.start('clients/http-worker');
-  const request = (seconds: number) => {
-    const command: HttpCommand = {
-      ...{ host: HOST, port: server.port, paths, token: tokens[0], seconds },
-      connections: CONNECTIONS,
-    };
-    return client.request<HttpResult>(command, seconds);
+  const command: Omit<HttpCommand, 'seconds'> = {
+    ...{ host: HOST, port: server.port, paths, token: reader?.token },
+    connections: CONNECTIONS,
   };
-  await request(Math.min(WARM_UP_SECONDS, options.seconds));
-  const stop = startMeasuring({ pids: [server.process.pid], databasePid: database.pid });
-  const clientCpu = cpuMicros(client.pid);
-  const { answered, failed, times } = await request(options.seconds);
-  const usage = stop();
-  if (answered === 0) throw new Error('no request was answered with 200');
-  return {
-    ...figuresOf(usage, answered, merge([times])),
-    lost: failed,
-    clients: (cpuMicros(client.pid) - clientCpu) / usage.seconds / 10_000,
-  };
+  const measured = { pids: [server.process.pid], databasePid: database.pid };
+  const warmUpSeconds = WARM_UP_SECONDS;
+  return measureWork(options, measured, client, command, { warmUpSeconds, clientPids: [client.pid] });
 }
 
 /** CPU of the service and its database per request. */

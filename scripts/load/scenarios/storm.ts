@@ -4,7 +4,7 @@ import { figuresOf, startMeasuring } from '../measure.js';
 import type { Figures } from '../metrics.js';
 import { remoteTargetOf } from '../options.js';
 import { atMost, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import { membersOf, ours, type SocketServer, socketIoOnUws, socketIoOnWs } from '../socket-servers.js';
+import { ours, type Server, socketIoOnUws, socketIoOnWs } from '../start-server.js';
 
 const MEMBERS = 5_000;
 
@@ -23,19 +23,19 @@ const LENGTH = 100;
 /** The connection timeout of Socket.IO's client, ms. */
 const TIMEOUT_MS = 20_000;
 
-async function measure(server: SocketServer, run: Run): Promise<Figures> {
+async function measure(server: Server, run: Run): Promise<Figures> {
   const { group, options } = run;
   const members = options.members ?? MEMBERS;
   const running = await server.start(run, Math.ceil(members / 2));
   const pool = await startWorkerPool(group, options.clients);
-  const specs = membersOf(running, members).map((spec, i) => ({ ...spec, sender: i % 2 === 0 }));
+  const specs = running.members.slice(0, members).map((spec, i) => ({ ...spec, sender: i % 2 === 0 }));
   await pool.openAll(running.target, specs);
   await pool.flow({ seconds: 1, rate: members / 2, length: LENGTH });
   await pool.cut();
   await sleep(
     server.role === 'ours' ? Math.min(TOKENS_FORGOTTEN_MS, options.seconds * 2_000) : DISCONNECT_MS,
   );
-  const stop = startMeasuring(running, pool);
+  const stop = startMeasuring(running, pool.pids);
   const again = specs.map((spec) => ({ ...spec, after: HAS_ALL }));
   const reconnect = { concurrency: members, timeoutMs: TIMEOUT_MS };
   const { opened, failed } = await pool.open(running.target, again, reconnect);
@@ -51,13 +51,13 @@ export const storm: Scenario = {
   columns: ['cpu', 'delivered', 'lost', 'perSecond', 'duration', 'databaseCpu', 'clients'],
 
   contenders: (options) =>
-    (remoteTargetOf(options) ? [ours()] : [ours(), limit, socketIoOnWs]).map((server) => ({
-      ...{ name: server.name, role: server.role },
+    (remoteTargetOf(options) ? [ours()] : [ours(), limit, socketIoOnWs()]).map((server) => ({
+      ...server,
       measure: (run) => measure(server, run),
     })),
 
   verdicts(results) {
-    const median = ({ name }: SocketServer, metric: 'cpu' | 'lost') => medianOf(results, name, metric);
+    const median = ({ name }: Server, metric: 'cpu' | 'lost') => medianOf(results, name, metric);
     return [
       atMost('connections that timed out or failed', median(ours(), 'lost'), 0),
       atMost(

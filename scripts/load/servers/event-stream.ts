@@ -1,8 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { formatEvent, RETRY_MS, STREAM_HEADERS } from '../../../http/sse/event-format.js';
 import { notificationPayload } from '../messages.js';
-import { handleCommands, reportReady } from '../worker-process.js';
+import { handleCommands, listen } from '../worker-process.js';
 
 /** The limit of event streams: bare node responses. On the command `{content}` it writes an event to each. */
 const streams = new Set<ServerResponse>();
@@ -26,6 +25,4 @@ handleCommands(({ content }: { content: string }) => {
     res.write(formatEvent(`${id}_1`, JSON.stringify(notificationPayload(id, content))));
   }
 });
-server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>
-  reportReady((server.address() as AddressInfo).port),
-);
+listen(server);

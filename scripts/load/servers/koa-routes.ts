@@ -1,17 +1,17 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openDriver } from '../messages.js';
-import { reportReady } from '../worker-process.js';
+import { listen } from '../worker-process.js';
 
 /**
  * The limit of reads over HTTP: bare Koa routes that answer with the records of the service's queries. No token,
- * validation, rate limit, names or documented form. `koa-routes.js URI MEMBER`.
+ * validation, rate limit, names or documented form. `koa-routes.js URI`.
  */
-const [uri = '', member] = process.argv.slice(2);
-const db = (await openDriver(uri)).db();
-const me = Number(member);
+const db = (await openDriver(process.argv[2] as string)).db();
+
+/** The member who reads. */
+const me = 1;
 
 /** Fields of an article in a list. */
 const SUMMARY = {
@@ -95,5 +95,4 @@ router.get('/notification/all', async (ctx) => {
 
 const app = new Koa();
 app.use(router.routes());
-const server = createServer(app.callback());
-server.listen({ port: 0, host: '127.0.0.1' }, () => reportReady((server.address() as AddressInfo).port));
+listen(createServer(app.callback()));

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BSON } from 'bson';
 import { open } from 'lmdb';
-import type { DatabaseCommand, DatabaseResult } from '../clients/database-worker.js';
-import { messageRecord, SAMPLE_TEXT } from '../messages.js';
+import type { DatabaseCommand } from '../clients/database-worker.js';
+import type { WorkResult } from '../measure.js';
+import { sampleRecord } from '../messages.js';
 import { repeat } from '../pacing.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 
@@ -16,7 +17,7 @@ const roomCount = Number(rooms);
 let sequence = 0;
 let found = 0;
 
-/** Reads are synchronous; after so many the event loop gets a turn. */
+/** Reads are synchronous: the event loop gets a turn after this many. */
 const READS_PER_TURN = 100;
 
 function keyOf(room: number, seq: number): Buffer {
@@ -27,10 +28,9 @@ function keyOf(room: number, seq: number): Buffer {
 }
 
 function insert(): Promise<boolean> {
-  const [room, seq] = [sequence % roomCount, Math.floor(sequence / roomCount) + 1];
-  const record = messageRecord(room, seq, SAMPLE_TEXT, `k${sequence}`);
+  const record = sampleRecord(sequence, roomCount);
   sequence += 1;
-  return store.put(keyOf(room, seq), Buffer.from(BSON.serialize(record)));
+  return store.put(keyOf(record.chatNo, record.seq), Buffer.from(BSON.serialize(record)));
 }
 
 async function find(): Promise<void> {
@@ -48,8 +48,10 @@ while (sequence < Number(documents)) {
 }
 await store.flushed;
 
-handleCommands(
-  ({ work, seconds, inFlight }: DatabaseCommand): Promise<DatabaseResult> =>
-    work === 'find' ? repeat({ inFlight: 1, seconds }, find) : repeat({ inFlight, seconds }, insert),
-);
+handleCommands(async ({ work, seconds, inFlight = 1 }: DatabaseCommand): Promise<WorkResult> => {
+  const operations = await (work === 'find'
+    ? repeat({ inFlight: 1, seconds }, find)
+    : repeat({ inFlight, seconds }, insert));
+  return { operations };
+});
 reportReady();

@@ -1,14 +1,14 @@
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { reportReady } from '../worker-process.js';
+import { listen } from '../worker-process.js';
 import { createFrameHandler, OPEN } from './message-protocol.js';
 
 /** A plain ws server: rooms are sets, and a delivery is a `send` to each member. Nothing is stored. */
 const rooms = new Map<number, Set<WebSocket>>();
 const handleFrame = createFrameHandler();
-const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, backlog: 4096 });
+const server = createServer();
 
-server.on('connection', (ws) => {
+new WebSocketServer({ server, perMessageDeflate: false }).on('connection', (ws) => {
   ws.send(OPEN);
   ws.on('message', (data) =>
     handleFrame(data.toString(), {
@@ -24,4 +24,4 @@ server.on('connection', (ws) => {
     }),
   );
 });
-server.on('listening', () => reportReady((server.address() as AddressInfo).port));
+listen(server);

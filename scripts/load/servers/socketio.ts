@@ -1,9 +1,8 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server, type Socket } from 'socket.io';
 import { messagePayload, messageRecord, openDriver, openMessages } from '../messages.js';
-import { reportReady } from '../worker-process.js';
+import { listen, reportReady } from '../worker-process.js';
 
 /**
  * The textbook server: Socket.IO with rooms and acknowledgements. `socketio.js uws|ws [URI]`: the engine, and a
@@ -76,7 +75,5 @@ if (engine === 'uws') {
 } else {
   const server = createServer();
   io.attach(server);
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>
-    reportReady((server.address() as AddressInfo).port),
-  );
+  listen(server);
 }

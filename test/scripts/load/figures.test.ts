@@ -2,14 +2,7 @@ import { expect } from 'chai';
 import { createLatencies, encode, merge, percentiles, record } from '../../../scripts/load/latency.js';
 import { optionSchema } from '../../../scripts/load/options.js';
 import { cpuMicros, privateBytes, processTree } from '../../../scripts/load/process-figures.js';
-import {
-  findStamp,
-  nowMicros,
-  STAMP_LENGTH,
-  stampCount,
-  stampedAt,
-  stampedText,
-} from '../../../scripts/load/stamp.js';
+import { findStamp, nowMicros, STAMP_LENGTH, stampedAt, stampedText } from '../../../scripts/load/stamp.js';
 import { median, summarise } from '../../../scripts/load/statistics.js';
 
 describe('load tests: figures', () => {
@@ -40,13 +33,12 @@ describe('load tests: figures', () => {
 
   it('find and read a stamp at any position', () => {
     const before = Math.round(nowMicros());
-    const text = stampedText(4_711, 60);
+    const text = stampedText(60);
     expect(text).to.have.length(60);
     const bytes = Buffer.from(`42["message",{"content":"${text}"}]`);
     for (const hint of [0, 5, bytes.indexOf('@T')]) {
       const at = findStamp(bytes, 0, bytes.length, hint);
       expect(at).to.equal(bytes.indexOf('@T'));
-      expect(stampCount(bytes, at)).to.equal(4_711);
       expect(stampedAt(bytes, at)).to.be.within(before, Math.round(nowMicros()));
     }
     expect(findStamp(Buffer.alloc(STAMP_LENGTH), 0, STAMP_LENGTH, 0)).to.equal(-1);
