@@ -36,11 +36,7 @@ export const optionSchema = z
 export type LoadOptions = z.output<typeof optionSchema>;
 
 /** An installation that runs already, and the secret that signs its tokens. */
-export interface RemoteTarget {
-  http: string;
-  gateway: string;
-  secret: string;
-}
+export type RemoteTarget = Required<Pick<LoadOptions, 'http' | 'gateway' | 'secret'>>;
 
 /** The remote target, if the options name one. */
 export function remoteTargetOf({ http, gateway, secret }: LoadOptions): RemoteTarget | undefined {

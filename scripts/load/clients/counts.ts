@@ -1,25 +1,20 @@
 import { createLatencies, encode, record } from '../latency.js';
 import { findStamp, nowMicros, stampedAt } from '../stamp.js';
 
-export interface Counts {
-  sent: number;
-  acked: number;
+export type Counts = ReturnType<typeof noCounts>;
+
+export const noCounts = () => ({
+  sent: 0,
+  acked: 0,
   /** Acknowledged with another status than 200. */
-  refused: number;
-  delivered: number;
-  /** Connections that the server closed or that failed. */
-  closed: number;
-}
+  refused: 0,
+  delivered: 0,
+  /** Connections that failed or that the server closed. */
+  closed: 0,
+});
 
-export const noCounts = (): Counts => ({ sent: 0, acked: 0, refused: 0, delivered: 0, closed: 0 });
-
-/** Counts of a client process since the last reset, with encoded histograms. */
-export interface WorkerCounts extends Counts {
-  /** From sending to delivery. */
-  deliveryTimes: string;
-  /** From sending to acknowledgement. */
-  ackTimes: string;
-}
+/** Counts of a client process since the last reset. */
+export type WorkerCounts = ReturnType<Counter['read']>;
 
 /** Counts what the connections of a process send and receive. */
 export class Counter {
@@ -48,7 +43,8 @@ export class Counter {
     return this.counts.acked + this.counts.refused;
   }
 
-  read(): WorkerCounts {
+  /** The counts, with encoded histograms of the times from sending to delivery and to acknowledgement. */
+  read() {
     return {
       ...this.counts,
       deliveryTimes: encode(this.#deliveryTimes),

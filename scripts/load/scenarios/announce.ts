@@ -49,12 +49,12 @@ interface Sample {
 /** CPU per delivery in the samples around deliveries. @throws Error when there were none */
 function cpuPerDelivery(samples: Sample[]): number {
   const change = (i: number, key: keyof Sample) => (samples[i]?.[key] ?? 0) - (samples[i - 1]?.[key] ?? 0);
-  let [cpu, delivered] = [0, 0];
+  let cpu = 0;
   for (let i = 1; i < samples.length; i += 1) {
     const near = Array.from({ length: BEFORE + AFTER + 1 }, (_, k) => Math.max(1, i - AFTER + k));
     if (near.some((k) => change(k, 'delivered') > 0)) cpu += change(i, 'cpu');
-    delivered += change(i, 'delivered');
   }
+  const delivered = (samples.at(-1)?.delivered ?? 0) - (samples[0]?.delivered ?? 0);
   if (delivered === 0) throw new Error('an announcement reached nobody');
   return cpu / delivered;
 }

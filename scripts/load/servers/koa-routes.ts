@@ -13,18 +13,11 @@ const db = (await openDriver(process.argv[2] as string)).db();
 /** The member who reads. */
 const me = 1;
 
-/** Fields of an article in a list. */
-const SUMMARY = {
-  authorNo: 1,
-  title: 1,
-  context: 1,
-  views: 1,
-  comments: 1,
-  hearts: 1,
-  publishedAt: 1,
-  thumbnail: 1,
-};
-const RENDERED = { name: 1, age: 1, kind: 1, latitude: 1, longitude: 1, thumbnail: 1, modal: 1 };
+const projection = (fields: string) => Object.fromEntries(fields.split(' ').map((field) => [field, 1]));
+
+/** Fields of an article in a list, and of a post on the map. */
+const SUMMARY = projection('authorNo title context views comments hearts publishedAt thumbnail');
+const RENDERED = projection('name age kind latitude longitude thumbnail modal');
 const LIKED = { hearts: -1, views: -1, _id: -1 } as const;
 
 interface Numbered {
