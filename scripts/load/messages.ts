@@ -5,38 +5,44 @@ import type { MessagePayload, NotificationView } from '../../domain/kernel/live.
 
 /** What peers and limits store and send: the service's records and payloads, so that all send the same bytes. */
 
+const message: Omit<MessagePayload, 'id' | 'chatNo' | 'content' | 'seq'> = {
+  contentType: 'text',
+  senderName: 'load member',
+  senderNo: 1000,
+  saleNo: 1,
+  sendTime: 1_700_000_000_000,
+  readCount: 0,
+  senderEmail: 'load-1000@load.example.org',
+};
+
+const notification: Omit<NotificationView, 'id' | 'content'> = {
+  type: 'announcement',
+  url: '/board/1',
+  publishedAt: [2026, 1, 2, 3, 4, 5],
+  name: 'admin',
+  checked: false,
+  del: false,
+};
+
+/** Fields as JSON without braces; serialized once, as a limit does no more than it has to. */
+const serialized = (fields: object) => JSON.stringify(fields).slice(1, -1);
+const messageFields = serialized(message);
+const notificationFields = serialized(notification);
+
+const idOf = (seq: number) => `019a0000-0000-7000-8000-${String(seq).padStart(12, '0')}`;
+
 export function messagePayload(chatNo: number, content: string, seq: number): MessagePayload {
-  return {
-    id: `019a0000-0000-7000-8000-${String(seq).padStart(12, '0')}`,
-    chatNo,
-    contentType: 'text',
-    content,
-    senderName: 'load member',
-    senderNo: 1000,
-    saleNo: 1,
-    sendTime: 1_700_000_000_000,
-    readCount: 0,
-    senderEmail: 'load-1000@load.example.org',
-    seq,
-  };
+  return { id: idOf(seq), chatNo, content, ...message, seq };
 }
 
-/** A message as a client of MQTT or of nchan publishes it. */
-export function messageFrame(chatNo: number, content: string, seq: number): string {
-  return eventFrame('message', JSON.stringify(messagePayload(chatNo, content, seq)));
+/** The same as JSON. @param content without characters that JSON escapes */
+export function messageJson(chatNo: number, content: string, seq: number): string {
+  return `{"id":"${idOf(seq)}","chatNo":${chatNo},"content":"${content}",${messageFields},"seq":${seq}}`;
 }
 
-export function notificationPayload(id: number, content: string): NotificationView {
-  return {
-    id,
-    type: 'announcement',
-    content,
-    url: '/board/1',
-    publishedAt: [2026, 1, 2, 3, 4, 5],
-    name: 'admin',
-    checked: false,
-    del: false,
-  };
+/** A NotificationView as JSON. @param content without characters that JSON escapes */
+export function notificationJson(id: number, content: string): string {
+  return `{"id":${id},"content":"${content}",${notificationFields}}`;
 }
 
 /** An event as a text frame of Socket.IO's protocol. @param payload as JSON */

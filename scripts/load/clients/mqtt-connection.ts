@@ -1,4 +1,4 @@
-import { messageFrame } from '../messages.js';
+import { eventFrame, messageJson } from '../messages.js';
 import type { OpenConnection } from './connection.js';
 import { TcpClient } from './tcp-client.js';
 
@@ -64,7 +64,8 @@ export const openMqtt: OpenConnection = ({ host, port }, { room = 0, sender }, e
   });
 
   return {
-    send: (content, count) => tcp.write(packet(0x30, topic, Buffer.from(messageFrame(room, content, count)))),
+    send: (content, count) =>
+      tcp.write(packet(0x30, topic, Buffer.from(eventFrame('message', messageJson(room, content, count))))),
     cut: () => tcp.cut(),
   };
 };

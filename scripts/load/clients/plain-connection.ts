@@ -1,4 +1,4 @@
-import { messageFrame } from '../messages.js';
+import { eventFrame, messageJson } from '../messages.js';
 import type { OpenConnection } from './connection.js';
 import { WebSocketClient } from './web-socket.js';
 
@@ -12,7 +12,7 @@ export const openPlain: OpenConnection = (target, { room = 0, sender }, events) 
     closed: events.closed,
   });
   return {
-    send: (text, count) => client.send(messageFrame(room, text, count)),
+    send: (text, count) => client.send(eventFrame('message', messageJson(room, text, count))),
     cut: () => client.cut(),
   };
 };

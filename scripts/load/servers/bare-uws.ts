@@ -1,7 +1,7 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
 import { createGroupedInserts } from '../../../domain/chat/grouped-inserts.js';
 import { connectMongo } from '../../../domain/platform/mongo.js';
-import { eventFrame, notificationPayload } from '../messages.js';
+import { eventFrame, notificationJson } from '../messages.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import { createFrameHandler, OPEN } from './message-protocol.js';
 
@@ -38,7 +38,7 @@ app.ws('/socket.io/', {
 
 handleCommands(({ content }: { content: string }) => {
   for (const no of rooms)
-    app.publish(`room:${no}`, eventFrame('notification', JSON.stringify(notificationPayload(no, content))));
+    app.publish(`room:${no}`, eventFrame('notification', notificationJson(no, content)));
 });
 app.listen('127.0.0.1', 0, (socket) => {
   if (!socket) throw new Error('no port');

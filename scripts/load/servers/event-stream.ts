@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { formatEvent, RETRY_MS, STREAM_HEADERS } from '../../../http/sse/event-format.js';
-import { notificationPayload } from '../messages.js';
+import { notificationJson } from '../messages.js';
 import { handleCommands, listen } from '../worker-process.js';
 
 /** The limit of event streams: bare node responses. On the command `{content}` it writes an event to each. */
@@ -22,7 +22,7 @@ handleCommands(({ content }: { content: string }) => {
   let id = 0;
   for (const res of streams) {
     id += 1;
-    res.write(formatEvent(`${id}_1`, JSON.stringify(notificationPayload(id, content))));
+    res.write(formatEvent(`${id}_1`, notificationJson(id, content)));
   }
 });
 listen(server);

@@ -1,5 +1,5 @@
 import type { MessageRecord } from '../../../domain/chat/message.model.js';
-import { eventFrame, messagePayload, messageRecord } from '../messages.js';
+import { eventFrame, messageJson, messageRecord } from '../messages.js';
 
 /**
  * The part of Engine.IO's and Socket.IO's protocol that the load clients use, for servers without Socket.IO:
@@ -48,7 +48,7 @@ export function createFrameHandler(store?: (record: MessageRecord) => Promise<un
     const seq = (sequences.get(chatNo) ?? 0) + 1;
     sequences.set(chatNo, seq);
     const publish = () => {
-      const payload = JSON.stringify(messagePayload(chatNo, content, seq));
+      const payload = messageJson(chatNo, content, seq);
       connection.publish(chatNo, eventFrame('message', payload));
       connection.send(`${acknowledgement},"message":${payload}}]`);
     };
