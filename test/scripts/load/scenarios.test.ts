@@ -45,7 +45,7 @@ const HALVES = [
   ],
 ];
 
-/** By scenario. */
+/** Reports by the name of their scenario. */
 type Reports = Map<string, Report>;
 
 /** Runs all scenarios in a temporary folder, and checks tables, page and cleaning up. @returns the reports */
@@ -53,14 +53,9 @@ async function loadAll(args: string[], names: string[]): Promise<Reports> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
   try {
     const [json, html] = [join(folder, 'out.json'), join(folder, 'out.html')];
-    const run = await runScript(
-      'scripts/load.js',
-      ['all', ...TINY, ...args, '--json', json, '--html', html],
-      {
-        DATA_DIR: folder,
-        TMPDIR: folder,
-      },
-    );
+    const settings = { DATA_DIR: folder, TMPDIR: folder };
+    const options = [...TINY, ...args, '--json', json, '--html', html];
+    const run = await runScript('scripts/load.js', ['all', ...options], settings);
     expect(run, run.stderr).to.include({ status: 0, stderr: '' });
     for (const name of names) expect(run.stdout).to.match(new RegExp(`^${name}: `, 'm'));
     expect(readFileSync(html, 'utf8'))
@@ -186,7 +181,7 @@ describe('npm run load', function () {
       if (typeof scenario === 'string') throw new Error(scenario);
       const results = scenario.contenders(options).map(
         ({ name, role, part }, i): Result => ({
-          ...{ name, role, ...(part === undefined ? {} : { part }) },
+          ...{ name, role, part },
           figures: Object.fromEntries(scenario.columns.map((metric) => [metric, summarise([i + 1])])),
         }),
       );
