@@ -88,7 +88,7 @@ export async function measureFlow(
   return { usage, counts, figures: { ...figuresOf(usage, counts.delivered, counts.deliveryTimes), lost } };
 }
 
-/** What a worker did on one command. */
+/** A worker's result of one command. */
 export interface WorkResult {
   operations: number;
   failed?: number;

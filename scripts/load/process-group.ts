@@ -38,7 +38,7 @@ export class ManagedProcess {
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       this.#stderr = (this.#stderr + chunk).slice(-STDERR_LENGTH);
     });
-    // A program that cannot be started has no pid, and every use of it fails.
+    // A failed start shows in the missing pid.
     child.on('error', () => {});
   }
 

@@ -92,7 +92,7 @@ export async function seedChat(
   });
 }
 
-/** How many records of each kind there are to read over HTTP, beside those of `seedChat`. */
+/** How many records of each kind there are to read over HTTP, in addition to those of `seedChat`. */
 export interface ContentCounts {
   articles: number;
   /** All on article 1. */

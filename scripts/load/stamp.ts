@@ -4,13 +4,9 @@ export const STAMP_LENGTH = 18;
 const AT = 0x40;
 const T = 0x54;
 
-/** Monotonic clock minus this process's performance.now(), µs. */
-const [seconds, nanos] = process.hrtime();
-const OFFSET = seconds * 1e6 + nanos / 1e3 - performance.now() * 1e3;
-
 /** The monotonic clock, µs; the same in every process of this machine. */
 export function nowMicros(): number {
-  return performance.now() * 1e3 + OFFSET;
+  return Number(process.hrtime.bigint()) / 1e3;
 }
 
 /** A text that begins with a stamp of this moment. @param length in characters, at least the stamp's */
@@ -19,7 +15,7 @@ export function stampedText(length: number): string {
   return stamp.padEnd(length, ' the quick brown fox jumps over the lazy dog');
 }
 
-/** Where the stamp in these bytes begins; -1 for none. @param hint offset where it is looked for first */
+/** Where the stamp in these bytes begins; -1 for none. @param hint offset tried first */
 export function findStamp(bytes: Buffer, from: number, to: number, hint: number): number {
   const guess = from + hint;
   if (guess + STAMP_LENGTH <= to && bytes[guess] === AT && bytes[guess + 1] === T) return guess;

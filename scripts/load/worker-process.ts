@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The side of a child process in what `ManagedProcess` starts and asks. */
+/** Runs in the child processes of `ProcessGroup.start`. */
 
 /** Reports that this process is ready, and ends it with the load test. @param port where it listens; 0 if nowhere */
 export function reportReady(port = 0): void {

@@ -15,7 +15,7 @@ import { insertAll } from '../seed.js';
 const DOCUMENTS = 100_000;
 const ROOMS = 1_000;
 
-/** How many times as many documents the database has that is restarted. */
+/** The restarted database has this many times the documents. */
 const RESTART_FACTOR = 5;
 
 /** Most reads after a restart before memory is measured. */
@@ -119,7 +119,7 @@ async function restart({ group, options }: Run): Promise<Figures> {
 export const database: Scenario = {
   name: 'database',
   title:
-    'The embedded database of 100,000 documents: CPU of its process per operation, in memory and beside lmdb alone; of 500,000: memory and restart',
+    'The embedded database of 100,000 documents: CPU of its process per operation, compared with storage in memory and with lmdb alone; of 500,000: memory and restart',
   columns: ['cpu', 'delivered', 'lost', 'perSecond', 'p50', 'p99', 'p999', 'duration', 'memoryTotal'],
 
   contenders: () => [

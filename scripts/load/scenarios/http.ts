@@ -90,7 +90,7 @@ function totalCpu(results: Result[], part: string): number | undefined {
 export const http: Scenario = {
   name: 'http',
   title:
-    'Documented reads, 16 at a time as fast as they are answered, each beside a bare Koa route with its query',
+    'Documented reads, 16 at a time as fast as they are answered, each compared with a bare Koa route and the same query',
   columns: ['cpu', 'databaseCpu', 'delivered', 'lost', 'perSecond', 'p50', 'p99', 'p999', 'clients'],
 
   contenders: () =>

@@ -8,13 +8,13 @@ import { ours, type Server, socketIoOnUws, socketIoOnWs } from '../start-server.
 
 const MEMBERS = 5_000;
 
-/** Longer than the service caches checked tokens, ms. */
+/** Longer than the service caches verified tokens, ms. */
 const TOKENS_FORGOTTEN_MS = 11_000;
 
 /** Time for a server to notice that all connections are closed, ms. */
 const DISCONNECT_MS = 2_000;
 
-/** Above every message's number: who rejoins has missed nothing. */
+/** Above every message number: clients that rejoin have missed nothing. */
 const HAS_ALL = 1_000_000;
 
 /** Characters of the one message in each room. */

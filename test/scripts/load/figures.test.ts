@@ -44,6 +44,12 @@ describe('load tests: figures', () => {
     expect(findStamp(Buffer.alloc(STAMP_LENGTH), 0, STAMP_LENGTH, 0)).to.equal(-1);
   });
 
+  it('take times from the clock that all processes share', () => {
+    const micros = () => Number(process.hrtime.bigint()) / 1e3;
+    const [before, now, after] = [micros(), nowMicros(), micros()];
+    expect(now).to.be.within(before, after);
+  });
+
   it('read CPU, memory and descendants of a process from the kernel', () => {
     const before = cpuMicros(process.pid);
     const until = Date.now() + 50;
