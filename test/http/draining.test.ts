@@ -6,8 +6,9 @@ import type { NotificationView } from '../../domain/kernel/live.js';
 import type { Config } from '../../domain/platform/config.js';
 import { type Member, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
-import { answerTo, type RawConnection, rawConnection, serveHttp } from '../support/http-server.js';
+import { answerTo, serveHttp } from '../support/http-server.js';
 import { memoryTaken } from '../support/memory.js';
+import { type RawConnection, rawConnection } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
 /** Settings of a process that others take over from; Redis itself is not asked here. */
@@ -42,11 +43,11 @@ describe('an HTTP server that is told to stop', () => {
   async function serve(settings: Partial<Config> = {}) {
     const { domain } = await service();
     const notifications = { ...domain.notifications, list: () => list() };
-    const { server, port } = await serveHttp(settings, { notifications });
+    const { server, port, base } = await serveHttp(settings, { notifications });
     return {
       port,
       client(request = ''): RawConnection {
-        const client = rawConnection(port, request);
+        const client = rawConnection(base, request);
         clients.push(client);
         return client;
       },

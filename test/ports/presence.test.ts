@@ -180,7 +180,7 @@ describe('presence of several processes', () => {
     let told: unknown[];
     beforeEach(async () => {
       told = [];
-      const program = fileURLToPath(new URL('../support/presence-process.js', import.meta.url));
+      const program = fileURLToPath(new URL('./presence-process.js', import.meta.url));
       child = fork(program, [server.url, JSON.stringify(SHORT)]);
       await once(child, 'message');
       child.on('message', (message: { told?: unknown }) => message.told && told.push(message.told));

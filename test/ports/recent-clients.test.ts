@@ -11,7 +11,7 @@ import {
   startRedis,
   type TestRedis,
 } from '../support/redis.js';
-import { inStoppedTime } from '../support/stopped-time.js';
+import { inStoppedTime } from '../support/time.js';
 import { bindingsContract } from './recent-clients.contract.js';
 
 bindingsContract('memory', () => {

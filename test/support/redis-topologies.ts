@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis.js';
 import { eventually } from './eventually.js';
-import { freePort, launchRedis, startRedis, type TestRedis } from './redis.js';
+import { freePort } from './free-port.js';
+import { launchRedis, startRedis, type TestRedis } from './redis.js';
 
 /** Asks one server something over a connection of its own. */
 async function tell(server: Pick<TestRedis, 'url'>, ...command: [string, ...string[]]): Promise<unknown> {

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis.js';
 import { endWithTests } from './child-process.js';
+import { freePort } from './free-port.js';
 
 /** A Redis of the test's own, which a test may treat badly. */
 export interface TestRedis {
@@ -26,17 +26,6 @@ export interface TestRedis {
 
 /** Whether tests that need a Redis of their own can run here. Where not, they are pending. */
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
-
-/** A loopback port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || !address) throw new Error('no port');
-  return address.port;
-}
 
 /** Starts redis-server with these arguments. @returns its process, which accepts connections */
 export async function launchRedis(settings: string[]): Promise<ChildProcess> {

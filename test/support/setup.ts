@@ -12,7 +12,7 @@ const { setTimeout: realSetTimeout, setInterval: realSetInterval } = globalThis;
 /** What holds for every test: it closes what it opened, and the service logged no error it did not expect. */
 export const mochaHooks = {
   async afterEach() {
-    await closeSockets();
+    closeSockets();
     closeStreams();
     const errors = takeErrors();
     if (errors.length > 0)

@@ -65,8 +65,7 @@ export async function openPageStream(
     async lose() {
       // The polyfill prints the error of every connection that breaks off.
       console.error = () => {};
-      await proxy.cut();
-      await proxy.restore();
+      proxy.cut();
     },
     async close() {
       console.error = error;

@@ -7,8 +7,8 @@ import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
+import { beforeInserts } from '../../support/database-calls.js';
 import { eventually } from '../../support/eventually.js';
-import { beforeInserts } from '../../support/inserts.js';
 import { service } from '../../support/service.js';
 
 /** What a process has told its sockets. */

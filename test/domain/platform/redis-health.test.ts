@@ -6,10 +6,9 @@ import { redisKeys } from '../../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../../domain/platform/redis.js';
 import { createEcho } from '../../../domain/platform/redis-echo.js';
-import { type Line, startLine } from '../../e2e/cluster/line.js';
-import { fakeTime } from '../../support/fake-time.js';
-import { later } from '../../support/later.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../../support/redis.js';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { fakeTime, later } from '../../support/time.js';
 
 const silent = createLogger('silent', 'test');
 
@@ -22,7 +21,7 @@ const refusal = (message: string) => Object.assign(new Error(message), { name: '
 describe('what is believed of Redis', () => {
   const connections = openConnections();
   let server: TestRedis;
-  let line: Line | undefined;
+  let proxy: TcpProxy | undefined;
 
   before(async function () {
     if (!hasRedisServer) this.skip();
@@ -30,8 +29,8 @@ describe('what is believed of Redis', () => {
   });
   afterEach(async () => {
     await connections.close();
-    await line?.close();
-    line = undefined;
+    await proxy?.close();
+    proxy = undefined;
   });
   after(() => server?.stop());
 
@@ -108,11 +107,11 @@ describe('what is believed of Redis', () => {
   });
 
   it('nothing that was found out before a connection was lost', async () => {
-    line = await startLine(server.port);
-    const redis = await connections.connect(`redis://127.0.0.1:${line.port}`);
+    proxy = await startTcpProxy(() => server.port);
+    const redis = await connections.connect(`redis://127.0.0.1:${proxy.port}`);
     // The subscriber's part of the look; what is written and read goes on.
     const asked = new Promise<void>((resolve) => {
-      line?.holdAfter((bytes) => {
+      proxy?.holdAfter((bytes) => {
         const isPing = bytes.includes('ping');
         if (isPing) resolve();
         return isPing;
@@ -124,7 +123,7 @@ describe('what is believed of Redis', () => {
     const away = reaches(redis, 'away');
     redis.commands.disconnect();
     await away;
-    line.release();
+    proxy.release();
     expect(await look).include({ code: 'SERVICE_UNAVAILABLE' });
     expect(redis.away).equal(true);
   });

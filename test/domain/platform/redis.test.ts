@@ -8,14 +8,8 @@ import { metrics } from '../../../domain/platform/metrics.js';
 import { connectRedis, type RedisConnection } from '../../../domain/platform/redis.js';
 import { createSocketAdapter } from '../../../domain/platform/socket-adapter.js';
 import { eventually } from '../../support/eventually.js';
-import {
-  freePort,
-  hasRedisServer,
-  openConnections,
-  reaches,
-  startRedis,
-  type TestRedis,
-} from '../../support/redis.js';
+import { freePort } from '../../support/free-port.js';
+import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../../support/redis.js';
 
 /** Any promise nobody awaited fails the test that is running: mocha sees to it. */
 describe('the connection to Redis', () => {

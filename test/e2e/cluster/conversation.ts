@@ -4,9 +4,9 @@ import { notifications } from '../../api/web-app/notifications.recording.js';
 import { play } from '../../api/web-app/player.js';
 import type { Cluster } from '../../support/cluster.js';
 
-/** What the web app says and is answered, each call by another process of a cluster. */
+/** The recorded calls of the web app, each to the next process of a cluster. */
 export function itTalksToTheWebApp(given: () => Cluster): void {
-  it('answers as the web app expects, by another process with each call', async () => {
+  it('answers the web app as recorded, each call by another process', async () => {
     const cluster = given();
     const [author, asker] = [await cluster.member(), await cluster.member()];
     const turns = { http: 0, gateways: 0 };

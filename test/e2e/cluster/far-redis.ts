@@ -1,18 +1,18 @@
 import type { Cluster } from '../../support/cluster.js';
+import type { TcpProxy } from '../../support/tcp-proxy.js';
 import { createChatClient } from './chat-client.js';
 import { createChecker } from './checker.js';
-import type { Line } from './line.js';
 
-/** Time, in ms, to Redis, and as long back. */
+/** Delay, in ms, to Redis and back from it. */
 const DISTANCE_MS = 100;
 
-/** Joins with a message right behind each. */
+/** Joins, each with a message sent right after it. */
 const ROUNDS = 12;
 
-/** Joins over a cluster of at least two gateways with the sharded adapter. */
-export function itJoinsFarFromRedis(given: () => { cluster: Cluster; redis: Line }): void {
+/** Joins in a cluster of at least two gateways with the sharded adapter. */
+export function itJoinsFarFromRedis(given: () => { cluster: Cluster; redis: TcpProxy }): void {
   it(`30: loses nothing that is sent right after a join, ${DISTANCE_MS} ms from Redis`, async () => {
-    // A subscription stands only 100 ms after it is asked for: of what was sent in between, all was lost.
+    // Messages sent before the subscription of the join was confirmed were lost.
     const { cluster, redis } = given();
     redis.delay = DISTANCE_MS;
     const checker = createChecker();

@@ -5,7 +5,7 @@ import { type Client, connect } from '../../support/sockets.js';
 import { createChatClient } from './chat-client.js';
 import { createChecker } from './checker.js';
 
-/** Time, in ms, in which presence ends with its process. (contract, section 5) */
+/** Time, in ms, within which presence ends after its process. (contract, section 5) */
 const PRESENCE_ENDS_MS = 30_000;
 
 interface Presence {
@@ -14,40 +14,34 @@ interface Presence {
   present: boolean;
 }
 
-/** Presence and delivery beside peers that do not answer, over a cluster of at least three gateways. */
+/** Presence and delivery beside gateways that do not respond, in a cluster of at least three. */
 export function itOutlivesFrozenPeers(given: () => Cluster): void {
   const gateway = (i: number) => given().gateways[i] as string;
 
-  const gone = (watcher: Client, memberNo: number) =>
-    eventually(
-      () =>
-        expect(
-          watcher
-            .heard<Presence>('presence')
-            .filter((event) => event.memberNo === memberNo)
-            .at(-1),
-        ).to.include({
-          present: false,
-        }),
-      PRESENCE_ENDS_MS,
-    );
+  /** The last presence event that a client received of a member. */
+  const lastPresence = (watcher: Client, memberNo: number) =>
+    watcher
+      .heard<Presence>('presence')
+      .filter((event) => event.memberNo === memberNo)
+      .at(-1);
+  const becomes = (watcher: Client, memberNo: number, present: boolean) =>
+    eventually(() => expect(lastPresence(watcher, memberNo)).to.include({ present }), PRESENCE_ENDS_MS);
 
-  it('29: a killed and a frozen gateway hold nobody up and keep nobody present; the frozen one catches up before it serves', async () => {
+  it('29: a killed and a frozen gateway delay no request and keep no member present; once resumed, the frozen one catches up before it serves', async () => {
     const cluster = given();
     const checker = createChecker();
     const [ofFrozen, ofKilled] = [await cluster.openRoom(), await cluster.openRoom()];
     const frozen = createChatClient('frozen', ofFrozen.author, () => gateway(1), checker);
     await frozen.enter(ofFrozen.chatNo);
     const killed = await connect(ofKilled.author, {}, gateway(2));
-    await killed.ask('room:join', { chatNo: ofKilled.chatNo });
-    const watchers = [
-      await connect(ofFrozen.asker, {}, gateway(0)),
-      await connect(ofKilled.asker, {}, gateway(0)),
-    ];
-    for (const [i, { chatNo, author, asker }] of [ofFrozen, ofKilled].entries()) {
-      const { present } = await (watchers[i] as Client).ask<{
-        present: number[];
-      }>('room:join', { chatNo });
+    await killed.join(ofKilled.chatNo);
+    const ofFrozenWatcher = await connect(ofFrozen.asker, {}, gateway(0));
+    const ofKilledWatcher = await connect(ofKilled.asker, {}, gateway(0));
+    for (const [watcher, { chatNo, author, asker }] of [
+      [ofFrozenWatcher, ofFrozen],
+      [ofKilledWatcher, ofKilled],
+    ] as const) {
+      const { present } = await watcher.join<{ present: number[] }>(chatNo);
       expect(present).to.have.members([author.no, asker.no]);
     }
 
@@ -55,7 +49,7 @@ export function itOutlivesFrozenPeers(given: () => Cluster): void {
     const start = Date.now();
     const killedAt = cluster.kill('gateway-2');
     const sender = createChatClient('sender', ofFrozen.asker, () => gateway(0), checker);
-    // Nothing on anybody's path waits for the peers that do not answer.
+    // No request waits for the gateways that do not respond.
     for (let i = 0; i < 10; i += 1) {
       const asked = performance.now();
       await sender.send(ofFrozen.chatNo);
@@ -69,25 +63,18 @@ export function itOutlivesFrozenPeers(given: () => Cluster): void {
     }
     await killedAt;
     await Promise.all([
-      gone(watchers[0] as Client, ofFrozen.author.no),
-      gone(watchers[1] as Client, ofKilled.author.no),
+      becomes(ofFrozenWatcher, ofFrozen.author.no, false),
+      becomes(ofKilledWatcher, ofKilled.author.no, false),
     ]);
     process.stdout.write(`      presence ended after ${Date.now() - start} ms\n`);
-    // Unread again, as they are not there.
+    // Unread, as the member is no longer present.
     await sender.send(ofFrozen.chatNo);
     const { body } = await ofFrozen.author.get<{ unReadCount: number }[]>('/chatroom');
     expect(body[0]?.unReadCount).to.be.above(0);
 
     cluster.process('gateway-1').signal('SIGCONT');
     await checker.verify(ofFrozen, gateway(0));
-    await eventually(() =>
-      expect(
-        watchers[0]
-          ?.heard<Presence>('presence')
-          .filter(({ memberNo }) => memberNo === ofFrozen.author.no)
-          .at(-1),
-      ).to.include({ present: true }),
-    );
+    await becomes(ofFrozenWatcher, ofFrozen.author.no, true);
     for (const one of [frozen, sender]) one.close();
     await cluster.restart('gateway-2');
   });

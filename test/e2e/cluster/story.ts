@@ -3,9 +3,9 @@ import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
 import { tellStory } from '../story/story.js';
 
-/** The story of test/e2e/story, each connection to the next process of a cluster. */
+/** The story of test/e2e/story in a cluster; each connection goes to the next process. */
 export function itTellsTheSameStory(given: () => Cluster): void {
-  it('tells the same story by REST, sockets and streams after random actions of three members', async () => {
+  it('shows the same state over REST, sockets and streams after random actions of three members', async () => {
     const cluster = given();
     const posts = new Map<number, number>();
     let connections = 0;

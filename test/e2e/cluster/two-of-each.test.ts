@@ -3,9 +3,9 @@ import { itChatsOverSockets } from '../../gateway/chat-behaviour.js';
 import { type Cluster, startCluster } from '../../support/cluster.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { itTalksToTheWebApp } from './conversation.js';
 import { itJoinsFarFromRedis } from './far-redis.js';
-import { type Line, startLine } from './line.js';
 import { itKeepsOrder } from './order.js';
 import { itTellsTheSameStory } from './story.js';
 
@@ -14,7 +14,7 @@ for (const adapter of ['classic', 'sharded'] as const) {
     `two http processes and two gateways, ${adapter} adapter`,
     () => {
       let cluster: Cluster;
-      let redis: Line;
+      let redis: TcpProxy;
       let connections = 0;
 
       before(async () => {
@@ -23,7 +23,7 @@ for (const adapter of ['classic', 'sharded'] as const) {
           gateways: 2,
           adapter,
           async redisPort(own) {
-            redis = await startLine(own);
+            redis = await startTcpProxy(() => own);
             return redis.port;
           },
         });
@@ -45,7 +45,7 @@ for (const adapter of ['classic', 'sharded'] as const) {
         },
       });
 
-      // What the others rest on is the same with both adapters.
+      // The other suites do not depend on the adapter.
       if (adapter === 'sharded') {
         itJoinsFarFromRedis(() => ({ cluster, redis }));
       } else {
