@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../../support/redis.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
 
 /** Three echoes missed, one every two seconds, and the subscriber connects anew. */
 const RETURN_WITHIN_MS = 15_000;
@@ -60,29 +59,24 @@ describe('subscriptions that Redis refuses for a while', () => {
     const held: (() => void)[] = [];
     let isHolding = false;
     let asked = () => {};
-    const proxy = createServer((near) => {
-      const far = connect(server.port, '127.0.0.1');
-      let isHeld = false;
-      near.on('data', (bytes) => {
-        const at = isHolding && !isHeld ? bytes.indexOf('psubscribe') : -1;
-        if (at >= 0) far.write(bytes.subarray(0, at));
-        isHeld ||= at >= 0;
-        const rest = at >= 0 ? bytes.subarray(at) : bytes;
-        if (isHeld) held.push(() => far.write(rest));
-        else far.write(rest);
-        if (isHeld && rest.includes('ping')) asked();
-      });
-      far.on('data', (bytes) => near.write(bytes));
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        one.on('error', () => {});
-        one.on('close', () => other.destroy());
-      }
-    }).listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const redis = await connections.connect(`redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    const proxy = await startTcpProxy(
+      () => server.port,
+      () => {
+        let isHeld = false;
+        return {
+          request(bytes, pass) {
+            const at = isHolding && !isHeld ? bytes.indexOf('psubscribe') : -1;
+            if (at >= 0) pass(bytes.subarray(0, at));
+            isHeld ||= at >= 0;
+            const rest = at >= 0 ? bytes.subarray(at) : bytes;
+            if (isHeld) held.push(() => pass(rest));
+            else pass(rest);
+            if (isHeld && rest.includes('ping')) asked();
+          },
+        };
+      },
+    );
+    const redis = await connections.connect(`redis://127.0.0.1:${proxy.port}`);
     await redis.subscriber().psubscribe('pattern*');
     isHolding = true;
     const first = Promise.race([
@@ -100,6 +94,6 @@ describe('subscriptions that Redis refuses for a while', () => {
     for (const pass of held.splice(0)) pass();
     await back;
     await connections.close();
-    proxy.close();
+    await proxy.close();
   });
 });

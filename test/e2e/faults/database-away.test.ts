@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
 import { eventually } from '../../support/eventually.js';
+import { commandIn, replyTo } from '../../support/mongo-wire.js';
 import { isReady, type RestClient } from '../../support/rest.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { type Client, connect } from '../../support/sockets.js';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { startTcpProxy, type Tap, type TcpProxy } from '../../support/tcp-proxy.js';
 
 /** Longest time, in ms, of a request without a database: 3 s (platform/mongo.ts), and some for a busy machine. */
 const IN_TIME_MS = 8_000;
@@ -16,10 +17,13 @@ describe('a database that does not answer', () => {
   let token: string;
   let asker: RestClient;
   let chatNo: number;
+  /** Whether writes fail as at a primary that steps down, and how many have failed. */
+  let isSteppingDown = false;
+  let failedWrites = 0;
 
   before(async () => {
     database = await startEmbeddedMongo({ storage: 'memory' });
-    proxy = await startTcpProxy(() => database.port);
+    proxy = await startTcpProxy(() => database.port, failWrites);
     service = await startServiceProcess({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/adoption` });
     token = await service.token('asker@example.org');
     asker = service.as(token);
@@ -35,6 +39,31 @@ describe('a database that does not answer', () => {
     await proxy.close();
     await database.close();
   });
+
+  /** Fails each write of a primary that steps down: in turn it is not executed, or executed without being confirmed. */
+  function failWrites(client: { write(bytes: Buffer): void }): Tap {
+    let unconfirmed: Buffer | undefined;
+    return {
+      request(message, pass) {
+        const command = commandIn(message);
+        if (!isSteppingDown || !(command.insert ?? command.update ?? command.findAndModify))
+          return pass(message);
+        failedWrites += 1;
+        if (failedWrites % 2 === 1) {
+          const refusal = { ok: 0, code: 10_107, codeName: 'NotWritablePrimary', errmsg: 'not primary' };
+          client.write(replyTo(message, refusal));
+          return;
+        }
+        const code = { code: 11_602, codeName: 'InterruptedDueToReplStateChange', errmsg: 'interrupted' };
+        unconfirmed = replyTo(message, { ok: 0, ...code });
+        pass(message);
+      },
+      answer(message, pass) {
+        pass(unconfirmed ?? message);
+        unconfirmed = undefined;
+      },
+    };
+  }
 
   /** Every kind of call, all at once: each answers 503 in time, with the documented error body. */
   async function expectUnavailable(): Promise<void> {
@@ -120,4 +149,41 @@ describe('a database that does not answer', () => {
       client.socket.disconnect();
     });
   }
+
+  it('32: whose primary steps down while messages are sent: acknowledged ones are stored, the rest answers 503, and a retry stores it once', async () => {
+    interface Sent {
+      message: { id: string; seq: number };
+    }
+    const client = await connect({ token }, {}, service.gateway);
+    const contents = Array.from({ length: 16 }, (_, i) => `sent ${i}`);
+    const send = (content: string) => client.send<Sent>(chatNo, content, content);
+    const acked = new Map<string, Sent['message']>();
+    for (let i = 0; i < contents.length; i += 4) {
+      isSteppingDown = i >= 4 && i < 12;
+      await Promise.all(
+        contents.slice(i, i + 4).map(async (content) => {
+          const answer = await send(content);
+          if (answer.status === 200) acked.set(content, answer.message);
+          else expect(answer, content).to.include({ status: 503, message: 'SERVICE_UNAVAILABLE' });
+        }),
+      );
+    }
+    expect(failedWrites).to.be.at.least(2);
+    expect(acked.size).to.be.below(contents.length);
+    for (const content of contents) {
+      const { message } = await eventually(async () => {
+        const answer = await send(content);
+        expect(answer, JSON.stringify(answer)).to.include({ status: 200 });
+        return answer;
+      });
+      expect(message).to.include(acked.get(content) ?? {});
+      acked.set(content, message);
+    }
+    const { messages } = await client.join<{ messages: { id: string; content: string; seq: number }[] }>(
+      chatNo,
+    );
+    const stored = messages.filter(({ content }) => contents.includes(content));
+    expect(stored.map(({ id }) => id)).to.have.members([...acked.values()].map(({ id }) => id));
+    expect(messages.map(({ seq }) => seq)).to.deep.equal(messages.map((_, i) => i + 1));
+  });
 });
