@@ -3,11 +3,13 @@ import { type Cluster, startCluster } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { metric } from '../../support/rest.js';
-import { connect } from '../../support/sockets.js';
+import { type Client, connect } from '../../support/sockets.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import type { ChatClient } from './chat-client.js';
-import { itOutlivesFrozenPeers } from './frozen.js';
 import { useChatClients } from './load.js';
+
+/** Time, in ms, within which presence ends after its process. (contract, section 5) */
+const PRESENCE_ENDS_MS = 30_000;
 
 interface RoomElement {
   latestMessage?: { context: string };
@@ -194,7 +196,57 @@ interface RoomElement {
     expect(body[0]?.latestMessage?.context).to.equal('second');
   });
 
-  itOutlivesFrozenPeers(() => cluster);
+  it('29: a killed and a frozen gateway delay no request and keep no member present; once resumed, the frozen one catches up before it serves', async () => {
+    const [ofFrozen, ofKilled] = [await cluster.openRoom(), await cluster.openRoom()];
+    const frozen = clients.open('frozen', ofFrozen.author, () => gateway(1));
+    await frozen.enter(ofFrozen.chatNo);
+    const killed = await connect(ofKilled.author, {}, gateway(2));
+    await killed.join(ofKilled.chatNo);
+    const ofFrozenWatcher = await connect(ofFrozen.asker, {}, gateway(0));
+    const ofKilledWatcher = await connect(ofKilled.asker, {}, gateway(0));
+    for (const [watcher, { chatNo, author, asker }] of [
+      [ofFrozenWatcher, ofFrozen],
+      [ofKilledWatcher, ofKilled],
+    ] as const) {
+      const { present } = await watcher.join<{ present: number[] }>(chatNo);
+      expect(present).to.have.members([author.no, asker.no]);
+    }
+    /** Waits until the last presence event of a member, as a client received them, is this. */
+    const becomes = (watcher: Client, memberNo: number, present: boolean) =>
+      eventually(() => {
+        const events = watcher.heard<{ memberNo: number; present: boolean }>('presence');
+        expect(events.filter((event) => event.memberNo === memberNo).at(-1)).to.include({ present });
+      }, PRESENCE_ENDS_MS);
+
+    cluster.process('gateway-1').signal('SIGSTOP');
+    const start = Date.now();
+    const hasEnded = cluster.kill('gateway-2');
+    const sender = clients.open('sender', ofFrozen.asker, () => gateway(0));
+    // No request waits for the gateways that do not respond.
+    for (let i = 0; i < 10; i += 1) {
+      const asked = performance.now();
+      await sender.send(ofFrozen.chatNo);
+      expect((await ofFrozen.asker.get('/chatroom')).status).to.equal(200);
+      const left = await ofKilled.asker.post(`/chatroom/${ofKilled.chatNo}`, { email: 'nobody@example.org' });
+      expect(left.status).to.equal(404);
+      expect(performance.now() - asked).to.be.below(1_500);
+    }
+    await hasEnded;
+    await Promise.all([
+      becomes(ofFrozenWatcher, ofFrozen.author.no, false),
+      becomes(ofKilledWatcher, ofKilled.author.no, false),
+    ]);
+    process.stdout.write(`      presence ended after ${Date.now() - start} ms\n`);
+    // Unread, as the member is no longer present.
+    await sender.send(ofFrozen.chatNo);
+    const { body } = await ofFrozen.author.get<{ unReadCount: number }[]>('/chatroom');
+    expect(body[0]?.unReadCount).to.be.above(0);
+
+    cluster.process('gateway-1').signal('SIGCONT');
+    await clients.checker.verify(ofFrozen, gateway(0));
+    await becomes(ofFrozenWatcher, ofFrozen.author.no, true);
+    await cluster.restart('gateway-2');
+  });
 
   /** @returns the times at which clients lost their connections */
   async function underLoad(rooms: number, disturb: () => Promise<void>): Promise<number[]> {
