@@ -6,6 +6,20 @@ const EVERY_MS = 20;
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Resolves after pending promises and I/O callbacks have run, once for each turn of the event loop. */
+export async function nextTurn(turns = 1): Promise<void> {
+  for (let i = 0; i < turns; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Holds work at a chosen point until the test opens it. */
+export function gate(): { open(): void; opened: Promise<void> } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open: () => open(), opened };
+}
+
 /** Resolves when a check passes; rejects with its last failure when it does not in time. */
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = WAIT_MS): Promise<T> {
   const until = Date.now() + timeoutMs;

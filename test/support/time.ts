@@ -1,4 +1,4 @@
-import { sleep } from './eventually.js';
+import { nextTurn, sleep } from './eventually.js';
 
 /** Time, in ms, for which lru-cache reuses a time that it has read. */
 const CACHED_MS = 1;
@@ -48,11 +48,6 @@ export interface FakeTime {
   restore(): void;
 }
 
-/** Lets pending promises and the next turns of the event loop run. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
 /**
  * Replaces the global timers and performance.now(): time passes only by `pass` and `skip`. node:test's mock supports
  * neither performance.now() nor refresh() of a timer.
@@ -99,13 +94,13 @@ export function fakeTime(): FakeTime {
   return {
     async pass(ms) {
       const end = now + ms;
-      await settle();
+      await nextTurn(10);
       for (let timer = nextUntil(end); timer; timer = nextUntil(end)) {
         now = Math.max(now, timer.due);
         if (timer.every) timer.due = now + timer.after;
         else timers.delete(timer);
         timer.run();
-        await settle();
+        await nextTurn(10);
       }
       now = end;
     },

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { toAppError } from '../../../domain/platform/failures.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+import { nextTurn } from '../../support/eventually.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
 
 /** More than the kernel takes for a reader that takes nothing, in bytes. */
@@ -37,7 +38,7 @@ describe('the driver, mended', () => {
       () => undefined,
       (error: Error) => error,
     );
-    while (writing.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (writing.length === 0) await nextTurn();
     // The end of the connection is seen by the driver once what it has written is taken or refused.
     for (const near of writing) near.resetAndDestroy();
     expect(toAppError(await refused)).to.include({ code: 'SERVICE_UNAVAILABLE' });
