@@ -46,6 +46,18 @@ export interface ChatClient {
   close(): void;
 }
 
+interface JoinAnswer {
+  status: number;
+  messages: Message[];
+  more: boolean;
+}
+
+/** A room that the client has entered, and the socket that receives its messages. */
+interface Entered {
+  view: View;
+  liveOn?: Socket;
+}
+
 /** @param address the gateway to connect to, called before each attempt */
 export function createChatClient(
   name: string,
@@ -53,7 +65,7 @@ export function createChatClient(
   address: () => string,
   checker: Checker,
 ): ChatClient {
-  const views = new Map<number, { view: View; liveOn?: Socket }>();
+  const views = new Map<number, Entered>();
   const losses: Loss[] = [];
   const visited: string[] = [];
   const list = new Map<number, RoomElement>();
@@ -64,34 +76,25 @@ export function createChatClient(
   let sent = 0;
 
   /** Shows messages in the acknowledgement's callback, not after an await: a live one may be in the same chunk. */
-  function catchUp(socket: Socket, chatNo: number): Promise<void> {
-    const entered = views.get(chatNo);
-    if (!entered) return Promise.resolve();
+  function joinOnce(socket: Socket, chatNo: number, entered: Entered): Promise<{ more: boolean }> {
     return new Promise((resolve, reject) => {
-      function join(): void {
-        const request = { chatNo, after: entered?.view.last ?? 0 };
-        socket.timeout(TIMEOUT_MS).emit('room:join', request, (error: Error | null, answer: JoinAnswer) => {
-          if (error || answer.status !== 200 || !entered) {
-            reject(error ?? new Error(JSON.stringify(answer)));
-            return;
-          }
-          for (const message of answer.messages) entered.view.show(message);
-          if (answer.more) {
-            join();
-            return;
-          }
-          entered.liveOn = socket;
-          resolve();
-        });
-      }
-      join();
+      const request = { chatNo, after: entered.view.last };
+      const onAnswer = (error: Error | null, answer: JoinAnswer) => {
+        if (error || answer.status !== 200) {
+          reject(error ?? new Error(JSON.stringify(answer)));
+          return;
+        }
+        for (const message of answer.messages) entered.view.show(message);
+        if (!answer.more) entered.liveOn = socket;
+        resolve(answer);
+      };
+      socket.timeout(TIMEOUT_MS).emit('room:join', request, onAnswer);
     });
   }
 
-  interface JoinAnswer {
-    status: number;
-    messages: Message[];
-    more: boolean;
+  async function catchUp(socket: Socket, chatNo: number): Promise<void> {
+    const entered = views.get(chatNo);
+    while (entered && (await joinOnce(socket, chatNo, entered)).more);
   }
 
   async function connectOnce(): Promise<Socket> {

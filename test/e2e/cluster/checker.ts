@@ -78,6 +78,22 @@ async function listRoom(who: ClusterMember, chatNo: number): Promise<{ id: strin
   }
 }
 
+/** A member's unread count is the number of the other's messages after the read position. */
+async function expectUnread(
+  chatNo: number,
+  who: ClusterMember,
+  other: ClusterMember,
+  cursor: number,
+  gateway: string,
+): Promise<void> {
+  const { body } = await who.get<{ chatNo: number; unReadCount: number }[]>('/chatroom');
+  // Reading as the other member leaves this one's read position unchanged.
+  const messages = await readRoom(other, chatNo, gateway);
+  const unread = messages.filter(({ seq, senderNo }) => seq > cursor && senderNo === other.no);
+  const listed = body.find((room) => room.chatNo === chatNo)?.unReadCount;
+  expect(listed, `unread messages of member ${who.no}`).to.equal(unread.length);
+}
+
 function createView(name: string, chatNo: number): View {
   const messages: Message[] = [];
   const faults: string[] = [];
@@ -125,17 +141,12 @@ export function createChecker(): Checker {
     },
 
     async verify({ chatNo, author, asker }, gateway, cursors = {}) {
-      for (const who of [author, asker]) {
+      for (const [who, other] of [
+        [author, asker],
+        [asker, author],
+      ] as const) {
         const cursor = cursors[who.no];
-        if (cursor === undefined) continue;
-        const { body } = await who.get<{ chatNo: number; unReadCount: number }[]>('/chatroom');
-        const told = body.find((room) => room.chatNo === chatNo)?.unReadCount;
-        // Reading as the other member leaves this one's read position unchanged.
-        const other = who === author ? asker : author;
-        const after = (await readRoom(other, chatNo, gateway)).filter(
-          ({ seq, senderNo }) => seq > cursor && senderNo === other.no,
-        );
-        expect(told, `unread messages of member ${who.no}`).to.equal(after.length);
+        if (cursor !== undefined) await expectUnread(chatNo, who, other, cursor, gateway);
       }
       const truth = await readRoom(author, chatNo, gateway);
       expect(truth.map(({ seq }) => seq)).to.deep.equal(truth.map((_, i) => i + 1));

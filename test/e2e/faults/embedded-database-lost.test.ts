@@ -100,8 +100,8 @@ describe('npm start when its embedded database is killed', () => {
   it('answers 503, has its database again within seconds, and keeps everything that it acknowledged', async () => {
     const acknowledged: string[] = [];
     const others = new Set<number>();
-    for (let round = 0; round < 3; round += 1) {
-      const killed = killDatabase();
+    /** Writes until the database is back: five more writes have succeeded. */
+    async function writeUntilBack(round: number): Promise<void> {
       const until = Date.now() + BACK_MS;
       for (let n = 0, after = 0; after < 5; n += 1) {
         const title = `title ${round} ${n}`;
@@ -111,8 +111,8 @@ describe('npm start when its embedded database is killed', () => {
         if (n > 5 && status === 200) after += 1;
         if (Date.now() > until) throw new Error(`not back after ${BACK_MS} ms:\n${log}`);
       }
-      await killed;
     }
+    for (let round = 0; round < 3; round += 1) await Promise.all([killDatabase(), writeUntilBack(round)]);
     expect([...others].filter((status) => status !== 503)).to.deep.equal([]);
     expect(service.exitCode).to.equal(null);
     const { body } = await writer.get<{ list: { title: string }[] }>('/community/list/recent?size=50');
