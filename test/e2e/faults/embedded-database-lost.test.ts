@@ -68,7 +68,7 @@ describe('npm start when its embedded database is killed', () => {
       output?.on('data', (part) => {
         log += part;
       });
-    await eventually(async () => expect(await isReady(http), log).to.equal(true), 15_000);
+    await eventually(async () => expect(await isReady(http), log).to.equal(true));
   }
 
   async function killDatabase(): Promise<void> {
