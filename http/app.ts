@@ -15,10 +15,7 @@ import { createOperationsRouter, type Probe } from './operations.routes.js';
 import { createRouter, documentedRoutes } from './router.js';
 import type { StreamHub } from './sse/stream-hub.js';
 
-/**
- * The REST application: all middleware in order, then every router. Nothing registers itself
- * anywhere else.
- */
+/** The REST application: all middleware in order, then every router. Nothing is registered elsewhere. */
 export function createApp(
   domain: Domain,
   streams: StreamHub,
@@ -40,7 +37,7 @@ export function createApp(
   app.use(
     cors({
       origin: (ctx) => (originAllowed(ctx.get('Origin')) ? ctx.get('Origin') : ''),
-      // The session cookie is for pages we know by name, never for "any origin".
+      // The session cookie is for origins listed by name, never for `*`.
       credentials: () => !config.CORS_ORIGINS?.includes('*'),
       exposeHeaders: ['X-Request-Id', 'Retry-After'],
       maxAge: 600,
@@ -54,12 +51,12 @@ export function createApp(
   app.use(operations.allowedMethods());
   app.use(router.allowedMethods());
 
-  // Koa reports here what happens to a response after it was handed out; a client that goes away in
-  // the middle of an answer is no error of ours.
+  // Failures after the response was started. A client that disconnects, or whose body stops being HTTP, is not an
+  // error of the service.
   app.on('error', (error: NodeJS.ErrnoException) => {
-    if (['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '')) return;
-    // Nor is one whose body stops being HTTP half-way.
-    if (error.code?.startsWith('HPE_')) return;
+    const { code = '' } = error;
+    if (['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(code) || code.startsWith('HPE_'))
+      return;
     logger.error({ err: error }, 'response failed');
   });
   return app;

@@ -1,129 +1,109 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-
-/** The connections of a server, with the answers under way on each. */
-export interface Connections {
-  /**
-   * From now on every answer whose headers are not out says `Connection: close`, and ends its connection.
-   * Those without a request stay: the next one may be on its way, and would be lost with them.
-   */
-  letGo(): void;
-  /**
-   * Closes the connections that carry no request, once those that have arrived are read. Node's own
-   * closeIdleConnections, which `server.close()` calls, leaves those open that never carried one, as HTTP
-   * clients open them in advance.
-   */
-  closeIdle(): void;
-}
+import { bytesTaken, closeQueued } from './node-internals.js';
 
 export interface ConnectionLimits {
   /**
    * Time, in ms, in which a client has to take some of what it is sent. Node has no such limit: its
-   * time-outs are about requests, and its socket time-out starts anew with every byte that a client sends.
+   * time-outs are about requests, and its socket time-out restarts with every byte that a client sends.
    */
   stalledMs: number;
   /** Called for each connection that is destroyed because its client took nothing. */
   onStalled(): void;
 }
 
-/** Looks in that time. A client is given up one look later at the latest. */
-const LOOKS = 3;
+/** Checks per `stalledMs`: a stalled connection is destroyed one check late at most. */
+const CHECKS = 3;
 
-/** How far a connection's answers had got when they were last seen to move. */
-interface Progress {
-  taken: number;
-  /** By performance.now(). */
-  at: number;
-}
-
-/**
- * Bytes that the system has taken of what was written to a connection. Node's own `bytesWritten` counts
- * those too that wait in the process, and `writableLength` a large one as a whole until its end.
- */
-function takenOf(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & {
-    _handle?: { bytesWritten: number; writeQueueSize: number } | null;
-  };
-  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
-}
-
-/** Whether the system has not taken all of an answer. One it has taken whole is no longer among those under way. */
+/** Whether the system has not taken all of an answer. One it has taken whole is no longer open. */
 function hasBytesLeft(res: ServerResponse): boolean {
   return res.writableLength > 0 || res.writableEnded;
 }
 
 /**
- * Follows the connections of a server: which carry no request, for a stop that loses none, and whose
- * clients do not take their answers: those are destroyed, event streams among them.
+ * The connections of a server with their open answers. Destroys those whose clients do not take what they are
+ * sent, event streams included, and closes idle ones in a stop without losing a request.
  */
-export function trackConnections(server: Server, { stalledMs, onStalled }: ConnectionLimits): Connections {
-  const connections = new Map<Socket, Set<ServerResponse>>();
-  /** Of connections that had bytes left at the last look. */
-  const progress = new WeakMap<Socket, Progress>();
-  /** Answers that were complete before their client could be told that the connection ends. */
-  const untold = new WeakSet<ServerResponse>();
-  let closing = false;
+export class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #answers = new Map<Socket, Set<ServerResponse>>();
+  /** When bytes were last taken (performance.now()), of connections that had bytes left at the last check. */
+  readonly #progress = new WeakMap<Socket, { taken: number; at: number }>();
+  /** Answers that were complete before they could say `Connection: close`. */
+  readonly #keepAlive = new WeakSet<ServerResponse>();
+  #draining = false;
 
-  server.on('connection', (socket) => {
-    const answers = new Set<ServerResponse>();
-    connections.set(socket, answers);
-    socket.once('close', () => {
-      connections.delete(socket);
-      // Node tells the answer that was being sent; those queued behind it would wait for ever.
-      for (const res of answers) if (res.socket === null) res.destroy().emit('close');
+  constructor(server: Server, limits: ConnectionLimits) {
+    this.#limits = limits;
+    server.on('connection', (socket) => this.#add(socket));
+    server.on('request', ({ socket }, res) => this.#open(socket, res));
+    const timer = setInterval(() => this.#destroyStalled(), limits.stalledMs / CHECKS);
+    server.once('close', () => clearInterval(timer));
+  }
+
+  /**
+   * From now on every answer whose headers are not out says `Connection: close`, and ends its connection.
+   * Idle connections stay: the next request may be on its way, and would be lost with them.
+   */
+  startDraining(): void {
+    this.#draining = true;
+    for (const answers of this.#answers.values()) {
+      for (const res of answers) {
+        if (!res.headersSent) res.setHeader('Connection', 'close');
+        else if (res.writableEnded) this.#keepAlive.add(res);
+      }
+    }
+  }
+
+  /**
+   * Closes the idle connections, once the bytes that have arrived are read. Node's closeIdleConnections leaves
+   * those open that never carried a request, as HTTP clients open them in advance.
+   */
+  closeIdle(): void {
+    // After a busy moment the timer that calls this runs before the sockets are read; setImmediate runs after that.
+    setImmediate(() => {
+      for (const [socket, answers] of this.#answers) if (answers.size === 0) socket.end();
     });
-  });
+  }
 
-  server.on('request', ({ socket }, res) => {
-    const answers = connections.get(socket);
+  #add(socket: Socket): void {
+    const answers = new Set<ServerResponse>();
+    this.#answers.set(socket, answers);
+    socket.once('close', () => {
+      this.#answers.delete(socket);
+      closeQueued(answers);
+    });
+  }
+
+  #open(socket: Socket, res: ServerResponse): void {
+    const answers = this.#answers.get(socket);
     answers?.add(res);
-    if (closing) res.setHeader('Connection', 'close');
+    if (this.#draining) res.setHeader('Connection', 'close');
     res.once('close', () => {
       answers?.delete(res);
       // An event stream that ends: its client is to reconnect to another process.
-      if (closing && !untold.has(res)) socket.end();
+      if (this.#draining && !this.#keepAlive.has(res)) socket.end();
     });
-  });
-
-  /** Whether a client has taken nothing of what it is sent for too long. */
-  function isStalled(socket: Socket, answers: Set<ServerResponse>, now: number): boolean {
-    if (![...answers].some(hasBytesLeft)) {
-      progress.delete(socket);
-      return false;
-    }
-    const taken = takenOf(socket);
-    const last = progress.get(socket);
-    if (last?.taken === taken) return now - last.at >= stalledMs;
-    progress.set(socket, { taken, at: now });
-    return false;
   }
 
-  const timer = setInterval(() => {
+  #destroyStalled(): void {
     const now = performance.now();
-    for (const [socket, answers] of connections) {
-      if (!isStalled(socket, answers, now)) continue;
-      onStalled();
+    for (const [socket, answers] of this.#answers) {
+      if (!this.#isStalled(socket, answers, now)) continue;
+      this.#limits.onStalled();
       socket.destroy();
     }
-  }, stalledMs / LOOKS);
-  server.once('close', () => clearInterval(timer));
+  }
 
-  return {
-    letGo() {
-      closing = true;
-      for (const answers of connections.values()) {
-        for (const res of answers) {
-          if (!res.headersSent) res.setHeader('Connection', 'close');
-          else if (res.writableEnded) untold.add(res);
-        }
-      }
-    },
-    closeIdle() {
-      // After a busy moment the timer that calls this runs before the sockets are read, and a request that
-      // has long been here would be lost. setImmediate runs after that.
-      setImmediate(() => {
-        for (const [socket, answers] of connections) if (answers.size === 0) socket.end();
-      });
-    },
-  };
+  #isStalled(socket: Socket, answers: Set<ServerResponse>, now: number): boolean {
+    if (![...answers].some(hasBytesLeft)) {
+      this.#progress.delete(socket);
+      return false;
+    }
+    const taken = bytesTaken(socket);
+    const last = this.#progress.get(socket);
+    if (last?.taken === taken) return now - last.at >= this.#limits.stalledMs;
+    this.#progress.set(socket, { taken, at: now });
+    return false;
+  }
 }

@@ -5,10 +5,10 @@ import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
 import type { AppState } from './context.js';
 import { respond } from './respond.js';
 
-/** Resolves when the process can serve, rejects with what stands in the way. */
+/** Resolves when the process can serve, rejects with the reason why not. */
 export type Probe = () => Promise<void>;
 
-/** The operators' calls; the gateway answers the same three. (contract, section 1) */
+/** Health, readiness and metrics; the gateway serves the same three. (contract, section 1) */
 export function createOperationsRouter(config: Config, probe: Probe): Router<AppState> {
   const router = new Router<AppState>();
 

@@ -1,13 +1,15 @@
 import type { z } from 'zod';
 import type { Actor } from '../domain/kernel/actor.js';
 import type { Client } from '../domain/kernel/client.js';
+import type { ErrorCode } from '../domain/kernel/errors.js';
 import { parseInput } from '../domain/kernel/input.js';
 import type { AppContext, Auth } from './context.js';
 import { authenticate } from './middleware/authenticate.js';
-import { readJsonBody } from './middleware/json-body.js';
 import { limit } from './middleware/limit.js';
-import { respond } from './respond.js';
+import { readFormBody, readJsonBody } from './read-body.js';
+import { DONE, respond } from './respond.js';
 
+type Schema = z.ZodType | undefined;
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 export interface Request<A extends Auth, P, Q, B> {
@@ -16,28 +18,52 @@ export interface Request<A extends Auth, P, Q, B> {
   params: Parsed<P>;
   query: Parsed<Q>;
   body: Parsed<B>;
-  /** A HEAD request: answered like the GET, and nothing may change. (RFC 9110, 9.2.1) */
+  /** A HEAD request: answered like the GET, without side effects. (RFC 9110, 9.2.1) */
   peek: boolean;
-  /** For what few routes need beyond the parsed input: cookies, the raw body, the response stream. */
+  /** For cookies and the response stream, which few routes need. */
   ctx: AppContext;
+}
+
+/** What the API documents say of a call beside its schemas. */
+export interface RouteNotes {
+  /** Name of the call in the OpenAPI document, unique. */
+  id: string;
+  tag: string;
+  summary: string;
+  description: string;
+  /** Errors of its own, each with a reason as an example. */
+  errors?: Partial<Record<ErrorCode, string>>;
+  /** Request headers of this call alone. */
+  headers?: z.ZodObject;
+  /** What `body` accepts, where its schema cannot be converted. */
+  bodyShown?: z.ZodType;
+  /** Headers of the answer; its Content-Type where it is not JSON. */
+  answerHeaders?: Record<string, string>;
+  /** Whether the session cookie may stand in for a token. (contract, section 4) */
+  cookie?: boolean;
 }
 
 export interface RouteDefinition<
   A extends Auth = Auth,
-  P extends z.ZodType | undefined = z.ZodType | undefined,
-  Q extends z.ZodType | undefined = z.ZodType | undefined,
-  B extends z.ZodType | undefined = z.ZodType | undefined,
-> {
+  P extends Schema = Schema,
+  Q extends Schema = Schema,
+  B extends Schema = Schema,
+  R extends Schema = Schema,
+> extends RouteNotes {
   method: 'get' | 'post' | 'patch' | 'delete';
-  /** As @koa/router writes it: `/community/article/:articleId`. */
+  /** In the notation of @koa/router: `/community/article/:articleId`. */
   path: string;
   auth: A;
   limit: 'read' | 'write';
   params?: P;
   query?: Q;
   body?: B;
-  /** @returns the JSON body of the answer, or undefined where it has answered by itself */
-  handle(request: Request<A, P, Q, B>): Promise<unknown>;
+  /** How the body is encoded: JSON unless told otherwise. */
+  encoding?: 'form';
+  /** The JSON body of the answer; without it the answer is `{"status":200}`. */
+  answer?: R;
+  /** @returns the answer; undefined if the handler has written the response itself */
+  handle(request: Request<A, P, Q, B>): Promise<R extends z.ZodType ? z.output<R> | undefined : unknown>;
 }
 
 export interface Route {
@@ -45,16 +71,14 @@ export interface Route {
   run(ctx: AppContext): Promise<void>;
 }
 
-/**
- * A documented call as a checklist: limit, authenticate, validate, handle, respond, always in this
- * order. The handler sees parsed input alone.
- */
+/** Runs a documented call: authenticate, limit, validate, handle, respond, always in this order. */
 export function route<
   A extends Auth,
-  P extends z.ZodType | undefined = undefined,
-  Q extends z.ZodType | undefined = undefined,
-  B extends z.ZodType | undefined = undefined,
->(definition: RouteDefinition<A, P, Q, B>): Route {
+  P extends Schema = undefined,
+  Q extends Schema = undefined,
+  B extends Schema = undefined,
+  R extends Schema = undefined,
+>(definition: RouteDefinition<A, P, Q, B, R>): Route {
   return {
     definition: definition as unknown as RouteDefinition,
     async run(ctx) {
@@ -62,7 +86,8 @@ export function route<
       await limit(ctx, definition.limit, actor);
       const params = definition.params && parseInput(definition.params, ctx.params, 'path');
       const query = definition.query && parseInput(definition.query, ctx.query, 'query');
-      const body = definition.body && parseInput(definition.body, await readJsonBody(ctx), 'body');
+      const read = definition.encoding === 'form' ? readFormBody : readJsonBody;
+      const body = definition.body && parseInput(definition.body, await read(ctx), 'body');
       const answer = await definition.handle({
         actor,
         client: ctx.state.client,
@@ -72,7 +97,8 @@ export function route<
         peek: ctx.method === 'HEAD',
         ctx,
       } as Request<A, P, Q, B>);
-      if (answer !== undefined) respond(ctx, answer);
+      if (!definition.answer) respond(ctx, DONE);
+      else if (answer !== undefined) respond(ctx, answer);
     },
   };
 }

@@ -24,7 +24,7 @@ export function documentedRoutes(domain: Domain, streams: StreamHub): Route[] {
   ];
 }
 
-/** @returns the router of all these routes; it remembers which pattern answered */
+/** The router of these routes; it sets `ctx.state.route`. */
 export function createRouter(routes: Route[]): Router<AppState> {
   const router = new Router<AppState>();
   for (const { definition, run } of routes) {

@@ -1,122 +1,117 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Domain } from '../domain/domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { createApp } from './app.js';
-import { type Connections, trackConnections } from './connections.js';
+import { Connections } from './connections.js';
 import type { SocketDescription } from './docs/asyncapi.js';
-import { createStreamHub, type StreamHub } from './sse/stream-hub.js';
+import { stopAccepting } from './node-internals.js';
+import type { Probe } from './operations.routes.js';
+import { StreamHub } from './sse/stream-hub.js';
 
-/** Time, in ms, a client may take to send its headers, and its whole request: slow ones hold nothing up. */
+/** Time, in ms, a client may take to send its headers, and its whole request. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
  * Largest head of a request, in bytes; a larger one is answered 431. A token (8 kB) may be in it twice, in the
- * Authorization header and in the cookie, and a `Last-Event-ID` of any form beside it: node's own 16 KiB are few.
+ * Authorization header and in the cookie, beside a `Last-Event-ID` of any form: Node's default of 16 KiB is too small.
  */
 const MAX_HEAD = 32 * 1024;
 
-/** How long, in ms, a connection without a request is kept, as clients are told (`Keep-Alive: timeout=5`). */
+/** How long, in ms, an idle connection is kept, as clients are told (`Keep-Alive: timeout=5`). */
 const KEEP_ALIVE_MS = 5_000;
 
-/** Time, in ms, that it is kept beyond that, for the request sent in the last moment. Node does the same. */
+/** Time, in ms, that it is kept beyond that, for a request sent at the last moment. Node does the same. */
 const KEEP_ALIVE_SLACK_MS = 1_000;
 
 /**
  * Time, in ms, in which a client has to take some of its answers or event stream; its connection is destroyed
- * otherwise. Longer than a phone is out of reach in a tunnel, most times.
+ * otherwise. Longer than most tunnels keep a phone out of reach.
  */
 const STALLED_MS = 30_000;
 
-/** Time, in ms, running requests have to finish in a stop once connections without one are closed. */
+/** Time, in ms, running requests have to finish in a stop once idle connections are closed. */
 const FINISH_MS = 3_000;
 
-/** Parts of SHUTDOWN_TIMEOUT_MS, where that is short: for idle connections, until all are closed; the rest is for the domain. */
-const IDLE_PART = 0.6;
-const CLOSED_PART = 0.9;
+/** Shares of a short SHUTDOWN_TIMEOUT_MS after which idle, and all, connections are closed; the rest is the domain's. */
+const IDLE_SHARE = 0.6;
+const CLOSED_SHARE = 0.9;
 
-export interface HttpServer {
+/** The REST and event-stream server. */
+export class HttpServer {
+  readonly #config: Config;
+  readonly #logger: Logger;
+  readonly #stalledMs: number;
+  #running?: { server: Server; streams: StreamHub; connections: Connections };
+
+  /** @param stalledMs time in which a client has to take some of what it is sent */
+  constructor(config: Config, logger: Logger, stalledMs = STALLED_MS) {
+    this.#config = config;
+    this.#logger = logger;
+    this.#stalledMs = stalledMs;
+  }
+
   /**
    * Starts serving.
-   * @param probe rejects with what stands in the way of serving
-   * @param sockets what the documents and the demo page tell of the gateway
+   * @param probe rejects with the reason why the process cannot serve
+   * @param sockets the gateway, as the documents and the demo page show it
    * @returns the port
    * @throws Error when the port is taken
    */
-  listen(domain: Domain, probe: () => Promise<void>, sockets: SocketDescription): Promise<number>;
-  /** Takes no new connections, ends the event streams and lets running requests finish. */
-  drain(): Promise<void>;
-}
-
-/**
- * The REST and event-stream server.
- * @param stalledMs time in which a client has to take some of what it is sent
- */
-export function createHttpServer(config: Config, logger: Logger, stalledMs = STALLED_MS): HttpServer {
-  let server: Server | undefined;
-  let streams: StreamHub | undefined;
-  let connections: Connections | undefined;
-
-  return {
-    async listen(domain, probe, sockets) {
-      if (config.LEGACY_ANONYMOUS === 'open')
-        logger.warn(
-          'LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat',
-        );
-      const hub = createStreamHub(domain.notifications, logger);
-      const app = createApp(domain, hub, config, logger, probe, sockets);
-      const created = createServer(
-        {
-          maxHeaderSize: MAX_HEAD,
-          headersTimeout: HEADERS_TIMEOUT_MS,
-          requestTimeout: REQUEST_TIMEOUT_MS,
-          keepAliveTimeout: KEEP_ALIVE_MS,
-        },
-        app.callback(),
+  async listen(domain: Domain, probe: Probe, sockets: SocketDescription): Promise<number> {
+    const { HOST, HTTP_PORT, LEGACY_ANONYMOUS } = this.#config;
+    if (LEGACY_ANONYMOUS === 'open')
+      this.#logger.warn(
+        'LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat',
       );
-      connections = trackConnections(created, {
-        stalledMs,
-        onStalled: () => metrics.connectionsStalled.inc(),
-      });
-      streams = hub;
-      server = created;
-      return new Promise<number>((resolve, reject) => {
-        created.once('error', (error: NodeJS.ErrnoException) => {
-          reject(
-            error.code === 'EADDRINUSE'
-              ? new Error(`HTTP_PORT: ${config.HOST}:${config.HTTP_PORT} is taken`)
-              : error,
-          );
-        });
-        created.listen(config.HTTP_PORT, config.HOST, () => {
-          resolve((created.address() as AddressInfo).port);
-        });
-      });
-    },
+    const streams = new StreamHub(domain.notifications, this.#logger);
+    const app = createApp(domain, streams, this.#config, this.#logger, probe, sockets);
+    const options = {
+      maxHeaderSize: MAX_HEAD,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    };
+    const server = createServer(options, app.callback());
+    const connections = new Connections(server, {
+      stalledMs: this.#stalledMs,
+      onStalled: () => metrics.connectionsStalled.inc(),
+    });
+    this.#running = { server, streams, connections };
+    server.listen(HTTP_PORT, HOST);
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+      throw isTaken ? new Error(`HTTP_PORT: ${HOST}:${HTTP_PORT} is taken`) : error;
+    }
+    // Such as EMFILE on accept: unhandled, it would end the process.
+    server.on('error', (error) => this.#logger.error({ err: error }, 'a connection could not be accepted'));
+    return (server.address() as AddressInfo).port;
+  }
 
-    async drain() {
-      if (!server) return;
-      const several = config.REDIS_URL !== undefined;
-      const closed = new Promise<void>((resolve) => {
-        // Not http's own `close`: it resets idle connections, and with them the request on its way.
-        NetServer.prototype.close.call(server, () => resolve());
-      });
-      connections?.letGo();
-      // Where another process takes over, a client uses its connection once more and is told to leave it,
-      // or leaves it in the time it was promised. Alone, there is nobody else to come to.
-      const { SHUTDOWN_TIMEOUT_MS: stopMs, DRAIN_WINDOW_MS } = config;
-      const idleMs = several ? Math.min(KEEP_ALIVE_MS + KEEP_ALIVE_SLACK_MS, stopMs * IDLE_PART) : 0;
-      const windowMs = several ? DRAIN_WINDOW_MS : 0;
-      const closedMs = Math.min(Math.max(idleMs, windowMs) + FINISH_MS, stopMs * CLOSED_PART);
-      const timers = [
-        setTimeout(() => connections?.closeIdle(), idleMs),
-        setTimeout(() => server?.closeAllConnections(), closedMs),
-      ];
-      await Promise.all([streams?.close(windowMs), closed]);
-      timers.forEach(clearTimeout);
-    },
-  };
+  /** Accepts no new connections, ends the event streams and lets running requests finish. */
+  async drain(): Promise<void> {
+    if (!this.#running) return;
+    const { server, streams, connections } = this.#running;
+    const closed = new Promise<void>((resolve) => stopAccepting(server, resolve));
+    connections.startDraining();
+    // With several processes, a client's next answer tells it to leave the connection, or it leaves within the
+    // promised keep-alive time. A single process has nobody to hand over to.
+    const { SHUTDOWN_TIMEOUT_MS: stopMs, DRAIN_WINDOW_MS, REDIS_URL } = this.#config;
+    const several = REDIS_URL !== undefined;
+    const idleMs = several ? Math.min(KEEP_ALIVE_MS + KEEP_ALIVE_SLACK_MS, stopMs * IDLE_SHARE) : 0;
+    const windowMs = several ? DRAIN_WINDOW_MS : 0;
+    const closedMs = Math.min(Math.max(idleMs, windowMs) + FINISH_MS, stopMs * CLOSED_SHARE);
+    const timers = [
+      setTimeout(() => connections.closeIdle(), idleMs),
+      setTimeout(() => server.closeAllConnections(), closedMs),
+    ];
+    await Promise.all([streams.close(windowMs), closed]);
+    timers.forEach(clearTimeout);
+  }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { ParameterizedContext } from 'koa';
 
-/** Something that is served as it is, held in memory: there are few of them and they are small. */
+/** A file held in memory: there are few, and they are small. */
 export interface StaticFile {
   body: Buffer;
   contentType: string;
@@ -18,7 +18,7 @@ const CONTENT_TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/** @param name what its ending stands for decides the content type */
+/** @param name its extension decides the content type */
 export function staticFile(name: string, body: Buffer): StaticFile {
   const contentType = CONTENT_TYPES[extname(name)];
   if (!contentType) throw new Error(`no content type for ${name}`);
@@ -26,16 +26,16 @@ export function staticFile(name: string, body: Buffer): StaticFile {
   return { body, contentType, etag };
 }
 
-/** @throws Error where it cannot be read: a service without its files must not start */
+/** @throws Error if it cannot be read: a service without its files must not start */
 export function readStaticFile(path: string): StaticFile {
   return staticFile(path, readFileSync(path));
 }
 
-/** Answers with it, or with 304 where the client has it already. */
+/** Answers with the file, or with 304 if the client has it already. */
 export function sendStaticFile(ctx: ParameterizedContext, { body, contentType, etag }: StaticFile): void {
   ctx.status = 200;
   ctx.set('Content-Type', contentType);
-  // To be kept, and asked about each time: a new version is seen at once.
+  // Cached, but revalidated each time, so that a new version shows at once.
   ctx.set('Cache-Control', 'no-cache');
   ctx.etag = etag;
   if (ctx.fresh) ctx.status = 304;
@@ -43,7 +43,7 @@ export function sendStaticFile(ctx: ParameterizedContext, { body, contentType, e
 }
 
 /**
- * What a page may load, and from where, as a Content-Security-Policy: its own files and nothing else.
+ * A Content-Security-Policy that lets a page load its own files only.
  * @param connect further addresses that its scripts may connect to
  */
 export function pagePolicy(connect: string[] = []): string {

@@ -3,10 +3,9 @@ import { openDomain } from '../domain/open-domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { createShutdown, type Shutdown } from '../domain/platform/shutdown.js';
-import { listCloseReasons } from '../gateway/close-reasons.js';
-import { clientEvents } from '../gateway/events/index.js';
+import { pushes, requests } from '../gateway/protocol.js';
 import { createGateway } from '../gateway/server.js';
-import { createHttpServer } from '../http/server.js';
+import { HttpServer } from '../http/server.js';
 
 export interface RunningService {
   domain: Domain;
@@ -31,7 +30,7 @@ export async function runService(
 ): Promise<RunningService> {
   const shutdown = createShutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const gateway = createGateway(config, logger);
-  const http = createHttpServer(config, logger);
+  const http = new HttpServer(config, logger);
   const { domain, probe, close } = await openDomain({
     ...{ config, logger, mongoUri, shutdown, prepare },
     live: gateway.live,
@@ -43,7 +42,7 @@ export async function runService(
   try {
     // The sockets first: the documents and the demo page name their port.
     const gatewayPort = await gateway.listen(domain, probe);
-    const sockets = { port: gatewayPort, events: clientEvents, closeReasons: listCloseReasons() };
+    const sockets = { port: gatewayPort, requests, pushes };
     const httpPort = await http.listen(domain, probe, sockets);
     return { domain, httpPort, gatewayPort, shutdown };
   } catch (error) {

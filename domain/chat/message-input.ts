@@ -18,8 +18,13 @@ function areCoords(content: string): boolean {
 
 /** What both doors, socket and push, accept as a message. (contract, section 4) */
 export const messageFields = {
-  contentType: z.enum(contentTypes, `must be one of ${contentTypes.join(', ')}`),
-  content: text(MAX_TEXT),
+  contentType: z.enum(contentTypes, `must be one of ${contentTypes.join(', ')}`).meta({
+    description: 'kind of content: text, image or picture (an address), coords ("latitude longitude")',
+  }),
+  content: text(MAX_TEXT).meta({
+    description: 'the text, address or coordinates (decimal degrees)',
+    example: 'Is Bori still looking for a home?',
+  }),
 };
 
 /** The rules that join the two fields; a zod check to be added behind the object that holds them. */

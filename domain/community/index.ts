@@ -21,11 +21,11 @@ import { takeHeart } from './hearts/take-heart.js';
 import { type RestoredArticle, restoreArticles } from './restore.js';
 import { createSweep } from './sweep.js';
 
-export type { ArticleDetail, ArticleSummary } from './articles/article.presenter.js';
+export type { ArticleDetail } from './articles/article.presenter.js';
 export type { ArticleDraft } from './articles/create-article.js';
 export type { ArticleChanges } from './articles/edit-article.js';
 export type { ArticleList, ArticleQuery } from './articles/list-articles.js';
-export type { CommentView, ReplyView } from './comments/comment.presenter.js';
+export type { CommentView } from './comments/comment.presenter.js';
 export type { CommentDraft } from './comments/create-comment.js';
 export type { HeartTarget } from './hearts/heart.model.js';
 export type { RestoredArticle, RestoredComment, RestoredHeart } from './restore.js';

@@ -1,41 +1,107 @@
+import { z } from 'zod';
+
 /**
  * The port from the domain to connected sockets. Everything sent through it is a hint about what is
  * stored already: losing one must cost a client time, never data, so no method reports delivery.
  * (contract, section 5)
  */
 
-/** The documented chat notification payload with every field filled, plus the room's running number. */
-export interface MessagePayload {
-  id: string;
-  chatNo: number;
-  contentType: string;
-  content: string;
-  senderName: string;
-  senderNo: number;
-  saleNo: number;
-  /** Epoch ms, the server's. */
-  sendTime: number;
-  /** Participants that have not read it: 1 or 0. */
-  readCount: number;
-  senderEmail: string;
-  /** 1, 2, 3 … per room. */
-  seq: number;
-}
+/** Epoch ms, by the server's clock. `format` is for readers and tests. */
+const epochMs = z.int().meta({ format: 'epoch-ms', example: 1_659_327_876_000 });
 
-/** One element of the documented room list, as one participant sees it. */
-export interface RoomView {
-  chatNo: number;
-  createMember: number;
-  joinMember: number;
-  saleNo: number;
-  saleTitle: string;
-  /** Epoch ms. */
-  regDate: number;
-  participant: { username: string; profile: string };
-  /** Absent while the room is empty. */
-  latestMessage?: { context: string /** Epoch ms. */; sendAt: number };
-  unReadCount: number;
-}
+const readCount = 'participants that have not read it: 1, then 0';
+
+/** A message as sockets get it: the documented payload, every field filled, and the room's running number. */
+export const messagePayload = z
+  .object({
+    id: z
+      .string()
+      .meta({ description: 'message identifier', example: '01973f6e-8b1c-7c52-9d0e-5b1f0a6e3d11' }),
+    chatNo: z.int().meta({ description: 'chat room identifier', example: 7 }),
+    contentType: z.string().meta({
+      description:
+        'kind of content: text, an image (an address), a picture (an address) or "latitude longitude"',
+      enum: ['text', 'image', 'picture', 'coords'],
+    }),
+    content: z
+      .string()
+      .meta({ description: 'message content', example: 'Is Bori still looking for a home?' }),
+    senderName: z.string().meta({ description: 'sender name', example: 'Minji' }),
+    senderNo: z.int().meta({ description: 'sender member identifier', example: 3 }),
+    saleNo: z.int().meta({ description: 'sale (adoption) post identifier', example: 12 }),
+    sendTime: epochMs.meta({ description: "send time by the server's clock, epoch milliseconds" }),
+    readCount: z.int().meta({ description: readCount, enum: [0, 1] }),
+    senderEmail: z.string().meta({ description: 'sender e-mail', example: 'minji@example.org' }),
+    seq: z
+      .int()
+      .meta({ description: 'number of the message in its room: 1, 2, 3 … without a gap', example: 41 }),
+  })
+  .meta({
+    id: 'SocketMessage',
+    description: 'The chat notification payload, every field filled, plus `seq`.',
+  });
+export type MessagePayload = z.infer<typeof messagePayload>;
+
+/** One element of the documented room list. */
+export const roomView = z
+  .object({
+    chatNo: z.int().meta({ description: 'chat room identifier', example: 7 }),
+    createMember: z.int().meta({
+      description: 'member identifier of the room creator: the author of the sale post',
+      example: 3,
+    }),
+    joinMember: z.int().meta({ description: 'member identifier of the joining member', example: 5 }),
+    saleNo: z.int().meta({ description: 'sale (adoption) post identifier', example: 12 }),
+    saleTitle: z.string().meta({ description: 'sale post title', example: 'Bori, a gentle Jindo mix' }),
+    regDate: epochMs.meta({ description: 'room registration time, epoch milliseconds' }),
+    participant: z
+      .object({
+        username: z.string().meta({ description: 'nickname', example: 'Minji' }),
+        profile: z.string().meta({ description: 'profile image path', example: 'profile/minji.png' }),
+      })
+      .meta({ description: 'the other party' }),
+    latestMessage: z
+      .object({
+        context: z
+          .string()
+          .meta({ description: 'message text', example: 'Is Bori still looking for a home?' }),
+        sendAt: epochMs.meta({ description: 'send time, epoch milliseconds' }),
+      })
+      .optional()
+      .meta({ description: 'last message; absent while the room is empty' }),
+    unReadCount: z
+      .int()
+      .meta({ description: 'messages of the other party that the requester has not read', example: 2 }),
+  })
+  .meta({ id: 'ChatRoom', description: 'A chat room as one participant sees it.' });
+export type RoomView = z.infer<typeof roomView>;
+
+/** The documented notification record. */
+export const notificationView = z
+  .object({
+    id: z.int().meta({ description: 'notification identifier', example: 88 }),
+    type: z.string().meta({
+      description: 'what it is about',
+      enum: ['announcement', 'documentHot', 'documentWeek', 'chat', 'note', 'comment', 'recomment'],
+    }),
+    content: z.string().meta({ description: 'notification text', example: 'Congratulations!' }),
+    url: z.string().meta({
+      description: 'redirect URL: a path inside the application, with a leading slash',
+      example: '/board/1',
+    }),
+    publishedAt: z.tuple([z.int(), z.int(), z.int(), z.int(), z.int(), z.int()]).meta({
+      description: 'creation time as six numbers: year, month, day, hour, minute, second',
+      example: [2022, 8, 1, 12, 34, 56],
+    }),
+    name: z.string().meta({
+      description: 'nickname of the member it comes from; `admin` where it comes from the service',
+      example: 'Minji',
+    }),
+    checked: z.boolean().meta({ description: 'read flag' }),
+    del: z.boolean().meta({ description: 'deleted flag' }),
+  })
+  .meta({ id: 'Notification', description: 'A notification of a member.' });
+export type NotificationView = z.infer<typeof notificationView>;
 
 /**
  * How far a room is as one participant sees it: its newest number, and how many of the other party's messages
@@ -61,18 +127,6 @@ export interface RoomHead {
   seq: number;
   /** Of both participants. */
   reads: ReadPosition[];
-}
-
-/** The documented notification record. */
-export interface NotificationView {
-  id: number;
-  type: string;
-  content: string;
-  url: string;
-  publishedAt: [number, number, number, number, number, number];
-  name: string;
-  checked: boolean;
-  del: boolean;
 }
 
 export interface Live {

@@ -1,15 +1,15 @@
-import { z } from 'zod';
 import { AppError } from '../../domain/kernel/errors.js';
 import { tokenOf } from '../../domain/members/index.js';
 import { closeReason } from '../close-reasons.js';
 import { defineEvent } from '../handle.js';
+import { requests } from '../protocol.js';
 import { armExpiry, closeSocket } from '../session-expiry.js';
 
 /** Prolongs a connection with a new token of the same member. */
 export const authRefresh = defineEvent({
   event: 'auth:refresh',
   limit: 'socketEvent',
-  schema: z.object({ token: z.string('must be text').min(1, 'must not be empty') }),
+  schema: requests['auth:refresh'].request,
   async handle({ domain, socket, logger }, actor, { token }) {
     const session = await domain.members.authenticate(tokenOf(token));
     if (session.actor.no !== actor.no) {

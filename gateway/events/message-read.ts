@@ -1,12 +1,11 @@
-import { z } from 'zod';
-import { id, wholeNumber } from '../../domain/kernel/input.js';
 import { defineEvent } from '../handle.js';
+import { requests } from '../protocol.js';
 
 /** Moves the read position forward; an older one, or one past the newest message, is no fault. */
 export const messageRead = defineEvent({
   event: 'message:read',
   limit: 'socketEvent',
-  schema: z.object({ chatNo: id, seq: wholeNumber() }),
+  schema: requests['message:read'].request,
   async handle({ domain }, actor, { chatNo, seq }) {
     await domain.chat.markRead(actor, chatNo, seq);
     return undefined;

@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import type { Entered } from '../../domain/chat/index.js';
-import { id, wholeNumber } from '../../domain/kernel/input.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
 import { leaveChatRoom } from '../leave-chat-room.js';
+import { requests } from '../protocol.js';
 import type { GatewaySocket } from '../socket.js';
 import { enqueue } from '../socket-queue.js';
 
@@ -29,10 +28,7 @@ function tellRead(
 export const roomJoin = defineEvent({
   event: 'room:join',
   limit: 'socketEvent',
-  schema: z.object({
-    chatNo: id,
-    after: wholeNumber().optional(),
-  }),
+  schema: requests['room:join'].request,
   handle: ({ domain, sequencer, socket }, actor, { chatNo, after }) =>
     enqueue(socket, async () => {
       await domain.chat.requireParticipant(actor, chatNo);

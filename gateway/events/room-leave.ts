@@ -1,14 +1,13 @@
-import { z } from 'zod';
-import { id } from '../../domain/kernel/input.js';
 import { defineEvent } from '../handle.js';
 import { leaveChatRoom } from '../leave-chat-room.js';
+import { requests } from '../protocol.js';
 import { enqueue } from '../socket-queue.js';
 
 /** Leaves a chat room with this connection; leaving one it is not in changes nothing. */
 export const roomLeave = defineEvent({
   event: 'room:leave',
   limit: 'socketEvent',
-  schema: z.object({ chatNo: id }),
+  schema: requests['room:leave'].request,
   handle: ({ domain, socket }, actor, { chatNo }) =>
     enqueue(socket, async () => {
       await domain.chat.requireParticipant(actor, chatNo);

@@ -1,13 +1,12 @@
-import { z } from 'zod';
-import { id } from '../../domain/kernel/input.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
+import { requests } from '../protocol.js';
 
 /** Says that somebody is typing, to a room this connection has joined; elsewhere it is dropped. */
 export const typing = defineEvent({
   event: 'typing',
   limit: 'socketEvent',
-  schema: z.object({ chatNo: id, typing: z.boolean('must be true or false') }),
+  schema: requests.typing.request,
   async handle({ live, socket }, actor, request) {
     if (socket.rooms.has(chatRoom(request.chatNo))) live.typing(request.chatNo, actor.no, request.typing);
     return undefined;

@@ -1,7 +1,7 @@
 import type { Domain } from '../../domain/domain.js';
 import { respondSerialised } from '../respond.js';
 import { type Route, route } from '../route.js';
-import { renderQuery } from './adoption.schema.js';
+import { renderQuery, renderRecords } from './adoption.schema.js';
 
 /**
  * The documented adoption listing. It may be some megabytes, and is the same for all: its bytes are
@@ -14,15 +14,21 @@ export function adoptionRoutes({ adoption }: Pick<Domain, 'adoption'>): Route[] 
     route({
       method: 'get',
       path: '/adopt/render',
-      // The interface shows it without a token; one that is sent and bad is refused all the same.
+      tag: 'Adoption listing',
+      id: 'listRenderRecords',
+      summary: 'List render records',
+      description:
+        'Returns the adoption posts as a map renders them, newest first, at most 50,000. No token is needed.',
       auth: 'optional',
       limit: 'read',
       query: renderQuery,
+      answer: renderRecords,
       async handle({ ctx }) {
         const records = await adoption.listRenderRecords();
         const json = serialised.get(records) ?? Buffer.from(JSON.stringify(records));
         serialised.set(records, json);
         respondSerialised(ctx, json);
+        return undefined;
       },
     }),
   ];

@@ -4,7 +4,7 @@ import { AppError } from '../../domain/kernel/errors.js';
 import type { AppContext } from '../context.js';
 import { tokenOfCookie } from '../session-cookie.js';
 
-/** The member of the session cookie; a cookie that no longer holds is no cookie. */
+/** The member of the session cookie; an invalid or expired one is ignored. */
 async function cookieActor(ctx: AppContext): Promise<Actor | undefined> {
   const token = tokenOfCookie(ctx);
   if (!token) return undefined;
@@ -17,9 +17,9 @@ async function cookieActor(ctx: AppContext): Promise<Actor | undefined> {
 }
 
 /**
- * Who stands behind a call that is documented without an Authorization header. A browser sends its cookie,
- * and has its address, whoever's page makes it call: without a token, a page that is not one of ours speaks
- * for nobody. (contract, section 4; RFC 6265bis, section 8.2)
+ * Identifies the caller of a call documented without an Authorization header. A browser sends its cookie, and has
+ * its address, whatever page makes the request: without a token, a page of an origin that CORS_ORIGINS does not
+ * name identifies nobody. (contract, section 4; RFC 6265bis, section 8.2)
  */
 export async function callerOf(ctx: AppContext, actor: Actor | undefined): Promise<Caller> {
   if (actor) return { actor };

@@ -1,7 +1,17 @@
 import type { Domain } from '../../domain/domain.js';
-import { DONE } from '../respond.js';
 import { type Route, route } from '../route.js';
-import { articleBody, articleChanges, articlePath, listPath, listQuery } from './articles.schema.js';
+import {
+  articleBody,
+  articleChanges,
+  articleDetail,
+  articleList,
+  articlePath,
+  listPath,
+  listQuery,
+} from './articles.schema.js';
+
+const tag = 'Articles';
+const noArticle = { ARTICLE_NOT_FOUND: 'there is no such article' };
 
 /** The documented calls on articles. */
 export function articleRoutes({ community }: Pick<Domain, 'community'>): Route[] {
@@ -9,53 +19,76 @@ export function articleRoutes({ community }: Pick<Domain, 'community'>): Route[]
     route({
       method: 'get',
       path: '/community/article/:articleId',
+      tag,
+      id: 'readArticle',
+      summary: 'Read article',
+      description: 'Returns one article and adds a view to it. Without a token `mine` is false.',
       auth: 'optional',
       limit: 'read',
       params: articlePath,
+      answer: articleDetail,
+      errors: noArticle,
       handle: ({ actor, params, peek }) => community.readArticle(actor, params.articleId, peek),
     }),
+
     route({
       method: 'get',
       path: '/community/list/:order',
+      tag,
+      id: 'listArticles',
+      summary: 'List articles',
+      description:
+        'Returns the HOT article, the WEEKLY article and a page of articles: `recent` newest first, `like` most liked first. Filters narrow the list alone, never `hot` and `weekly`.',
       auth: 'optional',
       limit: 'read',
       params: listPath,
       query: listQuery,
+      answer: articleList,
       handle: ({ params, query }) => community.listArticles({ ...params, ...query }),
     }),
+
     route({
       method: 'post',
       path: '/community/article',
+      tag,
+      id: 'createArticle',
+      summary: 'Create article',
+      description: 'Publishes an article.',
       auth: 'required',
       limit: 'write',
       body: articleBody,
-      async handle({ actor, body }) {
-        await community.createArticle(actor, body);
-        return DONE;
-      },
+      handle: ({ actor, body }) => community.createArticle(actor, body),
     }),
+
     route({
       method: 'patch',
       path: '/community/article/:articleId',
+      tag,
+      id: 'editArticle',
+      summary: 'Edit article',
+      description:
+        'Replaces the fields that are sent; what is left out or null stays, the thumbnail too. At least one field is needed. Only the author, or a member of role ADMIN, may edit.',
       auth: 'required',
       limit: 'write',
       params: articlePath,
       body: articleChanges,
-      async handle({ actor, params, body }) {
-        await community.editArticle(actor, params.articleId, body);
-        return DONE;
-      },
+      errors: { FORBIDDEN: 'only its author may edit an article', ...noArticle },
+      handle: ({ actor, params, body }) => community.editArticle(actor, params.articleId, body),
     }),
+
     route({
       method: 'delete',
       path: '/community/article/:articleId',
+      tag,
+      id: 'deleteArticle',
+      summary: 'Delete article',
+      description:
+        'Deletes the article with its hearts and bookmarks; it and its comments answer 404 from then on. Only the author, or a member of role ADMIN, may delete.',
       auth: 'required',
       limit: 'write',
       params: articlePath,
-      async handle({ actor, params }) {
-        await community.deleteArticle(actor, params.articleId);
-        return DONE;
-      },
+      errors: { FORBIDDEN: 'only its author may delete an article', ...noArticle },
+      handle: ({ actor, params }) => community.deleteArticle(actor, params.articleId),
     }),
   ];
 }

@@ -1,7 +1,9 @@
 import type { Domain } from '../../domain/domain.js';
-import { DONE } from '../respond.js';
 import { type Route, route } from '../route.js';
 import { bookmarkPath } from './bookmarks.schema.js';
+
+const tag = 'Bookmarks';
+const noArticle = { ARTICLE_NOT_FOUND: 'there is no such article' };
 
 /** The documented calls on bookmarks. */
 export function bookmarkRoutes({ community }: Pick<Domain, 'community'>): Route[] {
@@ -9,24 +11,29 @@ export function bookmarkRoutes({ community }: Pick<Domain, 'community'>): Route[
     route({
       method: 'post',
       path: '/community/bookmark/:targetId',
+      tag,
+      id: 'addBookmark',
+      summary: 'Add bookmark',
+      description: 'Bookmarks an article for the calling member.',
       auth: 'required',
       limit: 'write',
       params: bookmarkPath,
-      async handle({ actor, params }) {
-        await community.addBookmark(actor, params.targetId);
-        return DONE;
-      },
+      errors: { ...noArticle, ALREADY_BOOKMARKED: 'this member has that bookmark already' },
+      handle: ({ actor, params }) => community.addBookmark(actor, params.targetId),
     }),
+
     route({
       method: 'delete',
       path: '/community/bookmark/:targetId',
+      tag,
+      id: 'removeBookmark',
+      summary: 'Remove bookmark',
+      description: 'Removes a bookmark of the calling member.',
       auth: 'required',
       limit: 'write',
       params: bookmarkPath,
-      async handle({ actor, params }) {
-        await community.removeBookmark(actor, params.targetId);
-        return DONE;
-      },
+      errors: { ...noArticle, BOOKMARK_NOT_FOUND: 'there is no such bookmark' },
+      handle: ({ actor, params }) => community.removeBookmark(actor, params.targetId),
     }),
   ];
 }

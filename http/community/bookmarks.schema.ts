@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pathId } from '../../domain/kernel/input.js';
+import { articleId } from './articles.schema.js';
 
 /** What is bookmarked is an article. (contract, section 3) */
-export const bookmarkPath = z.object({ targetId: pathId });
+export const bookmarkPath = z.object({ targetId: articleId });

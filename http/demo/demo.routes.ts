@@ -11,17 +11,17 @@ import { respond } from '../respond.js';
 import { pagePolicy, readStaticFile, type StaticFile, sendStaticFile } from '../static-files.js';
 import { introduceMembers } from './introduce-members.js';
 
-/** A host name or address as it may stand in a policy header; anything else is left out. */
+/** A host name or address that may stand in a policy header. */
 const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/;
 
-/** Every file of a folder under the path it is served at. */
+/** The files of a folder by the path each is served at. */
 function filesUnder(folder: string, path: string): [string, StaticFile][] {
   return readdirSync(folder).map((name) => [`${path}/${name}`, readStaticFile(join(folder, name))]);
 }
 
 function demoFiles(): Map<string, StaticFile> {
   const folder = join(projectRoot(), 'http', 'demo');
-  // Found by its package.json, the one file that the package lets be resolved beside its code.
+  // Resolved by package.json, the only file beside its code that the package exports.
   const socketIo = dirname(createRequire(import.meta.url).resolve('socket.io/package.json'));
   return new Map([
     ['/demo', readStaticFile(join(folder, 'index.html'))],
@@ -32,16 +32,14 @@ function demoFiles(): Map<string, StaticFile> {
   ]);
 }
 
-/** The tokens are for the demo page of this very origin, whatever CORS_ORIGINS says. */
+/** Tokens are for the demo page of this origin only, whatever CORS_ORIGINS says. */
 function refuseOtherOrigins(origin: string, own: string): void {
   if (origin && origin !== own)
     throw new AppError('ORIGIN_NOT_ALLOWED', 'only the demo page may ask for this');
 }
 
 /**
- * The demo page: everything live, for sample members. There is nothing at these paths unless DEMO is
- * on and this service signs its own tokens.
- *
+ * The demo page, for sample members: only if DEMO is on and this service signs its own tokens.
  * @param gatewayPort where the page's sockets connect
  */
 export function createDemoRouter(domain: Domain, config: Config, gatewayPort: number): Router<AppState> {

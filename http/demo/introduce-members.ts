@@ -3,32 +3,32 @@ import type { Actor } from '../../domain/kernel/actor.js';
 import { issueToken } from '../../domain/members/index.js';
 import type { Config } from '../../domain/platform/config.js';
 
-/** A member as the demo page shows and speaks for them. */
+/** A member whom the demo page acts for. */
 export interface DemoMember {
   no: number;
   email: string;
   nickname: string;
   profile: string;
-  /** Numbers of their adoption posts: what somebody may open a chat with them about. */
+  /** Numbers of their adoption posts, about which a chat can be opened. */
   posts: number[];
   token: string;
 }
 
-/** The first members are the sample's; more than this a page cannot offer well. */
+/** Most members offered; the sample's come first. */
 const MAX_MEMBERS = 40;
-/** Posts looked at for their authors. */
+/** Posts whose authors are looked up. */
 const MAX_POSTS = 500;
 const TOKEN_LIFE = '2h';
 
-/** Domains that belong to nobody (RFC 2606). */
-const NOBODYS = /@(?:[^@]+\.)?(?:example\.(?:com|net|org)|example|test|invalid)$/i;
+/** Reserved domains (RFC 2606). */
+const RESERVED = /@(?:[^@]+\.)?(?:example\.(?:com|net|org)|example|test|invalid)$/i;
 
 /**
- * Whether an address can be of a sample member. Nobody's own account is ever handed out, not even
- * where the demo runs on a database that real people use.
+ * Whether an address can be a sample member's: the demo never hands out the account of a real person, whatever
+ * database it runs on.
  */
 export function isSampleAddress(email: string): boolean {
-  return NOBODYS.test(email);
+  return RESERVED.test(email);
 }
 
 async function sampleMembers({ members }: Domain): Promise<Actor[]> {

@@ -1,7 +1,4 @@
-/**
- * What both documents say of the service as a whole. The source cannot know who runs it: addresses of a
- * reserved domain (RFC 2606) stand for theirs.
- */
+/** The part of `info` that both documents share. Addresses of a reserved domain (RFC 2606) stand for the operator's. */
 export const about = {
   version: '1',
   contact: {

@@ -1,20 +1,42 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { type ErrorCode, listErrorCodes } from '../../domain/kernel/errors.js';
+import { notificationView } from '../../domain/kernel/live.js';
+import { errorBody } from '../error.schema.js';
+import { streamCreated } from '../notifications/notifications.schema.js';
 import { about } from './about.js';
-import type { AsyncApiDocument } from './documents.js';
-import { ref, schemasUsedIn, text } from './json-schema.js';
-import { notificationOperations } from './member.operations.js';
-import { ackMessage, errorAck, pushMessage, requestMessage } from './messages.js';
-import { resources } from './resources.js';
-import { type CloseReasonNote, socketPushes } from './socket-pushes.js';
-import { socketRequests } from './socket-requests.js';
+import type {
+  AsyncApiDocument,
+  AsyncOperationDocument,
+  MessageDocument,
+  OpenApiDocument,
+} from './documents.js';
+import { Schemas } from './schemas.js';
 
-/** What the documents and the demo page are told of the gateway, which http does not import. */
+/** A client event of the gateway, which http does not import. */
+interface SocketRequest {
+  summary: string;
+  description: string;
+  request: z.ZodType;
+  /** Fields of the acknowledgement beside `status: 200`; undefined: the event is not acknowledged. */
+  ack?: z.ZodObject;
+  /** Errors beyond those of any request, each with a reason as an example. */
+  errors?: Partial<Record<ErrorCode, string>>;
+}
+
+/** A server event of the gateway. */
+interface SocketPush {
+  summary: string;
+  description: string;
+  payload: z.ZodType;
+}
+
+/** The gateway as the documents and the demo page show it. */
 export interface SocketDescription {
-  /** Where it listens. */
   port: number;
-  /** Every event a client may send. */
-  events: readonly { event: string; schema: z.ZodType }[];
-  closeReasons: readonly CloseReasonNote[];
+  /** By client event. */
+  requests: Record<string, SocketRequest>;
+  /** By server event. */
+  pushes: Record<string, SocketPush>;
 }
 
 const INTRODUCTION = `Live traffic of the service: Socket.IO 4 (path \`/socket.io/\`, namespace \`/\`), and the event stream of notifications. REST calls are in /openapi.json.
@@ -31,149 +53,185 @@ const REFUSAL =
 /** Keys of an AsyncAPI document take no colon. */
 const keyOf = (event: string): string => event.replace(':', '.');
 
-interface Parts {
-  messages: AsyncApiDocument['channels']['socket']['messages'];
-  operations: AsyncApiDocument['operations'];
-}
+/** Errors that any request may get. */
+const ALWAYS: ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
 
-const channel = (name: string) => ({ $ref: `#/channels/${name}` });
-const messageRef = (name: string, key: string) => ({
-  $ref: `#/channels/${name}/messages/${key}`,
-});
+const errorAck = errorBody
+  .extend({
+    retryAfterMs: z
+      .int()
+      .optional()
+      .meta({ description: 'milliseconds to wait, where the request may be repeated', example: 1_000 }),
+  })
+  .meta({
+    id: 'ErrorAck',
+    description: 'The error body, with the time to wait where the request may be repeated.',
+  });
 
-/** Client events; the service is the application described, so it receives them. */
-function requestParts(events: SocketDescription['events']): Parts {
-  const parts: Parts = { messages: {}, operations: {} };
-  const schemas = new Map(events.map(({ event, schema }) => [event, schema]));
-  for (const [event, note] of Object.entries(socketRequests)) {
-    const schema = schemas.get(event);
-    if (!schema) throw new Error(`${event} is documented and not served`);
-    schemas.delete(event);
-    const key = keyOf(event);
-    parts.messages[key] = requestMessage(event, schema, note);
-    if (note.ack) parts.messages[`${key}.ack`] = ackMessage(event, note);
-    parts.operations[`receive.${key}`] = {
-      action: 'receive',
-      channel: channel('socket'),
-      title: event,
-      summary: note.summary,
-      description: note.description,
-      messages: [messageRef('socket', key)],
-      ...(note.ack
-        ? { reply: { channel: channel('socket'), messages: [messageRef('socket', `${key}.ack`)] } }
-        : {}),
+const connectError = z
+  .object({ message: z.string().meta({ description: 'the code' }), data: errorBody })
+  .meta({
+    example: {
+      message: 'TOKEN_EXPIRED',
+      data: { status: 401, message: 'TOKEN_EXPIRED', errors: ['the access token has expired'] },
+    },
+  });
+
+const channelRef = (name: string) => ({ $ref: `#/channels/${name}` });
+const messageRef = (name: string, key: string) => ({ $ref: `#/channels/${name}/messages/${key}` });
+
+/** One channel's messages, and the operations of all, as they are added. */
+class Channel {
+  readonly messages: Record<string, MessageDocument> = {};
+  readonly #name: string;
+  readonly #schemas: Schemas;
+
+  constructor(name: string, schemas: Schemas) {
+    this.#name = name;
+    this.#schemas = schemas;
+  }
+
+  /** Adds a message whose example is made of its payload's. */
+  add(
+    key: string,
+    about: Pick<MessageDocument, 'name' | 'title' | 'summary'>,
+    payload: MessageDocument['payload'],
+  ): void {
+    const example = this.#schemas.example(payload);
+    const contentType = payload.type === 'string' ? 'text/plain' : 'application/json';
+    this.messages[key] = {
+      ...about,
+      contentType,
+      payload,
+      examples: [{ name: about.name, payload: example }],
     };
   }
-  if (schemas.size > 0) throw new Error(`served and not documented: ${[...schemas.keys()].join(', ')}`);
-  return parts;
-}
 
-function pushParts(closeReasons: readonly CloseReasonNote[]): Parts {
-  const parts: Parts = { messages: {}, operations: {} };
-  const pushes = Object.entries(socketPushes(closeReasons));
-  for (const [event, { summary, description, payload }] of pushes) {
-    const key = `server.${keyOf(event)}`;
-    parts.messages[key] = pushMessage(event, summary, description, payload);
-    parts.operations[`send.${keyOf(event)}`] = {
-      action: 'send',
-      channel: channel('socket'),
-      title: event,
+  /** Adds what a request is acknowledged with: success, or one of the errors. */
+  addAck(key: string, event: string, { ack = z.object({}), errors = {} }: SocketRequest): void {
+    const status = z.literal(200).meta({ description: '200 on success' });
+    const success = this.#schemas.yielded(z.object({ status, ...ack.shape }).meta({ title: 'Success' }));
+    const codes = new Set<string>([...ALWAYS, ...Object.keys(errors)]);
+    const refusals = listErrorCodes().filter(({ code }) => codes.has(code));
+    this.messages[key] = {
+      name: `${event} acknowledgement`,
+      title: `Acknowledgement of ${event}`,
+      summary: `Success, or one of ${refusals.map(({ code }) => code).join(', ')}`,
+      contentType: 'application/json',
+      payload: { oneOf: [success, this.#schemas.yielded(errorAck)] },
+      examples: [
+        { name: 'success', payload: this.#schemas.example(success) },
+        ...refusals.map(({ code, status, text, retryable }) => ({
+          name: code,
+          payload: {
+            status,
+            message: code,
+            errors: [errors[code] ?? text],
+            ...(retryable ? { retryAfterMs: 1_000 } : {}),
+          },
+        })),
+      ],
+    };
+  }
+
+  operation(
+    action: 'send' | 'receive',
+    title: string,
+    { summary, description }: { summary: string; description: string },
+    keys: string[],
+    reply?: string,
+  ): AsyncOperationDocument {
+    const channel = channelRef(this.#name);
+    return {
+      action,
+      channel,
+      title,
       summary,
       description,
-      messages: [messageRef('socket', key)],
+      messages: keys.map((key) => messageRef(this.#name, key)),
+      ...(reply ? { reply: { channel, messages: [messageRef(this.#name, reply)] } } : {}),
     };
   }
-  parts.messages['server.connect_error'] = {
-    name: 'connect_error',
-    title: 'The connection was refused',
-    summary: REFUSAL,
-    contentType: 'application/json',
-    payload: {
-      type: 'object',
-      properties: { message: text('the code', 'TOKEN_EXPIRED'), data: ref('Error') },
-      required: ['message', 'data'],
-      additionalProperties: false,
-    },
-    examples: [
-      {
-        name: 'expired',
-        payload: {
-          message: 'TOKEN_EXPIRED',
-          data: { status: 401, message: 'TOKEN_EXPIRED', errors: ['the access token has expired'] },
-        },
-      },
-    ],
-  };
-  parts.operations['send.connect_error'] = {
-    action: 'send',
-    channel: channel('socket'),
-    title: 'connect_error',
-    summary: 'The connection was refused',
-    description: REFUSAL,
-    messages: [messageRef('socket', 'server.connect_error')],
-  };
-  return parts;
 }
 
-function streamParts(): Parts {
-  const stream = notificationOperations['GET /notification/connect'];
-  return {
-    messages: {
-      created: {
-        name: 'sse',
-        title: 'The stream is open',
-        summary: 'The first event; its id is where the stream goes on from.',
-        contentType: 'text/plain',
-        payload: {
-          type: 'string',
-          pattern: '^EventStream Created\\. \\[userId=\\d+\\]$',
-          examples: ['EventStream Created. [userId=5]'],
-        },
-        examples: [{ name: 'created', payload: 'EventStream Created. [userId=5]' }],
-      },
-      notification: pushMessage(
-        'sse',
-        'A notification',
-        'Each later event; its id is `{memberNo}_{n}`, n rising.',
-        ref('Notification'),
-      ),
-    },
-    operations: {
-      'send.sse': {
-        action: 'send',
-        channel: channel('eventStream'),
-        title: 'sse',
-        summary: stream.summary,
-        description: stream.description,
-        messages: [messageRef('eventStream', 'created'), messageRef('eventStream', 'notification')],
-      },
-    },
-  };
+/** Client events; the service is the application described, so it receives them. */
+function addRequests(
+  socket: Channel,
+  { requests }: SocketDescription,
+  schemas: Schemas,
+): AsyncApiDocument['operations'] {
+  const operations: AsyncApiDocument['operations'] = {};
+  for (const [event, request] of Object.entries(requests)) {
+    const key = keyOf(event);
+    const reply = request.ack && `${key}.ack`;
+    const { summary: title, description: summary } = request;
+    socket.add(key, { name: event, title, summary }, schemas.accepted(request.request));
+    if (reply) socket.addAck(reply, event, request);
+    operations[`receive.${key}`] = socket.operation('receive', event, request, [key], reply);
+  }
+  return operations;
+}
+
+function addPushes(
+  socket: Channel,
+  { pushes }: SocketDescription,
+  schemas: Schemas,
+): AsyncApiDocument['operations'] {
+  const refused = { summary: 'The connection was refused', description: REFUSAL, payload: connectError };
+  const operations: AsyncApiDocument['operations'] = {};
+  for (const [event, push] of Object.entries({ ...pushes, connect_error: refused })) {
+    const key = `server.${keyOf(event)}`;
+    const { summary: title, description: summary } = push;
+    socket.add(key, { name: event, title, summary }, schemas.yielded(push.payload));
+    operations[`send.${keyOf(event)}`] = socket.operation('send', event, push, [key]);
+  }
+  return operations;
+}
+
+function addStream(
+  stream: Channel,
+  { paths }: OpenApiDocument,
+  schemas: Schemas,
+): AsyncApiDocument['operations'] {
+  const call = paths['/notification/connect']?.get;
+  if (!call) throw new Error('the event stream is not served');
+  const first = 'The first event; its id is where the stream goes on from.';
+  const later = 'Each later event; its id is `{memberNo}_{n}`, n rising.';
+  const created = { name: 'sse', title: 'The stream is open', summary: first };
+  const notification = { name: 'sse', title: 'A notification', summary: later };
+  stream.add('created', created, schemas.yielded(streamCreated));
+  stream.add('notification', notification, schemas.yielded(notificationView));
+  return { 'send.sse': stream.operation('send', 'sse', call, ['created', 'notification']) };
 }
 
 /**
- * The AsyncAPI 3.1 document: what clients send from the gateway's own schemas, everything else from
- * the tables.
- *
- * @throws Error where tables and events disagree
+ * The AsyncAPI 3.1 document.
+ * @param openApi describes the call that opens the event stream
  */
-export function buildAsyncApi({ port, events, closeReasons }: SocketDescription): AsyncApiDocument {
-  const requests = requestParts(events);
-  const pushes = pushParts(closeReasons);
-  const stream = streamParts();
+export function buildAsyncApi(sockets: SocketDescription, openApi: OpenApiDocument): AsyncApiDocument {
+  const schemas = new Schemas();
+  const [socketChannel, streamChannel] = [
+    new Channel('socket', schemas),
+    new Channel('eventStream', schemas),
+  ];
+  const operations = {
+    ...addRequests(socketChannel, sockets, schemas),
+    ...addPushes(socketChannel, sockets, schemas),
+    ...addStream(streamChannel, openApi, schemas),
+  };
   const token = [{ $ref: '#/components/securitySchemes/accessToken' }];
   const channels: AsyncApiDocument['channels'] = {
     socket: {
       address: '/',
       title: 'Socket.IO namespace /',
       servers: [{ $ref: '#/servers/gateway' }],
-      messages: { ...requests.messages, ...pushes.messages },
+      messages: socketChannel.messages,
     },
     eventStream: {
       address: '/notification/connect',
       title: 'Event stream of notifications',
       servers: [{ $ref: '#/servers/rest' }],
-      messages: stream.messages,
+      messages: streamChannel.messages,
     },
   };
   return {
@@ -186,7 +244,7 @@ export function buildAsyncApi({ port, events, closeReasons }: SocketDescription)
         { name: 'Chat', description: 'Rooms, messages, presence and read positions, over sockets.' },
         {
           name: 'Notifications',
-          description: 'What a member is told of, over sockets and the event stream.',
+          description: 'The notifications of a member, over sockets and the event stream.',
         },
       ],
     },
@@ -199,7 +257,7 @@ export function buildAsyncApi({ port, events, closeReasons }: SocketDescription)
         description: 'Socket.IO 4: websocket, and long-polling where one gateway process serves',
         variables: {
           host: { default: 'localhost', description: 'host of the service' },
-          port: { default: String(port), description: 'GATEWAY_PORT' },
+          port: { default: String(sockets.port), description: 'GATEWAY_PORT' },
         },
         security: token,
       },
@@ -215,9 +273,9 @@ export function buildAsyncApi({ port, events, closeReasons }: SocketDescription)
       },
     },
     channels,
-    operations: { ...requests.operations, ...pushes.operations, ...stream.operations },
+    operations,
     components: {
-      schemas: schemasUsedIn(channels, { ...resources, ErrorAck: errorAck }),
+      schemas: schemas.components,
       securitySchemes: {
         accessToken: {
           type: 'httpApiKey',

@@ -3,37 +3,50 @@ import Router from '@koa/router';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import type { AppState } from '../context.js';
 import type { Route } from '../route.js';
-import { pagePolicy, readStaticFile, sendStaticFile, staticFile } from '../static-files.js';
+import { pagePolicy, readStaticFile, type StaticFile, sendStaticFile, staticFile } from '../static-files.js';
 import { buildAsyncApi, type SocketDescription } from './asyncapi.js';
+import type { AsyncApiDocument, OpenApiDocument } from './documents.js';
 import { buildOpenApi } from './openapi.js';
 import { renderPage } from './page/page.js';
 
+/** Both API documents, and the page that shows them. */
+export function buildDocuments(
+  routes: readonly Route[],
+  sockets: SocketDescription,
+): { openApi: OpenApiDocument; asyncApi: AsyncApiDocument; page: string } {
+  const openApi = buildOpenApi(routes);
+  const asyncApi = buildAsyncApi(sockets, openApi);
+  return { openApi, asyncApi, page: renderPage(openApi, asyncApi, routes) };
+}
+
 /**
  * The documents of everything that is served: /openapi.json, /asyncapi.json, and /docs, which shows
- * both without any other host. (contract, section 1)
- *
- * @throws Error where the documents do not fit what is served
+ * both without any other host. They are built at the first request for one: that takes tens of ms.
+ * (contract, section 1)
  */
 export function createDocsRouter(routes: readonly Route[], sockets: SocketDescription): Router<AppState> {
-  const openApi = buildOpenApi(routes);
-  const asyncApi = buildAsyncApi(sockets);
   const assets = join(projectRoot(), 'http', 'docs', 'static');
-  const files = new Map([
-    ['/openapi.json', staticFile('openapi.json', Buffer.from(JSON.stringify(openApi)))],
-    ['/asyncapi.json', staticFile('asyncapi.json', Buffer.from(JSON.stringify(asyncApi)))],
-    ['/docs', staticFile('docs.html', Buffer.from(renderPage(openApi, asyncApi)))],
-    ...['docs.css', 'docs.js', 'icon.svg'].map(
-      (name) => [`/docs/${name}`, readStaticFile(join(assets, name))] as const,
-    ),
-  ]);
+  const files = new Map<string, StaticFile>(
+    ['docs.css', 'docs.js', 'icon.svg'].map((name) => [`/docs/${name}`, readStaticFile(join(assets, name))]),
+  );
+
+  function fileAt(path: string): StaticFile {
+    if (!files.has(path)) {
+      const { openApi, asyncApi, page } = buildDocuments(routes, sockets);
+      files.set('/openapi.json', staticFile('openapi.json', Buffer.from(JSON.stringify(openApi))));
+      files.set('/asyncapi.json', staticFile('asyncapi.json', Buffer.from(JSON.stringify(asyncApi))));
+      files.set('/docs', staticFile('docs.html', Buffer.from(page)));
+    }
+    return files.get(path) as StaticFile;
+  }
 
   const router = new Router<AppState>();
-  for (const [path, file] of files) {
+  for (const path of ['/openapi.json', '/asyncapi.json', '/docs', ...files.keys()]) {
     router.get(path, (ctx) => {
       ctx.state.route = path;
       if (path === '/docs') ctx.set('Content-Security-Policy', pagePolicy());
       ctx.set('Referrer-Policy', 'no-referrer');
-      sendStaticFile(ctx, file);
+      sendStaticFile(ctx, fileAt(path));
     });
   }
   return router;

@@ -1,6 +1,6 @@
-import type { JsonSchema } from './json-schema.js';
+import type { JsonSchema } from './schemas.js';
 
-/** The parts of both documents as the builders make them and the page shows them. */
+/** The parts of both documents that are built here and shown on the page. */
 
 export interface ParameterDocument {
   name: string;

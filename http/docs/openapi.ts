@@ -1,35 +1,20 @@
 import { type ErrorCode, listErrorCodes } from '../../domain/kernel/errors.js';
 import { type BudgetSize, budgets } from '../../domain/platform/rate-limits/rate-limits.js';
+import { errorBody } from '../error.schema.js';
+import { done, JSON_TYPE } from '../respond.js';
 import type { Route, RouteDefinition } from '../route.js';
 import { about } from './about.js';
-import { chatOperations } from './chat.operations.js';
-import { communityOperations } from './community.operations.js';
 import type { OpenApiDocument, OperationDocument, ParameterDocument, ResponseDocument } from './documents.js';
-import { exampleOf } from './example.js';
-import { acceptedBy, describeFields, type JsonSchema, ref, schemasUsedIn } from './json-schema.js';
-import { adoptionOperations, notificationOperations } from './member.operations.js';
-import type { BodyNote, Operation, OperationTable, ParameterNote, Tag } from './operation.js';
-import { resources } from './resources.js';
+import { type JsonSchema, Schemas } from './schemas.js';
 
-/** Every documented call, in the order of interface.md. */
-export const operations: OperationTable = {
-  ...communityOperations,
-  ...chatOperations,
-  ...adoptionOperations,
-  ...notificationOperations,
-};
-
-/** The content type of every answer but the event stream. */
-const JSON_TYPE = 'application/json;charset=UTF-8';
-
-const TAGS: Record<Tag, string> = {
+const TAGS: Record<string, string> = {
   Articles: 'Members publish, read, edit and delete articles.',
   Bookmarks: 'What a member keeps for later. Bookmarks are of articles.',
   Comments: 'On an article, with one level of replies.',
   Likes: 'Hearts for articles and comments.',
   Chat: 'Rooms of two members about a sale (adoption) post. Live delivery is by Socket.IO: see /asyncapi.json. STOMP over SockJS, as the legacy app’s live chat speaks it, is not served.',
   'Adoption listing': 'Animals offered for adoption, for a map.',
-  Notifications: 'What a member is told of, as a list and as an event stream.',
+  Notifications: 'The notifications of a member, as a list and as an event stream.',
 };
 
 const timesOf = ({ points, duration }: BudgetSize) => `${points.toLocaleString('en-US')} in ${duration} s`;
@@ -58,69 +43,40 @@ function templateOf(path: string): string {
   return path.replace(/:(\w+)/g, (_, name: string) => `{${snakeCase(name)}}`);
 }
 
-function parameter(
-  place: 'path' | 'query' | 'header',
-  name: string,
-  schema: JsonSchema,
-  required: boolean,
-  note: ParameterNote,
-): ParameterDocument {
-  return {
-    name,
-    in: place,
-    required,
-    description: note.description,
-    schema: { ...(note.schema ?? schema), ...note.bounds },
-    example: note.example,
-  };
-}
-
-function parametersOf(definition: RouteDefinition, operation: Operation): ParameterDocument[] {
-  const notes = new Map(Object.entries(operation.parameters ?? {}));
-  const parameters: ParameterDocument[] = [];
-  for (const place of ['path', 'query'] as const) {
-    const schema = place === 'path' ? definition.params : definition.query;
-    if (!schema) continue;
-    const { properties = {}, required = [] } = acceptedBy(schema) as {
+function parametersOf({ params, query, headers }: RouteDefinition, schemas: Schemas): ParameterDocument[] {
+  const places = { path: params, query, header: headers };
+  return Object.entries(places).flatMap(([place, accepted]) => {
+    if (!accepted) return [];
+    const { properties = {}, required = [] } = schemas.accepted(accepted) as {
       properties?: Record<string, JsonSchema>;
       required?: string[];
     };
-    for (const [field, accepted] of Object.entries(properties)) {
-      const name = place === 'path' ? snakeCase(field) : field;
-      const note = notes.get(name);
-      if (!note) throw new Error(`${callOf(definition)}: nothing is said of ${name}`);
-      notes.delete(name);
-      parameters.push(parameter(place, name, accepted, required.includes(field), note));
-    }
-  }
-  if (notes.size > 0)
-    throw new Error(`${callOf(definition)} has no parameter ${[...notes.keys()].join(', ')}`);
-  for (const [name, note] of Object.entries(operation.headers ?? {})) {
-    parameters.push(parameter('header', name, note.schema, false, note));
-  }
-  return parameters;
+    return Object.entries(properties).map(([field, { description, examples, ...schema }]) => ({
+      name: place === 'path' ? snakeCase(field) : field,
+      in: place as ParameterDocument['in'],
+      required: required.includes(field),
+      description: String(description),
+      schema,
+      example: (examples as [string | number] | undefined)?.[0],
+    }));
+  });
 }
 
-function bodyOf(definition: RouteDefinition, note: BodyNote): OperationDocument['requestBody'] {
-  const told = note.schemas?.map(({ schema, title }) => ({ title, ...acceptedBy(schema) }));
-  const [only, ...others] = told ?? (definition.body ? [acceptedBy(definition.body)] : []);
-  if (!only) throw new Error(`${callOf(definition)} takes no body`);
-  const schema = describeFields(others.length > 0 ? { anyOf: told } : only, note.fields);
-  for (const object of (schema.anyOf as JsonSchema[] | undefined) ?? [schema]) {
-    const properties = object.properties as Record<string, JsonSchema>;
-    for (const [name, description] of Object.entries(note.ignored ?? {}))
-      properties[name] ??= { description };
-  }
-  const content = { schema, example: note.example };
-  const types = note.contentTypes ?? ['application/json'];
+function bodyOf({ body, bodyShown, encoding }: RouteDefinition, schemas: Schemas) {
+  const accepted = bodyShown ?? body;
+  if (!accepted) return undefined;
+  const schema = schemas.accepted(accepted);
+  const content = { schema, example: schemas.example(schema) };
+  const types = [...(encoding === 'form' ? ['application/x-www-form-urlencoded'] : []), 'application/json'];
   return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
 }
 
-/** What can go wrong with any call of this definition, before its own reasons. */
-function impliedErrors(definition: RouteDefinition): ErrorCode[] {
+/** Errors of any call that takes such input, before its own reasons. */
+function impliedErrors({ params, query, body, encoding }: RouteDefinition): ErrorCode[] {
   return [
-    ...(definition.params || definition.query || definition.body ? (['INVALID_INPUT'] as const) : []),
-    ...(definition.body ? (['MALFORMED_BODY', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+    ...(params || query || body ? (['INVALID_INPUT'] as const) : []),
+    ...(body ? (['MALFORMED_BODY', 'PAYLOAD_TOO_LARGE'] as const) : []),
+    ...(body && encoding !== 'form' ? (['UNSUPPORTED_MEDIA_TYPE'] as const) : []),
     'UNAUTHORIZED',
     'TOKEN_EXPIRED',
     'RATE_LIMITED',
@@ -132,7 +88,8 @@ function impliedErrors(definition: RouteDefinition): ErrorCode[] {
 /** One answer for all errors of a status, with an example of each. */
 function errorAnswer(
   status: number,
-  errors: { code: ErrorCode; status: number; reason: string }[],
+  errors: { code: ErrorCode; reason: string }[],
+  schemas: Schemas,
 ): ResponseDocument {
   const examples = errors.map(({ code, reason }) => [
     code,
@@ -143,94 +100,71 @@ function errorAnswer(
     ...(status === 429 || status === 503
       ? { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } }
       : {}),
-    content: { [JSON_TYPE]: { schema: ref('Error'), examples: Object.fromEntries(examples) } },
+    content: { [JSON_TYPE]: { schema: schemas.yielded(errorBody), examples: Object.fromEntries(examples) } },
   };
 }
 
-function errorsOf(definition: RouteDefinition, operation: Operation): Record<string, ResponseDocument> {
-  const codes = new Set([...impliedErrors(definition), ...(Object.keys(operation.errors) as ErrorCode[])]);
-  const errors = listErrorCodes()
-    .filter(({ code }) => codes.has(code))
-    .map(({ code, status, text }) => ({ code, status, reason: operation.errors[code] ?? text }));
-  const statuses = [...new Set(errors.map(({ status }) => status))];
+function errorsOf(definition: RouteDefinition, schemas: Schemas): Record<string, ResponseDocument> {
+  const { errors: own = {} } = definition;
+  const codes = new Set([...impliedErrors(definition), ...Object.keys(own)]);
+  const byStatus = new Map<number, { code: ErrorCode; reason: string }[]>();
+  for (const { code, status, text } of listErrorCodes()) {
+    if (!codes.has(code)) continue;
+    byStatus.set(status, [...(byStatus.get(status) ?? []), { code, reason: own[code] ?? text }]);
+  }
   return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      errorAnswer(
-        status,
-        errors.filter((error) => error.status === status),
-      ),
-    ]),
+    [...byStatus].map(([status, errors]) => [status, errorAnswer(status, errors, schemas)]),
   );
 }
 
-function answerOf({
-  description,
-  schema,
-  contentType = JSON_TYPE,
-  headers,
-  example,
-}: Operation['answer']): ResponseDocument {
+function answerOf(
+  { answer = done, answerHeaders = {} }: RouteDefinition,
+  schemas: Schemas,
+): ResponseDocument {
+  const { 'Content-Type': contentType = JSON_TYPE, ...headers } = answerHeaders;
+  const shown = Object.entries(headers).map(([name, value]) => [
+    name,
+    { schema: { type: 'string', const: value } },
+  ]);
+  const { examples, ...schema } = schemas.yielded(answer);
   return {
-    description,
-    ...(headers
-      ? {
-          headers: Object.fromEntries(
-            Object.entries(headers).map(([name, value]) => [
-              name,
-              { schema: { type: 'string', const: value } },
-            ]),
-          ),
-        }
-      : {}),
-    content: { [contentType]: { schema, example: example ?? exampleOf(schema, resources) } },
+    description: schemas.description(schema),
+    ...(shown.length > 0 ? { headers: Object.fromEntries(shown) } : {}),
+    content: { [contentType]: { schema, example: schemas.example({ ...schema, examples }) } },
   };
 }
 
 const TOKEN: OperationDocument['security'] = [{ accessToken: [] }, { bearer: [] }];
 
-function securityOf({ auth }: RouteDefinition, { cookie }: Operation): OperationDocument['security'] {
+function securityOf({ auth, cookie }: RouteDefinition): OperationDocument['security'] {
   if (auth === 'required') return TOKEN;
   return [{}, ...TOKEN, ...(cookie ? [{ sessionCookie: [] }] : [])];
 }
 
-function operationOf(definition: RouteDefinition, operation: Operation): OperationDocument {
-  const { id, tag, summary, description, body, answer } = operation;
-  if (definition.body && !body) throw new Error(`${callOf(definition)}: nothing is said of its body`);
-  const parameters = parametersOf(definition, operation);
+function operationOf(definition: RouteDefinition, schemas: Schemas): OperationDocument {
+  const { id, tag, summary, description } = definition;
+  const parameters = parametersOf(definition, schemas);
+  const requestBody = bodyOf(definition, schemas);
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
-    security: securityOf(definition, operation),
+    security: securityOf(definition),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: bodyOf(definition, body) } : {}),
-    responses: { 200: answerOf(answer), ...errorsOf(definition, operation) },
+    ...(requestBody ? { requestBody } : {}),
+    responses: { 200: answerOf(definition, schemas), ...errorsOf(definition, schemas) },
   };
 }
 
-function pathsOf(routes: readonly Route[]): OpenApiDocument['paths'] {
-  const definitions = new Map(routes.map(({ definition }) => [callOf(definition), definition]));
-  const paths: OpenApiDocument['paths'] = {};
-  for (const [call, operation] of Object.entries(operations)) {
-    const definition = definitions.get(call);
-    if (!definition) throw new Error(`${call} is documented and not served`);
-    definitions.delete(call);
-    const template = templateOf(definition.path);
-    paths[template] = { ...paths[template], [definition.method]: operationOf(definition, operation) };
-  }
-  if (definitions.size > 0)
-    throw new Error(`served and not documented: ${[...definitions.keys()].join(', ')}`);
-  return paths;
-}
-
-/**
- * The OpenAPI 3.1 document: inputs from the routes' own schemas, everything else from the tables.
- * @throws Error where tables and routes disagree
- */
+/** The OpenAPI 3.1 document of these routes. */
 export function buildOpenApi(routes: readonly Route[]): OpenApiDocument {
-  const paths = pathsOf(routes);
+  const schemas = new Schemas();
+  const paths: OpenApiDocument['paths'] = {};
+  for (const { definition } of routes) {
+    const template = templateOf(definition.path);
+    paths[template] = { ...paths[template], [definition.method]: operationOf(definition, schemas) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -242,7 +176,7 @@ export function buildOpenApi(routes: readonly Route[]): OpenApiDocument {
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: schemasUsedIn(paths, resources),
+      schemas: schemas.components,
       headers: {
         RetryAfter: {
           description: 'whole seconds to wait before the same request may succeed',

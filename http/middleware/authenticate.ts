@@ -6,7 +6,7 @@ import { keepSession } from '../session-cookie.js';
 
 /**
  * The session of the Authorization header, if one is sent.
- * @throws AppError UNAUTHORIZED or TOKEN_EXPIRED for a token that is sent and bad, everywhere
+ * @throws AppError UNAUTHORIZED or TOKEN_EXPIRED for a bad token, even where none is needed
  */
 async function sessionOf(ctx: AppContext): Promise<Session | undefined> {
   const header = ctx.get('Authorization');
@@ -20,7 +20,7 @@ async function sessionOf(ctx: AppContext): Promise<Session | undefined> {
   return session;
 }
 
-/** The member who calls. @throws AppError UNAUTHORIZED when the route needs one and there is none */
+/** The calling member. @throws AppError UNAUTHORIZED if the route requires one and there is none */
 export async function authenticate(ctx: AppContext, auth: Auth): Promise<Actor | undefined> {
   const session = await sessionOf(ctx);
   if (!session && auth === 'required') {

@@ -5,17 +5,17 @@ import { metrics } from '../../domain/platform/metrics.js';
 import type { AppState } from '../context.js';
 import { respondError } from '../respond.js';
 
-/** A path as an answer repeats it: kilobytes of it help nobody. */
-const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path);
+/** A path as an error text repeats it, cut short. */
+const shortened = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path);
 
-/** The one place that turns what was thrown, or left unanswered, into the documented error body. */
+/** The only place that turns exceptions, and requests nothing has answered, into the documented error body. */
 export const errorHandler: Middleware<AppState> = async (ctx, next) => {
   try {
     await next();
-    // What the router leaves: no such path, or (with Allow set) not by this method.
-    if (ctx.status === 404) throw new AppError('NOT_FOUND', `no such path: ${shown(ctx.path)}`);
+    // Set by the router: no such path, or another method (with Allow set).
+    if (ctx.status === 404) throw new AppError('NOT_FOUND', `no such path: ${shortened(ctx.path)}`);
     if (ctx.status === 405 || ctx.status === 501) {
-      throw new AppError('METHOD_NOT_ALLOWED', `${shown(ctx.path)} takes ${ctx.response.get('Allow')}`);
+      throw new AppError('METHOD_NOT_ALLOWED', `${shortened(ctx.path)} takes ${ctx.response.get('Allow')}`);
     }
   } catch (thrown) {
     const error = toAppError(thrown);
@@ -24,11 +24,11 @@ export const errorHandler: Middleware<AppState> = async (ctx, next) => {
       metrics.unexpectedErrors.inc();
       log.error({ requestId, err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
     } else if (error.status === 503) {
-      // A backend that is away is no fault of this process, and every probe would say so again.
+      // An unreachable backend is not this process's fault, and each probe would repeat the error.
       log.warn({ requestId, err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
     }
-    // Node reads past a body that nobody has begun to read. What a reader has left half-way would stand before
-    // the connection's next request, which was never answered.
+    // Node discards a body that nobody has begun to read. The rest of one read in part would precede the
+    // connection's next request, which would never be answered.
     if (!ctx.req.complete) ctx.req.unpipe().resume();
     respondError(ctx, error);
   }

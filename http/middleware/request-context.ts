@@ -9,11 +9,11 @@ import { metrics } from '../../domain/platform/metrics.js';
 import type { AppState } from '../context.js';
 
 /**
- * First of all: gives the request its id (a caller's UUID is kept, so that one id runs through a
- * proxy's log and ours), says who calls, and logs and measures the answer when it is out.
+ * The first middleware: sets the request's id (the caller's UUID if it sends one, so that a proxy's log and ours
+ * share it) and identifies the client; logs and measures the answer.
  */
 export function requestContext(domain: Domain, config: Config, logger: Logger): Middleware<AppState> {
-  // `*` lets every page call, and knows none of them.
+  // `*` allows every origin and names none.
   const knownPage = createOriginPolicy(config.CORS_ORIGINS?.filter((origin) => origin !== '*'));
   return async (ctx, next) => {
     const startedAt = process.hrtime.bigint();

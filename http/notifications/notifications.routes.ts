@@ -1,10 +1,17 @@
 import type { Domain } from '../../domain/domain.js';
-import { DONE } from '../respond.js';
+import { detachFromKoa } from '../node-internals.js';
 import { type Route, route } from '../route.js';
-import { detachFromKoa } from '../sse/detach-from-koa.js';
 import { STREAM_HEADERS } from '../sse/event-format.js';
 import type { StreamHub } from '../sse/stream-hub.js';
-import { deleteBody, notificationParams } from './notifications.schema.js';
+import {
+  deleteBody,
+  eventStream,
+  notificationList,
+  notificationParams,
+  streamHeaders,
+} from './notifications.schema.js';
+
+const tag = 'Notifications';
 
 /** Interface, "Notifications". */
 export function notificationRoutes({ notifications }: Domain, streams: StreamHub): Route[] {
@@ -12,8 +19,16 @@ export function notificationRoutes({ notifications }: Domain, streams: StreamHub
     route({
       method: 'get',
       path: '/notification/connect',
+      tag,
+      id: 'openEventStream',
+      summary: 'Open event stream',
+      description:
+        'Opens the stream of the calling member’s notifications. Every event is named `sse`. The first one says `EventStream Created. [userId=N]`; each later one holds a notification record as JSON. Event ids are `{memberNo}_{n}`, n rising: send the last one you have as `Last-Event-ID` and everything missed comes first, in order. A comment line comes every 20 s. The stream ends when its token expires, when its reader lags more than 1 MiB or takes nothing for 30 s, or when the member opens an eleventh one.',
       auth: 'required',
       limit: 'read',
+      headers: streamHeaders,
+      answer: eventStream,
+      answerHeaders: STREAM_HEADERS,
       async handle({ actor, peek, ctx }) {
         // The answer to HEAD has no body, so nothing would ever end it.
         if (peek) {
@@ -21,11 +36,10 @@ export function notificationRoutes({ notifications }: Domain, streams: StreamHub
           ctx.status = 200;
           return undefined;
         }
-        // The usual browser polyfill sends it in the query. Whatever they hold, there is a stream.
+        // The usual browser polyfill sends the id in the query. Any value opens a stream.
         const sent = [ctx.get('Last-Event-ID'), [ctx.query.lastEventId].flat().at(-1) ?? ''];
         const expiresAt = ctx.state.session?.expiresAt ?? 0;
         const after = await notifications.resumeAfter(actor.no, sent);
-        // From here on the response is the hub's: it writes to it until one side ends it.
         ctx.respond = false;
         detachFromKoa(ctx);
         streams.open(ctx.req, ctx.res, actor.no, expiresAt, after);
@@ -36,33 +50,43 @@ export function notificationRoutes({ notifications }: Domain, streams: StreamHub
     route({
       method: 'get',
       path: '/notification/all',
+      tag,
+      id: 'listNotifications',
+      summary: 'List all notifications',
+      description:
+        'Returns the calling member’s notifications, newest first: those not deleted, and of the chat ones only the latest per room, at most 1,000.',
       auth: 'required',
       limit: 'read',
+      answer: notificationList,
       handle: ({ actor }) => notifications.list(actor),
     }),
 
     route({
       method: 'post',
       path: '/notification',
+      tag,
+      id: 'deleteNotifications',
+      summary: 'Delete notifications',
+      description: 'Deletes several notifications, or none where one of them is not the calling member’s.',
       auth: 'required',
       limit: 'write',
       body: deleteBody,
-      async handle({ actor, body }) {
-        await notifications.remove(actor, body.idList);
-        return DONE;
-      },
+      errors: { NOTIFICATION_NOT_FOUND: 'idList: notification 88 does not exist' },
+      handle: ({ actor, body }) => notifications.remove(actor, body.idList),
     }),
 
     route({
       method: 'patch',
       path: '/notification/checked/:notificationId',
+      tag,
+      id: 'markNotificationRead',
+      summary: 'Mark notification read',
+      description: 'Sets `checked`; of a chat, the older ones of its room with it.',
       auth: 'required',
       limit: 'write',
       params: notificationParams,
-      async handle({ actor, params }) {
-        await notifications.check(actor, params.notificationId);
-        return DONE;
-      },
+      errors: { NOTIFICATION_NOT_FOUND: 'notification 88 does not exist' },
+      handle: ({ actor, params }) => notifications.check(actor, params.notificationId),
     }),
   ];
 }

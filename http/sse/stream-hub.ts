@@ -4,92 +4,86 @@ import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { Stream, type StreamServices } from './stream.js';
 
-/** A heartbeat every so many ms; the usual polyfill gives up after 45 s of silence. (contract, section 6) */
+/** Heartbeat interval, ms; the usual polyfill reconnects after 45 s of silence. (contract, section 6) */
 const HEARTBEAT_MS = 20_000;
 
-/** Most streams of one member; the oldest gives way. (contract, section 6) */
+/** Most streams of one member; one more closes the oldest. (contract, section 6) */
 const MAX_STREAMS = 10;
 
 /** Every open event stream of this process. */
-export interface StreamHub {
-  /** Takes a response over and streams the member's notifications after `cursor` to it. */
-  open(req: IncomingMessage, res: ServerResponse, memberNo: number, expiresAt: number, cursor: number): void;
+export class StreamHub {
+  readonly #services: StreamServices;
+  readonly #streams = new Set<Stream>();
+  readonly #byMember = new Map<number, Set<Stream>>();
+  readonly #expiries = new Map<Stream, NodeJS.Timeout>();
+  readonly #heartbeat: NodeJS.Timeout;
+  #closing = false;
+
+  constructor(notifications: Notifications, logger: Logger) {
+    this.#services = {
+      notifications,
+      logger,
+      onClose: (stream, reason) => {
+        metrics.streams.dec();
+        metrics.streamsClosed.inc({ reason });
+        this.#remove(stream);
+      },
+    };
+    this.#heartbeat = setInterval(() => {
+      for (const stream of this.#streams) {
+        stream.heartbeat();
+        this.#setExpiry(stream);
+      }
+    }, HEARTBEAT_MS);
+  }
+
+  /** Streams the member's notifications after `cursor` to a response; the hub owns it from here on. */
+  open(req: IncomingMessage, res: ServerResponse, memberNo: number, expiresAt: number, cursor: number): void {
+    // The client left while its cursor was looked up: `close` will not be emitted again.
+    if (res.destroyed || req.socket.destroyed) return;
+    const stream = new Stream(res, this.#services, memberNo, expiresAt, cursor);
+    metrics.streams.inc();
+    this.#streams.add(stream);
+    const mine = this.#byMember.get(memberNo) ?? new Set();
+    this.#byMember.set(memberNo, mine.add(stream));
+    if (mine.size > MAX_STREAMS) mine.values().next().value?.close('too-many');
+    this.#setExpiry(stream);
+    if (this.#closing) stream.close('drain');
+  }
+
   /**
-   * Ends all streams, each at a random moment of the time given (ms), so that not everybody comes back
-   * at once; their clients come back with their last event id.
+   * Ends all streams, each at a random moment within `windowMs`, so that clients do not reconnect all at once.
+   * They resume with their last event id.
    */
-  close(windowMs: number): Promise<void>;
-}
-
-export function createStreamHub(notifications: Notifications, logger: Logger): StreamHub {
-  const streams = new Set<Stream>();
-  const byMember = new Map<number, Set<Stream>>();
-  const expiries = new Map<Stream, NodeJS.Timeout>();
-  let closing = false;
-
-  /** One timer a stream would be memory for nothing: only those that end before the next beat get one. */
-  function armExpiry(stream: Stream): void {
-    const left = stream.expiresAt - Date.now();
-    if (left > HEARTBEAT_MS || expiries.has(stream)) return;
-    expiries.set(
-      stream,
-      setTimeout(() => stream.close('expired'), Math.max(0, left)),
+  async close(windowMs: number): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#heartbeat);
+    const ends = [...this.#streams].map(
+      (stream) =>
+        new Promise<void>((resolve) => {
+          setTimeout(() => {
+            stream.close('drain');
+            resolve();
+          }, Math.random() * windowMs);
+        }),
     );
+    await Promise.all(ends);
   }
 
-  const heartbeat = setInterval(() => {
-    for (const stream of streams) {
-      stream.heartbeat();
-      armExpiry(stream);
-    }
-  }, HEARTBEAT_MS);
+  /** Sets a timer only for a stream that expires before the next heartbeat: a timer each would waste memory. */
+  #setExpiry(stream: Stream): void {
+    const left = stream.expiresAt - Date.now();
+    if (left > HEARTBEAT_MS || this.#expiries.has(stream)) return;
+    const timer = setTimeout(() => stream.close('expired'), Math.max(0, left));
+    this.#expiries.set(stream, timer);
+  }
 
-  function forget(stream: Stream): void {
-    streams.delete(stream);
-    clearTimeout(expiries.get(stream));
-    expiries.delete(stream);
-    const mine = byMember.get(stream.memberNo);
+  #remove(stream: Stream): void {
+    this.#streams.delete(stream);
+    clearTimeout(this.#expiries.get(stream));
+    this.#expiries.delete(stream);
+    const mine = this.#byMember.get(stream.memberNo);
     mine?.delete(stream);
-    if (mine?.size === 0) byMember.delete(stream.memberNo);
+    if (mine?.size === 0) this.#byMember.delete(stream.memberNo);
   }
-
-  const services: StreamServices = {
-    notifications,
-    logger,
-    onClose(stream, reason) {
-      metrics.streams.dec();
-      metrics.streamsClosed.inc({ reason });
-      forget(stream);
-    },
-  };
-
-  return {
-    open(req, res, memberNo, expiresAt, cursor) {
-      // Gone while its cursor was looked up: its `close` has been and will not come again.
-      if (res.destroyed || req.socket.destroyed) return;
-      const stream = new Stream(res, services, memberNo, expiresAt, cursor);
-      metrics.streams.inc();
-      streams.add(stream);
-      const mine = byMember.get(memberNo) ?? new Set();
-      byMember.set(memberNo, mine.add(stream));
-      if (mine.size > MAX_STREAMS) mine.values().next().value?.close('too-many');
-      armExpiry(stream);
-      if (closing) stream.close('drain');
-    },
-
-    async close(windowMs) {
-      closing = true;
-      clearInterval(heartbeat);
-      const ends = [...streams].map(
-        (stream) =>
-          new Promise<void>((resolve) => {
-            setTimeout(() => {
-              stream.close('drain');
-              resolve();
-            }, Math.random() * windowMs);
-          }),
-      );
-      await Promise.all(ends);
-    },
-  };
 }

@@ -3,7 +3,7 @@ import type { Delivery, Notifications, Subscription } from '../../domain/notific
 import type { Logger } from '../../domain/platform/logger.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 
-/** Bytes a reader may lag before its stream is closed. (contract, section 6) */
+/** Bytes a reader may lag behind before its stream is closed. (contract, section 6) */
 const MAX_LAG = 1024 * 1024;
 
 /** Why a stream ended, for metrics and logs. */
@@ -13,31 +13,30 @@ export type CloseReason = 'client' | 'expired' | 'too-many' | 'slow' | 'drain' |
 export interface StreamServices {
   notifications: Notifications;
   logger: Logger;
-  /** Called once for each stream, whoever ended it. */
+  /** Called once for each stream, whichever side ended it. */
   onClose(stream: Stream, reason: CloseReason): void;
 }
 
 /**
- * One open event stream: everything after its cursor, in order, each once.
+ * One open event stream: every notification after its cursor, in order, each once.
  *
- * It subscribes, then replays what was missed, then goes live. A delivery that arrives during the replay
- * is held back by the same rule that heals a lost one: only the number after the cursor is written, a
- * jump is read from the database.
+ * It subscribes, replays what was missed, then writes deliveries as they come. One rule covers deliveries during
+ * the replay and lost ones: only the number after the cursor is written, a gap is read from the database.
  *
- * A class, because a stream is there for hours: functions of each stream's own would be memory.
+ * A class, because streams stay open for hours: closures for each would take more memory.
  */
 export class Stream {
   readonly memberNo: number;
-  /** Epoch ms at which its token ends, and so the stream. */
+  /** When its token expires, and the stream ends, epoch ms. */
   readonly expiresAt: number;
-  private readonly res: ServerResponse;
-  private readonly services: StreamServices;
-  private readonly subscription: Subscription;
-  private last: number;
-  /** The highest number seen that is not written yet. */
-  private wanted: number;
-  private reading = true;
-  private closed = false;
+  readonly #res: ServerResponse;
+  readonly #services: StreamServices;
+  readonly #subscription: Subscription;
+  #last: number;
+  /** The highest number seen. */
+  #target: number;
+  #reading = true;
+  #closed = false;
 
   /** @param cursor number of the last notification the client has */
   constructor(
@@ -49,60 +48,60 @@ export class Stream {
   ) {
     this.memberNo = memberNo;
     this.expiresAt = expiresAt;
-    this.res = res;
-    this.services = services;
-    this.last = cursor;
-    this.wanted = cursor;
-    this.subscription = services.notifications.subscribe(memberNo, (delivery) => this.take(delivery));
+    this.#res = res;
+    this.#services = services;
+    this.#last = cursor;
+    this.#target = cursor;
+    this.#subscription = services.notifications.subscribe(memberNo, (delivery) => this.#take(delivery));
 
     const gone = () => this.close('client');
     res.on('close', gone);
     res.on('error', gone);
     res.writeHead(200, STREAM_HEADERS);
-    this.write(
+    this.#write(
       `retry: ${RETRY_MS}\n${formatEvent(`${memberNo}_${cursor}`, `EventStream Created. [userId=${memberNo}]`)}`,
     );
-    void this.subscription.ready.then(() => {
-      if (!this.closed) this.startCatchUp();
+    void this.#subscription.ready.then(() => {
+      if (!this.#closed) this.#startCatchUp();
     });
   }
 
   heartbeat(): void {
-    this.write(HEARTBEAT);
+    this.#write(HEARTBEAT);
   }
 
   close(reason: CloseReason): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.subscription.end();
-    this.services.onClose(this, reason);
-    // A reader that does not read would hold an orderly end back for ever.
-    if (reason === 'slow' || reason === 'client') this.res.destroy();
-    else this.res.end();
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#subscription.end();
+    this.#services.onClose(this, reason);
+    // A client that does not read would delay an orderly end for ever.
+    if (reason === 'slow' || reason === 'client') this.#res.destroy();
+    else this.#res.end();
   }
 
-  private take(delivery: Delivery): void {
-    this.wanted = Math.max(this.wanted, delivery.n);
-    if (this.reading || delivery.n <= this.last) return;
-    if (delivery.n === this.last + 1) this.writeDelivery(delivery);
-    else this.startCatchUp();
+  #take(delivery: Delivery): void {
+    this.#target = Math.max(this.#target, delivery.n);
+    if (this.#reading || delivery.n <= this.#last) return;
+    if (delivery.n === this.#last + 1) this.#writeDelivery(delivery);
+    else this.#startCatchUp();
   }
 
-  private write(text: string): void {
-    if (this.closed) return;
-    this.res.write(text);
-    if (this.res.writableLength > MAX_LAG) this.close('slow');
+  #write(text: string): void {
+    if (this.#closed) return;
+    this.#res.write(text);
+    if (this.#res.writableLength > MAX_LAG) this.close('slow');
   }
 
-  private writeDelivery({ n, view }: Delivery): void {
-    this.last = n;
-    this.write(formatEvent(`${this.memberNo}_${n}`, JSON.stringify(view)));
+  #writeDelivery({ n, view }: Delivery): void {
+    this.#last = n;
+    this.#write(formatEvent(`${this.memberNo}_${n}`, JSON.stringify(view)));
   }
 
-  /** Resolves when the reader has taken what was written, or is gone. */
-  private drained(): Promise<void> {
-    const { res } = this;
-    if (this.closed) return Promise.resolve();
+  /** Resolves when the client has taken what was written, or is gone. */
+  #drained(): Promise<void> {
+    const res = this.#res;
+    if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
         res.off('drain', done);
@@ -114,33 +113,33 @@ export class Stream {
     });
   }
 
-  /** Reads on until nothing that was announced is missing, no faster than the reader reads. */
-  private async catchUp(): Promise<void> {
-    this.reading = true;
+  /** Reads until no number seen is missing, no faster than the client reads. */
+  async #catchUp(): Promise<void> {
+    this.#reading = true;
     try {
       do {
-        const target = this.wanted;
-        for await (const page of this.services.notifications.replayAfter(this.memberNo, this.last)) {
+        const target = this.#target;
+        for await (const page of this.#services.notifications.replayAfter(this.memberNo, this.#last)) {
           for (const delivery of page) {
-            this.writeDelivery(delivery);
-            // After each: a whole page at once could be more than a reader may lag, for every reader.
-            if (this.res.writableNeedDrain) await this.drained();
-            if (this.closed) return;
+            this.#writeDelivery(delivery);
+            // After each: a whole page could exceed the permitted lag of any client.
+            if (this.#res.writableNeedDrain) await this.#drained();
+            if (this.#closed) return;
           }
         }
-        // Numbers up to here that did not come are those of deleted notifications.
-        this.last = Math.max(this.last, target);
-      } while (this.wanted > this.last);
+        // Numbers that are missing up to here are those of deleted notifications.
+        this.#last = Math.max(this.#last, target);
+      } while (this.#target > this.#last);
     } finally {
-      this.reading = false;
+      this.#reading = false;
     }
   }
 
-  private startCatchUp(): void {
-    this.catchUp().catch((error) => {
-      this.services.logger.warn(
+  #startCatchUp(): void {
+    this.#catchUp().catch((error) => {
+      this.#services.logger.warn(
         { err: error, member: this.memberNo },
-        'a stream could not be caught up; its client comes back',
+        'a stream could not catch up; its client reconnects',
       );
       this.close('error');
     });

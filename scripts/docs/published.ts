@@ -1,9 +1,6 @@
 import type { Domain } from '../../domain/domain.js';
-import { listCloseReasons } from '../../gateway/close-reasons.js';
-import { clientEvents } from '../../gateway/events/index.js';
-import { buildAsyncApi } from '../../http/docs/asyncapi.js';
-import { buildOpenApi } from '../../http/docs/openapi.js';
-import { renderPage } from '../../http/docs/page/page.js';
+import { pushes, requests } from '../../gateway/protocol.js';
+import { buildDocuments } from '../../http/docs/docs.routes.js';
 import { documentedRoutes } from '../../http/router.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
 
@@ -33,15 +30,11 @@ export function breakUp(markup: string): string {
 /** What is published of the interface, by file name: what a service with default ports serves. */
 export function publishedDocuments(): Record<string, string> {
   // The routes' definitions alone: their handlers are never called, so they get nothing to work with.
-  const openApi = buildOpenApi(documentedRoutes({} as Domain, {} as StreamHub));
-  const asyncApi = buildAsyncApi({
-    port: PUBLISHED_PORT,
-    events: clientEvents,
-    closeReasons: listCloseReasons(),
-  });
+  const routes = documentedRoutes({} as Domain, {} as StreamHub);
+  const { openApi, asyncApi, page } = buildDocuments(routes, { port: PUBLISHED_PORT, requests, pushes });
   return {
     'openapi.json': `${layOut(openApi)}\n`,
     'asyncapi.json': `${layOut(asyncApi)}\n`,
-    'docs.html': breakUp(renderPage(openApi, asyncApi)),
+    'docs.html': breakUp(page),
   };
 }

@@ -3,8 +3,8 @@ import { adoptionPost } from '../support/chat.js';
 import { service } from '../support/service.js';
 
 /**
- * What the documented calls are made upon, under the names that interface.md gives to the numbers in
- * its paths and bodies. Everything is the caller's to read, change and delete.
+ * The records that the documented calls are made upon, by the names that interface.md uses in paths and bodies.
+ * The caller may read, change and delete all of them.
  */
 export interface Numbers {
   article_id: number;
@@ -25,7 +25,7 @@ export interface Prepared {
   numbers: Numbers;
 }
 
-/** Everything one call may need, made new. */
+/** Creates everything that a call may need. */
 export async function prepare(): Promise<Prepared> {
   const { domain } = await service();
   const [caller, other] = [await member(), await member()];

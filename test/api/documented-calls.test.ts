@@ -1,30 +1,13 @@
 import { expect } from 'chai';
+import { expectDocumented } from '../support/api-documents.js';
 import { service } from '../support/service.js';
 import { type Numbers, type Prepared, prepare } from './board.js';
 import { type DocumentedCall, documentedCalls } from './documented-calls.js';
-import { expectShape } from './shapes.js';
 
-/** A User-Agent of each test's own: a call without a token is known by address and User-Agent. */
+/** Each call has a User-Agent of its own: a call without a token is identified by address and User-Agent. */
 let agents = 0;
 
-interface Sent {
-  path: string;
-  init: RequestInit;
-}
-
-function requestOf(call: DocumentedCall, prepared: Prepared, as: Record<string, string>): Sent {
-  const body = call.text ? call.text(prepared) : call.body && JSON.stringify(call.body(prepared.numbers));
-  return {
-    path: call.path.replace(/\{(\w+)\}/g, (_, name: keyof Numbers) => String(prepared.numbers[name])),
-    init: {
-      method: call.method,
-      headers: { ...as, ...call.headers },
-      ...(body === undefined ? {} : { body }),
-    },
-  };
-}
-
-/** What calls are made upon that leave it there. */
+/** The records for calls that do not use them up. */
 let lasting: Promise<Prepared> | undefined;
 
 function board(): Promise<Prepared> {
@@ -32,7 +15,24 @@ function board(): Promise<Prepared> {
   return lasting;
 }
 
-/** Makes the call known to its caller first, as the web app does by listing its rooms, then makes it. */
+async function send(
+  { call, body, text, headers }: DocumentedCall,
+  prepared: Prepared,
+  as: Record<string, string>,
+): Promise<Response> {
+  const { http } = await service();
+  const [method = '', path = ''] = call.split(' ');
+  const sent = text ? text(prepared) : body && JSON.stringify(body(prepared.numbers));
+  const json = { 'Content-Type': 'application/json;charset=UTF-8' };
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: keyof Numbers) => String(prepared.numbers[name]));
+  return fetch(http + filled, {
+    method,
+    headers: { ...as, ...headers, ...(sent === undefined ? {} : json) },
+    ...(sent === undefined ? {} : { body: sent }),
+  });
+}
+
+/** Makes the client known to the service first, as the web app does by listing its rooms, then makes the call. */
 async function make(
   call: DocumentedCall,
   authorization: (token: string) => string,
@@ -45,42 +45,45 @@ async function make(
   const client = { 'User-Agent': `contract/${agents}` };
   const token = { Authorization: authorization(prepared.caller.token) };
   await fetch(`${http}/chatroom`, { headers: { ...client, ...token } });
-  const { path, init } = requestOf(call, prepared, { ...client, ...(call.authorization ? token : {}) });
-  return fetch(http + path, init);
+  return send(call, prepared, { ...client, ...(call.anonymous ? {} : token) });
 }
 
-async function expectAnswer(call: DocumentedCall, answer: Response): Promise<void> {
-  if (call.answer === 'event stream') {
+/** Fails where an array is empty or a field null: the board has something for each. */
+function expectFilled(value: unknown, path = 'body'): void {
+  expect(value, path).to.not.equal(null);
+  if (Array.isArray(value)) expect(value, path).to.not.be.empty;
+  if (typeof value !== 'object') return;
+  for (const [name, inner] of Object.entries(value as object)) expectFilled(inner, `${path}.${name}`);
+}
+
+/** Fails unless the call has succeeded as documented, with every field filled. */
+async function expectAnswer({ call }: DocumentedCall, answer: Response): Promise<void> {
+  const [method = ''] = call.split(' ');
+  if (answer.headers.get('content-type')?.startsWith('text/event-stream')) {
+    expectDocumented(method, answer.url, answer);
     expect(answer.status).to.equal(200);
-    expect(answer.headers.get('content-type')).to.match(/^text\/event-stream\b/);
-    expect(answer.headers.get('x-accel-buffering')).to.equal('no');
-    expect(answer.headers.get('connection')).to.equal('keep-alive');
     await answer.body?.cancel();
     return;
   }
   const text = await answer.text();
   expect(answer.status, text).to.equal(200);
-  expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
-  const body: unknown = JSON.parse(text);
-  if (call.answer === 'status body') expect(text).to.equal('{"status":200}');
-  else if (call.answer === 'like-count body') {
-    expectShape(body, { status: 'integer', data: 'integer' });
-    expect(body).to.have.property('status', 200);
-  } else {
-    expectShape(body, call.answer);
-    expect(body, 'legacy clients take a truthy status as an error').not.to.have.property('status');
-  }
+  const body = JSON.parse(text);
+  expectDocumented(method, answer.url, { status: 200, headers: answer.headers, body });
+  expectFilled(body);
+  if (method !== 'GET' && !('data' in body || 'id' in body)) expect(text).to.equal('{"status":200}');
+  if (method === 'GET')
+    expect(body, 'legacy clients take a status for an error').not.to.have.property('status');
 }
 
 describe('every documented call', () => {
   for (const call of documentedCalls) {
-    describe(`${call.name}: ${call.method} ${call.path}`, () => {
+    describe(`${call.name}: ${call.call}`, () => {
       it('answers to the letter', async () => {
         await expectAnswer(call, await make(call, (token) => token));
       });
 
-      if (call.authorization) {
-        it('takes the token after Bearer as well', async () => {
+      if (!call.anonymous) {
+        it('accepts the token after Bearer as well', async () => {
           await expectAnswer(call, await make(call, (token) => `Bearer ${token}`));
         });
 
@@ -91,12 +94,10 @@ describe('every documented call', () => {
         });
       }
 
-      const isPublic = call.method === 'GET' && /^\/(community|adopt)\//.test(call.path);
-      if (call.authorization && !isPublic) {
+      const isPublic = /^GET \/(community|adopt)\//.test(call.call);
+      if (!call.anonymous && !isPublic) {
         it('is refused without a token', async () => {
-          const { http } = await service();
-          const { path, init } = requestOf(call, await board(), {});
-          const answer = await fetch(http + path, init);
+          const answer = await send(call, await board(), {});
           expect(answer.status).to.equal(401);
           expect(await answer.json()).to.deep.equal({
             status: 401,
@@ -107,22 +108,20 @@ describe('every documented call', () => {
       }
 
       it('ignores _csrf and unknown fields wherever they are sent', async () => {
-        const { body } = call;
+        const { body, text } = call;
         const withCsrf: DocumentedCall = {
           ...call,
-          path: `${call.path}${call.path.includes('?') ? '&' : '?'}_csrf=1&_csrf=2&later=x`,
+          call: `${call.call}${call.call.includes('?') ? '&' : '?'}_csrf=1&_csrf=2&later=x`,
           headers: { ...call.headers, 'X-CSRF-TOKEN': '1' },
-          ...(body
-            ? { body: (numbers: Numbers) => ({ ...(body(numbers) as object), _csrf: {}, later: [null] }) }
-            : {}),
-          ...(call.text ? { text: (prepared: Prepared) => `${call.text?.(prepared)}&_csrf=1` } : {}),
+          ...(body ? { body: (numbers) => ({ ...body(numbers), _csrf: {}, later: [null] }) } : {}),
+          ...(text ? { text: (prepared) => `${text(prepared)}&_csrf=1` } : {}),
         };
         await expectAnswer(call, await make(withCsrf, (token) => token));
       });
     });
   }
 
-  it('is of the number that the interface lists', () => {
+  it('is one of the 23 that the interface lists', () => {
     expect(documentedCalls).to.have.length(23);
   });
 });

@@ -1,38 +1,23 @@
 import type { Numbers, Prepared } from './board.js';
-import {
-  articleDetail,
-  articleList,
-  chatPayload,
-  chatRoom,
-  comment,
-  messageList,
-  notification,
-  renderRecord,
-} from './documented-shapes.js';
-import type { Shape } from './shapes.js';
 
 /** One call as interface.md documents it. */
 export interface DocumentedCall {
   name: string;
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With the interface's own placeholders; each is one of the prepared numbers. */
-  path: string;
-  /** False where the interface says that no Authorization header is sent. */
-  authorization: boolean;
-  /** Headers beside Authorization. */
+  call: string;
+  /** The interface sends no Authorization header. */
+  anonymous?: true;
+  /** Headers beside Authorization and Content-Type. */
   headers?: Record<string, string>;
   /** The JSON body; none where absent. */
-  body?: (numbers: Numbers) => unknown;
-  /** The body as sent, where it is not JSON. */
+  body?: (numbers: Numbers) => object;
+  /** The body as sent, where it is labelled as JSON and is not. */
   text?: (prepared: Prepared) => string;
-  /** Whether it succeeds only once on a board. */
+  /** Succeeds only once on a board. */
   spends?: true;
-  /** What has to be there for the call to succeed, and is not among what is always prepared. */
+  /** What the call needs beside what is always prepared. */
   first?: (prepared: Prepared) => Promise<unknown>;
-  answer: 'status body' | 'like-count body' | 'event stream' | Shape;
 }
-
-const json = { 'Content-Type': 'application/json;charset=UTF-8' };
 
 const articlePayload = {
   categoryId: 1,
@@ -41,137 +26,58 @@ const articlePayload = {
   imageList: [{ id: 1, url: 'https://cdn.example.org/bori.jpg' }],
 };
 
+const hearted = ({ article_id }: Numbers) => ({ target: 'article', id: article_id });
+
 /** Every call of interface.md, "Endpoints", in its order. */
 export const documentedCalls: DocumentedCall[] = [
   // Community: articles
-  {
-    name: 'Read article',
-    method: 'GET',
-    path: '/community/article/{article_id}',
-    authorization: true,
-    answer: articleDetail,
-  },
-  {
-    name: 'List articles',
-    method: 'GET',
-    path: '/community/list/recent',
-    authorization: true,
-    answer: articleList,
-  },
+  { name: 'Read article', call: 'GET /community/article/{article_id}' },
+  { name: 'List articles', call: 'GET /community/list/recent' },
   {
     name: 'Create article',
-    method: 'POST',
-    path: '/community/article',
-    authorization: true,
-    headers: json,
+    call: 'POST /community/article',
     body: () => ({ ...articlePayload, thumbnail: 'https://cdn.example.org/bori-small.jpg' }),
-    answer: 'status body',
   },
-  {
-    name: 'Edit article',
-    method: 'PATCH',
-    path: '/community/article/{article_id}',
-    authorization: true,
-    headers: json,
-    body: () => articlePayload,
-    answer: 'status body',
-  },
-  {
-    name: 'Delete article',
-    method: 'DELETE',
-    path: '/community/article/{article_id}',
-    authorization: true,
-    spends: true,
-    answer: 'status body',
-  },
+  { name: 'Edit article', call: 'PATCH /community/article/{article_id}', body: () => articlePayload },
+  { name: 'Delete article', call: 'DELETE /community/article/{article_id}', spends: true },
   // Community: bookmarks
-  {
-    name: 'Add bookmark',
-    method: 'POST',
-    path: '/community/bookmark/{target_id}',
-    authorization: true,
-    spends: true,
-    answer: 'status body',
-  },
+  { name: 'Add bookmark', call: 'POST /community/bookmark/{target_id}', spends: true },
   {
     name: 'Remove bookmark',
-    method: 'DELETE',
-    path: '/community/bookmark/{target_id}',
-    authorization: true,
+    call: 'DELETE /community/bookmark/{target_id}',
     first: ({ caller, numbers }) => caller.post(`/community/bookmark/${numbers.target_id}`),
-    answer: 'status body',
   },
   // Community: comments
-  {
-    name: 'List comments',
-    method: 'GET',
-    path: '/community/comment/{article_id}',
-    authorization: true,
-    answer: [comment],
-  },
+  { name: 'List comments', call: 'GET /community/comment/{article_id}' },
   {
     name: 'Create comment',
-    method: 'POST',
-    path: '/community/comment',
-    authorization: true,
-    headers: json,
+    call: 'POST /community/comment',
     body: ({ article_id, comment_id }) => ({ boardId: article_id, parentId: comment_id, context: 'Me too' }),
-    answer: 'status body',
   },
   {
     name: 'Edit comment',
-    method: 'PATCH',
-    path: '/community/comment',
-    authorization: true,
-    headers: json,
+    call: 'PATCH /community/comment',
     body: ({ comment_id }) => ({ id: comment_id, context: 'Congratulations to both' }),
-    answer: 'status body',
   },
-  {
-    name: 'Delete comment',
-    method: 'DELETE',
-    path: '/community/comment/{comment_id}',
-    authorization: true,
-    spends: true,
-    answer: 'status body',
-  },
+  { name: 'Delete comment', call: 'DELETE /community/comment/{comment_id}', spends: true },
   // Community: likes
-  {
-    name: 'Add like',
-    method: 'POST',
-    path: '/community/heart',
-    authorization: true,
-    headers: json,
-    body: ({ article_id }) => ({ target: 'article', id: article_id }),
-    spends: true,
-    answer: 'like-count body',
-  },
+  { name: 'Add like', call: 'POST /community/heart', body: hearted, spends: true },
   {
     name: 'Remove like',
-    method: 'DELETE',
-    path: '/community/heart/article/{article_id}',
-    authorization: true,
-    first: ({ caller, numbers }) =>
-      caller.post('/community/heart', { target: 'article', id: numbers.article_id }),
-    answer: 'like-count body',
+    call: 'DELETE /community/heart/article/{article_id}',
+    first: ({ caller, numbers }) => caller.post('/community/heart', hearted(numbers)),
   },
   // Chat
   {
     name: 'Create chat room',
-    method: 'POST',
-    path: '/chatroom',
-    authorization: true,
-    headers: json,
+    call: 'POST /chatroom',
     body: ({ otherSaleNo, createMember }) => ({ saleNo: otherSaleNo, createMember }),
     spends: true,
-    answer: 'status body',
   },
   {
     name: 'Push chat notification',
-    method: 'POST',
-    path: '/chatroom/notification',
-    authorization: false,
-    headers: json,
+    call: 'POST /chatroom/notification',
+    anonymous: true,
     body: ({ chat_no, saleNo }) => ({
       id: null,
       chatNo: chat_no,
@@ -184,71 +90,37 @@ export const documentedCalls: DocumentedCall[] = [
       readCount: null,
       senderEmail: null,
     }),
-    answer: chatPayload,
   },
   {
     name: 'Disconnect from room',
-    method: 'POST',
-    path: '/chatroom/{chat_no}',
-    authorization: false,
-    headers: json,
+    call: 'POST /chatroom/{chat_no}',
+    anonymous: true,
     text: ({ caller }) => `email=${encodeURIComponent(caller.email)}`,
-    answer: 'status body',
   },
-  {
-    name: 'List chat rooms',
-    method: 'GET',
-    path: '/chatroom',
-    authorization: true,
-    answer: [chatRoom],
-  },
-  {
-    name: 'List messages of a room',
-    method: 'GET',
-    path: '/chatroom/{chat_no}',
-    authorization: true,
-    answer: messageList,
-  },
+  { name: 'List chat rooms', call: 'GET /chatroom' },
+  { name: 'List messages of a room', call: 'GET /chatroom/{chat_no}' },
   // Adoption listing
   {
     name: 'List render records',
-    method: 'GET',
-    path: '/adopt/render?_csrf=0b5c2c2e-6a3f-4a5e-9f0d-2f6d1c0e8b11',
-    authorization: false,
-    answer: [renderRecord],
+    call: 'GET /adopt/render?_csrf=0b5c2c2e-6a3f-4a5e-9f0d-2f6d1c0e8b11',
+    anonymous: true,
   },
   // Notifications
   {
     name: 'Open event stream',
-    method: 'GET',
-    path: '/notification/connect',
-    authorization: true,
+    call: 'GET /notification/connect',
     headers: { 'Last-Event-ID': '', Accept: 'text/event-stream' },
-    answer: 'event stream',
   },
   {
     name: 'List all notifications',
-    method: 'GET',
-    path: '/notification/all',
-    authorization: true,
+    call: 'GET /notification/all',
     headers: { Accept: 'application/json' },
-    answer: [notification],
   },
   {
     name: 'Delete notifications',
-    method: 'POST',
-    path: '/notification',
-    authorization: true,
-    headers: json,
+    call: 'POST /notification',
     body: ({ notification_id }) => ({ idList: [notification_id] }),
     spends: true,
-    answer: 'status body',
   },
-  {
-    name: 'Mark notification read',
-    method: 'PATCH',
-    path: '/notification/checked/{notification_id}',
-    authorization: true,
-    answer: 'status body',
-  },
+  { name: 'Mark notification read', call: 'PATCH /notification/checked/{notification_id}' },
 ];

@@ -7,8 +7,8 @@ import { service } from '../support/service.js';
 import { connect } from '../support/sockets.js';
 import { takeErrors } from '../support/unexpected-errors.js';
 
-/** Codes that other tests reach: a demo page of another origin; limits and a database of a service of its own. */
-const elsewhere = ['ORIGIN_NOT_ALLOWED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE'];
+/** Codes that other tests reach, with services of their own. */
+const reachedElsewhere = ['ORIGIN_NOT_ALLOWED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE'];
 
 const NONE = 999_999_999;
 
@@ -88,7 +88,7 @@ describe('error codes', () => {
     ],
   ];
 
-  it('come over REST with their status, in the one form', async () => {
+  it('come over REST with their status, in one form', async () => {
     const statuses = new Map(listErrorCodes().map(({ code, status }): [string, number] => [code, status]));
     for (const [code, request] of overRest) {
       const { status, body, headers } = await request();
@@ -129,7 +129,7 @@ describe('error codes', () => {
     }
   });
 
-  it('of what nobody foresaw is 500 without internals, by REST and socket, and logged once each', async () => {
+  it('for an unexpected error is 500 without internals, over REST and sockets, logged once each', async () => {
     const { domain } = await service();
     const { chat } = domain;
     const { listRooms, sendMessage } = chat;
@@ -139,7 +139,7 @@ describe('error codes', () => {
     chat.sendMessage = chat.listRooms = async () => {
       throw secret;
     };
-    // Routes and events were given the domain's areas when the service started: the same objects.
+    // Routes and events hold the same objects.
     try {
       const answer = await me.get('/chatroom');
       expect(await counted()).to.equal(before + 1);
@@ -167,6 +167,6 @@ describe('error codes', () => {
 
   it('are all reachable: the catalogue holds no other', () => {
     const codes = listErrorCodes().map(({ code }) => code as string);
-    expect(codes.filter((code) => !reached.has(code))).to.have.members(elsewhere);
+    expect(codes.filter((code) => !reached.has(code))).to.have.members(reachedElsewhere);
   });
 });

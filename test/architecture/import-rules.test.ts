@@ -122,7 +122,6 @@ describe('import rules', () => {
     ['uWebSockets.js', /^gateway\//],
     ['koa', /^http\//],
     ['@koa/router', /^http\//],
-    ['koa-body', /^http\//],
     ['dotenv', /^domain\/platform\/config\.ts$/],
   ];
   for (const [name, allowed] of confined) {

@@ -1,69 +1,69 @@
 import { expect } from 'chai';
+import type { JsonSchema } from '../../http/docs/schemas.js';
 import { documentedCalls } from '../api/documented-calls.js';
-import * as shapes from '../api/documented-shapes.js';
-import type { Shape } from '../api/shapes.js';
+import { openApi } from '../support/api-documents.js';
 import { textOf } from './documents.js';
 
 const page = textOf('docs/interface.md');
 
-/** The tested shape of each table of fields. A comment's replies have no table of their own. */
-const tables: Record<string, Shape> = {
-  'Article detail': shapes.articleDetail,
-  'Article summary': (shapes.articleList as { hot: Shape }).hot,
-  Comment: { ...(shapes.comment as object), comments: [{}] },
-  'Chat room': shapes.chatRoom,
-  'Message list': shapes.messageList,
-  'Chat notification payload': shapes.chatPayload,
-  'Adoption render record': shapes.renderRecord,
-  Notification: shapes.notification,
+/** The schema of each table of fields. */
+const tables: Record<string, string> = {
+  'Article detail': 'ArticleDetail',
+  'Article summary': 'ArticleSummary',
+  Comment: 'Comment',
+  'Chat room': 'ChatRoom',
+  'Message list': 'MessageList',
+  'Chat notification payload': 'ChatNotification',
+  'Adoption render record': 'RenderRecord',
+  Notification: 'Notification',
 };
 
-/** The JSON type of a more exact type of a shape. */
-const types: Record<string, string> = {
-  integer: 'number',
-  'epoch milliseconds': 'number',
-  'local date-time': 'string',
-  'six numbers': 'array of number',
-};
+function resolved(schema: JsonSchema): JsonSchema {
+  const { $ref } = schema as { $ref?: string };
+  return ($ref && openApi.components.schemas[$ref.replace(/.*\//, '')]) || schema;
+}
 
-/** Fields and types as a table has them: `header.title string`. */
-function rowsOf(shape: object, prefix = ''): string[] {
-  return Object.entries(shape).flatMap(([name, of]: [string, Shape]) => {
-    const field = `${prefix}${name}`;
-    if (typeof of === 'string') return [`${field} ${types[of] ?? of}`];
-    return Array.isArray(of)
-      ? [`${field} array of object`, ...rowsOf(of[0] as object, `${field}[].`)]
-      : [`${field} object`, ...rowsOf(of, `${field}.`)];
+/** Fields and types as a table has them: `header.title string`. A comment's replies have no table of their own. */
+function rowsOf(schema: JsonSchema, prefix = ''): string[] {
+  return Object.entries(schema.properties as Record<string, JsonSchema>).flatMap(([name, field]) => {
+    const path = prefix + name;
+    const { type, items, properties } = field;
+    const typeName = (one: unknown) => String(one).replace('integer', 'number');
+    if (properties) return [`${path} object`, ...rowsOf(field, `${path}.`)];
+    if (!items) return [`${path} ${typeName(type)}`];
+    const inner = resolved(items as JsonSchema);
+    const isTold = path === 'comments' || !inner.properties;
+    return [`${path} array of ${typeName(inner.type)}`, ...(isTold ? [] : rowsOf(inner, `${path}[].`))];
   });
 }
 
 describe('docs/interface.md', () => {
-  for (const [heading, shape] of Object.entries(tables)) {
-    it(`lists the tested fields: ${heading}`, () => {
+  for (const [heading, name] of Object.entries(tables)) {
+    it(`has the fields of the schema: ${heading}`, () => {
       const [, section = ''] = page.split(`### ${heading}\n`);
       const rows = [...(section.split('\n#')[0] ?? '').matchAll(/^\| ([\w.[\]]+) \| ([\w ]+) \|/gm)]
         .slice(1)
         .map(
           ([, field, type]) => `${field} ${type?.replace(' or null', '').replace('of reply', 'of object')}`,
         );
-      expect(rows).to.deep.equal(rowsOf(shape as object));
+      expect(rows).to.deep.equal(rowsOf(openApi.components.schemas[name] as JsonSchema));
     });
   }
 
-  it('lists the tested calls, in their order', () => {
+  it('has the calls that are tested, in their order', () => {
     const calls = [...page.matchAll(/^\| ([\w ]+) \| `([A-Z]+ \/\S+)` \|/gm)].map(
       ([, name, call]) => `${name}: ${call}`,
     );
     const tested = documentedCalls.map(
-      ({ name, method, path }) =>
-        `${name}: ${method} ${path.replace(/\?.*/, '').replace('heart/article/{article_id}', 'heart/{target}/{id}')}`,
+      ({ name, call }) =>
+        `${name}: ${call.replace(/\?.*/, '').replace('heart/article/{article_id}', 'heart/{target}/{id}')}`,
     );
     expect(calls).to.deep.equal(tested);
   });
 });
 
 describe('docs/contract.md', () => {
-  it('lists the events of both directions, in their order', () => {
+  it('names the events of both directions, in their order', () => {
     const [, clients = '', server = ''] =
       /^- Clients send ([^.]+)\.[\s\S]*?^- The server sends ([^.]+)\./m.exec(textOf('docs/contract.md')) ??
       [];

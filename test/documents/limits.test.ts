@@ -165,11 +165,15 @@ const told: [
     [decisions('community-rules'), 'category 0 to #;'],
   ],
   ['http/community/articles.schema.ts MAX_PAGE', spelt, [decisions('community-rules'), 'page up to #']],
-  ['http/community/articles.schema.ts MAX_PAGE', count, [openApi, '"minimum":1,"maximum":#,"default":1}']],
+  [
+    'http/community/articles.schema.ts MAX_PAGE',
+    count,
+    [openApi, '"minimum":1,"maximum":#,"type":"integer","default":1}'],
+  ],
   [
     'http/community/articles.schema.ts MAX_SIZE',
     count,
-    [openApi, '"minimum":1,"maximum":#,"default":10}'],
+    [openApi, '"minimum":1,"maximum":#,"type":"integer","default":10}'],
     [contract, '10 by default, at most #.'],
   ],
   ['http/community/comments.schema.ts MAX_CONTEXT', spelt, [decisions('community-rules'), ', comment #,']],
@@ -231,8 +235,8 @@ const told: [
     [contract, 'line is sent every #,'],
   ],
   // Requests.
-  ['http/middleware/json-body.ts MAX_BODY', mib, [openApi, 'A body has at most #']],
-  ['http/chat/form-body.ts MAX_BODY', kib, [openApi, 'a form #']],
+  ['http/read-body.ts MAX_BODY', mib, [openApi, 'A body has at most #']],
+  ['http/read-body.ts MAX_FORM', kib, [openApi, 'a form #']],
   ['http/server.ts MAX_HEAD', kib, [openApi, 'all headers #'], [legacy, 'may have #.']],
   // The sum of both.
   ['http/server.ts KEEP_ALIVE_MS', words(5_000, '6 s'), [operations, 'Idle connections stay open for #']],

@@ -3,6 +3,7 @@ import { connect as connectTcp } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { AppError } from '../../domain/kernel/errors.js';
+import type { NotificationView } from '../../domain/kernel/live.js';
 import { eventually } from '../support/eventually.js';
 import { type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { connect, refusal } from '../support/sockets.js';
@@ -195,16 +196,20 @@ describe('a gateway', () => {
       for (const one of [inside, other])
         expect(await one.ask('room:join', { chatNo: 1 })).to.include({ status: 200 });
       await outside.ask('room:join', { chatNo: 2 });
+      const notice = (id: number): NotificationView => ({
+        ...{ id, type: 'comment', content: 'x', url: '/board/1', publishedAt: [2022, 8, 1, 12, 34, 56] },
+        ...{ name: 'Minji', checked: false, del: false },
+      });
       const told: unknown[][] = [];
       inside.socket.onAny((...event) => told.push(event));
       live.typing(1, 8, true);
       live.presenceHere(1, 9, true);
-      live.notification(7, { id: 1 } as never);
-      live.notificationHere(7, { id: 2 } as never);
-      live.notificationHere(9, { id: 3 } as never);
+      live.notification(7, notice(1));
+      live.notificationHere(7, notice(2));
+      live.notificationHere(9, notice(3));
       // What comes last has everything before it.
-      live.notification(7, { id: 4 } as never);
-      live.notification(8, { id: 5 } as never);
+      live.notification(7, notice(4));
+      live.notification(8, notice(5));
       const notified = (heard: { id: number }[]) => heard.map(({ id }) => id);
       for (const [one, ids] of [
         [inside, [1, 2, 4]],

@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { call, type Member, member } from '../support/api.js';
 import { service } from '../support/service.js';
@@ -77,6 +78,21 @@ describe('the content type of a body', () => {
     expect(await post(replaced, 'application/json')).to.deep.equal([200, undefined]);
     const plain = '{"categoryId":1,"title":"in ASCII","context":"x"}';
     expect(await post(plain, 'application/json;charset=iso-8859-1')).to.deep.equal([200, undefined]);
+  });
+
+  it('is read after unpacking what is compressed; what is not, or no UTF-8 inside, is refused', async () => {
+    const article = '{"categoryId":1,"title":"compressed","context":"고양이"}';
+    const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+    for (const [encoding, pack] of Object.entries(packers)) {
+      const packed = { 'Content-Encoding': encoding };
+      expect(await post(pack(article), '', packed), encoding).to.deep.equal([200, undefined]);
+      for (const bad of [
+        Buffer.from(article),
+        pack(article).subarray(0, -5),
+        pack(Buffer.from('{"\xff":1}', 'latin1')),
+      ])
+        expect(await post(bad, '', packed), encoding).to.deep.equal([400, 'MALFORMED_BODY']);
+    }
   });
 
   it('does not help an unknown content encoding', async () => {

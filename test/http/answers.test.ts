@@ -1,20 +1,19 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { metrics } from '../../domain/platform/metrics.js';
-import { listCloseReasons } from '../../gateway/close-reasons.js';
-import { clientEvents } from '../../gateway/events/index.js';
+import { pushes, requests } from '../../gateway/protocol.js';
 import { createApp } from '../../http/app.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
 import { call, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
-import { answerTo } from '../support/http-server.js';
+import { answerTo, serveHttp } from '../support/http-server.js';
 import { rawConnection } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('every answer', () => {
-  it('carries the id of its request, a new one where that was none, and keeps its type', async () => {
+  it('carries the request’s UUID, or a new one, and nosniff', async () => {
     const given = '0b8f3a52-9c1e-4d7a-8f00-1234567890ab';
     for (const path of ['/healthz', '/community/list/recent', '/chatroom', '/nowhere', '/docs']) {
       const kept = await call(path, { headers: { 'X-Request-Id': given } });
@@ -30,7 +29,7 @@ describe('every answer', () => {
     }
   });
 
-  it('is counted by its method, the pattern of its path and its status', async () => {
+  it('is counted by method, path pattern and status', async () => {
     const me = await member();
     const asked: [string, string, number, () => Promise<unknown>][] = [
       ['GET', '/community/article/:articleId', 404, () => call('/community/article/999999999')],
@@ -58,7 +57,7 @@ describe('every answer', () => {
     for (const { value } of times) expect(value, 'seconds').to.be.within(1e-6, 60);
   });
 
-  it('that there is nothing at a path repeats no more than its beginning', async () => {
+  it('for an unknown path repeats only the beginning of it', async () => {
     const errors = async (path: string) => (await call<{ errors: string[] }>(path)).body.errors;
     expect(await errors(`/${'x'.repeat(199)}`)).to.deep.equal([`no such path: /${'x'.repeat(199)}`]);
     expect(await errors(`/${'x'.repeat(200)}`)).to.deep.equal([`no such path: /${'x'.repeat(199)}…`]);
@@ -66,17 +65,17 @@ describe('every answer', () => {
     expect(body.errors[0]).to.match(/^\/chatroom\/1 takes .*POST/);
   });
 
-  it('of figures is of the type that Prometheus reads', async () => {
+  it('of /metrics has Prometheus’ content type', async () => {
     const { headers, text } = await call('/metrics');
     expect(headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
     expect(text).to.match(/^# HELP /);
   });
 
-  it('that fails on its way is logged, but where the client went away or stopped speaking HTTP', async () => {
+  it('that fails while it is sent is logged, unless the client disconnected or stopped speaking HTTP', async () => {
     const { domain, config } = await service();
     const lines: string[] = [];
     const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
-    const sockets = { port: 0, events: clientEvents, closeReasons: listCloseReasons() };
+    const sockets = { port: 0, requests, pushes };
     const app = createApp(domain, {} as StreamHub, config, logger, async () => {}, sockets);
     const ofClient = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'HPE_INVALID_CHUNK_SIZE'];
     for (const code of ofClient) app.emit('error', Object.assign(new Error('gone'), { code }));
@@ -86,11 +85,25 @@ describe('every answer', () => {
     expect(lines.map((line) => JSON.parse(line).err.message)).to.deep.equal(['cut short', 'of no kind']);
   });
 
-  it('comes in the time that requests and idle connections have', async () => {
+  it('still arrives after connections that could not be accepted', async () => {
+    const { server, base } = await serveHttp();
+    try {
+      const client = rawConnection(base, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      await client.until(/\}/);
+      const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' });
+      for (let i = 0; i < 2; i += 1) answerTo(client.socket)?.server.emit('error', error);
+      expect((await fetch(`${base}/healthz`)).status).to.equal(200);
+      client.socket.destroy();
+    } finally {
+      await server.drain();
+    }
+  });
+
+  it('is subject to the time-outs of requests and idle connections', async () => {
     const { http } = await service();
     const client = rawConnection(http, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await client.until(/\}/);
-    // Node itself holds these; waiting for them takes as long as they are.
+    // Enforced by Node; waiting for them would take as long.
     expect(answerTo(client.socket)?.server).to.include({
       ...{ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 },
     });

@@ -10,7 +10,9 @@ import { service } from '../support/service.js';
 const APP = 'https://app.example.org';
 const LOCAL = 'http://localhost:3000';
 
-describe('what a browser is told', () => {
+const when = (condition: boolean, value: string) => (condition ? value : null);
+
+describe('CORS and the session cookie', () => {
   const running: ServedHttp[] = [];
   afterEach(async () => {
     await Promise.all(running.splice(0).map(({ server }) => server.drain()));
@@ -22,7 +24,7 @@ describe('what a browser is told', () => {
     return served.base;
   }
 
-  /** Settings, and of each page's origin whether it may call, and with cookies. */
+  /** By setting: whether each origin may call, and with cookies. */
   const settings: [string[] | undefined, [origin: string, mayCall: boolean, withCookies: boolean][]][] = [
     [
       undefined,
@@ -47,7 +49,7 @@ describe('what a browser is told', () => {
     ],
   ];
   for (const [CORS_ORIGINS, pages] of settings) {
-    it(`is which pages may call with CORS_ORIGINS ${CORS_ORIGINS ?? 'unset'}`, async () => {
+    it(`allow the right origins with CORS_ORIGINS ${CORS_ORIGINS ?? 'unset'}`, async () => {
       const base = await serve({ CORS_ORIGINS });
       for (const [origin, mayCall, withCookies] of pages) {
         const asked = await fetch(`${base}/chatroom`, {
@@ -56,20 +58,18 @@ describe('what a browser is told', () => {
         });
         const answer = await fetch(`${base}/community/list/recent`, { headers: { Origin: origin } });
         for (const { headers } of [asked, answer]) {
-          expect(headers.get('access-control-allow-origin'), origin).to.equal(mayCall ? origin : null);
-          expect(headers.get('access-control-allow-credentials'), origin).to.equal(
-            withCookies ? 'true' : null,
-          );
+          expect(headers.get('access-control-allow-origin'), origin).to.equal(when(mayCall, origin));
+          const credentials = headers.get('access-control-allow-credentials');
+          expect(credentials, origin).to.equal(when(withCookies, 'true'));
         }
-        expect(asked.headers.get('access-control-max-age')).to.equal(mayCall ? '600' : null);
-        expect(answer.headers.get('access-control-expose-headers')).to.equal(
-          mayCall ? 'X-Request-Id,Retry-After' : null,
-        );
+        expect(asked.headers.get('access-control-max-age')).to.equal(when(mayCall, '600'));
+        const exposed = answer.headers.get('access-control-expose-headers');
+        expect(exposed).to.equal(when(mayCall, 'X-Request-Id,Retry-After'));
       }
     });
   }
 
-  it('with CORS_ORIGINS=* leaves its cookie, and where its member was seen, to no page at all', async () => {
+  it('with CORS_ORIGINS=* identify no caller by cookie or address for any page', async () => {
     const base = await serve({ CORS_ORIGINS: ['*'] });
     const { asker, chatNo, saleNo } = await openRoom();
     const agent = { 'User-Agent': 'a phone' };
@@ -87,12 +87,12 @@ describe('what a browser is told', () => {
     expect(await send({ ...cookie, Origin: LOCAL })).to.equal(401);
     expect(await send({ ...agent, Origin: APP })).to.equal(401);
     expect(await send({ ...cookie, Origin: APP, Authorization: asker.token })).to.equal(200);
-    // What is no page of a browser sends no origin.
+    // A client other than a browser's page sends no Origin.
     expect(await send(cookie)).to.equal(200);
     expect(await send(agent)).to.equal(200);
   });
 
-  it('of its session is the token until that ends, for TLS alone where a proxy of ours ended TLS', async () => {
+  it('set the token as cookie until it expires, for TLS only behind a trusted TLS proxy', async () => {
     const [proxied, direct] = [await serve({ TRUST_PROXY: 1 }), await serve({})];
     const { token } = await member();
     const expires = new Date((decodeJwt(token).exp as number) * 1_000).toUTCString();
@@ -112,10 +112,10 @@ describe('what a browser is told', () => {
     expect((await fetch(`${direct}/community/list/recent`)).headers.get('set-cookie')).to.equal(null);
   });
 
-  it('is no cookie where the token holds what no cookie can', async () => {
+  it('set no cookie for a token with characters that no cookie can hold', async () => {
     const { token } = await member();
     const { domain } = await service();
-    // As of a key that is not ours: other spellings of Base64 are read as well there.
+    // Verifiers of foreign keys may accept other spellings of Base64.
     const members = { ...domain.members, authenticate: () => domain.members.authenticate(token) };
     const base = await serve({}, { members });
     for (const Authorization of [`${token} x`, `${token}; path=/`, `${token}+`]) {

@@ -11,7 +11,7 @@ import { memoryTaken } from '../support/memory.js';
 import { type RawConnection, rawConnection } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
-/** Settings of a process that others take over from; Redis itself is not asked here. */
+/** Settings of one process of several; Redis itself is not used here. */
 const ONE_OF_SEVERAL: Partial<Config> = {
   REDIS_URL: 'redis://127.0.0.1:1',
   DRAIN_WINDOW_MS: 10_000,
@@ -20,10 +20,10 @@ const ONE_OF_SEVERAL: Partial<Config> = {
 
 const COMPLETE = /\r\n\r\n[\s\S]*\}/;
 
-describe('an HTTP server that is told to stop', () => {
+describe('an HTTP server during a stop', () => {
   let me: Member;
   const clients: RawConnection[] = [];
-  /** What the list of notifications answers with, and when. */
+  /** Answers the list of notifications. */
   let list: () => Promise<NotificationView[]>;
 
   beforeEach(async () => {
@@ -59,7 +59,7 @@ describe('an HTTP server that is told to stop', () => {
 
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${me.token}\r\n\r\n`;
 
-  it('takes no new connections, and tells the clients of those it has to leave, with their next answer', async () => {
+  it('accepts no new connections, and closes the others with their next answer', async () => {
     const { port, client, drain } = await serve(ONE_OF_SEVERAL);
     let answer: ((records: NotificationView[]) => void) | undefined;
     const idle = client(get('/healthz'));
@@ -84,7 +84,7 @@ describe('an HTTP server that is told to stop', () => {
     await over;
   });
 
-  it('serves once more who could not be told, as the answer was complete', async () => {
+  it('serves one more request where the last answer was complete before the stop', async () => {
     const { client, drain } = await serve(ONE_OF_SEVERAL);
     list = async () => [{ content: 'x'.repeat(12_000_000) } as NotificationView];
     const slow = client();
@@ -101,7 +101,7 @@ describe('an HTTP server that is told to stop', () => {
     await over;
   });
 
-  it('closes connections that nothing comes by once their time is over, unused ones too; alone at once', async () => {
+  it('closes idle and unused connections after the keep-alive time, a single process at once', async () => {
     for (const [settings, idleMs] of [
       [ONE_OF_SEVERAL, 6_000],
       [{ ...ONE_OF_SEVERAL, SHUTDOWN_TIMEOUT_MS: 4_000 }, 2_400],
@@ -124,7 +124,7 @@ describe('an HTTP server that is told to stop', () => {
     }
   });
 
-  it('waits three seconds for a request that hangs, and no longer', async () => {
+  it('waits three seconds for a request that hangs', async () => {
     const { client, drain } = await serve();
     const hanging = client(
       'POST /chatroom/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n',
@@ -140,9 +140,9 @@ describe('an HTTP server that is told to stop', () => {
     await Promise.all([hanging.ended, over]);
   });
 
-  it('ends event streams over the time it was given, alone at once, and their connections with them', async () => {
+  it('ends event streams with their connections over the drain window, a single process at once', async () => {
     for (const [settings, moment] of [
-      // Longer than idle connections and hanging requests have.
+      // Longer than the time of idle connections and hanging requests.
       [ONE_OF_SEVERAL, 9_000],
       [{}, 0],
     ] as const) {
@@ -166,7 +166,7 @@ describe('an HTTP server that is told to stop', () => {
     }
   });
 
-  it('has kept nothing of connections that have closed', async () => {
+  it('keeps nothing of closed connections', async () => {
     const { client, drain } = await serve();
     const taken = await memoryTaken(20, async () => {
       const some = Array.from({ length: 20 }, () =>
@@ -175,7 +175,7 @@ describe('an HTTP server that is told to stop', () => {
       await Promise.all(some.map(({ ended }) => ended));
       clients.length = 0;
     });
-    // What is kept of a connection takes 2 kB.
+    // A leaked connection takes 2 kB.
     expect(taken).to.be.below(400_000);
     await drain().over;
   });
@@ -198,9 +198,9 @@ describe('an HTTP server that is told to stop', () => {
       expect(running.size).to.be.above(0);
       await drain().over;
       expect(running.size).to.equal(0);
-      const patience = begun.mock.calls.filter(({ arguments: [, ms] }) => ms === 3_000);
-      expect(patience).to.have.length(1);
-      expect(ended.mock.calls.map(({ arguments: [timer] }) => timer)).to.include(patience[0]?.result);
+      const waits = begun.mock.calls.filter(({ arguments: [, ms] }) => ms === 3_000);
+      expect(waits).to.have.length(1);
+      expect(ended.mock.calls.map(({ arguments: [timer] }) => timer)).to.include(waits[0]?.result);
     } finally {
       mock.restoreAll();
     }

@@ -2,19 +2,19 @@ import { expect } from 'chai';
 import { AppError } from '../../domain/kernel/errors.js';
 import type { Budget } from '../../domain/platform/rate-limits/index.js';
 import { type Member, member } from '../support/api.js';
+import { routes } from '../support/api-documents.js';
 import { push } from '../support/chat.js';
 import { type ServedHttp, serveHttp } from '../support/http-server.js';
-import { routes } from './docs/documents.js';
 
 const ADDRESS = '127.0.0.1';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-describe('what a request is charged to', () => {
+describe('the budget of a request', () => {
   let me: Member;
   let served: ServedHttp;
   let behindProxy: ServedHttp;
   let taken: [Budget, string | number][];
-  /** The budget that is used up. */
+  /** The exhausted budget. */
   let usedUp: Budget | undefined;
 
   before(async () => {
@@ -46,7 +46,7 @@ describe('what a request is charged to', () => {
     return answer;
   }
 
-  it('is its address, then its member, or its address without one; a new message beside that', async () => {
+  it('is the address’s, then the member’s or again the address’s; a message’s too', async () => {
     const mine = { Authorization: me.token };
     const address: [Budget, string] = ['address', ADDRESS];
     const member = `member:${me.no}`;
@@ -74,14 +74,14 @@ describe('what a request is charged to', () => {
     }
   });
 
-  it('is a read where nothing changes, and a write everywhere else', () => {
+  it('is a read for calls that change nothing, a write for all others', () => {
     for (const { definition } of routes) {
       const { method, path, limit } = definition;
       expect(limit, `${method} ${path}`).to.equal(method === 'get' ? 'read' : 'write');
     }
   });
 
-  it('is the address that our own proxy saw', async () => {
+  it('is that of the address that the trusted proxy saw', async () => {
     const headers = { 'X-Forwarded-For': '198.51.100.1, 203.0.113.9' };
     await fetch(`${behindProxy.base}/community/list/recent`, { headers });
     expect(taken).to.deep.equal([
@@ -93,7 +93,7 @@ describe('what a request is charged to', () => {
     expect(taken.map(([, key]) => key)).to.deep.equal([ADDRESS, ADDRESS]);
   });
 
-  it('refuses it where that is used up, before anything else is looked at', async () => {
+  it('if used up, refuses the request before anything else is checked', async () => {
     const requests: [Budget, string, Record<string, string>, object | undefined][] = [
       ['address', 'GET /nowhere', { Authorization: 'nonsense' }, undefined],
       ['read', 'GET /chatroom/nonsense', { Authorization: me.token }, undefined],

@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { createLogger } from '../../domain/platform/logger.js';
-import { listCloseReasons } from '../../gateway/close-reasons.js';
-import { clientEvents } from '../../gateway/events/index.js';
-import { createHttpServer } from '../../http/server.js';
+import { pushes, requests } from '../../gateway/protocol.js';
+import { HttpServer } from '../../http/server.js';
 import { service } from '../support/service.js';
 
 const REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -14,7 +13,7 @@ const REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 /** States of the flag that a client shares with its test. */
 const [WAITING, SEND, SENT] = [0, 1, 2];
 
-/** A client in a thread of its own, with one kept connection: it sends a second request when told by the flag. */
+/** A client in its own thread, with one connection: it sends a second request when the flag says so. */
 const CLIENT = `
   const { parentPort, workerData: { port, flag, request } } = require('node:worker_threads');
   const socket = require('node:net').connect(port, '127.0.0.1', () => socket.write(request));
@@ -29,17 +28,17 @@ const CLIENT = `
   });
 `;
 
-/** The service under test over HTTP once more, as one process of several. */
+/** A second HTTP server of the service under test, as one process of several. */
 async function serve(settings: { SHUTDOWN_TIMEOUT_MS?: number } = {}) {
   const { domain, config } = await service();
   const several = { ...config, HTTP_PORT: 0, REDIS_URL: 'redis://127.0.0.1:1', DRAIN_WINDOW_MS: 0 };
-  const server = createHttpServer({ ...several, ...settings }, createLogger('silent', 'test'));
-  const sockets = { port: 0, events: clientEvents, closeReasons: listCloseReasons() };
+  const server = new HttpServer({ ...several, ...settings }, createLogger('silent', 'test'));
+  const sockets = { port: 0, requests, pushes };
   return { server, port: await server.listen(domain, async () => {}, sockets) };
 }
 
-describe('a kept connection to one http process of several', () => {
-  it('carries one more request in a stop, also when that came while the process was busy', async () => {
+describe('a keep-alive connection to one http process of several', () => {
+  it('carries one more request during a stop, even one that arrived while the process was busy', async () => {
     const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 400 });
     const flag = new Int32Array(new SharedArrayBuffer(4));
     const client = new Worker(CLIENT, { eval: true, workerData: { port, flag, request: REQUEST } });
@@ -49,7 +48,7 @@ describe('a kept connection to one http process of several', () => {
     await new Promise(setImmediate);
     Atomics.store(flag, 0, SEND);
     Atomics.notify(flag, 0);
-    // Busy until the request is here and the time of idle connections, 240 ms of the stop's, is over.
+    // Busy until the request has arrived and the 240 ms of idle connections are over.
     const busyUntil = performance.now() + 300;
     while (performance.now() < busyUntil || Atomics.load(flag, 0) !== SENT);
     const [answer] = await answered;
@@ -59,7 +58,7 @@ describe('a kept connection to one http process of several', () => {
     await stopped;
   });
 
-  it('stays open in a stop for as long as its client was told, and a moment longer', async () => {
+  it('stays open during a stop for the announced keep-alive time, and a moment longer', async () => {
     const { server, port } = await serve();
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     socket.write(REQUEST);

@@ -4,9 +4,8 @@ import type { Socket } from 'node:net';
 import type { Domain } from '../../domain/domain.js';
 import type { Config } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { listCloseReasons } from '../../gateway/close-reasons.js';
-import { clientEvents } from '../../gateway/events/index.js';
-import { createHttpServer, type HttpServer } from '../../http/server.js';
+import { pushes, requests } from '../../gateway/protocol.js';
+import { HttpServer } from '../../http/server.js';
 import { service } from './service.js';
 
 export interface ServedHttp {
@@ -28,8 +27,8 @@ export async function serveHttp(
 ): Promise<ServedHttp> {
   const { domain, config } = await service();
   const logger = createLogger('silent', 'test');
-  const server = createHttpServer({ ...config, ...settings, HTTP_PORT: 0 }, logger, stalledMs);
-  const sockets = { port: 0, events: clientEvents, closeReasons: listCloseReasons() };
+  const server = new HttpServer({ ...config, ...settings, HTTP_PORT: 0 }, logger, stalledMs);
+  const sockets = { port: 0, requests, pushes };
   const port = await server.listen({ ...domain, ...parts }, async () => {}, sockets);
   return { server, port, base: `http://127.0.0.1:${port}` };
 }

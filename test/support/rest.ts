@@ -1,3 +1,4 @@
+import { expectDocumented } from './api-documents.js';
 import { WAIT_MS } from './eventually.js';
 
 /** An answer as a client sees it; `body` is parsed where the answer is JSON. */
@@ -27,7 +28,7 @@ export interface RestClient {
   delete<T = unknown>(path: string): Promise<Reply<T>>;
 }
 
-/** One request. */
+/** One request. The answer to a documented call is checked against /openapi.json. */
 async function request<T = unknown>(url: string, call: Call = {}): Promise<Reply<T>> {
   const { method = 'GET', json, raw, headers = {} } = call;
   const body = json === undefined ? raw : JSON.stringify(json);
@@ -40,12 +41,14 @@ async function request<T = unknown>(url: string, call: Call = {}): Promise<Reply
   const text = await answer.text();
   // The answer to HEAD has a type and no body.
   const isJson = text !== '' && answer.headers.get('content-type')?.startsWith('application/json');
-  return {
+  const reply = {
     status: answer.status,
     headers: answer.headers,
     text,
     body: (isJson ? JSON.parse(text) : undefined) as T,
   };
+  expectDocumented(method, url, reply);
+  return reply;
 }
 
 /** @param baseOf address for the next request */

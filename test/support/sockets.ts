@@ -1,5 +1,6 @@
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
 import type { Member } from './api.js';
+import { expectMessage } from './api-documents.js';
 import { createReceivedLog, WAIT_MS } from './eventually.js';
 import { metric } from './rest.js';
 import { service } from './service.js';
@@ -44,7 +45,11 @@ export async function connect(
   const socket = await socketOf({ auth: { token: who.token }, ...options }, base);
   const received = createReceivedLog<{ event: string; value: unknown }>();
   socket.onAny((event: string, value: unknown) => received.add({ event, value }));
-  const ask: Client['ask'] = (event, ...args) => socket.timeout(WAIT_MS).emitWithAck(event, ...args);
+  const ask: Client['ask'] = async (event, ...args) => {
+    const answer = await socket.timeout(WAIT_MS).emitWithAck(event, ...args);
+    expectMessage(`${event}.ack`, answer);
+    return answer;
+  };
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve);
     socket.once('connect_error', reject);
@@ -55,6 +60,7 @@ export async function connect(
       received.entries.filter((entry) => entry.event === event).map(({ value }) => value as T),
     async next<T>(event: string, matches: (value: T) => boolean = () => true) {
       const { value } = await received.next((entry) => entry.event === event && matches(entry.value as T));
+      expectMessage(`server.${event}`, value);
       return value as T;
     },
     ask,

@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Member } from './api.js';
+import { expectDocumented, expectMessage } from './api-documents.js';
 import { createReceivedLog, sleep } from './eventually.js';
 import { metric } from './rest.js';
 import { service } from './service.js';
@@ -37,6 +38,7 @@ export async function openStream(
     },
     signal: abort.signal,
   });
+  expectDocumented('GET', answer.url, answer);
   const received = createReceivedLog<EventSourceMessage>();
   const stream: EventStream = {
     status: answer.status,
@@ -44,7 +46,11 @@ export async function openStream(
     events: received.entries,
     comments: [],
     retry: undefined,
-    next: (matches = () => true) => received.next(matches),
+    async next(matches = () => true) {
+      const event = await received.next(matches);
+      if (event.data.startsWith('{')) expectMessage('notification', JSON.parse(event.data), 'eventStream');
+      return event;
+    },
     ended: Promise.resolve(),
     close: () => abort.abort(),
   };

@@ -1,7 +1,7 @@
 import { make, picture } from './dom.js';
 import { Refusal } from './session.js';
 
-/** `2022-08-01T12:34:56.123456` as a card shows it. */
+/** Shortens `2022-08-01T12:34:56.123456` for a card. */
 function dateOf(publishedAt) {
   return publishedAt.slice(0, 16).replace('T', ' ');
 }
@@ -10,7 +10,7 @@ function countText(comments, views) {
   return `${comments} ${comments === 1 ? 'comment' : 'comments'} · ${views} ${views === 1 ? 'view' : 'views'}`;
 }
 
-/** Runs what a button asks for, and says beside it what went wrong. */
+/** Runs a button's action, and shows an error beside it. */
 function attempt(status, work) {
   return async (event) => {
     event?.preventDefault?.();
@@ -24,7 +24,7 @@ function attempt(status, work) {
 }
 
 /**
- * Gives a heart, or takes it back where the member has given one already: the service says which.
+ * Gives a heart, or takes it back if the member has given one already, as the service's answer tells.
  * @returns the target's hearts, and whether one of them is this member's now
  */
 async function toggleHeart(session, target, id) {
@@ -63,7 +63,7 @@ function writeForm(label, send) {
   return make('form.write', { submit }, input, make('button.quiet', { type: 'submit' }, 'Send'), status);
 }
 
-/** A comment or reply; `reload` reads the comments anew. */
+/** A comment or reply; `reload` reads the comments again. */
 function commentItem(comment, articleId, actor, reload) {
   const { id, type, author, context, like, deleteStatus, publishedAt, comments = [] } = comment;
   const status = make('span.problem', { role: 'alert' });
@@ -104,7 +104,7 @@ function commentItem(comment, articleId, actor, reload) {
  * An article of the list; opened, it shows its whole text and comments.
  *
  * @param labels such as HOT
- * @param actor gives the session of the member who acts
+ * @param actor returns the session of the acting member
  */
 export function createArticleCard(article, labels, actor) {
   const { id, title, context, author, thumbnail, publishedAt } = article;

@@ -8,7 +8,7 @@ const SIZE = 6;
  * The community board, read and written as either member.
  *
  * @param place the element it fills
- * @param actors gives the sessions of both sides
+ * @param actors returns the sessions of both sides
  */
 export function createBoard(place, actors) {
   let page = 1;
@@ -59,7 +59,7 @@ export function createBoard(place, actors) {
     more.hidden = articles.length < SIZE;
   }
 
-  /** A card of an article that is on no page shown so far, put first. */
+  /** Puts an article first that is on none of the pages shown. */
   async function fetchCard(articleId) {
     const { header, context } = await actor().get(`/community/article/${articleId}`);
     const { username, ...numbers } = header;
@@ -72,7 +72,7 @@ export function createBoard(place, actors) {
   return {
     load: () => load(1),
     actorsChanged: showActors,
-    /** Brings an article into view, opened. */
+    /** Opens an article and scrolls to it. */
     async reveal(articleId) {
       const card = list.querySelector(`[data-article="${articleId}"]`) ?? (await fetchCard(articleId));
       card.scrollIntoView({ block: 'center' });

@@ -1,235 +1,232 @@
 import { make } from './dom.js';
 import { messageBubble, pendingBubble } from './message-bubble.js';
 import { otherPartyOf } from './room-list.js';
+import { TypingSender } from './typing-sender.js';
 
-/** How long typing is shown without a further word of it, and after which pause it is said to end, in ms. */
+/** How long the other party's typing is shown without a repetition, ms. */
 const TYPING_SHOWN_MS = 5_000;
-const TYPING_PAUSE_MS = 2_000;
 
 /** Distance from the end, in pixels, within which the view follows new messages. */
 const NEAR_END = 80;
 
-/**
- * The open room of one member: messages in order without gaps or doubles, presence, typing, sending.
- *
- * @param session of the member
- * @param onClose called when the room was closed by its button
- */
-export function createChatView(session, onClose) {
-  const me = session.member.no;
-  let room;
-  let lastSeq = 0;
-  let catchingUp = false;
-  let wanted = false;
-  let typingTimer;
-  let pauseTimer;
-  const bubbles = new Map();
-  const waiting = new Map();
+/** Over plain HTTP from another machine browsers have no randomUUID. */
+function newId() {
+  const words = () => [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(16)).join('-');
+  return crypto.randomUUID?.() ?? words();
+}
 
-  const title = make('h3', {});
-  const about = make('p.about', {});
-  const subtitle = make('p.presence', {});
-  const messages = make('ol.messages', { tabindex: '0', 'aria-label': 'Messages', 'aria-live': 'polite' });
-  const typing = make('p.typing', { 'aria-live': 'polite' });
-  const input = make('textarea', {
-    rows: '1',
-    maxlength: '5000',
-    placeholder: 'Write a message',
-    'aria-label': `Message as ${session.member.nickname}`,
-    keydown(event) {
-      // While a syllable is being composed (Korean), Enter ends it and sends nothing.
-      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-      event.preventDefault();
-      form.requestSubmit();
-    },
-    input: sayTyping,
-  });
-  const form = make(
-    'form.compose',
-    {
-      submit(event) {
+/** The open room of one member: messages in order without gaps or repeats, presence, typing, sending. */
+export class ChatView {
+  #session;
+  #me;
+  #room;
+  #lastSeq = 0;
+  #catchingUp = false;
+  /** Whether to join again once the running join is over. */
+  #joinAgain = false;
+  #typingTimer;
+  #typingSender;
+  /** Shown messages by `seq`. */
+  #bubbles = new Map();
+  /** Messages sent and not acknowledged, by `clientId`. */
+  #pending = new Map();
+
+  #title = make('h3', {});
+  #about = make('p.about', {});
+  #subtitle = make('p.presence', {});
+  #messages = make('ol.messages', { tabindex: '0', 'aria-label': 'Messages', 'aria-live': 'polite' });
+  #typing = make('p.typing', { 'aria-live': 'polite' });
+  #input;
+  #form;
+  #bar;
+  placeholder = make('div.chat-empty', {});
+  element;
+
+  /**
+   * @param session of the member
+   * @param onClose called when the room was closed by its button
+   */
+  constructor(session, onClose) {
+    this.#session = session;
+    this.#me = session.member.no;
+    this.#typingSender = new TypingSender(session);
+    this.#input = make('textarea', {
+      rows: '1',
+      maxlength: '5000',
+      placeholder: 'Write a message',
+      'aria-label': `Message as ${session.member.nickname}`,
+      keydown: (event) => {
+        // While a syllable is being composed (Korean), Enter ends it and sends nothing.
+        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
         event.preventDefault();
-        const content = input.value.trim();
-        if (!content || !room) return;
-        input.value = '';
-        endTyping();
-        void send({
-          chatNo: room.chatNo,
-          contentType: 'text',
-          content,
-          clientId: crypto.randomUUID?.() ?? newId(),
-        });
+        this.#form.requestSubmit();
       },
-    },
-    input,
-    make('button.primary', { type: 'submit' }, 'Send'),
-  );
-  const close = make('button.quiet', { type: 'button', click: () => onClose() }, 'Close room');
-  const bar = make('div.chat-bar', {}, make('div.with', {}, title, about, subtitle), close);
-  const placeholder = make('div.chat-empty', {});
-  const element = make('div.chat', {}, placeholder, bar, messages, typing, form);
-  showRoom();
-
-  /** Over plain HTTP from another machine browsers have no randomUUID. */
-  function newId() {
-    return [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(16)).join('-');
-  }
-
-  function showRoom() {
-    for (const part of [bar, messages, typing, form]) part.hidden = !room;
-    placeholder.hidden = Boolean(room);
-    if (!room) return;
-    title.textContent = room.participant.username;
-    about.textContent = room.saleTitle;
-    showPresence(false);
-  }
-
-  function showPresence(present) {
-    subtitle.replaceChildren(
-      make(present ? 'span.dot.on' : 'span.dot', { 'aria-hidden': 'true' }),
-      present ? 'in this room now' : 'not in this room',
+      input: () => this.#room && this.#typingSender.typed(this.#room.chatNo),
+    });
+    const submit = make('button.primary', { type: 'submit' }, 'Send');
+    this.#form = make('form.compose', { submit: (event) => this.#submit(event) }, this.#input, submit);
+    const close = make('button.quiet', { type: 'button', click: () => onClose() }, 'Close room');
+    const names = make('div.with', {}, this.#title, this.#about, this.#subtitle);
+    this.#bar = make('div.chat-bar', {}, names, close);
+    this.element = make(
+      'div.chat',
+      {},
+      this.placeholder,
+      this.#bar,
+      this.#messages,
+      this.#typing,
+      this.#form,
     );
+    this.#showRoom();
   }
 
-  function showTyping(isTyping) {
-    clearTimeout(typingTimer);
-    typing.textContent = isTyping ? `${room.participant.username} is typing …` : '';
-    if (isTyping) typingTimer = setTimeout(() => showTyping(false), TYPING_SHOWN_MS);
+  get chatNo() {
+    return this.#room?.chatNo;
   }
 
-  function follow(change) {
-    const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < NEAR_END;
-    change();
-    if (atEnd) messages.scrollTop = messages.scrollHeight;
-  }
-
-  /** Adds a message unless it is there: numbers make doubles harmless. */
-  function add(message) {
-    if (message.seq <= lastSeq) return;
-    lastSeq = message.seq;
-    const mine = message.senderNo === me;
-    if (mine) removeWaiting(message.content);
-    if (!mine) showTyping(false);
-    const bubble = messageBubble(message, mine);
-    bubbles.set(message.seq, bubble);
-    follow(() => messages.insertBefore(bubble.element, [...waiting.values()][0]?.element ?? null));
-  }
-
-  function removeWaiting(content) {
-    const [id, bubble] = [...waiting].find(([, { request }]) => request.content === content) ?? [];
-    if (!id) return;
-    waiting.delete(id);
-    bubble.element.remove();
-  }
-
-  /** Joins the room once and takes in what was missing. */
-  async function join() {
-    const { chatNo } = room;
-    const after = lastSeq > 0 ? { after: lastSeq } : {};
-    const answer = await session.ask('room:join', { chatNo, ...after });
-    if (room?.chatNo !== chatNo) {
-      wanted = true;
-      return;
+  /** Opens a room, or none. */
+  async open(room) {
+    if (room?.chatNo === this.chatNo) return;
+    this.#typingSender.end();
+    if (this.#room) {
+      const left = this.#session.ask('room:leave', { chatNo: this.chatNo });
+      left.catch((error) => console.info(error.message));
     }
-    for (const message of answer.messages) add(message);
-    showPresence(answer.present.includes(otherPartyOf(room, me)));
-    if (lastSeq < answer.seq && answer.messages.length > 0) wanted = true;
+    this.#room = room;
+    this.#lastSeq = 0;
+    this.#bubbles.clear();
+    this.#pending.clear();
+    this.#messages.replaceChildren();
+    clearTimeout(this.#typingTimer);
+    this.#typing.textContent = '';
+    this.#showRoom();
+    await this.catchUp();
+    this.#messages.scrollTop = this.#messages.scrollHeight;
   }
 
   /** Joins until nothing is missing: at first, after a reconnect, and after a gap in the numbers. */
-  async function catchUp() {
-    wanted = true;
-    if (catchingUp) return;
-    catchingUp = true;
+  async catchUp() {
+    this.#joinAgain = true;
+    if (this.#catchingUp) return;
+    this.#catchingUp = true;
     try {
-      while (wanted && room) {
-        wanted = false;
-        await join();
+      while (this.#joinAgain && this.#room) {
+        this.#joinAgain = false;
+        await this.#join();
       }
     } catch (error) {
-      showNote(error.message);
+      this.#follow(() => this.#messages.append(make('li.note', {}, error.message)));
     } finally {
-      catchingUp = false;
+      this.#catchingUp = false;
     }
   }
 
-  function showNote(text) {
-    follow(() => messages.append(make('li.note', {}, text)));
+  /** Handles an event of the socket, if it is about the open room. */
+  receive(event, value) {
+    if (value.chatNo !== this.chatNo) return;
+    if (event === 'message') this.#arrive(value);
+    if (value.memberNo === this.#me) return;
+    if (event === 'typing') this.#showTyping(value.typing);
+    if (event === 'presence') this.#showPresence(value.present);
+    if (event === 'message:read') {
+      for (const [seq, bubble] of this.#bubbles) if (seq <= value.seq) bubble.markRead();
+    }
   }
 
-  async function send(request) {
+  async #join() {
+    const { chatNo } = this.#room;
+    const after = this.#lastSeq > 0 ? { after: this.#lastSeq } : {};
+    const answer = await this.#session.ask('room:join', { chatNo, ...after });
+    if (this.chatNo !== chatNo) {
+      this.#joinAgain = true;
+      return;
+    }
+    for (const message of answer.messages) this.#add(message);
+    this.#showPresence(answer.present.includes(otherPartyOf(this.#room, this.#me)));
+    if (this.#lastSeq < answer.seq && answer.messages.length > 0) this.#joinAgain = true;
+  }
+
+  /** A message of this room, in whatever order it came. */
+  #arrive(message) {
+    if (message.seq > this.#lastSeq + 1) void this.catchUp();
+    else this.#add(message);
+  }
+
+  /** Adds a message unless it is shown already. */
+  #add(message) {
+    if (message.seq <= this.#lastSeq) return;
+    this.#lastSeq = message.seq;
+    const mine = message.senderNo === this.#me;
+    if (mine) this.#removePending(message.content);
+    else this.#showTyping(false);
+    const bubble = messageBubble(message, mine);
+    this.#bubbles.set(message.seq, bubble);
+    const [firstPending] = this.#pending.values();
+    this.#follow(() => this.#messages.insertBefore(bubble.element, firstPending?.element ?? null));
+  }
+
+  #removePending(content) {
+    const [id, bubble] = [...this.#pending].find(([, { request }]) => request.content === content) ?? [];
+    if (!id) return;
+    this.#pending.delete(id);
+    bubble.element.remove();
+  }
+
+  #submit(event) {
+    event.preventDefault();
+    const content = this.#input.value.trim();
+    if (!content || !this.#room) return;
+    this.#input.value = '';
+    this.#typingSender.end();
+    void this.#send({ chatNo: this.chatNo, contentType: 'text', content, clientId: newId() });
+  }
+
+  async #send(request) {
     const bubble = pendingBubble(request, () => {
-      waiting.delete(request.clientId);
+      this.#pending.delete(request.clientId);
       bubble.element.remove();
-      void send(request);
+      void this.#send(request);
     });
-    waiting.set(request.clientId, { ...bubble, request });
-    follow(() => messages.append(bubble.element));
+    this.#pending.set(request.clientId, { ...bubble, request });
+    this.#follow(() => this.#messages.append(bubble.element));
     try {
-      const { message } = await session.ask('message:send', request);
-      waiting.delete(request.clientId);
+      const { message } = await this.#session.ask('message:send', request);
+      this.#pending.delete(request.clientId);
       bubble.element.remove();
-      if (room?.chatNo === message.chatNo) arrive(message);
+      if (this.chatNo === message.chatNo) this.#arrive(message);
     } catch (error) {
       bubble.fail(error.message);
     }
   }
 
-  /** A message of this room, in whatever order it came. */
-  function arrive(message) {
-    if (message.seq > lastSeq + 1) void catchUp();
-    else add(message);
+  /** Changes the list of messages, and stays at its end if it was there. */
+  #follow(change) {
+    const list = this.#messages;
+    const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR_END;
+    change();
+    if (atEnd) list.scrollTop = list.scrollHeight;
   }
 
-  function sayTyping() {
+  #showRoom() {
+    const room = this.#room;
+    for (const part of [this.#bar, this.#messages, this.#typing, this.#form]) part.hidden = !room;
+    this.placeholder.hidden = Boolean(room);
     if (!room) return;
-    if (pauseTimer === undefined) session.tell('typing', { chatNo: room.chatNo, typing: true });
-    clearTimeout(pauseTimer);
-    pauseTimer = setTimeout(endTyping, TYPING_PAUSE_MS);
+    this.#title.textContent = room.participant.username;
+    this.#about.textContent = room.saleTitle;
+    this.#showPresence(false);
   }
 
-  function endTyping() {
-    if (pauseTimer === undefined) return;
-    clearTimeout(pauseTimer);
-    pauseTimer = undefined;
-    if (room) session.tell('typing', { chatNo: room.chatNo, typing: false });
+  #showPresence(present) {
+    this.#subtitle.replaceChildren(
+      make(present ? 'span.dot.on' : 'span.dot', { 'aria-hidden': 'true' }),
+      present ? 'in this room now' : 'not in this room',
+    );
   }
 
-  const heard = {
-    message: arrive,
-    typing: ({ memberNo, typing: isTyping }) => memberNo !== me && showTyping(isTyping),
-    presence: ({ memberNo, present }) => memberNo !== me && showPresence(present),
-    'message:read': ({ memberNo, seq }) => {
-      if (memberNo === me) return;
-      for (const [number, bubble] of bubbles) if (number <= seq) bubble.markRead();
-    },
-  };
-
-  return {
-    element,
-    placeholder,
-    current: () => room?.chatNo,
-    /** Opens a room, or none. */
-    async open(next) {
-      if (next?.chatNo === room?.chatNo) return;
-      endTyping();
-      if (room)
-        session.ask('room:leave', { chatNo: room.chatNo }).catch((error) => console.info(error.message));
-      room = next;
-      lastSeq = 0;
-      bubbles.clear();
-      waiting.clear();
-      messages.replaceChildren();
-      clearTimeout(typingTimer);
-      typing.textContent = '';
-      showRoom();
-      await catchUp();
-      messages.scrollTop = messages.scrollHeight;
-    },
-    /** The connection stands again: what was missed is read. */
-    reconnected: catchUp,
-    hear(event, value) {
-      if (value.chatNo === room?.chatNo) heard[event]?.(value);
-    },
-  };
+  #showTyping(isTyping) {
+    clearTimeout(this.#typingTimer);
+    this.#typing.textContent = isTyping ? `${this.#room.participant.username} is typing …` : '';
+    if (isTyping) this.#typingTimer = setTimeout(() => this.#showTyping(false), TYPING_SHOWN_MS);
+  }
 }

@@ -1,6 +1,5 @@
 /**
- * Makes an element. What people wrote gets in as text alone: strings become text nodes, and nothing
- * here reads markup.
+ * Makes an element. Strings become text nodes: markup in what people wrote has no effect.
  *
  * @param tag its name, with classes behind dots: `button.primary`
  * @param properties attributes; functions are event listeners, `false` and `undefined` are left out
@@ -19,7 +18,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** The same for drawings. */
+/** Makes an SVG element. */
 export function draw(tag, attributes = {}, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [key, value] of Object.entries(attributes)) {
@@ -33,14 +32,14 @@ export function draw(tag, attributes = {}, ...children) {
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hour12: false });
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
 
-/** A time as a chat shows it: of today the clock, else the day. */
+/** The time of day for today, else the date. */
 export function shortTime(epochMs) {
   const date = new Date(epochMs);
   const isToday = date.toDateString() === new Date().toDateString();
   return (isToday ? clock : day).format(date);
 }
 
-/** A picture of our own, or none: whatever address data holds, the page asks no other host. */
+/** A picture of this origin, or none: the page requests nothing from other hosts. */
 export function picture(address, size, alternative = '') {
   if (typeof address !== 'string' || !/^\/demo\/[\w/-]+\.svg$/.test(address)) return undefined;
   return make('img', { src: address, alt: alternative, width: size, height: size, loading: 'lazy' });

@@ -1,34 +1,36 @@
-/** How long to wait before connecting again until the server says otherwise, in ms. */
+/** Time before reconnecting, ms, unless the server sets another. */
 const RETRY_MS = 3_000;
 
-/** Reads a stream event by event (HTML Standard, section 9.2), as far as ours go. */
-async function readEvents(body, onEvent, onRetry) {
+async function* linesOf(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
-  let event = { id: '', data: [] };
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
     const lines = (rest + value).split(/\r?\n/);
     rest = lines.pop();
-    for (const line of lines) {
-      if (line === '') {
-        if (event.data.length > 0) onEvent({ id: event.id, data: event.data.join('\n') });
-        event = { id: '', data: [] };
-      }
-      const [, field, text] = /^(\w+): ?(.*)$/.exec(line) ?? [];
-      if (field === 'id') event.id = text;
-      else if (field === 'data') event.data.push(text);
-      else if (field === 'retry') onRetry(Number(text));
+    yield* lines;
+  }
+}
+
+/** Reads a stream event by event: as much of the format (HTML Standard, section 9.2) as the service uses. */
+async function readEvents(body, onEvent, onRetry) {
+  let event = { id: '', data: '' };
+  for await (const line of linesOf(body)) {
+    if (line === '') {
+      if (event.data) onEvent(event);
+      event = { id: '', data: '' };
     }
+    const [, field, text] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    if (field === 'id' || field === 'data') event[field] = text;
+    else if (field === 'retry') onRetry(Number(text));
   }
 }
 
 /**
- * Keeps a member's event stream open. By fetch, because an EventSource cannot send the Authorization
- * header; so connecting again with the last id is done here too.
+ * Keeps a member's event stream open, with fetch: an EventSource cannot send the Authorization header.
  *
- * @param token gives the access token, a fresh one after `expired` was reported
+ * @param token returns the access token, a fresh one after `expired`
  * @param listener `notification(record)`, `state('connecting' | 'open')`, `expired()` (awaited)
  * @returns a function that closes it
  */
@@ -68,7 +70,7 @@ export function openEventStream(token, listener) {
         await connectOnce();
       } catch (error) {
         if (abort.signal.aborted) return;
-        console.info('The event stream broke off and is opened again.', error.message);
+        console.info('The event stream was cut and is opened again.', error.message);
       }
       await new Promise((resolve) => setTimeout(resolve, retry));
     }

@@ -1,6 +1,6 @@
 import { draw } from './dom.js';
 
-/** Pictograms in a square of 24, drawn by strokes: no font has to have them. */
+/** Pictograms of 24 by 24, as strokes. */
 const SHAPES = {
   announcement: ['M4 10v4h3l7 4V6l-7 4z', 'M18 9.500a4 4 0 0 1 0 5'],
   documentHot: ['M12 3c1 4 6 6 6 11a6 6 0 0 1-12 0c0-3 2-4 2.5-6.5 1.5 1 2 2 2 3.5 1.5-2 2-5 1.5-8z'],

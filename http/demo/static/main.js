@@ -1,6 +1,6 @@
 import { createBoard } from './board.js';
 import { make } from './dom.js';
-import { createPane } from './pane.js';
+import { Pane } from './pane.js';
 import { createPostMap } from './post-map.js';
 import { otherPartyOf } from './room-list.js';
 import { loadDemo } from './session.js';
@@ -12,7 +12,7 @@ function say(text) {
   notice.hidden = text === '';
 }
 
-/** The two members to begin with: those of the address, else a pair with something to read. */
+/** The two members to begin with: those in the URL's hash, else a pair with unread messages. */
 async function firstPair({ members }, roomsOf) {
   const wanted = /^#(\d+)-(\d+)$/.exec(location.hash)?.slice(1).map(Number) ?? [];
   if (wanted.every((no) => members.some((member) => member.no === no)) && wanted.length === 2) {
@@ -36,7 +36,7 @@ async function start() {
     return;
   }
   const gateway = `${location.protocol}//${location.hostname}:${demo.gatewayPort}`;
-  const sessions = () => [left, right].map((pane) => pane.session());
+  const sessions = () => [left, right].map((pane) => pane.session);
 
   /** Opens the chat of two members about a post, on both sides. */
   async function startChat(session, saleNo, authorNo) {
@@ -47,15 +47,15 @@ async function start() {
 
   const page = {
     changed() {
-      if (!left.session() || !right.session()) return;
-      left.facing(right);
-      right.facing(left);
+      if (!left.session || !right.session) return;
+      left.face(right);
+      right.face(left);
       board.actorsChanged();
       map.actorsChanged();
-      history.replaceState(null, '', `#${left.member().no}-${right.member().no}`);
+      history.replaceState(null, '', `#${left.member.no}-${right.member.no}`);
     },
 
-    /** Shows what a notification's url names. */
+    /** Shows the subject of a notification. */
     follow(pane, url) {
       const [, article] = /^\/board\/(\d+)$/.exec(url) ?? [];
       const [, chat] = /^\/chat\/(\d+)/.exec(url) ?? [];
@@ -65,14 +65,14 @@ async function start() {
 
     async bring(pane, memberNo, chatNo) {
       const other = pane === left ? right : left;
-      if (other.member().no === memberNo) await other.open(chatNo);
+      if (other.member.no === memberNo) await other.open(chatNo);
       else await other.choose(memberNo, chatNo);
     },
 
     /** What an empty chat offers: the room of these two, or a new one. */
     offer(pane, other) {
-      const [me, them] = [pane.member(), other.member()];
-      const common = pane.rooms().find((room) => otherPartyOf(room, me.no) === them.no);
+      const [me, them] = [pane.member, other.member];
+      const common = pane.rooms.find((room) => otherPartyOf(room, me.no) === them.no);
       if (common) {
         const open = () => void pane.open(common.chatNo);
         return [
@@ -81,10 +81,10 @@ async function start() {
         ];
       }
       const [asker, author] = them.posts.length > 0 ? [pane, other] : [other, pane];
-      const [saleNo] = author.member().posts;
+      const [saleNo] = author.member.posts;
       if (me.no === them.no || saleNo === undefined) return [make('p', {}, 'Choose a chat.')];
       const begin = async () => {
-        const room = await startChat(asker.session(), saleNo, author.member().no);
+        const room = await startChat(asker.session, saleNo, author.member.no);
         await Promise.all([left.open(room.chatNo), right.open(room.chatNo)]);
       };
       return [
@@ -98,11 +98,11 @@ async function start() {
     },
   };
 
-  const left = createPane(document.querySelector('#left'), 'left', demo, gateway, page);
-  const right = createPane(document.querySelector('#right'), 'right', demo, gateway, page);
+  const left = new Pane(document.querySelector('#left'), 'left', demo, gateway, page);
+  const right = new Pane(document.querySelector('#right'), 'right', demo, gateway, page);
   const board = createBoard(document.querySelector('#articles'), sessions);
   const map = createPostMap(document.querySelector('#posts'), sessions, async (session, post) => {
-    const pane = session === left.session() ? left : right;
+    const pane = session === left.session ? left : right;
     const author = demo.members.find(({ posts }) => posts.includes(post.id));
     if (!author) throw new Error('The author of this post is no sample member.');
     const room = await startChat(session, post.id, author.no);
@@ -120,7 +120,7 @@ async function start() {
   document.body.dataset.ready = 'true';
 }
 
-// Whatever goes wrong behind a click is said here, in one place.
+// Failures of click handlers are shown here.
 addEventListener('unhandledrejection', ({ reason }) => say(reason?.message ?? String(reason)));
 
 start().catch((error) => {

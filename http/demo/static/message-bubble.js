@@ -7,7 +7,7 @@ function photo(address) {
   return image;
 }
 
-/** A message's content, by its kind; addresses of other hosts are shown as text. */
+/** A message's content; addresses of other hosts are shown as text. */
 function contentOf({ contentType, content }) {
   if (contentType === 'coords') return make('span', {}, icon('place'), ` ${content}`);
   if (contentType === 'image' || contentType === 'picture') {
@@ -16,7 +16,7 @@ function contentOf({ contentType, content }) {
   return make('span', {}, content);
 }
 
-/** A stored message. `markRead` says that the other party has read it. */
+/** A stored message. `markRead` shows that the other party has read it. */
 export function messageBubble(message, mine) {
   const state = make('span.state', {}, mine ? (message.readCount === 0 ? 'read' : 'sent') : '');
   const time = make('time', {}, shortTime(message.sendTime));
@@ -34,7 +34,7 @@ export function messageBubble(message, mine) {
   };
 }
 
-/** A message on its way. `fail` offers to send it again, which the server takes as the same message. */
+/** An unacknowledged message. `fail` offers to send it again; the server recognises it by its `clientId`. */
 export function pendingBubble(request, again) {
   const meta = make('div.meta', {}, 'sending …');
   const element = make('li.bubble.mine.pending', {}, make('div.content', {}, contentOf(request)), meta);

@@ -20,11 +20,11 @@ function timeOf([, month, day, hour, minute]) {
 }
 
 /**
- * A member's notifications: those there are, and those that arrive on the event stream.
+ * A member's notifications: the stored ones, and those that arrive on the event stream.
  *
  * @param session of the member
- * @param onFollow called with the `url` of one that was chosen
- * @param onUnread called with how many are unread
+ * @param onFollow called with the `url` of the chosen one
+ * @param onUnread called with the number of unread ones
  */
 export function createNotificationList(session, onFollow, onUnread) {
   let records = [];
@@ -89,7 +89,7 @@ export function createNotificationList(session, onFollow, onUnread) {
       records = [...records, ...stored.filter(({ id }) => !known.has(id))];
       show();
     },
-    /** One that has arrived. */
+    /** Adds one that has arrived. */
     add(record) {
       if (records.some(({ id }) => id === record.id)) return;
       records.unshift(record);

@@ -1,7 +1,7 @@
 import { draw, make, picture } from './dom.js';
 import { OUTLINE, PLACES, RIVER } from './seoul.js';
 
-/** The drawing's size in its own units, and what it shows. */
+/** Size of the drawing in its own units, and the degrees it shows. */
 const WIDTH = 1_000;
 const HEIGHT = 730;
 const NORTH = 37.715;
@@ -9,10 +9,10 @@ const SOUTH = 37.42;
 const WEST = 126.72;
 const EAST = 127.23;
 
-/** Radius of a picture on the map, in pixels of the screen: to be seen and met by a finger. */
+/** Radius of a picture on the map, in CSS pixels: large enough for a finger. */
 const RADIUS_PX = 15;
 
-/** Equirectangular: over one city, nobody sees the difference. */
+/** Equirectangular projection: exact enough for one city. */
 function project([latitude, longitude]) {
   return [((longitude - WEST) / (EAST - WEST)) * WIDTH, ((NORTH - latitude) / (NORTH - SOUTH)) * HEIGHT];
 }
@@ -39,32 +39,63 @@ function ground() {
   ];
 }
 
-/** Moves posts of one corner apart until their pictures hardly hide each other. */
+/** Moves two points apart, each half of what they lack of the gap. */
+function pushApart(a, b, gap) {
+  const [dx, dy] = [b.x - a.x || 0.1, b.y - a.y];
+  const distance = Math.hypot(dx, dy);
+  if (distance >= gap) return;
+  const push = (gap - distance) / 2 / distance;
+  b.x += dx * push;
+  b.y += dy * push;
+  a.x -= dx * push;
+  a.y -= dy * push;
+}
+
+/** Moves posts that are close together apart until their pictures hardly overlap. */
 function spread(points, radius) {
-  const gap = radius * 1.9;
   for (let round = 0; round < 40; round += 1) {
-    for (const a of points) {
-      for (const b of points) {
-        if (a === b) continue;
-        const [dx, dy] = [b.x - a.x, b.y - a.y];
-        const distance = Math.hypot(dx, dy) || 0.1;
-        if (distance >= gap) continue;
-        const push = (gap - distance) / 2 / distance;
-        b.x += (dx || 0.1) * push;
-        b.y += dy * push;
-        a.x -= (dx || 0.1) * push;
-        a.y -= dy * push;
-      }
-    }
+    for (const a of points) for (const b of points) if (a !== b) pushApart(a, b, radius * 1.9);
   }
   return points;
 }
 
+function markerOf({ post, x, y }, radius, onChoose) {
+  const clip = `clip-${post.id}`;
+  const side = radius * 2;
+  const image = { href: post.thumbnail, x: -radius, y: -radius, width: side, height: side };
+  const shape = picture(post.thumbnail, side)
+    ? [
+        draw('clipPath', { id: clip }, draw('circle', { r: radius * 0.93 })),
+        draw('image', { ...image, 'clip-path': `url(#${clip})` }),
+      ]
+    : [];
+  const element = draw(
+    'g',
+    {
+      class: 'marker',
+      transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
+      tabindex: '0',
+      role: 'button',
+      'data-post': post.id,
+      'aria-label': `${post.name}, ${post.kind}, ${post.age}`,
+      click: () => onChoose(post, element),
+      keydown(event) {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        onChoose(post, element);
+      },
+    },
+    draw('circle', { r: radius }),
+    ...shape,
+  );
+  return element;
+}
+
 /**
- * The adoption posts on a drawn map, and what the chosen one is.
+ * The adoption posts on a drawn map, and the chosen one.
  *
  * @param place the element it fills
- * @param actors gives the sessions of both sides
+ * @param actors returns the sessions of both sides
  * @param onAsk called with a session and a post when somebody wants to ask about it
  */
 export function createPostMap(place, actors, onAsk) {
@@ -118,43 +149,6 @@ export function createPostMap(place, actors, onAsk) {
     );
   }
 
-  function marker({ post, x, y }, radius) {
-    const clip = `clip-${post.id}`;
-    const shape = picture(post.thumbnail, radius * 2)
-      ? [
-          draw('clipPath', { id: clip }, draw('circle', { r: radius * 0.93 })),
-          draw('image', {
-            href: post.thumbnail,
-            x: -radius,
-            y: -radius,
-            width: radius * 2,
-            height: radius * 2,
-            'clip-path': `url(#${clip})`,
-          }),
-        ]
-      : [];
-    const element = draw(
-      'g',
-      {
-        class: 'marker',
-        transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
-        tabindex: '0',
-        role: 'button',
-        'data-post': post.id,
-        'aria-label': `${post.name}, ${post.kind}, ${post.age}`,
-        click: () => show(post, element),
-        keydown(event) {
-          if (event.key !== 'Enter' && event.key !== ' ') return;
-          event.preventDefault();
-          show(post, element);
-        },
-      },
-      draw('circle', { r: radius }),
-      ...shape,
-    );
-    return element;
-  }
-
   return {
     actorsChanged: showCard,
     async load() {
@@ -165,7 +159,10 @@ export function createPostMap(place, actors, onAsk) {
       });
       const visible = points.filter(({ x, y }) => x > 0 && x < WIDTH && y > 0 && y < HEIGHT);
       const radius = (RADIUS_PX * WIDTH) / (map.clientWidth || WIDTH);
-      map.replaceChildren(...ground(), ...spread(visible, radius).map((point) => marker(point, radius)));
+      map.replaceChildren(
+        ...ground(),
+        ...spread(visible, radius).map((point) => markerOf(point, radius, show)),
+      );
     },
   };
 }

@@ -1,6 +1,6 @@
 import { avatar, make, shortTime } from './dom.js';
 
-/** When a room last changed: it decides the order. */
+/** When a room last changed, for the order. */
 function activity({ latestMessage, regDate }) {
   return latestMessage?.sendAt ?? regDate;
 }
@@ -13,8 +13,8 @@ export function otherPartyOf({ createMember, joinMember }, memberNo) {
 /**
  * A member's rooms, newest activity first, kept up to date by `room` events.
  *
- * @param onOpen called with the room somebody chose
- * @param onUnread called with the unread messages of all rooms
+ * @param onOpen called with the chosen room
+ * @param onUnread called with the number of unread messages in all rooms
  */
 export function createRoomList(onOpen, onUnread) {
   const rooms = new Map();
@@ -64,13 +64,13 @@ export function createRoomList(onOpen, onUnread) {
 
   return {
     element: list,
-    /** Takes a whole list in. */
+    /** Replaces the list. */
     replace(all) {
       rooms.clear();
       for (const room of all) rooms.set(room.chatNo, room);
       show();
     },
-    /** Takes one changed room in. */
+    /** Adds or replaces one room. */
     update(room) {
       rooms.set(room.chatNo, room);
       show();
@@ -79,7 +79,7 @@ export function createRoomList(onOpen, onUnread) {
     mark(chatNo) {
       current = chatNo;
       show();
-      // Where the list is one row that scrolls, the open room is in view.
+      // Keeps the open room in view where the list is one scrolling row.
       const button = list.querySelector('[aria-current]');
       if (button) list.scrollLeft = button.parentElement.offsetLeft - list.firstElementChild.offsetLeft;
     },

@@ -73,7 +73,7 @@ export const RIVER = [
   [37.66, 126.69],
 ];
 
-/** Parts of the city that help to find one's way, where they hide no post of the sample. */
+/** Districts for orientation, placed where they hide no sample post. */
 export const PLACES = [
   { name: 'Bukhansan', at: [37.662, 126.987] },
   { name: 'Eunpyeong', at: [37.612, 126.918] },

@@ -1,10 +1,10 @@
 import { openEventStream } from './event-stream.js';
 import { io } from './socket.io.js';
 
-/** How long an acknowledgement may take, in ms. */
+/** Longest time for an acknowledgement, ms. */
 const ACK_MS = 8_000;
 
-/** How long to wait after the server refused a connection, in ms. */
+/** Time before reconnecting after a refused connection, ms. */
 const REFUSED_PAUSE_MS = 3_000;
 
 /** An error answer: `code` is the stable code, the message its texts. */
@@ -16,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What the server tells of the demo: the sample members, and where the sockets are. */
+/** The sample members with their tokens, and the gateway's port. */
 export async function loadDemo() {
   const answer = await fetch('/demo/tokens');
   const body = await answer.json();
@@ -28,7 +28,7 @@ export async function loadDemo() {
  * One member's connection: REST calls, a socket and an event stream, with tokens renewed when they
  * end.
  *
- * @param member as /demo/tokens gives it
+ * @param member from /demo/tokens
  * @param gateway address of the sockets
  */
 export function createSession(member, gateway) {
@@ -49,7 +49,7 @@ export function createSession(member, gateway) {
     return token;
   }
 
-  /** Connects again with a new token, where the old one ended. */
+  /** Reconnects with a new token after the old one expired. */
   async function reconnect() {
     renewing = false;
     await renew();
@@ -81,7 +81,7 @@ export function createSession(member, gateway) {
     connect(listener) {
       socket.on('connect', () => listener.connection('open', 'connected'));
       socket.on('disconnect', (reason) => {
-        // Closed by the server, the client does not come back by itself.
+        // The client does not reconnect by itself after the server has closed the connection.
         if (renewing) void reconnect();
         else if (!closed) listener.connection('connecting', reason);
       });
@@ -89,7 +89,7 @@ export function createSession(member, gateway) {
         const { data } = error;
         listener.connection('connecting', data?.errors?.[0] ?? error.message);
         if (data?.message === 'TOKEN_EXPIRED') void reconnect();
-        // A refusal ends the client's own attempts; a lost network does not.
+        // The client stops its own attempts after a refusal, not after a lost network.
         else if (data) setTimeout(() => closed || socket.connect(), REFUSED_PAUSE_MS);
       });
       socket.on('auth:expiring', async () => socket.emit('auth:refresh', { token: await renew() }));
@@ -119,7 +119,7 @@ export function createSession(member, gateway) {
       if (answer.status !== 200) throw new Refusal(answer);
       return answer;
     },
-    /** Sends what needs no acknowledgement, unless it would have to wait for a connection. */
+    /** Sends an event that needs no acknowledgement; drops it if not connected. */
     tell: (event, value) => socket.volatile.emit(event, value),
     close() {
       closed = true;

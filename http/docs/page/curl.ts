@@ -26,10 +26,10 @@ function bodyOptions({ requestBody }: OperationDocument): string[] {
   return [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(example))}`];
 }
 
-/** A line to paste into a shell that has TOKEN set; ORIGIN stands for the address of the service. */
+/** A command for a shell in which TOKEN is set; ORIGIN stands for the address of the service. */
 export function curlOf(method: string, path: string, operation: OperationDocument): string {
   const { content } = operation.responses[200] as ResponseDocument;
-  const streams = 'text/event-stream' in content;
+  const streams = Object.keys(content).some((type) => type.startsWith('text/event-stream'));
   const verb =
     method === 'get' || operation.requestBody
       ? method === 'patch'

@@ -1,4 +1,4 @@
-/** Markup that is safe to put in a page: everything that came from elsewhere has been escaped. */
+/** Markup that is safe to put in a page: values in it have been escaped. */
 export class Html {
   readonly markup: string;
   constructor(markup: string) {
@@ -27,7 +27,7 @@ function render(part: Part): string {
   return escapeText(String(part));
 }
 
-/** Markup with values in it: text is escaped, lists are joined, `undefined` and `false` leave nothing. */
+/** Markup with values: text is escaped, lists are joined, `undefined` and `false` are left out. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.map((text, i) => text + render(parts[i])).join(''));
 }
@@ -42,12 +42,12 @@ function inline(line: string): Part[] {
   });
 }
 
-/** A description as the documents hold it (CommonMark, of which we use the least), in paragraphs. */
+/** A description of the documents (a subset of CommonMark) in paragraphs. */
 export function prose(text: string): Html {
   return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
 }
 
-/** The same without paragraphs, for table cells. */
+/** A description without paragraphs, for table cells. */
 export function phrase(text: string): Html {
   return html`${inline(text)}`;
 }
@@ -67,12 +67,12 @@ function coloured(json: string): Html {
   return html`${pieces}${json.slice(end)}`;
 }
 
-/** A value as JSON, in a box that scrolls and can be reached by keyboard. */
+/** A value as JSON, in a box that scrolls and takes the keyboard's focus. */
 export function jsonBlock(value: unknown, label: string): Html {
   return html`<pre tabindex="0" aria-label="${label}"><code>${coloured(JSON.stringify(value, null, 2))}</code></pre>`;
 }
 
-/** Text to be copied as it is; ORIGIN stands for the address of the service, which the page fills in. */
+/** Text to copy; ORIGIN stands for the address of the service, which the page fills in. */
 export function textBlock(text: string, label: string): Html {
   const pieces = text.split('ORIGIN').flatMap((piece, i) => (i === 0 ? [piece] : [ORIGIN, piece]));
   return html`<pre tabindex="0" aria-label="${label}"><code>${pieces}</code></pre>`;

@@ -1,4 +1,5 @@
 import { listErrorCodes } from '../../../domain/kernel/errors.js';
+import type { Route } from '../../route.js';
 import type { AsyncApiDocument, OpenApiDocument } from '../documents.js';
 import { type Html, html, phrase, prose, textBlock } from './html.js';
 import { callsOf, methodBadge, restSections, sectionId } from './rest-sections.js';
@@ -17,7 +18,7 @@ function navigationGroup(
     }</li>`;
 }
 
-function navigation(openApi: OpenApiDocument, asyncApi: AsyncApiDocument): Html {
+function navigation(openApi: OpenApiDocument, asyncApi: AsyncApiDocument, routes: readonly Route[]): Html {
   const events = socketEvents(asyncApi).map(({ id, direction, message }) => ({
     id,
     direction,
@@ -30,7 +31,7 @@ function navigation(openApi: OpenApiDocument, asyncApi: AsyncApiDocument): Html 
       navigationGroup(
         name,
         sectionId(name),
-        callsOf(openApi, name).map(({ method, operation }) => ({
+        callsOf(openApi, routes, name).map(({ method, operation }) => ({
           id: operation.operationId,
           badge: methodBadge(method),
           text: operation.summary,
@@ -104,8 +105,15 @@ function errorSection(): Html {
   </section>`;
 }
 
-/** The page that shows both documents; everything is in it before any script runs. */
-export function renderPage(openApi: OpenApiDocument, asyncApi: AsyncApiDocument): string {
+/**
+ * The page that shows both documents; it is complete before any script runs.
+ * @param routes in the order in which their calls are shown
+ */
+export function renderPage(
+  openApi: OpenApiDocument,
+  asyncApi: AsyncApiDocument,
+  routes: readonly Route[],
+): string {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -126,11 +134,11 @@ export function renderPage(openApi: OpenApiDocument, asyncApi: AsyncApiDocument)
   <aside id="contents">
     <label class="unseen" for="filter">Filter the contents</label>
     <input id="filter" type="search" placeholder="Filter, e.g. message" autocomplete="off" hidden>
-    ${navigation(openApi, asyncApi)}
+    ${navigation(openApi, asyncApi, routes)}
   </aside>
   <main id="top" tabindex="-1">
     ${introduction(openApi)}
-    ${restSections(openApi)}
+    ${restSections(openApi, routes)}
     ${socketSections(asyncApi)}
     ${schemaSections(openApi, asyncApi)}
     ${errorSection()}

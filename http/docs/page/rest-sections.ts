@@ -1,3 +1,4 @@
+import type { Route } from '../../route.js';
 import type {
   ContentDocument,
   OpenApiDocument,
@@ -5,33 +6,33 @@ import type {
   ParameterDocument,
   ResponseDocument,
 } from '../documents.js';
-import { operations } from '../openapi.js';
 import { curlOf } from './curl.js';
 import { type Html, html, jsonBlock, phrase, prose, textBlock } from './html.js';
 import { limits, schemaTables, typeOf } from './schema-table.js';
 
-/** One call with where it is found. */
+/** One call with its place in the document. */
 export interface Call {
   path: string;
   method: string;
   operation: OperationDocument;
 }
 
-/** Every call of a tag, in the order of the tables: the document itself goes by path. */
-export function callsOf({ paths }: OpenApiDocument, tag: string): Call[] {
-  return Object.keys(operations)
-    .map((call) => {
-      const [method = '', path = ''] = call.toLowerCase().split(' ');
-      return { method, path, operation: paths[path]?.[method] };
-    })
-    .filter((call): call is Call => call.operation?.tags.includes(tag) === true);
+/** Every call of a tag, in the order of the routes: the document itself goes by path. */
+export function callsOf({ paths }: OpenApiDocument, routes: readonly Route[], tag: string): Call[] {
+  const calls = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const ids = routes.map(({ definition }) => definition.id);
+  return calls
+    .filter(({ operation }) => operation.tags.includes(tag))
+    .sort((a, b) => ids.indexOf(a.operation.operationId) - ids.indexOf(b.operation.operationId));
 }
 
 export function methodBadge(method: string): Html {
   return html`<span class="badge ${method}">${method.toUpperCase()}</span>`;
 }
 
-/** A path whose parameters stand out, and which may break before each slash. */
+/** A path with its parameters marked, which may break before each slash. */
 function pathMarkup(path: string): Html {
   const pieces = path.split(/(\{\w+\}|\/)/);
   return html`${pieces.map((piece) => {
@@ -120,17 +121,17 @@ function callSection({ path, method, operation }: Call): Html {
 }
 
 /** The calls of every tag, a section each. */
-export function restSections(document: OpenApiDocument): Html {
+export function restSections(document: OpenApiDocument, routes: readonly Route[]): Html {
   return html`${document.tags.map(
     ({ name, description }) => html`<section class="group" aria-labelledby="${sectionId(name)}">
       <h2 id="${sectionId(name)}">${name}</h2>
       ${prose(description)}
-      ${callsOf(document, name).map(callSection)}
+      ${callsOf(document, routes, name).map(callSection)}
     </section>`,
   )}`;
 }
 
-/** The anchor of a section that is called this. */
+/** The anchor of the section with this title. */
 export function sectionId(name: string): string {
   return `section-${name.toLowerCase().replaceAll(' ', '-')}`;
 }

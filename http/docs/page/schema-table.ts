@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../json-schema.js';
+import type { JsonSchema } from '../schemas.js';
 import { type Html, html, phrase } from './html.js';
 
 function nameOf(reference: unknown): string {
@@ -9,7 +9,7 @@ function alternativesOf(schema: JsonSchema): JsonSchema[] {
   return (schema.anyOf as JsonSchema[] | undefined) ?? [];
 }
 
-/** What kind of value it is, with links to the schemas that have a section of their own. */
+/** The type of a value, with links to the schemas that have their own sections. */
 export function typeOf(schema: JsonSchema): Html {
   if (schema.$ref) return html`<a href="#schema-${nameOf(schema.$ref)}">${nameOf(schema.$ref)}</a>`;
   const alternatives = alternativesOf(schema);
@@ -26,7 +26,7 @@ function range(low: unknown, high: unknown, unit = ''): string | undefined {
   return low === undefined ? undefined : `at least ${low}${unit}`;
 }
 
-/** What limits a value, in words; alternatives are limited by the first that is. */
+/** The limits of a value; of alternatives, those of the first that has any. */
 function limitsOf(schema: JsonSchema): Html[] {
   const facts: Html[] = [];
   const values = (schema.enum ?? ('const' in schema ? [schema.const] : undefined)) as unknown[] | undefined;
@@ -51,7 +51,7 @@ function limitsOf(schema: JsonSchema): Html[] {
   );
 }
 
-/** Constraints of a value behind its meaning. */
+/** The limits of a value, to follow its description. */
 export function limits(schema: JsonSchema): Html | false {
   const facts = limitsOf(schema);
   return (
@@ -60,7 +60,7 @@ export function limits(schema: JsonSchema): Html | false {
   );
 }
 
-/** The object a field goes on into, without following references: those have their own section. */
+/** The object inside a field, without following references: those have their own sections. */
 function nestedObject(schema: JsonSchema): { object: JsonSchema; suffix: string } | undefined {
   if (schema.properties) return { object: schema, suffix: '.' };
   if (schema.items) {
@@ -87,7 +87,7 @@ function rows(object: JsonSchema, prefix: string): Html[] {
   });
 }
 
-/** A table of all fields of an object, nested ones by their dotted path. */
+/** A table of all fields of an object, nested ones by dotted path. */
 function fieldTable(object: JsonSchema, caption: string): Html {
   if (!object.properties) return html``;
   return html`<div class="table" role="region" aria-label="${caption}" tabindex="0"><table>
@@ -97,7 +97,7 @@ function fieldTable(object: JsonSchema, caption: string): Html {
   </table></div>`;
 }
 
-/** The fields of a schema, of each alternative where there are several. */
+/** The fields of a schema, or of each of its alternatives. */
 export function schemaTables(schema: JsonSchema, caption: string): Html {
   const alternatives = alternativesOf(schema).filter(({ properties }) => properties);
   if (alternatives.length === 0) return fieldTable(schema, caption);

@@ -1,9 +1,9 @@
 import type { AsyncApiDocument, AsyncOperationDocument, MessageDocument } from '../documents.js';
-import type { JsonSchema } from '../json-schema.js';
+import type { JsonSchema } from '../schemas.js';
 import { type Html, html, jsonBlock, phrase, prose, textBlock } from './html.js';
 import { schemaTables, typeOf } from './schema-table.js';
 
-/** One event with its message, and the acknowledgement where there is one. */
+/** One event with its message, and the acknowledgement if it has one. */
 export interface SocketEvent {
   id: string;
   direction: 'client' | 'server';
@@ -19,7 +19,7 @@ function messageAt(document: AsyncApiDocument, reference: string): MessageDocume
   return found;
 }
 
-/** Events on the socket in the order of the document: what clients send, then what they receive. */
+/** The socket's events in the order of the document: what clients send, then what they receive. */
 export function socketEvents(document: AsyncApiDocument): SocketEvent[] {
   return Object.entries(document.operations)
     .filter(([, operation]) => operation.channel.$ref.endsWith('/socket'))

@@ -1,4 +1,3 @@
-import { articleDetail, articleList, comment, notification } from '../documented-shapes.js';
 import { done, JSON_TYPE, type Step } from './recording.js';
 
 /** The app reads date-times of the service as UTC. */
@@ -25,7 +24,6 @@ export const board: Step[] = [
     who: 'server',
     does: 'renders the board, and hides the thumbnail that is called NONE',
     call: 'GET /community/list/recent?',
-    shape: articleList,
     holds: {
       'list.0.title': '느티나무 아래',
       'list.0.author': '$authorName',
@@ -84,7 +82,6 @@ export const board: Step[] = [
     who: 'asker',
     does: 'reads the article',
     call: 'GET /community/article/$article',
-    shape: articleDetail,
     holds: {
       mine: false,
       'header.authorId': '$authorNo',
@@ -104,7 +101,6 @@ export const board: Step[] = [
     who: 'author',
     does: 'is told of the comment, with a path that leads there from any page',
     stream: 'next',
-    shape: notification,
     holds: {
       type: 'comment',
       content: '축하해요',
@@ -140,7 +136,6 @@ export const board: Step[] = [
     who: 'asker',
     does: 'reads the comments with their replies',
     call: 'GET /community/comment/$article',
-    shape: [comment],
     holds: {
       '0.mine': true,
       '0.context': '정말 축하해요',
@@ -163,7 +158,6 @@ export const board: Step[] = [
     call: 'POST /community/heart',
     body: '{"target":"article","id":$article}',
     status: 409,
-    shape: { status: 'integer', message: 'string', errors: ['string'] },
     holds: { status: 409, message: 'ALREADY_HEARTED' },
   },
   {

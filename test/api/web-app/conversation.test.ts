@@ -6,8 +6,8 @@ import { chat } from './chat.recording.js';
 import { notifications } from './notifications.recording.js';
 import { play } from './player.js';
 
-describe('what the web app says to the service', () => {
-  it('is answered as the app expects, from the board to the chat', async () => {
+describe('the recorded calls of the web app', () => {
+  it('are answered as the app expects, from the board to the chat', async () => {
     const { http, gateway } = await service();
     const [author, asker] = [await member(), await member()];
     await play([...board, ...notifications, ...chat], {

@@ -1,4 +1,3 @@
-import { notification } from '../documented-shapes.js';
 import { done, JSON_TYPE, type Step } from './recording.js';
 
 interface Listed {
@@ -8,10 +7,10 @@ interface Listed {
   checked: boolean;
 }
 
-/** The comments among the notifications; whether an article leads depends on what else is on the board. */
+/** The comments among the notifications: whether an article is hot depends on the rest of the board. */
 const commentsIn = (list: unknown) => (list as Listed[]).filter(({ type }) => type === 'comment');
 
-/** The stream that is opened again and breaks off, and the list of notifications. Goes on from the board. */
+/** The stream, which is reopened and cut, and the list of notifications. Continues after the board. */
 export const notifications: Step[] = [
   { who: 'author', does: 'leaves the page', stream: 'close' },
   {
@@ -87,7 +86,6 @@ export const notifications: Step[] = [
     who: 'author',
     does: 'lists the notifications',
     call: 'GET /notification/all',
-    shape: [notification],
     holds: {
       '': (list) =>
         commentsIn(list)

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { expectDocumented, expectMessage } from '../../support/api-documents.js';
 import { type Client, connect } from '../../support/sockets.js';
-import { expectShape } from '../shapes.js';
 import { openPageStream, type PageStream } from './page-stream.js';
 import {
   type CallStep,
@@ -27,16 +27,16 @@ export interface World {
   asker: Player;
   /** Number of an adoption post by the author. */
   sale: number;
-  /** Base address of REST for the next connection; of another process each time where there are several. */
+  /** Base address of REST for the next connection: of several processes, another each time. */
   http(): string;
-  /** The same of the sockets. */
+  /** Base address of the sockets, likewise. */
   gateway(): string;
 }
 
-/** Where the app's pages come from. */
+/** Origin of the app's pages. */
 const ORIGIN = 'http://localhost:3000';
 
-/** Content types that a page may send to another origin without asking first. */
+/** Content types that need no preflight. */
 const SIMPLE_TYPES = ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data'];
 
 /** One member's browser. */
@@ -45,7 +45,7 @@ interface Browser {
   headers: { Origin: string; 'User-Agent': string };
   client: Client | undefined;
   stream: PageStream | undefined;
-  /** Place of the next event of a kind among all that were heard of it. */
+  /** Index of the next event, by event name. */
   next: Map<string, number>;
 }
 
@@ -54,7 +54,7 @@ function openBrowser(who: Player, system: string): Browser {
   return { who, headers, client: undefined, stream: undefined, next: new Map() };
 }
 
-/** `$name` in a text replaced by what was kept; alone it is the value itself. */
+/** Replaces `$name` in a text by the kept value; a text that is only a name becomes the value itself. */
 function fill(text: string, kept: Kept): unknown {
   const keptAs = (name: string): unknown => {
     if (!(name in kept)) throw new Error(`nothing was kept as ${name}`);
@@ -64,7 +64,7 @@ function fill(text: string, kept: Kept): unknown {
   return text.replace(/\$(\w+)/g, (_, name: string) => String(keptAs(name)));
 }
 
-/** The same for every text in a value. */
+/** Fills every text in a value. */
 function fillAll(value: unknown, kept: Kept): unknown {
   if (typeof value === 'string') return fill(value, kept);
   if (Array.isArray(value)) return value.map((one) => fillAll(one, kept));
@@ -77,9 +77,8 @@ function valueAt(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, name) => (inner as Kept | undefined)?.[name], value);
 }
 
-/** Fails unless a value is as expected, and keeps what is to be kept of it. */
-function check(value: unknown, { shape, holds = {}, keep = {} }: Expected, kept: Kept): void {
-  if (shape) expectShape(value, shape);
+/** Fails unless a value meets the expectations, and keeps the values to be kept. */
+function check(value: unknown, { holds = {}, keep = {} }: Expected, kept: Kept): void {
   for (const [path, wanted] of Object.entries(holds)) {
     const found = valueAt(value, path);
     if (typeof wanted === 'function')
@@ -140,16 +139,16 @@ async function playCall(
   });
   const text = await answer.text();
   expect(answer.status, text).to.equal(step.status ?? 200);
-  expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
   if (browser) expect(answer.headers.get('access-control-allow-origin')).to.equal(ORIGIN);
   const value: unknown = JSON.parse(text);
+  expectDocumented(method, path, { status: answer.status, headers: answer.headers, body: value });
   if (method === 'GET' && answer.status === 200) {
     expect(value, 'the app takes a status for an error').to.not.have.property('status');
   }
   check(value, step, kept);
 }
 
-/** Asks what a browser asks before a call to another origin that is more than a form could send. */
+/** Sends the preflight of a browser, if the call needs one. */
 async function preflight(url: string, method: string, headers: Record<string, string>): Promise<void> {
   const asked = Object.entries(headers)
     .filter(([name, value]) => name !== 'Content-Type' || !SIMPLE_TYPES.includes(value))
@@ -184,7 +183,7 @@ async function playHear(step: HearStep, browser: Browser, kept: Kept): Promise<v
   const placeOf = (value: unknown) => client.heard(step.hears).indexOf(value);
   const event = await client.next(step.hears, (value) => {
     if (placeOf(value) < from) return false;
-    // A message is the next one or a fault; other events tell of a state that may have been told before.
+    // A message must be the next one; other events carry state, which may repeat.
     if (step.hears === 'message') return true;
     return Object.entries(step.holds ?? {}).every(
       ([path, wanted]) => valueAt(value, path) === fillAll(wanted, kept),
@@ -209,7 +208,7 @@ async function playStream(step: StreamStep, world: World, browser: Browser, kept
   else check(await nextEvent(stream, who.no, kept), step, kept);
 }
 
-/** What the next event says: a record, or the greeting. Its id must be the next number of the member's. */
+/** The next event: a record, or the greeting. Its id must be the member's next number. */
 async function nextEvent(stream: PageStream, memberNo: number, kept: Kept): Promise<unknown> {
   const { id, data } = await stream.next();
   const last = (kept.lastEventId as string | undefined) ?? id;
@@ -220,6 +219,7 @@ async function nextEvent(stream: PageStream, memberNo: number, kept: Kept): Prom
   kept.lastEventId = id;
   if (!isRecord) return data;
   const record = JSON.parse(data) as { type: string };
-  // Whether an article leads depends on what else is on the board.
+  expectMessage('notification', record, 'eventStream');
+  // Whether an article is hot depends on the rest of the board.
   return /^document(Hot|Week)$/.test(record.type) ? nextEvent(stream, memberNo, kept) : record;
 }

@@ -1,28 +1,24 @@
-import type { Shape } from '../shapes.js';
-
 /** Who acts: a member at a browser, or the app's own server, which renders pages and has no token. */
 export type Who = 'author' | 'asker' | 'server';
 
-/** Values by name, as steps have kept them. */
+/** Values that steps have kept, by name. */
 export type Kept = Record<string, unknown>;
 
-/** What a step may expect literally; undefined: the field is not there. */
+/** A literal expectation; undefined: the field is absent. */
 type JsonValue = string | number | boolean | undefined | JsonValue[] | { [field: string]: JsonValue };
 
-/** What comes back, from an answer or an event. */
+/** Expectations of an answer or an event. */
 export interface Expected {
-  /** Exactly these fields, of these types. */
-  shape?: Shape;
   /**
    * Values at dotted paths such as `list.0.title`; the empty path is the whole. `$name` in a text stands
-   * for what was kept; a function says whether the value will do.
+   * for a kept value; a function tests the value.
    */
   holds?: Record<string, JsonValue | ((value: unknown, kept: Kept) => boolean)>;
   /** Values to keep: name → dotted path. */
   keep?: Record<string, string>;
 }
 
-/** A REST call. `$name` in path and body stands for what was kept. */
+/** A REST call. `$name` in path and body stands for a kept value. */
 export interface CallStep extends Expected {
   who: Who;
   does: string;
@@ -30,15 +26,15 @@ export interface CallStep extends Expected {
   call: string;
   /** The body as the app sends it, byte for byte. */
   body?: string | ((kept: Kept) => string);
-  /** Content type: of JSON where there is a body, unless it says otherwise. */
+  /** Content type; JSON by default if there is a body. */
   type?: string;
   /** False where the app sends no Authorization header. */
   token?: false;
-  /** Status of the answer, 200 unless it says otherwise. */
+  /** Expected status; 200 by default. */
   status?: number;
 }
 
-/** Enters the room over a socket: what takes the place of the app's STOMP subscription. */
+/** Enters the room over a socket, in place of the app's STOMP subscription. */
 export interface JoinStep extends Expected {
   who: 'author' | 'asker';
   does: string;
@@ -46,7 +42,7 @@ export interface JoinStep extends Expected {
   join: string;
 }
 
-/** Waits for an event of the socket; the next `message` has to be this one. */
+/** Waits for an event of the socket; a `message` has to be the next one. */
 export interface HearStep extends Expected {
   who: 'author' | 'asker';
   does: string;
@@ -54,8 +50,8 @@ export interface HearStep extends Expected {
 }
 
 /**
- * The event stream: `open` it with a Last-Event-ID header that stays the same for its life, `lose` the
- * connection under it, wait for what is `next` on it, or `close` it.
+ * The event stream: `open` it with a Last-Event-ID header that stays the same, `lose` its connection, wait for
+ * the `next` event, or `close` it.
  */
 export interface StreamStep extends Expected {
   who: 'author' | 'asker';
@@ -70,5 +66,5 @@ export type Step = CallStep | JoinStep | HearStep | StreamStep;
 export const JSON_TYPE = 'application/json';
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** The body of every mutation that has nothing else to say. */
+/** The body of a mutation's answer. */
 export const done = { '': { status: 200 } };

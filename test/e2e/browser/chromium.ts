@@ -13,7 +13,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Names under which a system has it. */
+/** Names of its executable. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** Path of an installed browser, or undefined. */
@@ -23,40 +23,40 @@ function findChromium(path = process.env.PATH ?? ''): string | undefined {
     .find((candidate) => existsSync(candidate));
 }
 
-/** Starts it; the test is pending where there is none, which fails a run with CI=true. */
+/** Starts the browser; without one the test is pending, which fails a run with CI=true. */
 export async function launchChromium(test: Mocha.Context): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) return test.skip();
   return chromium.launch({ executablePath, args: ARGUMENTS, headless: true });
 }
 
-/** A page that keeps what should not have happened on it. */
+/** A page that records errors and foreign requests. */
 export interface WatchedPage {
   page: Page;
-  /** Errors and warnings of the console, and what scripts threw. */
-  complaints: string[];
-  /** Addresses of other hosts that were asked for anything. */
+  /** Errors and warnings of the console, and uncaught exceptions. */
+  consoleErrors: string[];
+  /** Addresses requested from other hosts. */
   foreign: string[];
 }
 
-/** @param hosts names of hosts that the page may ask */
+/** @param hosts names of hosts that the page may request */
 export async function openPage(
   browser: Browser,
   hosts: string[],
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const page = await browser.newPage(options);
-  const complaints: string[] = [];
+  const consoleErrors: string[] = [];
   const foreign: string[] = [];
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type())) consoleErrors.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('pageerror', (error) => consoleErrors.push(error.message));
   const note = (address: string) => {
     const { hostname, protocol } = new URL(address);
     if (protocol !== 'data:' && !hosts.includes(hostname)) foreign.push(address);
   };
   page.on('request', (request) => note(request.url()));
   page.on('websocket', (socket) => note(socket.url()));
-  return { page, complaints, foreign };
+  return { page, consoleErrors, foreign };
 }

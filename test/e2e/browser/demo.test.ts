@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { launchChromium, openPage, type WatchedPage } from './chromium.js';
 
-/** One page for all: each that is opened costs half a second of CPU time. */
+/** One page for all tests: opening one takes half a second of CPU time. */
 describe('the demo page in a browser', () => {
   let browser: Browser;
   let demo: ServiceProcess;
@@ -31,7 +31,7 @@ describe('the demo page in a browser', () => {
   });
 
   afterEach(() => {
-    expect(watched.complaints).to.deep.equal([]);
+    expect(watched.consoleErrors).to.deep.equal([]);
     expect(watched.foreign).to.deep.equal([]);
   });
 
@@ -45,7 +45,7 @@ describe('the demo page in a browser', () => {
     await page.locator(`#${side} textarea`).press('Enter');
   }
 
-  it('shows a message on the other side, that somebody is typing, and that it was read', async () => {
+  it('shows a message on the other side, who is typing, and that it was read', async () => {
     await page.locator('#left textarea').fill('Hello');
     await page.locator('#right .typing', { hasText: 'The author is typing' }).waitFor();
     await page.locator('#left textarea').press('Enter');
@@ -59,7 +59,7 @@ describe('the demo page in a browser', () => {
     );
   });
 
-  it('shows what people write as text, whatever it is', async () => {
+  it('shows whatever people write as text', async () => {
     const hostile = '<img src=x onerror="document.title=1"><b>bold</b>';
     await write('left', hostile);
     const bubble = page.locator('#right .bubble:not(.mine)', { hasText: hostile });
@@ -68,7 +68,7 @@ describe('the demo page in a browser', () => {
     expect(await page.locator('.card .opener', { hasText: 'Bori & <i>friends</i>' }).count()).to.equal(1);
   });
 
-  it('tells the absent by a notification on the stream, and counts what is unread', async () => {
+  it('notifies an absent member on the stream, and counts unread messages', async () => {
     await page.locator('#right').getByRole('button', { name: 'Close room' }).click();
     await page.locator('#left .presence', { hasText: 'not in this room' }).waitFor();
     await write('left', 'Are you there?');
@@ -81,7 +81,7 @@ describe('the demo page in a browser', () => {
     await page.locator('#left .bubble.mine', { hasText: /Are you there\?.*read/s }).waitFor();
   });
 
-  it('takes hearts and comments, of which the author is told', async () => {
+  it('accepts hearts and comments, and notifies the author', async () => {
     await page.locator('.acting label', { hasText: 'The asker' }).click();
     const card = page.locator('.card').first();
     await card.locator('.opener').click();

@@ -6,7 +6,7 @@ import { launchChromium, openPage, type WatchedPage } from './chromium.js';
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1_440, height: 900 };
 
-/** One page for each size of window: each that is opened costs half a second of CPU time. */
+/** One page for each window size: opening one takes half a second of CPU time. */
 describe('the page of the documents in a browser', () => {
   let browser: Browser;
   const pages: Partial<Record<'phone' | 'desktop', WatchedPage>> = {};
@@ -24,15 +24,15 @@ describe('the page of the documents in a browser', () => {
     }
   });
   afterEach(() => {
-    for (const { complaints, foreign } of Object.values(pages)) {
-      expect(complaints).to.deep.equal([]);
+    for (const { consoleErrors, foreign } of Object.values(pages)) {
+      expect(consoleErrors).to.deep.equal([]);
       expect(foreign, 'other hosts').to.deep.equal([]);
     }
   });
   after(() => browser?.close());
 
   for (const name of ['phone', 'desktop'] as const) {
-    it(`renders on a ${name} in the light and in the dark, asks no other host and complains of nothing`, async () => {
+    it(`renders on a ${name} in light and dark, without requests to other hosts and without errors`, async () => {
       const page = pageOf(name);
       expect(await page.locator('article.call').count()).to.be.greaterThan(35);
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -44,7 +44,7 @@ describe('GET /adopt/render', () => {
     }
   });
 
-  it('is serialised once for all who get the same list', async () => {
+  it('is serialised once for all callers that get the same list', async () => {
     let times = 0;
     const one = { toJSON: () => (times += 1) };
     const adoption = { listRenderRecords: async () => list } as unknown as Domain['adoption'];
@@ -60,12 +60,12 @@ describe('GET /adopt/render', () => {
     expect(bodies).to.deep.equal(['[1]', '[1]', '[2]']);
   });
 
-  it('refuses a bad token that is sent all the same', async () => {
+  it('refuses a bad token, though it needs none', async () => {
     const { status } = await call('/adopt/render', { headers: { Authorization: 'nonsense' } });
     expect(status).to.equal(401);
   });
 
-  it('takes no other method', async () => {
+  it('accepts no other method', async () => {
     const { status, headers } = await anyone.post('/adopt/render', {});
     expect([status, headers.get('allow')]).to.deep.equal([405, 'HEAD, GET']);
   });

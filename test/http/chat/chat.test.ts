@@ -11,7 +11,7 @@ interface RoomElement {
 }
 
 describe('POST /chatroom', () => {
-  it('makes one room for a pair and a sale, also when both ask at the same instant', async () => {
+  it('creates one room for a pair and a sale, even if both call at once', async () => {
     const [author, asker] = [await member(), await member()];
     const saleNo = await adoptionPost(author);
     const asks = [author.no, asker.no, author.no, asker.no].map((createMember) =>
@@ -39,7 +39,7 @@ describe('POST /chatroom', () => {
     expect(rooms.body[0]).to.not.have.property('latestMessage');
   });
 
-  it('takes its numbers as text of digits, as the app sends them', async () => {
+  it('accepts numbers as text of digits, as the app sends them', async () => {
     const [author, asker] = [await member(), await member()];
     const saleNo = await adoptionPost(author);
     const asked = { saleNo: `${saleNo}`, createMember: `${author.no}` };
@@ -47,7 +47,7 @@ describe('POST /chatroom', () => {
     expect((await author.get<RoomElement[]>('/chatroom')).body[0]).to.include({ saleNo });
   });
 
-  it('tells a new room to both members, and one that was there to nobody', async () => {
+  it('sends a `room` event for a new room to both members, and none for an existing one', async () => {
     const [author, asker] = [await member(), await member()];
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
     const saleNo = await adoptionPost(author);
@@ -60,7 +60,7 @@ describe('POST /chatroom', () => {
       expect([told]).to.deep.equal((await who.get<RoomElement[]>('/chatroom')).body);
     }
     await asker.post('/chatroom', { saleNo, createMember: author.no });
-    // Events of one member come in order: what the second call would have told came before this.
+    // A member's events arrive in order: one of the second call would precede this.
     const other = await adoptionPost(author);
     await asker.post('/chatroom', { saleNo: other, createMember: author.no });
     for (const client of [mine, theirs]) {
@@ -69,7 +69,7 @@ describe('POST /chatroom', () => {
     }
   });
 
-  it('refuses the author alone, a third member as creator, and a sale that is not there', async () => {
+  it('refuses the author alone, a third member as creator, and an unknown sale', async () => {
     const [author, asker, third] = [await member(), await member(), await member()];
     const saleNo = await adoptionPost(author);
     expect((await author.post('/chatroom', { saleNo, createMember: author.no })).status).to.equal(400);
@@ -137,7 +137,7 @@ describe('GET /chatroom of rooms with activity at the same moment', () => {
 });
 
 describe('GET /chatroom/{chat_no}', () => {
-  it('pages back from a message id and takes at most what is asked', async () => {
+  it('pages back from a message id, up to the limit asked for', async () => {
     const { asker, author, saleNo, chatNo } = await openRoom();
     for (let i = 1; i <= 5; i += 1) {
       await asker.post('/chatroom/notification', push(chatNo, saleNo, `m${i}`, { sendTime: i }));

@@ -23,7 +23,7 @@ describe('POST /chatroom/{chat_no}', () => {
   ];
 
   for (const [name, build] of forms) {
-    it(`takes the member out of the room on their own word, sent as ${name}`, async () => {
+    it(`removes the member from the room at their own request, sent as ${name}`, async () => {
       const { author, asker, chatNo } = await openRoom();
       const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
       await theirs.join(chatNo);
@@ -56,7 +56,7 @@ describe('POST /chatroom/{chat_no}', () => {
     });
   }
 
-  it('takes an empty e-mail in the body, or null, for none, and the one of the query instead', async () => {
+  it('treats an empty or null e-mail in the body as absent, and uses the one in the query', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
     await mine.join(chatNo);
@@ -81,7 +81,7 @@ describe('POST /chatroom/{chat_no}', () => {
     );
   });
 
-  it('tells somebody who is not known nothing: no room, no address, and knocks nobody out', async () => {
+  it('reveals nothing to an unknown caller, and removes nobody', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
     await mine.join(chatNo);
@@ -111,7 +111,7 @@ describe('POST /chatroom/{chat_no}', () => {
     expect(present).to.have.members([asker.no, author.no]);
   });
 
-  it('tells a member who takes no part in a room nothing of who does', async () => {
+  it('does not reveal a room’s participants to other members', async () => {
     const { author, asker, chatNo } = await openRoom();
     const third = await member();
     const leave = (no: number, email: string) =>
@@ -127,7 +127,7 @@ describe('POST /chatroom/{chat_no}', () => {
     expect((await leave(99_999_999, third.email)).body.message).to.equal('CHAT_ROOM_NOT_FOUND');
   });
 
-  it('names what is wrong: no e-mail, no e-mail address, another member, an unknown room, too much', async () => {
+  it('names the fault: no e-mail, a malformed one, another member, an unknown room, a large body', async () => {
     const { asker, chatNo } = await openRoom();
     const send = (path: string, raw: string) => call<{ errors: string[] }>(path, { method: 'POST', raw });
     expect((await send(`/chatroom/${chatNo}`, '')).status).to.equal(400);

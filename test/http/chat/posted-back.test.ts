@@ -30,7 +30,7 @@ describe('a broadcast posted back without its id', () => {
       headers,
     });
 
-  it('is answered with the stored message, whoever of the two is given as its sender', async () => {
+  it('is answered with the stored message, whichever of the two it names as sender', async () => {
     const sent = push(chatNo, saleNo, 'hello');
     const first = await asker.post<{ sendTime: number }>('/chatroom/notification', sent);
     // A client without a token, of which nothing but the author's rooms were ever listed.
@@ -54,7 +54,7 @@ describe('a broadcast posted back without its id', () => {
         expect(answer.body, name).to.deep.equal(first.body);
       }
     }
-    // The sender hears its own broadcast, too.
+    // The sender receives its own broadcast, too.
     const bySender = await postBack(first.body, {}, { Authorization: asker.token });
     expect(bySender.body).to.deep.equal(first.body);
     expect(await contents()).to.deep.equal(['hello']);
@@ -62,7 +62,7 @@ describe('a broadcast posted back without its id', () => {
     expect((await asker.get<unknown[]>('/notification/all')).body).to.deep.equal([]);
   });
 
-  it('is known by a sendTime in text without a zone, which is UTC wherever the process runs', async () => {
+  it('is recognised by a sendTime in text without a zone, which is UTC wherever the process runs', async () => {
     const { TZ } = process.env;
     process.env.TZ = 'Asia/Seoul';
     try {
@@ -83,7 +83,7 @@ describe('a broadcast posted back without its id', () => {
     }
   });
 
-  it('is told from what the receiver writes in the same words', async () => {
+  it('is told apart from the receiver’s own message with the same text', async () => {
     const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'ok'));
     const answers = [
       await author.post<{ senderNo: number }>(
@@ -106,7 +106,7 @@ describe('a broadcast posted back without its id', () => {
     expect(await contents()).to.deep.equal(['ok', 'ok', 'ok', 'ok', 'not ok']);
   });
 
-  it('is the newest of those with its text where its sendTime is of none', async () => {
+  it('matches the newest message with its text if its sendTime matches none', async () => {
     const sendTime = Date.now();
     for (const i of [1, 2]) {
       await asker.post('/chatroom/notification', push(chatNo, saleNo, 'ok', { sendTime: sendTime - i }));
@@ -119,7 +119,7 @@ describe('a broadcast posted back without its id', () => {
     expect(await found(sendTime - 1), 'the one that was sent then').to.equal(body.chatList[0]?.id);
   });
 
-  it('is looked for among the last thousand messages of its room', async () => {
+  it('is searched among the last thousand messages of its room', async () => {
     const { body: first } = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
     const record = await Message.findOne({ chatNo }).lean();
     const copy = push(chatNo, saleNo, 'hello', { senderNo: asker.no });
@@ -127,7 +127,7 @@ describe('a broadcast posted back without its id', () => {
       [1_000, 200],
       [1_001, 404],
     ] as const) {
-      // The newest message tells how far a room is, whatever is missing before it.
+      // The newest message decides the room's `seq`, whatever is missing before it.
       const later = { _id: `${chatNo} ${newest}`, seq: newest, content: 'later', clientKey: `${newest}` };
       await Message.collection.insertOne({ ...record, ...later } as never);
       const answer = await postBack(copy, { sendTime: 1 });
@@ -137,7 +137,7 @@ describe('a broadcast posted back without its id', () => {
     await Message.deleteMany({ chatNo, content: 'later' });
   });
 
-  it('is 404 where it names the other one as its sender, who has sent no such message', async () => {
+  it('is 404 if it names the other participant, who has sent no such message', async () => {
     const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
     const altered = { content: 'altered', senderEmail: author.email };
     expect((await postBack(first.body, altered)).body).to.deep.equal({
@@ -148,7 +148,7 @@ describe('a broadcast posted back without its id', () => {
     expect(await contents()).to.deep.equal(['hello']);
   });
 
-  it('is 401 from somebody who is not known, whatever address they give', async () => {
+  it('is 401 from an unknown caller, whatever address it gives', async () => {
     const first = await asker.post<object>('/chatroom/notification', push(chatNo, saleNo, 'hello'));
     const stranger = { 'User-Agent': 'nobody was ever seen here' };
     expect((await postBack(first.body, { senderEmail: author.email }, stranger)).status).to.equal(401);

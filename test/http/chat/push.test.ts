@@ -50,7 +50,7 @@ describe('POST /chatroom/notification', () => {
     expect(list.body.chatList).to.have.length(1);
   });
 
-  it('takes what differs in time, type, text or sender for another message', async () => {
+  it('treats a different time, type, text or sender as another message', async () => {
     const first = push(chatNo, saleNo, 'https://example.org/cat.png', { sendTime: Date.now() });
     const counted = async () => [
       (await metrics.messagesStored.get()).values[0]?.value ?? 0,
@@ -64,7 +64,7 @@ describe('POST /chatroom/notification', () => {
       { ...first, contentType: 'image' },
       { ...first, content: 'https://example.org/dog.png' },
       first,
-      // A retry, and no broadcast come back: what a sender says of itself changes nothing.
+      // A retry, not a broadcast posted back: naming oneself as sender changes nothing.
       { ...first, senderNo: asker.no, senderEmail: asker.email },
     ]) {
       ids.add((await asker.post<{ id: string }>('/chatroom/notification', body)).body.id);
@@ -79,7 +79,7 @@ describe('POST /chatroom/notification', () => {
       ({ content }) => content,
     );
 
-  it('takes its numbers as text of digits, a retry among them', async () => {
+  it('accepts numbers as text of digits, also to recognise a retry', async () => {
     const sendTime = Date.now();
     const first = await asker.post<{ id: string }>(
       '/chatroom/notification',
@@ -91,7 +91,7 @@ describe('POST /chatroom/notification', () => {
     expect(await contents()).to.deep.equal(['once']);
   });
 
-  it('takes two pushes with the same text for two messages where sendTime is no plausible moment', async () => {
+  it('treats two pushes with the same text as two messages if sendTime is implausible', async () => {
     const day = 24 * 3_600_000;
     const moments = [
       0,
@@ -154,7 +154,7 @@ describe('POST /chatroom/notification', () => {
     expect(inAnother.status).to.equal(404);
   });
 
-  it('takes an empty address of the sender for none', async () => {
+  it('treats an empty senderEmail as absent', async () => {
     const sent = await asker.post<{ senderEmail: string }>(
       '/chatroom/notification',
       push(chatNo, saleNo, 'hi', { senderEmail: '' }),
@@ -162,7 +162,7 @@ describe('POST /chatroom/notification', () => {
     expect([sent.status, sent.body.senderEmail]).to.deep.equal([200, asker.email]);
   });
 
-  it('knows a sender without a token by the session cookie, else by the same client', async () => {
+  it('identifies a sender without a token by the session cookie, else by the client', async () => {
     const anonymous = (headers: Record<string, string>, more: object = {}) =>
       call<{ senderNo: number }>('/chatroom/notification', {
         method: 'POST',
@@ -203,7 +203,7 @@ describe('POST /chatroom/notification', () => {
     expect(added.status, 'a payload never adds a sender').to.equal(401);
   });
 
-  it('tells somebody who is not known nothing of a room, with an id or without', async () => {
+  it('reveals nothing of a room to an unknown caller, with an id or without', async () => {
     const unknown = 99_999_999;
     const pushes = [
       { saleNo },

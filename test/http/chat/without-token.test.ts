@@ -5,7 +5,7 @@ import { service } from '../../support/service.js';
 
 type Setting = 'off' | 'bound' | 'open';
 
-/** What a call shows for itself. */
+/** What identifies a call. */
 type Shown =
   | 'nothing'
   | 'token of the asker'
@@ -18,10 +18,10 @@ type Shown =
   | 'client of the asker, then the author, cookie of the asker'
   | 'client of the asker, cookie of a third';
 
-/** What the payload says of its sender. */
+/** The sender named in the payload. */
 type Claim = 'nobody' | 'asker' | 'author' | 'third' | 'a stranger';
 
-/** Whose message is stored, or the status of the refusal. */
+/** The sender of the stored message, or the status of the refusal. */
 type Outcome = 'asker' | 'author' | 401 | 403 | 404;
 
 /** A payload that names the other participant is their message come back, and here they sent none: 404. */

@@ -45,7 +45,7 @@ describe('POST /community/article with bad input', () => {
     });
   }
 
-  it('takes numbers as text of digits, as the app sends them', async () => {
+  it('accepts numbers as text of digits, as the app sends them', async () => {
     const categoryId = 1_000_000 + (Date.now() % 1_000_000_000);
     const imageList = [{ id: '12', url: '/images/12.png' }];
     const written = await author.post('/community/article', {
@@ -59,7 +59,7 @@ describe('POST /community/article with bad input', () => {
     expect(read.body.context.imageList).to.deep.equal([{ imageNo: 12, imageUrl: '/images/12.png' }]);
   });
 
-  it('says what is missing', async () => {
+  it('names the missing fields', async () => {
     const { body } = await author.post<{ errors: string[] }>('/community/article', { imageList: [{}] });
     expect(body.errors).to.deep.equal([
       'categoryId: is missing',

@@ -48,7 +48,7 @@ describe('articles over REST', () => {
       expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
     });
 
-    it('takes an article without images and thumbnail, and ignores unknown fields', async () => {
+    it('accepts an article without images and thumbnail, and ignores unknown fields', async () => {
       const { categoryId, title, context } = DRAFT;
       const answers = await Promise.all([
         author.post('/community/article', { categoryId, title, context }),
@@ -123,7 +123,7 @@ describe('articles over REST', () => {
       expect((await anyone.get<ArticleDetail>(`/community/article/${no}`)).body.header.view).to.equal(1);
     });
 
-    it('is mine only for its author; anybody may read', async () => {
+    it('is `mine` only for its author; anybody may read it', async () => {
       const no = await write();
       const readers = [anyone, other, admin, author];
       const mine: boolean[] = [];
@@ -141,7 +141,7 @@ describe('articles over REST', () => {
       expect(status).to.equal(401);
     });
 
-    it('is 404 where there is no article', async () => {
+    it('is 404 for an unknown article', async () => {
       const { status, body } = await anyone.get('/community/article/9007199254740991');
       expect([status, body]).to.deep.equal([404, NOT_FOUND]);
     });
@@ -178,7 +178,7 @@ describe('articles over REST', () => {
       [{ imageList: [] }, { images: [] }],
       [{ thumbnail: '/new.png' }, { thumbnail: '/new.png' }],
     ]) {
-      it(`replaces what is sent, and leaves the rest: ${JSON.stringify(change)}`, async () => {
+      it(`replaces the fields sent, and keeps the rest: ${JSON.stringify(change)}`, async () => {
         const no = await write();
         const before = await Article.findById(no).lean();
         expect((await author.patch(`/community/article/${no}`, change)).body).to.deep.equal(DONE);
@@ -186,7 +186,7 @@ describe('articles over REST', () => {
       });
     }
 
-    it('takes the whole documented payload, and leaves the thumbnail unless it is sent', async () => {
+    it('accepts the whole documented payload, and keeps the thumbnail unless it is sent', async () => {
       const no = await write();
       const { thumbnail: _, ...payload } = DRAFT;
       const title = `Edited ${no}`;
@@ -234,7 +234,7 @@ describe('articles over REST', () => {
       expect((await author.patch(`/community/article/${no}`, { title: '' })).status).to.equal(400);
     });
 
-    it('is 404 for no article, 401 without a token', async () => {
+    it('is 404 for an unknown article, 401 without a token', async () => {
       const missing = await author.patch('/community/article/999999999', { title: 'x' });
       expect([missing.status, missing.body]).to.deep.equal([404, NOT_FOUND]);
       expect((await anyone.patch('/community/article/1', { title: 'x' })).status).to.equal(401);
@@ -242,7 +242,7 @@ describe('articles over REST', () => {
   });
 
   describe('DELETE /community/article/{article_id}', () => {
-    it('makes the article and all that is under it 404', async () => {
+    it('makes the article and everything below it 404', async () => {
       const no = await write();
       const { domain } = await service();
       const commentId = await domain.community.createComment(author.actor, {
@@ -270,7 +270,7 @@ describe('articles over REST', () => {
       expect(statuses.map(({ status }) => status)).to.deep.equal(Array(12).fill(404));
     });
 
-    it('takes it out of the list', async () => {
+    it('removes it from the list', async () => {
       const no = await write();
       const { title } = (await anyone.get<ArticleDetail>(`/community/article/${no}`)).body.header;
       await author.delete(`/community/article/${no}`);

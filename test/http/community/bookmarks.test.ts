@@ -26,7 +26,7 @@ describe('bookmarks over REST', () => {
     expect((await reader.post(path)).body).to.deep.equal(DONE);
   });
 
-  it('are each member’s own', async () => {
+  it('belong to one member each', async () => {
     await reader.post(path);
     const other = await member({ nickname: 'Other' });
     expect((await other.delete(path)).status).to.equal(404);
@@ -42,7 +42,7 @@ describe('bookmarks over REST', () => {
     ]);
   });
 
-  it('removed without being there are 404', async () => {
+  it('are 404 when removed twice', async () => {
     const { status, body } = await reader.delete(path);
     expect([status, body]).to.deep.equal([
       404,
@@ -50,7 +50,7 @@ describe('bookmarks over REST', () => {
     ]);
   });
 
-  it('of no article are 404, of nonsense 400, without a token 401', async () => {
+  it('are 404 for an unknown article, 400 for nonsense, 401 without a token', async () => {
     const missing = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
     expect((await reader.post('/community/bookmark/999999999')).body).to.deep.equal(missing);
     expect((await reader.delete('/community/bookmark/999999999')).body).to.deep.equal(missing);

@@ -93,7 +93,7 @@ describe('comments over REST', () => {
     expect(await count()).to.equal(3);
   });
 
-  it('take null, 0 and no parentId for a comment on the article', async () => {
+  it('treat parentId null, 0 or absent as a comment on the article', async () => {
     for (const parentId of [null, 0, undefined]) {
       const { body } = await other.post('/community/comment', { boardId, parentId, context: 'Top' });
       expect(body).to.deep.equal(DONE);
@@ -101,7 +101,7 @@ describe('comments over REST', () => {
     expect((await shown()).map(({ type }) => type)).to.deep.equal([0, 0, 0]);
   });
 
-  it('take their numbers as text of digits, as the app sends them', async () => {
+  it('accept numbers as text of digits, as the app sends them', async () => {
     const written = await other.post('/community/comment', { boardId: String(boardId), context: 'First' });
     expect(written.body).to.deep.equal(DONE);
     const first = (await shown())[0]?.id as number;
@@ -120,7 +120,7 @@ describe('comments over REST', () => {
     ]);
   });
 
-  it('refuse a parent that is a reply, of another article, or not there', async () => {
+  it('refuse a parent that is a reply, of another article, or unknown', async () => {
     const first = await comment('First');
     const reply = await comment('Reply', first);
     const answer = async (parentId: number, article = boardId) => {
@@ -169,7 +169,7 @@ describe('comments over REST', () => {
     });
   }
 
-  it('are 404 under an article that is not there, 400 under nonsense', async () => {
+  it('are 404 for an unknown article, 400 for nonsense', async () => {
     const missing = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
     const listed = await anyone.get('/community/comment/999999999');
     expect([listed.status, listed.body]).to.deep.equal([404, missing]);
@@ -205,7 +205,7 @@ describe('comments over REST', () => {
       expect((await admin.patch('/community/comment', { id, context: 'x' })).body).to.deep.equal(DONE);
     });
 
-    it('refuses a bad value and is 404 for what is not there or deleted', async () => {
+    it('refuses a bad value and is 404 for an unknown or deleted comment', async () => {
       const id = await comment('First');
       await comment('Reply', id);
       expect((await other.patch('/community/comment', { id, context: '' })).status).to.equal(400);
@@ -219,7 +219,7 @@ describe('comments over REST', () => {
   });
 
   describe('DELETE /community/comment/{comment_id}', () => {
-    it('takes a comment without replies away', async () => {
+    it('removes a comment without replies', async () => {
       const id = await comment('First');
       expect((await other.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
       expect(await shown()).to.deep.equal([]);
@@ -228,7 +228,7 @@ describe('comments over REST', () => {
       expect([again.status, again.body]).to.deep.equal([404, NOT_FOUND]);
     });
 
-    it('flags one with replies and blanks it; it goes with the last of them', async () => {
+    it('flags and blanks one with replies; it is removed with the last of them', async () => {
       const id = await comment('First');
       const replies = [await comment('One', id), await comment('Two', id)];
       await other.delete(`/community/comment/${id}`);
@@ -246,7 +246,7 @@ describe('comments over REST', () => {
       expect(await count()).to.equal(0);
     });
 
-    it('leaves a live comment when its reply goes', async () => {
+    it('keeps a live comment when its reply is deleted', async () => {
       const id = await comment('First');
       const reply = await comment('Reply', id);
       await other.delete(`/community/comment/${reply}`);
@@ -263,7 +263,7 @@ describe('comments over REST', () => {
       expect((await admin.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
     });
 
-    it('refuses nonsense for a number', async () => {
+    it('refuses a malformed number', async () => {
       const { status, body } = await other.delete('/community/comment/0');
       expect([status, body]).to.deep.equal([
         400,

@@ -25,7 +25,7 @@ describe('hearts over REST', () => {
     targets = { article, comment };
   });
 
-  /** The target's like count as reading it shows it. */
+  /** The target's like count, read back. */
   async function likes(target: 'article' | 'comment'): Promise<number | undefined> {
     if (target === 'article') {
       return (await anyone.get<ArticleDetail>(`/community/article/${targets.article}`)).body.header.like;
@@ -69,7 +69,7 @@ describe('hearts over REST', () => {
       expect(await likes(target)).to.equal(1);
     });
 
-    it(`that were not given to a ${target} cannot be taken back`, async () => {
+    it(`cannot be taken back from a ${target} before they are given`, async () => {
       const id = targets[target];
       await other.post('/community/heart', { target, id });
       const { status, body } = await author.delete(`/community/heart/${target}/${id}`);
@@ -80,7 +80,7 @@ describe('hearts over REST', () => {
       expect(await likes(target)).to.equal(1);
     });
 
-    it(`for a ${target} that is not there are 404`, async () => {
+    it(`for a ${target} that does not exist are 404`, async () => {
       const given = await author.post<{ message: string }>('/community/heart', {
         target,
         id: 999_999_999,
@@ -101,7 +101,7 @@ describe('hearts over REST', () => {
     expect(await likes('comment')).to.equal(0);
   });
 
-  it('take the number as text of digits, as the app sends it', async () => {
+  it('accept the number as text of digits, as the app sends it', async () => {
     const given = await other.post<{ data: number }>('/community/heart', {
       target: 'article',
       id: String(targets.article),

@@ -5,7 +5,7 @@ import { service } from '../../support/service.js';
 
 describe('GET /community/list/{recent|like}', () => {
   let writer: Member;
-  /** A category of this run's own, so that other tests' articles are not in its lists. */
+  /** Unique to this run, so that the lists hold no articles of other tests. */
   let categoryId: number;
   let numbers: number[];
   const nickname = `Nick(${Date.now()})`;
@@ -144,7 +144,7 @@ describe('GET /community/list/{recent|like}', () => {
     expect(positions(await list('recent', { keyword: 'text', option: 3, page: 3 }))).to.deep.equal([1, 0]);
   });
 
-  it('takes an empty search for none, option 0 or none for no filter, and ignores what it does not know', async () => {
+  it('does not filter for an empty search or option 0, and ignores unknown parameters', async () => {
     const everything = positions(await list('recent'));
     expect(positions(await list('recent', { keyword: '', option: '', page: '', _csrf: 'x', sort: 'y' }))) //
       .to.deep.equal(everything);
@@ -189,7 +189,7 @@ describe('GET /community/list/{recent|like}', () => {
     });
   }
 
-  it('never takes a query for an operator', async () => {
+  it('never treats a query as an operator', async () => {
     const { status, body } = await anyone.get<ArticleList>(
       '/community/list/recent?keyword[$ne]=1&categoryId[$gt]=0&$where=1',
     );

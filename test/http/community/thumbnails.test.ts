@@ -8,7 +8,7 @@ describe('the thumbnail of an article', () => {
 
   before(async () => {
     author = await member();
-    // A category of this run's own, so that the list holds nothing else.
+    // Unique to this run, so that the list holds nothing else.
     categoryId = 1_000_000 + (Date.now() % 1_000_000_000);
   });
 
@@ -27,19 +27,19 @@ describe('the thumbnail of an article', () => {
   }
 
   for (const thumbnail of [undefined, null, '']) {
-    it(`is the first image where it is sent as ${JSON.stringify(thumbnail)}, and the text NONE without images`, async () => {
+    it(`is the first image if sent as ${JSON.stringify(thumbnail)}, and the text NONE without images`, async () => {
       expect(await thumbnailOf({ thumbnail })).to.equal('/images/1.png');
       expect(await thumbnailOf({ thumbnail, imageList: [] })).to.equal('NONE');
       expect(await thumbnailOf({ thumbnail, imageList: null })).to.equal('NONE');
     });
   }
 
-  it('is what was sent, where something was', async () => {
+  it('is the one that was sent, if any', async () => {
     expect(await thumbnailOf({ thumbnail: '/images/t.png' })).to.equal('/images/t.png');
     expect(await thumbnailOf({ thumbnail: '/images/t.png', imageList: [] })).to.equal('/images/t.png');
   });
 
-  it('is chosen once: other images do not change it, and an edit may take it away', async () => {
+  it('is chosen once: other images do not change it, and an edit may remove it', async () => {
     await thumbnailOf({});
     const { id } = await newest();
     const edit = (changes: object) => author.patch(`/community/article/${id}`, changes);

@@ -1,13 +1,12 @@
 import { get } from 'node:http';
 import { expect } from 'chai';
 import { html, prose } from '../../../http/docs/page/html.js';
-import { renderPage } from '../../../http/docs/page/page.js';
 import { call } from '../../support/api.js';
+import { asyncApi, openApi, page } from '../../support/api-documents.js';
 import { service } from '../../support/service.js';
-import { asyncApi, openApi } from './documents.js';
 
 describe('the documents over HTTP', () => {
-  it('are JSON that a tool on another page may read', async () => {
+  it('are JSON, readable by pages of other origins', async () => {
     for (const path of ['/openapi.json', '/asyncapi.json']) {
       const answer = await call(path, { headers: { Origin: 'http://localhost:3000' } });
       expect(answer.status).to.equal(200);
@@ -17,14 +16,14 @@ describe('the documents over HTTP', () => {
     }
   });
 
-  it('name the port that the gateway really listens on', async () => {
+  it('name the gateway’s actual port', async () => {
     const { body } = await call<{ servers: { gateway: { variables: { port: { default: string } } } } }>(
       '/asyncapi.json',
     );
     expect(Number(body.servers.gateway.variables.port.default)).to.be.greaterThan(0);
   });
 
-  it('come with a page that may load nothing but its own files', async () => {
+  it('have a page that may load its own files only', async () => {
     const answer = await call('/docs');
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
@@ -40,10 +39,10 @@ describe('the documents over HTTP', () => {
     for (const path of files) expect((await call(path)).status, path).to.equal(200);
   });
 
-  it('are not sent again to who has them', async () => {
+  it('are not sent again to a client that has them', async () => {
     const etag = (await call('/docs')).headers.get('etag') ?? '';
     const { http } = await service();
-    // Not by fetch: it asks for no cached answer where a caller sets this header.
+    // fetch would bypass caches if this header were set.
     const again = await new Promise<number | undefined>((resolve, reject) => {
       get(`${http}/docs`, { headers: { 'If-None-Match': etag } }, (answer) => {
         answer.resume();
@@ -53,7 +52,7 @@ describe('the documents over HTTP', () => {
     expect(again).to.equal(304);
   });
 
-  it('answer other methods as any path does', async () => {
+  it('answer 405 to other methods', async () => {
     const answer = await call<{ message: string }>('/docs', { method: 'DELETE' });
     expect(answer.status).to.equal(405);
     expect(answer.body.message).to.equal('METHOD_NOT_ALLOWED');
@@ -62,7 +61,6 @@ describe('the documents over HTTP', () => {
 });
 
 describe('the page of the documents', () => {
-  const page = renderPage(openApi, asyncApi);
   const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id as string);
 
   it('shows every call, every event and every schema', () => {
@@ -74,19 +72,19 @@ describe('the page of the documents', () => {
       expect(page).to.include(`<code>${title}</code>`);
   });
 
-  it('has links that lead somewhere, and ids that are unique', () => {
+  it('has working links and unique ids', () => {
     expect(new Set(ids).size).to.equal(ids.length);
     const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id as string);
     expect(targets).to.not.be.empty;
     expect(ids).to.include.members(targets);
   });
 
-  it('marks what its texts mark as code', () => {
+  it('renders all code marked in its texts', () => {
     const texts = page.replace(/<pre[\s\S]*?<\/pre>/g, '');
     expect(texts.match(/.{0,40}`.{0,40}/g)).to.equal(null);
   });
 
-  it('escapes what comes from elsewhere', () => {
+  it('escapes values', () => {
     const hostile = `<script>alert("1" & '2')</script>`;
     const escaped = '&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;';
     expect(html`<p title="${hostile}">${hostile}</p>`.markup).to.equal(

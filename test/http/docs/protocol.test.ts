@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { projectRoot } from '../../../domain/platform/project-root.js';
 import { budgets } from '../../../domain/platform/rate-limits/rate-limits.js';
 import { listCloseReasons } from '../../../gateway/close-reasons.js';
-import type { JsonSchema } from '../../../http/docs/json-schema.js';
-import { asyncApi, expectValid } from './documents.js';
+import type { JsonSchema } from '../../../http/docs/schemas.js';
+import { asyncApi, expectMessage } from '../../support/api-documents.js';
 
 const { messages } = asyncApi.channels.socket;
 
@@ -29,6 +29,17 @@ function framesOf(text: string): Frame[] {
       payload: JSON.parse(json),
     }),
   );
+}
+
+/** The documented message that a frame carries. @param asked events by who asked and the number of the acknowledgement */
+function messageOf(
+  { who, sent, type, ackId, payload }: Frame,
+  asked: Map<string, string>,
+): { key: string; value: unknown } {
+  const [event, value] = Array.isArray(payload) ? payload : [];
+  if (type === '42') return { key: (sent ? '' : 'server.') + event.replace(':', '.'), value };
+  if (type === '43') return { key: `${asked.get(who + ackId)?.replace(':', '.')}.ack`, value: event };
+  return { key: type === '44' ? 'server.connect_error' : '', value: payload };
 }
 
 /** The text between a heading that holds an event's name and the next heading. */
@@ -57,7 +68,7 @@ describe('gateway/PROTOCOL.md', () => {
     }
   });
 
-  it('has what every acknowledgement adds', () => {
+  it('has every field of every acknowledgement', () => {
     for (const [key, { payload }] of Object.entries(messages)) {
       if (!key.endsWith('.ack')) continue;
       const [success] = payload.oneOf as JsonSchema[];
@@ -74,31 +85,23 @@ describe('gateway/PROTOCOL.md', () => {
     }
   });
 
-  it('tells of the budgets that are kept', () => {
+  it('states the enforced budgets', () => {
     for (const { points, duration } of [budgets.message, budgets.socketEvent, budgets.connect]) {
       expect(text).to.include(`| ${points} in ${duration} s |`);
     }
   });
 
-  it('shows a session whose every frame is as documented', () => {
+  it('shows a session in which every frame matches the documents', () => {
     expect(frames.length).to.be.greaterThan(35);
     const asked = new Map<string, string>();
-    for (const { who, sent, type, ackId, payload } of frames) {
-      if (type === '44')
-        expectValid('sockets', messages['server.connect_error']?.payload ?? {}, payload, 'refusal');
-      if (type === '42') {
-        const [event, value] = payload as [string, unknown];
-        const key = (sent ? '' : 'server.') + event.replace(':', '.');
-        expect(messages, key).to.have.property(key);
-        // The one value that is a fault on purpose.
-        const isFault = sent && (value as { content?: string }).content === '';
-        if (!isFault) expectValid('sockets', messages[key]?.payload ?? {}, value, key);
-        if (ackId) asked.set(who + ackId, event);
-      }
-      if (type === '43') {
-        const key = `${asked.get(who + ackId)?.replace(':', '.')}.ack`;
-        expectValid('sockets', messages[key]?.payload ?? {}, (payload as unknown[])[0], key);
-      }
+    for (const frame of frames) {
+      const { who, ackId, payload } = frame;
+      if (frame.type === '42' && ackId) asked.set(who + ackId, (payload as [string])[0]);
+      const { key, value } = messageOf(frame, asked);
+      if (key) expect(messages, key).to.have.property(key);
+      // One request is wrong on purpose.
+      const isFault = frame.sent && (value as { content?: string }).content === '';
+      if (!isFault) expectMessage(key, value);
     }
     const names = (sent: boolean) =>
       frames

@@ -8,9 +8,9 @@ import { service } from '../../support/service.js';
 
 const kept = (name: string) => readFileSync(join(projectRoot(), 'docs', 'api', name), 'utf8');
 
-const AGAIN = 'differs from docs/api: where the change is meant, run `npm run docs` and look at the diff';
+const AGAIN = 'differs from docs/api: if the change is intended, run `npm run docs` and look at the diff';
 
-/** The first line that is not the same, with what it should be: a whole document would say nothing. */
+/** Compares line by line and reports the first difference: a whole document would be unreadable. */
 function expectSame(served: string, name: string): void {
   const [is, should] = [served.split('\n'), kept(name).split('\n')];
   const at = should.findIndex((line, i) => line !== is[i]);
@@ -19,11 +19,11 @@ function expectSame(served: string, name: string): void {
 }
 
 describe('docs/api', () => {
-  it('is what the source makes', () => {
+  it('is what the source generates', () => {
     for (const [name, text] of Object.entries(publishedDocuments())) expectSame(text, name);
   });
 
-  it('is what a service serves, but for its own port', async () => {
+  it('is what a service serves, except for its port', async () => {
     const { gateway } = await service();
     const { port } = new URL(gateway);
     expect((await call('/openapi.json')).body).to.deep.equal(JSON.parse(kept('openapi.json')));

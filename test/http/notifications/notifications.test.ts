@@ -5,7 +5,7 @@ import { listedWith, openRoom } from '../../support/chat.js';
 import { notify, type NotificationRecord as Record, writeElsewhere } from '../../support/notifications.js';
 
 describe('notifications over REST', () => {
-  it('list exactly the documented fields, newest first, of a chat only the latest', async () => {
+  it('list exactly the documented fields, newest first, only the latest of each chat', async () => {
     const { author, asker, chatNo, saleNo } = await openRoom();
     await notify(author, 'first');
     for (const content of ['one', 'two']) {
@@ -28,7 +28,7 @@ describe('notifications over REST', () => {
     expect(utc).to.be.closeTo(Date.now(), 60_000);
   });
 
-  it('are marked read and deleted by their member alone', async () => {
+  it('are marked read and deleted by their member only', async () => {
     const [owner, other] = [await member(), await member()];
     const [a, b, c] = [await notify(owner, 'a'), await notify(owner, 'b'), await notify(owner, 'c')];
     expect((await other.patch(`/notification/checked/${a.id}`)).status).to.equal(404);
@@ -56,7 +56,7 @@ describe('notifications over REST', () => {
     expect((await owner.patch(`/notification/checked/${b.id}`)).status, 'deleted').to.equal(404);
   });
 
-  it('of a chat are deleted with the older ones of the room, so that none comes up from behind', async () => {
+  it('of a chat are deleted with the older ones of the room, so that none of them reappears', async () => {
     const { author, asker, chatNo, saleNo } = await openRoom();
     for (const content of ['one', 'two']) {
       await asker.post('/chatroom/notification', { id: null, chatNo, contentType: 'text', content, saleNo });
@@ -66,7 +66,7 @@ describe('notifications over REST', () => {
     expect((await author.get<Record[]>('/notification/all')).body).to.deep.equal([]);
   });
 
-  it('of a chat are read and deleted up to the one that is named, in its room alone', async () => {
+  it('of a chat are read and deleted up to the named one, in its room only', async () => {
     const [who, peer] = [await member(), await member()];
     const chats = [1, 2, 1, 2, 1];
     const notices = [who, peer].flatMap(({ no }) =>
@@ -90,7 +90,7 @@ describe('notifications over REST', () => {
     expect(await numbers(changed, peer), 'the other member of these rooms has theirs').to.deep.equal([]);
   });
 
-  it('show the latest thousand, those of a busy chat taken for one', async () => {
+  it('show the latest thousand, counting those of a busy chat as one', async () => {
     const who = await member();
     const notices = Array.from({ length: 1_200 }, (_, i) => ({
       ...{ memberNo: who.no, n: i + 1, content: `${i + 1}` },

@@ -14,7 +14,7 @@ interface Record {
 const listed = async (who: Member) => (await who.get<Record[]>('/notification/all')).body;
 
 describe('the url of a notification', () => {
-  it('begins with a slash wherever it is shown, also of one that was stored without', async () => {
+  it('begins with a slash everywhere, even if stored without', async () => {
     const { domain } = await service();
     const who = await member();
     const [socket, stream] = [await connect(who), await openStream(who)];
@@ -31,7 +31,7 @@ describe('the url of a notification', () => {
     expect(JSON.parse(replayed.data)).to.deep.equal(shown);
   });
 
-  it('begins with a slash, too, where another process wrote it, or it is empty', async () => {
+  it('begins with a slash, too, if another process wrote it, or if it is empty', async () => {
     const who = await member();
     const socket = await connect(who);
     await Notification.collection.insertOne({

@@ -35,7 +35,7 @@ describe('GET /notification/connect', () => {
     for (const options of [
       { lastEventId: `${who.no}_1` },
       { query: `?lastEventId=${who.no}_1` },
-      // The polyfill repeats the header it was opened with; a browser's own client repeats the query.
+      // The polyfill repeats its first header; a browser's own client repeats the query.
       { lastEventId: `${who.no}_0`, query: `?lastEventId=${who.no}_1` },
       { lastEventId: `${who.no}_1`, query: `?lastEventId=${who.no}_0` },
       { lastEventId: `${who.no}_1`, query: '?lastEventId=nonsense' },
@@ -72,7 +72,7 @@ describe('GET /notification/connect', () => {
     );
   });
 
-  it('replays what is later than a time to the millisecond', async () => {
+  it('replays everything later than a time, to the millisecond', async () => {
     const who = await member();
     const at = Date.now() - 60_000;
     await writeElsewhere(
@@ -115,7 +115,7 @@ describe('GET /notification/connect', () => {
     }
   });
 
-  it('opens whatever the last id is, of any length, by header or query, once or twice', async () => {
+  it('opens for any last id, of any length, in header or query, once or twice', async () => {
     const who = await member();
     await notify(who, 'before');
     const opened = await Promise.all([
@@ -135,7 +135,7 @@ describe('GET /notification/connect', () => {
     }
   });
 
-  it('delivers what is written while it replays once, and in order', async () => {
+  it('delivers what is written during the replay once, and in order', async () => {
     const who = await member();
     for (let i = 1; i <= 30; i += 1) await notify(who, `old ${i}`);
     const [stream] = await Promise.all([
@@ -173,7 +173,7 @@ describe('GET /notification/connect', () => {
     await stream.ended;
   });
 
-  it('carries what another process has written, in order, each with its own number, and once', async () => {
+  it('delivers what another process has written, in order and once, each with its own number', async () => {
     const [one, two] = [await member(), await member()];
     const [stream, socket, other] = [await openStream(one), await connect(one), await connect(two)];
     const notices: [Member, number, string][] = [
