@@ -74,6 +74,7 @@ const told: [
     'gateway/follow-rooms.ts COMPARE_EVERY_MS',
     s,
     [operations, 'the comparison every # finds them'],
+    ['docs/scaling.md', 'the head of each open room every #'],
     [decisions('delivery'), 'Every #, and when Redis is back'],
   ],
   [
