@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { text } from '../domain/kernel/input.js';
 import { announceToAll } from './announce/announce-to-all.js';
-import { readArguments } from './arguments.js';
-import { runCommand, UsageError } from './command.js';
-import { withDomain } from './with-domain.js';
+import { readArguments } from './command/read-arguments.js';
+import { runCommand, UsageError } from './command/run-command.js';
+import { withDomain } from './command/with-domain.js';
 
 const usage = `Usage: npm run announce -- TEXT [options]
 

@@ -1,6 +1,6 @@
-import { readArguments } from './arguments.js';
-import { runCommand, UsageError } from './command.js';
-import { requireNode } from './require-node.js';
+import { readArguments } from './command/read-arguments.js';
+import { requireNode } from './command/require-node.js';
+import { runCommand, UsageError } from './command/run-command.js';
 
 requireNode();
 

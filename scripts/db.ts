@@ -1,9 +1,9 @@
 import { loadConfig } from '../domain/platform/config.js';
-import { readArguments } from './arguments.js';
-import { runCommand, UsageError } from './command.js';
-import { openDatabase } from './database.js';
+import { openDatabase } from './command/open-database.js';
+import { createProgress } from './command/progress.js';
+import { readArguments } from './command/read-arguments.js';
+import { runCommand, UsageError } from './command/run-command.js';
 import { countAll, countDump, dump, restore } from './embedded-mongo/dump.js';
-import { createProgress } from './progress.js';
 
 const usage = `Usage: npm run db -- dump DIR
        npm run db -- restore DIR

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../domain/platform/project-root.js';
-import { readArguments } from './arguments.js';
-import { runCommand } from './command.js';
+import { readArguments } from './command/read-arguments.js';
+import { runCommand } from './command/run-command.js';
 import { publishedDocuments } from './docs/published.js';
 
 const usage = `Usage: npm run docs

@@ -1,8 +1,8 @@
-import { readArguments } from './arguments.js';
-import { runCommand, UsageError } from './command.js';
+import { readArguments } from './command/read-arguments.js';
+import { runCommand, UsageError } from './command/run-command.js';
+import { withDomain } from './command/with-domain.js';
 import { importFile } from './import/import-file.js';
 import { inspectFile, UnreadableFile } from './import/source.js';
-import { withDomain } from './with-domain.js';
 
 const usage = `Usage: npm run import -- FILE
 

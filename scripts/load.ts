@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { readArguments } from './arguments.js';
-import { runCommand, UsageError } from './command.js';
+import { readArguments } from './command/read-arguments.js';
+import { runCommand, UsageError } from './command/run-command.js';
 import { machine } from './load/machine.js';
 import { type LoadOptions, optionSchema, remoteTargetOf } from './load/options.js';
 import { endAllGroups } from './load/process-group.js';

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { projectRoot } from '../domain/platform/project-root.js';
-import { readArguments } from './arguments.js';
-import { runCommand, UsageError } from './command.js';
+import { createProgress } from './command/progress.js';
+import { readArguments } from './command/read-arguments.js';
+import { runCommand, UsageError } from './command/run-command.js';
 import { measureCoverage } from './mutate/coverage.js';
 import { denotes, mutantsOf } from './mutate/mutant.js';
 import { type Equivalent, type Result, report } from './mutate/report.js';
 import { draw, runMutants } from './mutate/run-mutants.js';
-import { createProgress } from './progress.js';
 
 const usage = `Usage: npm run mutate -- [PATH ...] [options]
 
@@ -118,6 +118,8 @@ await runCommand(usage, async (args) => {
       parsed.error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'),
     );
   const { sample, seconds, jobs, survivors, fresh, seed = Math.floor(Math.random() * 2 ** 31) } = parsed.data;
+  if (survivors && (sample ?? parsed.data.seed) !== undefined)
+    throw new UsageError('--survivors: tries every survivor, so --sample and --seed cannot be given with it');
   const root = projectRoot();
   const resultsFile = join(root, 'coverage', 'mutate.json');
   const last: Run = survivors ? lastRun(resultsFile) : { seed, results: [] };

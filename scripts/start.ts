@@ -1,5 +1,5 @@
-import { runCommand } from './command.js';
-import { requireNode } from './require-node.js';
+import { requireNode } from './command/require-node.js';
+import { runCommand } from './command/run-command.js';
 
 requireNode();
 
@@ -10,7 +10,7 @@ the embedded database. Configuration comes from the environment and .env; README
 
 await runCommand(usage, async () => {
   // Only now: on another Node the import itself would fail.
-  const { startEverything } = await import('./start-everything.js');
+  const { startEverything } = await import('./start/start-everything.js');
   await startEverything();
   return undefined;
 });

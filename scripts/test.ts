@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../domain/platform/project-root.js';
-import { runCommand, UsageError } from './command.js';
+import { runCommand, UsageError } from './command/run-command.js';
 import { changedTests } from './test/changed-tests.js';
 
 const usage = `Usage: npm test [-- PATH ...] [mocha's options]

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { text } from '../domain/kernel/input.js';
 import { issueToken } from '../domain/members/index.js';
 import { loadConfig } from '../domain/platform/config.js';
-import { readArguments } from './arguments.js';
-import { runCommand, UsageError } from './command.js';
+import { readArguments } from './command/read-arguments.js';
+import { runCommand, UsageError } from './command/run-command.js';
 
 const usage = `Usage: npm run --silent token -- EMAIL [options]
 

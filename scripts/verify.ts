@@ -3,10 +3,10 @@ import { checkChat } from '../domain/chat/index.js';
 import { checkCommunity } from '../domain/community/index.js';
 import { checkMembers } from '../domain/members/index.js';
 import { checkNotifications } from '../domain/notifications/index.js';
-import { readArguments } from './arguments.js';
-import { runCommand } from './command.js';
+import { readArguments } from './command/read-arguments.js';
+import { runCommand } from './command/run-command.js';
+import { withDomain } from './command/with-domain.js';
 import { verify } from './verify/verify.js';
-import { withDomain } from './with-domain.js';
 
 const usage = `Usage: npm run verify [-- --repair]
 

@@ -28,7 +28,7 @@ export type { ArticleList, ArticleQuery } from './articles/list-articles.js';
 export type { CommentView } from './comments/comment.presenter.js';
 export type { CommentDraft } from './comments/create-comment.js';
 export type { HeartTarget } from './hearts/heart.model.js';
-export type { RestoredArticle, RestoredComment, RestoredHeart } from './restore.js';
+export type { RestoredArticle, RestoredHeart } from './restore.js';
 export { checkCommunity } from './verify-community.js';
 
 /**

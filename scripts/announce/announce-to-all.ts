@@ -1,5 +1,5 @@
 import type { Domain } from '../../domain/domain.js';
-import { createProgress } from '../progress.js';
+import { createProgress } from '../command/progress.js';
 
 /** Members notified together, and between two looks at whether to stop. */
 const BATCH = 500;

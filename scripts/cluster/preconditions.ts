@@ -1,18 +1,20 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { type Config, ConfigError } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis.js';
 import { makeDataFolder } from '../embedded-mongo/data-folder.js';
 import { holdOwner } from '../embedded-mongo/lock.js';
-import { isRunning } from './manager.js';
-import { findOrphans } from './orphans.js';
-import type { Places } from './places.js';
+import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
-/** How long, in ms, Redis has to answer. */
+/** Longest path of a socket in PM2_HOME, bytes: `sun_path` has 104 on macOS, 108 on Linux, with a final zero. */
+const MAX_SOCKET_PATH = 103;
+
+/** Time for Redis to answer, ms. */
 const REDIS_MS = 3_000;
 
-/** Whether a port can be had alone: a gateway would share it with another's without a word. */
+/** Whether nobody listens on a port: a gateway would share it with another service's (SO_REUSEPORT). */
 async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer();
   server.listen({ host, port, exclusive: true });
@@ -37,38 +39,33 @@ async function answers(redisUrl: string): Promise<boolean> {
 }
 
 /**
- * What must hold before the first process is started, so that a start that cannot succeed leaves
- * nothing behind. (fault 49)
- *
+ * Checks what a start needs, so that one that cannot succeed starts nothing. (fault 49)
  * @throws ConfigError with one line per setting, or Error naming what is in the way
  */
-export async function checkPreconditions(config: Config, places: Places): Promise<void> {
-  const { REDIS_URL: redisUrl } = config;
+export async function checkPreconditions(config: Config): Promise<void> {
+  const { REDIS_URL: redisUrl, HTTP_PORT, GATEWAY_PORT, HOST, DATA_DIR } = config;
   const faults = (['HTTP_PORT', 'GATEWAY_PORT'] as const)
     .filter((name) => config[name] === 0)
-    .map((name) => `${name}: several processes share it, so it must be chosen`);
-  if (config.HTTP_PORT === config.GATEWAY_PORT && config.HTTP_PORT > 0) {
-    faults.push('GATEWAY_PORT: must not be HTTP_PORT');
-  }
-  if (!redisUrl) faults.unshift('REDIS_URL: several processes need Redis to hear of each other: set it');
+    .map((name) => `${name}: several processes share it, so it must not be 0`);
+  if (HTTP_PORT === GATEWAY_PORT && HTTP_PORT > 0) faults.push('GATEWAY_PORT: must not be HTTP_PORT');
+  if (!redisUrl) faults.unshift('REDIS_URL: must be set, as several processes communicate through Redis');
   if (!redisUrl || faults.length > 0) throw new ConfigError(faults);
 
-  if (await isRunning(places)) {
-    throw new Error(
-      `A cluster of ${places.dataDir} runs already: npm run cluster -- status (or reload, or stop)`,
-    );
-  }
-  const orphans = findOrphans(places);
-  if (orphans.length > 0) {
+  const home = pm2Home(config);
+  if (Buffer.byteLength(join(home, 'rpc.sock')) > MAX_SOCKET_PATH)
+    throw new ConfigError([`DATA_DIR: ${DATA_DIR} is too long a path for the sockets in it`]);
+  if (await isRunning(home))
+    throw new Error(`A cluster of ${DATA_DIR} runs already: npm run cluster -- status (or reload, or stop)`);
+  const orphans = findOrphans(home);
+  if (orphans.length > 0)
     throw new Error(
       `Processes of a cluster whose pm2 is gone still run (${orphans.join(', ')}): npm run cluster -- stop`,
     );
-  }
   for (const name of ['HTTP_PORT', 'GATEWAY_PORT'] as const) {
-    if (!(await isFree(config.HOST, config[name])))
-      throw new ConfigError([`${name}: ${config.HOST}:${config[name]} is taken`]);
+    if (!(await isFree(HOST, config[name])))
+      throw new ConfigError([`${name}: ${HOST}:${config[name]} is taken`]);
   }
-  const owner = config.MONGODB_URI ? undefined : await holdOwner(makeDataFolder(places.dataDir));
+  const owner = config.MONGODB_URI ? undefined : await holdOwner(makeDataFolder(DATA_DIR));
   if (owner) {
     await owner.letGo();
     throw new Error(`DATA_DIR: process ${owner.pid} serves its database: is npm start running?`);

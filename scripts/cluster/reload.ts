@@ -1,97 +1,69 @@
+import { resolve } from 'node:path';
 import pc from 'picocolors';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
-import { address } from '../address.js';
-import { markLogs } from './logs.js';
-import { connectManager, isRunning, type Managed, type Manager } from './manager.js';
-import { type Places, placesOf } from './places.js';
-import { createReadiness, type Readiness, whenReady, within } from './readiness.js';
+import { followLog } from './log-tail.js';
+import { type ClusterProcess, Pm2 } from './pm2.js';
+import { isRunning, pm2Home } from './pm2-home.js';
+import { waitForReadyz } from './readyz.js';
 
-/** How long, in ms, what has said that it is ready may take until /readyz says so too. */
-const READYZ_MS = 30_000;
-
-/** What a reload cannot change: half of the processes would be somewhere else for a while. */
+/** Settings that a reload cannot change: meanwhile, half of the processes would be at another address. */
 const FIXED = ['HOST', 'HTTP_PORT', 'GATEWAY_PORT'] as const;
 
 /**
- * The configuration the new processes will have, checked before the first one is touched: pm2 itself
- * would replace one good process after the other by one that refuses to start.
- *
- * @throws ConfigError, or Error naming what takes a stop and a start
+ * Checks the new processes' configuration before the first is replaced: pm2 itself would replace all of
+ * them by processes that refuse to start.
+ * @throws ConfigError, or Error naming a setting that needs a stop and a start
  */
-function checkedConfig(running: Managed): Config {
-  const before = loadConfig(running.env);
-  const after = loadConfig({ ...running.env, ...process.env });
-  for (const name of FIXED) {
-    if (before[name] !== after[name]) {
-      throw new Error(
-        `${name}: the cluster runs with ${before[name]}: to change it, stop it and start it again`,
-      );
-    }
-  }
+function newConfig({ env }: ClusterProcess): Config {
+  const before = loadConfig(env);
+  const after = loadConfig({ ...env, ...process.env });
+  const moved = FIXED.find((name) => before[name] !== after[name]);
+  if (moved)
+    throw new Error(
+      `${moved}: the cluster runs with ${before[moved]}: to change it, stop it and start it again`,
+    );
   return after;
 }
 
 /**
- * Replaces one process. Of those in cluster mode pm2 starts the new one first; a gateway leaves its
- * clients to the others meanwhile.
- *
- * @throws Error when the new one did not say that it is ready: pm2 itself would go on all the same
+ * Replaces one process after the other, http first. Of these pm2 starts the new process before it stops the
+ * old one; the clients of a gateway reconnect to the others.
+ * @throws Error at the first that does not get ready
  */
-async function replace(manager: Manager, readiness: Readiness, one: Managed): Promise<void> {
-  readiness.forget(one.id);
-  let over = false;
-  const reloaded = manager.reload(one.id).finally(() => {
-    over = true;
-  });
-  // One that fails before it is ready is not waited for, though pm2 goes on trying.
-  const gone = within(
-    Number.POSITIVE_INFINITY,
-    () => over || (readiness.hasFailed(one.id) && !readiness.isReady(one.id)),
-  );
-  await Promise.race([reloaded, gone]);
-  if (!readiness.isReady(one.id)) throw new Error(`${one.name} ${one.id} does not get ready`);
-  await reloaded;
-}
-
-async function reloadAll(manager: Manager, readiness: Readiness, places: Places): Promise<void> {
-  const all = await manager.list();
-  const serving = [
-    ...all.filter(({ name }) => name === 'http'),
-    ...all.filter(({ name }) => name === 'gateway'),
-  ];
-  const [first] = serving;
-  if (!first) throw new Error(`No process of ${places.dataDir} serves: npm run cluster -- status`);
-  const config = checkedConfig(first);
-  const ports: Record<string, number> = { http: config.HTTP_PORT, gateway: config.GATEWAY_PORT };
-  const readLog = markLogs(places, ['http', 'gateway']);
-  for (const [i, one] of serving.entries()) {
-    const began = performance.now();
+async function reloadAll(pm2: Pm2): Promise<void> {
+  const all = await pm2.list();
+  const serving = ['http', 'gateway'].flatMap((kind) => all.filter(({ name }) => name === kind));
+  if (!serving[0]) throw new Error('No process serves: npm run cluster -- status');
+  const config = newConfig(serving[0]);
+  for (const [i, { id, name }] of serving.entries()) {
+    const started = performance.now();
+    const readLog = followLog(config, name);
     try {
-      await replace(manager, readiness, one);
-      await whenReady(address(config.HOST, ports[one.name] as number), READYZ_MS);
+      if (!(await pm2.reload(id))) throw new Error(`${name} ${id} does not get ready`);
+      await waitForReadyz(config, name === 'http' ? config.HTTP_PORT : config.GATEWAY_PORT);
     } catch (error) {
       const left = serving.length - i - 1;
-      const kept = left > 0 ? ` ${left} of ${serving.length} processes were not touched.` : '';
-      const said = readLog(one.name, 1).join('');
-      throw new Error(`${(error as Error).message}: the reload ends here.${kept} ${said}`.trim());
+      const untouched = left > 0 ? ` ${left} of ${serving.length} processes were not touched.` : '';
+      const logged = await readLog(1);
+      throw new Error(`${(error as Error).message}: the reload ends here.${untouched} ${logged}`.trim());
     }
-    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-    process.stdout.write(`  ${pc.green('ready')}  ${one.name} ${one.id}  ${pc.dim(`${seconds} s`)}\n`);
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+    process.stdout.write(`  ${pc.green('ready')}  ${name} ${id}  ${pc.dim(`${seconds} s`)}\n`);
   }
 }
 
 /** `npm run cluster -- reload` */
 export async function reloadCluster(): Promise<number> {
-  const places = placesOf(loadConfig());
-  if (!(await isRunning(places))) throw new Error(`No cluster of ${places.dataDir} runs: npm run cluster`);
-  // The processes take this command's environment over theirs, and may work in another folder.
-  process.env.DATA_DIR = places.dataDir;
-  const readiness = createReadiness();
-  const manager = await connectManager(places, readiness);
+  const config = loadConfig();
+  const home = pm2Home(config);
+  if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
+  // The processes get this command's environment, and may work in another folder.
+  process.env.DATA_DIR = resolve(config.DATA_DIR);
+  const pm2 = await Pm2.connect(home);
   try {
-    await reloadAll(manager, readiness, places);
+    await reloadAll(pm2);
   } finally {
-    await manager.disconnect();
+    await pm2.disconnect();
   }
   process.stdout.write('Every process has been replaced.\n');
   return 0;

@@ -1,5 +1,5 @@
 import type { Domain } from '../../domain/domain.js';
-import { createProgress } from '../progress.js';
+import { createProgress } from '../command/progress.js';
 import { readCsv } from './read-csv.js';
 import { readJsonArray } from './read-json.js';
 import { readNdjson } from './read-ndjson.js';

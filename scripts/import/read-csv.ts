@@ -1,10 +1,13 @@
 import { parse } from 'csv-parse/sync';
 import { type Line, type Row, splitLines, tooLong, UnreadableFile } from './source.js';
 
-/** Most lines one record may span: a text with line breaks does not need more. */
+/** Most lines of one record. */
 const MAX_LINES = 200;
 
-const OPTIONS = { trim: true, relax_column_count: true } as const;
+const WRONG_QUOTE = 'has a quote (") that is not closed, or stands inside a value without being doubled';
+
+/** A record, known by the line on which it starts. */
+type CsvRecord = { line: number } & ({ cells: string[] } | { fault: string });
 
 function countQuotes(text: string): number {
   let count = 0;
@@ -16,14 +19,14 @@ function countQuotes(text: string): number {
 function cellsOf(text: string): string[] | undefined {
   if (!text.includes('"')) return text.split(',').map((cell) => cell.trim());
   try {
-    const records: string[][] = parse(text, OPTIONS);
+    const records: string[][] = parse(text, { trim: true, relax_column_count: true });
     return records.length === 1 ? records[0] : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Cells under the names of the header; an empty cell says nothing of its field. */
+/** Cells under the names of the header; an empty cell leaves its field out. */
 function rowOf(line: number, header: string[], cells: string[]): Row {
   if (cells.length !== header.length) {
     return { line, fault: `has ${cells.length} values, but the header names ${header.length}` };
@@ -32,50 +35,48 @@ function rowOf(line: number, header: string[], cells: string[]): Row {
   return { line, value: Object.fromEntries(named.filter(([, cell]) => cell !== '')) };
 }
 
-/**
- * The records of a CSV text (RFC 4180), each known by the line on which it starts.
- *
- * A record goes on over the next line while a quote is open. Where that leads to nothing well-formed,
- * the quote was wrong: only its first line is given up and the lines behind it are read again, so that
- * one stray quote does not swallow the rest of the file.
- */
-async function* readRecords(
-  lines: AsyncGenerator<Line>,
-): AsyncGenerator<{ line: number; cells?: string[]; fault?: string }> {
-  const again: Line[] = [];
-  const next = async (): Promise<Line | undefined> => {
-    const waiting = again.shift();
-    if (waiting) return waiting;
-    const { value, done } = await lines.next();
-    return done ? undefined : value;
-  };
+/** Cuts CSV (RFC 4180) into records. */
+class RecordReader {
+  readonly #lines: AsyncGenerator<Line>;
+  /** Lines to be read once more. */
+  readonly #again: Line[] = [];
 
-  for (let first = await next(); first; first = await next()) {
-    const { line, text } = first;
-    if (text === undefined) {
-      yield { line, fault: tooLong };
-      continue;
+  constructor(lines: AsyncGenerator<Line>) {
+    this.#lines = lines;
+  }
+
+  async *records(): AsyncGenerator<CsvRecord> {
+    for (let first = await this.#next(); first; first = await this.#next()) {
+      const { line, text } = first;
+      if (text === undefined) yield { line, fault: tooLong };
+      else if (text.trim() !== '') yield await this.#recordFrom({ line, text });
     }
-    if (text.trim() === '') continue;
+  }
+
+  async #next(): Promise<Line | undefined> {
+    return this.#again.shift() ?? ((await this.#lines.next()).value as Line | undefined);
+  }
+
+  /**
+   * The record that begins on a line. It continues on the next line while a quote is open. If that gives
+   * nothing well-formed, the quote was wrong: only the first line is rejected and the lines behind it are read
+   * again, so that one stray quote does not swallow the rest of the file.
+   */
+  async #recordFrom(first: { line: number; text: string }): Promise<CsvRecord> {
+    const { line } = first;
     const record: Line[] = [first];
-    let open = countQuotes(text) % 2 === 1;
-    while (open && record.length < MAX_LINES) {
-      const more = await next();
+    let isOpen = countQuotes(first.text) % 2 === 1;
+    while (isOpen && record.length < MAX_LINES) {
+      const more = await this.#next();
       if (!more) break;
       record.push(more);
       if (more.text === undefined) break;
-      open = countQuotes(more.text) % 2 === 0;
+      isOpen = countQuotes(more.text) % 2 === 0;
     }
-    const cells = open ? undefined : cellsOf(record.map((part) => part.text ?? '').join('\n'));
-    if (cells) {
-      yield { line, cells };
-      continue;
-    }
-    yield {
-      line,
-      fault: 'has a quote (") that is not closed, or stands inside a value without being doubled',
-    };
-    again.unshift(...record.slice(1));
+    const cells = isOpen ? undefined : cellsOf(record.map(({ text }) => text ?? '').join('\n'));
+    if (cells) return { line, cells };
+    this.#again.unshift(...record.slice(1));
+    return { line, fault: WRONG_QUOTE };
   }
 }
 
@@ -85,15 +86,15 @@ async function* readRecords(
  */
 export async function* readCsv(pieces: AsyncIterable<string>): AsyncGenerator<Row> {
   let header: string[] | undefined;
-  for await (const { line, cells, fault } of readRecords(splitLines(pieces))) {
+  for await (const record of new RecordReader(splitLines(pieces)).records()) {
     if (header) {
-      yield cells ? rowOf(line, header, cells) : { line, fault: fault ?? '' };
+      yield 'cells' in record ? rowOf(record.line, header, record.cells) : record;
       continue;
     }
-    header = cells;
-    if (!header?.includes('record')) {
+    header = 'cells' in record ? record.cells : [];
+    if (!header.includes('record')) {
       throw new UnreadableFile(
-        `line ${line}: the first row of a CSV file names its columns, separated by commas, "record" among them`,
+        `line ${record.line}: the first row of a CSV file names its columns, separated by commas, "record" among them`,
       );
     }
   }

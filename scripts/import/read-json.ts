@@ -1,7 +1,7 @@
 import { parseJson } from './read-ndjson.js';
 import { MAX_ROW, type Row, tooLong, UnreadableFile } from './source.js';
 
-/** The characters that mean something outside and inside a string; what lies between is taken whole. */
+/** Significant characters outside and inside a string; the text between them is taken as a whole. */
 const OUTSIDE = /[",[\]{}\n]/g;
 const IN_STRING = /["\\\n]/g;
 
@@ -16,24 +16,24 @@ function notAnArray(line: number): UnreadableFile {
 /** Cuts a JSON array into its elements' texts; see readJsonArray. */
 class ArrayCutter {
   #line = 1;
-  /** White space at the start of the current line, and whether it may go on. */
+  /** White space at the start of the current line, and whether more may follow. */
   #indent = 0;
   #atLineStart = true;
-  /** Brackets and braces open at the current place; 0 before and behind the array. */
+  /** Open brackets and braces; 0 before and after the array. */
   #depth = 0;
   #ended = false;
-  /** The line on which something stands behind the array; 0 for none. */
+  /** The line of text after the array; 0 for none. */
   #behind = 0;
   #inString = false;
   #escaped = false;
   #afterComma = false;
-  /** The element under way: its text, and the line it starts on (0: not begun) with that line's indent. */
+  /** The current element: its text, and the line it starts on (0: not begun) with that line's indent. */
   #text = '';
   #start = 0;
   #startIndent = 0;
   #overlong = false;
 
-  /** Takes in a piece. @throws UnreadableFile for what is no array */
+  /** Cuts the next piece of the file. @throws UnreadableFile if it is not an array */
   *cut(piece: string): Generator<Row> {
     let text = piece;
     let at = 0;
@@ -50,7 +50,7 @@ class ArrayCutter {
       if (!ended && this.#text.length <= MAX_ROW) continue;
       const again = yield* this.#finish(ended === ']');
       if (again !== undefined) {
-        // What ended the failed element ends the one that is found in it.
+        // The character that ended the failed element ends the one found in it.
         text = again + text.slice(ended ? next : at);
         at = 0;
       } else if (ended === ']') {
@@ -60,7 +60,7 @@ class ArrayCutter {
     }
   }
 
-  /** The end of the file. @throws UnreadableFile when it held no array */
+  /** Ends the file. @throws UnreadableFile if it held no array */
   *end(): Generator<Row> {
     if (this.#depth === 0 && !this.#ended) {
       throw new UnreadableFile('the file is empty; a JSON file holds an array');
@@ -81,7 +81,7 @@ class ArrayCutter {
     if (blank.length < text.length) this.#behind = this.#line;
   }
 
-  /** Passes plain text from a place on. @returns where the next meaningful character is */
+  /** Takes the plain text from an offset on. @returns the offset of the next significant character */
   #plain(text: string, at: number): number {
     const marks = this.#inString ? IN_STRING : OUTSIDE;
     marks.lastIndex = this.#escaped ? at + 1 : at;
@@ -98,36 +98,40 @@ class ArrayCutter {
     return next;
   }
 
-  /** What a meaningful character does. @returns it when it ends an element */
+  /** Processes a significant character. @returns it when it ends an element */
   #mark(character: string): ',' | ']' | undefined {
-    if (character === '\n') {
-      if (this.#start > 0) this.#take(character);
-      // No JSON string goes over the end of a line: the one that is open was damaged.
-      this.#inString = false;
-      this.#line += 1;
-      this.#indent = 0;
-      this.#atLineStart = true;
-      return undefined;
-    }
+    if (character === '\n') return this.#endLine();
     this.#atLineStart = false;
     if (this.#inString) {
       if (character === '"') this.#inString = false;
       else this.#escaped = true;
-      this.#take(character);
-      return undefined;
-    }
-    if (this.#depth === 0) {
+    } else if (this.#depth === 0) {
       if (character !== '[') throw notAnArray(this.#line);
       this.#depth = 1;
       return undefined;
+    } else if (this.#depth === 1 && (character === ',' || character === ']')) {
+      return character;
+    } else {
+      this.#nest(character);
     }
-    if (this.#depth === 1 && (character === ',' || character === ']')) return character;
-    if (character === '{' || character === '[') this.#depth += 1;
-    // A brace too many belongs to its element, which will not parse; the array goes on.
-    if ((character === '}' || character === ']') && this.#depth > 1) this.#depth -= 1;
-    if (character === '"') this.#inString = true;
     this.#take(character);
     return undefined;
+  }
+
+  #endLine(): undefined {
+    if (this.#start > 0) this.#take('\n');
+    // No JSON string contains a line break: one that is open is damaged.
+    this.#inString = false;
+    this.#line += 1;
+    this.#indent = 0;
+    this.#atLineStart = true;
+  }
+
+  #nest(character: string): void {
+    if (character === '"') this.#inString = true;
+    if (character === '{' || character === '[') this.#depth += 1;
+    // A brace too many belongs to its element, which will not parse; the array continues.
+    if ((character === '}' || character === ']') && this.#depth > 1) this.#depth -= 1;
   }
 
   #take(text: string): void {
@@ -139,8 +143,8 @@ class ArrayCutter {
   }
 
   /**
-   * The element that ends here, or has become too long.
-   * @returns text to be read again, when the element is damaged and another one seems to begin in it
+   * Yields the element that ends here or has become too long.
+   * @returns text to be read again, if the element is damaged and another one seems to begin in it
    */
   *#finish(last: boolean): Generator<Row, string | undefined> {
     const [line, text] = [this.#start, this.#text];
@@ -153,7 +157,7 @@ class ArrayCutter {
     }
     const again = 'fault' in row && !this.#overlong ? this.#nextStart(text) : undefined;
     if (again === undefined && text.length > MAX_ROW) {
-      // Too long, and it goes on: what follows of it is not held any more.
+      // The rest of an element that is too long is not kept.
       this.#overlong = true;
       this.#text = '';
       return undefined;
@@ -174,7 +178,7 @@ class ArrayCutter {
     return text.slice(again);
   }
 
-  /** Where a line of the text begins another object no deeper than the element. */
+  /** Offset of a line that begins another object, indented no deeper than the element. */
   #nextStart(text: string): number | undefined {
     const found = new RegExp(`\\n(?=[ \\t]{0,${this.#startIndent}}\\{)`).exec(text);
     return found ? found.index + 1 : undefined;
@@ -182,9 +186,9 @@ class ArrayCutter {
 }
 
 /**
- * The elements of a JSON array, cut apart without parsing the whole: memory is bounded, and each is
- * known by the line on which it starts. One that is not well-formed leaves the others be: where a quote
- * or brace of it is missing, the next line that begins an object no deeper begins the next element.
+ * The elements of a JSON array, cut apart without parsing the whole: memory is bounded, and each element is
+ * known by the line on which it starts. A damaged element does not affect the others: if a quote or brace is
+ * missing, the next line that begins an object indented no deeper begins the next element.
  *
  * @throws UnreadableFile when the file does not hold an array
  */

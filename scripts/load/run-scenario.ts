@@ -1,4 +1,4 @@
-import { createProgress } from '../progress.js';
+import { createProgress } from '../command/progress.js';
 import type { Figures, Metric } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';

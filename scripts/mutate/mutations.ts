@@ -1,6 +1,6 @@
 import { parseSync } from 'oxc-parser';
 
-/** One careless change to a compiled file: the characters from `start` to `end` become `replacement`. */
+/** One change to a compiled file: the characters from `start` to `end` become `replacement`. */
 export interface Mutation {
   start: number;
   end: number;
@@ -9,7 +9,7 @@ export interface Mutation {
   kind: string;
 }
 
-/** A node of the ESTree syntax tree, as far as it is looked at here. Offsets count UTF-16 code units. */
+/** A node of the ESTree syntax tree. Offsets count UTF-16 code units. */
 interface Node {
   type: string;
   start: number;
@@ -17,7 +17,7 @@ interface Node {
   [field: string]: unknown;
 }
 
-/** Calls that no promise of the service depends on: neither they nor their arguments are changed. */
+/** Calls that no guarantee of the service depends on: neither they nor their arguments are changed. */
 const UNOBSERVED_CALLS = /^(?:this\.)?#?(?:logger|log)\b|^console\.|^super\(/;
 
 const SWAPPED: Record<string, string[]> = {
@@ -36,7 +36,10 @@ const SWAPPED: Record<string, string[]> = {
 
 const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === 'string';
 
-/** Conditions: negated, and taken out either way. */
+/** The nodes directly below a node. */
+const childrenOf = (node: Node): Node[] => Object.values(node).flat().filter(isNode);
+
+/** Conditions: negated, always true, always false. */
 function ofTest(test: Node, text: string): Mutation[] {
   const { start, end } = test;
   return [
@@ -56,7 +59,7 @@ function ofExpressionStatement(node: Node): Mutation[] {
   return [{ start, end, replacement: 'void 0', kind: 'call removed' }];
 }
 
-/** The operator between two operands; comments do not stand there in compiled code. */
+/** The expression with another operator; compiled code has no comments between operands. */
 function withOperator(node: Node, operator: string, text: string): string {
   const { start, end } = node;
   const [left, right] = [node.left as Node, node.right as Node];
@@ -79,7 +82,7 @@ function ofNumber(node: Node): Mutation[] {
   return changed.map((number) => ({ start, end, replacement: `(${number})`, kind: `constant is ${number}` }));
 }
 
-/** A field of an object that is made: an option, a filter, a field of a record or an answer. */
+/** A field of an object literal: an option, a filter, a field of a record or an answer. */
 function ofObject(node: Node, text: string): Mutation[] {
   const properties = node.properties as Node[];
   return properties
@@ -101,47 +104,46 @@ function ofCall(node: Node, text: string): Mutation[] {
     : [];
 }
 
-function ofNode(node: Node, text: string): Mutation[] {
+function ofBinary(node: Node, text: string): Mutation[] {
   const { start, end } = node;
-  switch (node.type) {
-    case 'AwaitExpression':
-      return [{ start, end: start + 'await'.length, replacement: '', kind: 'await removed' }];
-    case 'IfStatement':
-    case 'ConditionalExpression':
-      return ofTest(node.test as Node, text);
-    case 'ExpressionStatement':
-      return ofExpressionStatement(node);
-    case 'BinaryExpression':
-      return (SWAPPED[node.operator as string] ?? []).map((operator) => ({
-        ...{ start, end, kind: `${operator} for ${node.operator}` },
-        replacement: withOperator(node, operator, text),
-      }));
-    case 'LogicalExpression':
-      return ofLogical(node, text);
-    case 'Literal':
-      if (typeof node.value === 'boolean')
-        return [{ start, end, replacement: String(!node.value), kind: `${!node.value} for ${node.value}` }];
-      return ofNumber(node);
-    case 'ObjectExpression':
-      return ofObject(node, text);
-    case 'CallExpression':
-      return ofCall(node, text);
-    case 'TryStatement': {
-      const finalizer = node.finalizer as Node | null;
-      if (!finalizer) return [];
-      return [
-        { start: finalizer.start, end: finalizer.end, replacement: '{}', kind: 'finally block emptied' },
-      ];
-    }
-    default:
-      return [];
-  }
+  return (SWAPPED[node.operator as string] ?? []).map((operator) => ({
+    ...{ start, end, kind: `${operator} for ${node.operator}` },
+    replacement: withOperator(node, operator, text),
+  }));
 }
 
+function ofLiteral(node: Node): Mutation[] {
+  const { start, end, value } = node;
+  if (typeof value !== 'boolean') return ofNumber(node);
+  return [{ start, end, replacement: String(!value), kind: `${!value} for ${value}` }];
+}
+
+function ofTry(node: Node): Mutation[] {
+  const finalizer = node.finalizer as Node | null;
+  if (!finalizer) return [];
+  const { start, end } = finalizer;
+  return [{ start, end, replacement: '{}', kind: 'finally block emptied' }];
+}
+
+/** The changes to a node, by its type. */
+const MUTATIONS: Record<string, (node: Node, text: string) => Mutation[]> = {
+  AwaitExpression: ({ start }) => [
+    { start, end: start + 'await'.length, replacement: '', kind: 'await removed' },
+  ],
+  IfStatement: (node, text) => ofTest(node.test as Node, text),
+  ConditionalExpression: (node, text) => ofTest(node.test as Node, text),
+  ExpressionStatement: ofExpressionStatement,
+  BinaryExpression: ofBinary,
+  LogicalExpression: ofLogical,
+  Literal: ofLiteral,
+  ObjectExpression: ofObject,
+  CallExpression: ofCall,
+  TryStatement: ofTry,
+};
+
 /**
- * Every careless change to a compiled file that we know how to make: removed `await`, calls, assignments,
- * conditions, fields and operands, negated conditions, other operators, constants ten times as large, a
- * tenth, or off by one.
+ * Every mutation of a compiled file: removed `await`, calls, assignments, conditions, fields and operands,
+ * negated conditions, other operators, constants ten times as large, a tenth, or off by one.
  *
  * @param file name for messages
  * @throws Error when the text is not JavaScript
@@ -152,13 +154,11 @@ export function mutationsOf(file: string, text: string): Mutation[] {
   const found: Mutation[] = [];
 
   function visit(node: Node): void {
-    if (node.type === 'ExpressionStatement' && UNOBSERVED_CALLS.test(text.slice(node.start, node.end)))
-      return;
-    found.push(...ofNode(node, text));
-    for (const child of Object.values(node)) {
-      if (Array.isArray(child)) for (const one of child) isNode(one) && visit(one);
-      else if (isNode(child)) visit(child);
-    }
+    const isUnobserved =
+      node.type === 'ExpressionStatement' && UNOBSERVED_CALLS.test(text.slice(node.start, node.end));
+    if (isUnobserved) return;
+    found.push(...(MUTATIONS[node.type]?.(node, text) ?? []));
+    for (const child of childrenOf(node)) visit(child);
   }
 
   visit(program as unknown as Node);

@@ -1,5 +1,5 @@
 import type { Check, Finding } from '../../domain/kernel/verification.js';
-import { createProgress, type Progress } from '../progress.js';
+import { createProgress, type Progress } from '../command/progress.js';
 
 /** A mended record can bring to light what hung on it; more rounds than this mean that mending fails. */
 const MAX_ROUNDS = 3;

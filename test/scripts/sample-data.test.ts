@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { issueToken } from '../../domain/members/index.js';
 import { loadConfig } from '../../domain/platform/config.js';
-import { SAMPLE_MEMBER } from '../../scripts/sample-data.js';
+import { projectRoot } from '../../domain/platform/project-root.js';
+import { sampleMember } from '../../scripts/sample-data/add-sample-data.js';
 import { endWithTests } from '../support/child-process.js';
 import { eventually } from '../support/eventually.js';
 import { openScratch, runHere, type Scratch, SEED, spawnScript } from './script-runs.js';
@@ -50,7 +52,7 @@ describe('The sample data', () => {
     const { child, address } = await start(scratch);
     try {
       const config = loadConfig(scratch.settings, scratch.folder);
-      const token = await issueToken(config, { ...SAMPLE_MEMBER, ttl: '1h' });
+      const token = await issueToken(config, { ...sampleMember(), ttl: '1h' });
       const get = async <T>(path: string) => {
         const answer = await fetch(address + path, { headers: { Authorization: token } });
         return (await answer.json()) as T;
@@ -59,7 +61,7 @@ describe('The sample data', () => {
       const board = await get<{ hot: Article; weekly: Article; list: Article[] }>(
         '/community/list/recent?size=50',
       );
-      expect(board.list).to.have.length(40);
+      expect(board.list).to.have.length(12);
       expect(board.list.map(({ publishedAt }) => publishedAt)).to.deep.equal(
         board.list
           .map(({ publishedAt }) => publishedAt)
@@ -115,12 +117,19 @@ describe('The sample data', () => {
     const whole = await records(scratch);
     const { messages, notifications, ...others } = whole;
     expect(half.notifications).to.be.below(notifications as number);
-    expect(others).to.include({ members: 14, articles: 40, adoptionPosts: 30, rooms: 6 });
+    expect(others).to.include({ members: 14, articles: 12, comments: 39, adoptionPosts: 30, rooms: 6 });
     expect(messages).to.equal(27);
 
     expect(await runHere(SEED, [], settings)).to.include({ status: 0, stderr: '' });
     expect(await records(scratch)).to.deep.equal(whole);
     expect(await runHere('scripts/verify.js', [], settings)).to.include({ status: 0, stderr: '' });
+  });
+
+  it('has members and adoption posts that the import reads', async () => {
+    const path = join(projectRoot(), 'scripts', 'sample-data', 'members-and-posts.ndjson');
+    const { status, stdout } = await runHere('scripts/import.js', [path], scratch.settings);
+    expect(stdout).to.include('14 created').and.include('30 created');
+    expect(status).to.equal(0);
   });
 
   it('stays away from a database that somebody uses', async () => {

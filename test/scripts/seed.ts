@@ -3,7 +3,7 @@ import { noLive } from '../../domain/kernel/live.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo.js';
-import { addSampleData } from '../../scripts/sample-data.js';
+import { addSampleData } from '../../scripts/sample-data/add-sample-data.js';
 
 /** Fills the database of MONGODB_URI with the sample data, in a process of its own. */
 const config = loadConfig();

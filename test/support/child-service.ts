@@ -2,7 +2,7 @@ import { loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { stopOnSignals } from '../../domain/platform/shutdown.js';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
-import { runService } from '../../scripts/run-service.js';
+import { runService } from '../../scripts/start/run-service.js';
 
 /** The program of service-process.ts: a whole service with the settings of its environment. */
 const config = loadConfig(process.env, process.env.DATA_DIR);

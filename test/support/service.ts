@@ -6,7 +6,7 @@ import type { Domain } from '../../domain/domain.js';
 import { issueToken } from '../../domain/members/index.js';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
-import { runService } from '../../scripts/run-service.js';
+import { runService } from '../../scripts/start/run-service.js';
 import { createWatchedLogger } from './unexpected-errors.js';
 
 /** Claims of a token beside the e-mail address. */

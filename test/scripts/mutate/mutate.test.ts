@@ -276,6 +276,12 @@ describe('npm run mutate', () => {
     expect(last(stdout)).to.equal('seed 7: 0 of 0 caught (-), 0 survived, 0 equivalent, 10 gone');
   });
 
+  it('refuses a sample of the survivors', async () => {
+    const { status, stderr } = await mutate('--survivors', '--sample', '3', ...NEAR);
+    expect(status).to.equal(2);
+    expect(stderr).to.match(/^--survivors: .+ --sample/);
+  });
+
   it('says which --tests name no tests', async () => {
     const nowhere = await mutate('grade.ts', '--tests', 'test/nope');
     expect(nowhere.status).to.equal(2);

@@ -1,5 +1,5 @@
-import type { Config } from '../domain/platform/config.js';
-import { type OpenedMongo, openEmbeddedMongo, type Watcher } from './embedded-mongo/open.js';
+import type { Config } from '../../domain/platform/config.js';
+import { type OpenedMongo, openEmbeddedMongo, type Watcher } from '../embedded-mongo/open.js';
 
 /**
  * The database of this configuration: the configured MongoDB, or the embedded one of DATA_DIR, which

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { UsageError } from './command.js';
+import { UsageError } from './run-command.js';
 
 /**
  * Reads a command's arguments (node:util parseArgs).

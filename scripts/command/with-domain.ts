@@ -1,9 +1,9 @@
-import { createDomain, type Domain } from '../domain/domain.js';
-import { noLive } from '../domain/kernel/live.js';
-import { loadConfig } from '../domain/platform/config.js';
-import { createLogger } from '../domain/platform/logger.js';
-import { connectMongo, disconnectMongo, ensureIndexes } from '../domain/platform/mongo.js';
-import { openDatabase } from './database.js';
+import { createDomain, type Domain } from '../../domain/domain.js';
+import { noLive } from '../../domain/kernel/live.js';
+import { loadConfig } from '../../domain/platform/config.js';
+import { createLogger } from '../../domain/platform/logger.js';
+import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo.js';
+import { openDatabase } from './open-database.js';
 
 /**
  * Runs a command's work on the domain, over the configured database: beside a running service where

@@ -1,5 +1,5 @@
-import { AppError } from '../domain/kernel/errors.js';
-import { ConfigError } from '../domain/platform/config.js';
+import { AppError } from '../../domain/kernel/errors.js';
+import { ConfigError } from '../../domain/platform/config.js';
 
 /** A command that was called wrongly: its message says how, the usage is printed behind it. */
 export class UsageError extends Error {}

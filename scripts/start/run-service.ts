@@ -1,11 +1,11 @@
-import type { Domain } from '../domain/domain.js';
-import { openDomain } from '../domain/open-domain.js';
-import type { Config } from '../domain/platform/config.js';
-import type { Logger } from '../domain/platform/logger.js';
-import { createShutdown, type Shutdown } from '../domain/platform/shutdown.js';
-import { pushes, requests } from '../gateway/protocol.js';
-import { createGateway } from '../gateway/server.js';
-import { HttpServer } from '../http/server.js';
+import type { Domain } from '../../domain/domain.js';
+import { openDomain } from '../../domain/open-domain.js';
+import type { Config } from '../../domain/platform/config.js';
+import type { Logger } from '../../domain/platform/logger.js';
+import { createShutdown, type Shutdown } from '../../domain/platform/shutdown.js';
+import { pushes, requests } from '../../gateway/protocol.js';
+import { createGateway } from '../../gateway/server.js';
+import { HttpServer } from '../../http/server.js';
 
 export interface RunningService {
   domain: Domain;

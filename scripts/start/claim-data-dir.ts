@@ -1,0 +1,35 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../domain/platform/config.js';
+import { findOrphans, isRunning, pm2Home } from '../cluster/pm2-home.js';
+import { folderError, makeDataFolder } from '../embedded-mongo/data-folder.js';
+import { holdOwner, takeFolder } from '../embedded-mongo/lock.js';
+
+/**
+ * Makes this process the only service of DATA_DIR's embedded database: without Redis, two services could
+ * not notify each other. Commands may still use the database. (contract, section 1)
+ *
+ * @returns a claim that ends with `release` or with the process
+ * @throws Error naming DATA_DIR when another `npm start` or a cluster serves it
+ */
+export async function claimDataDir({ DATA_DIR }: Config): Promise<{ release(): void }> {
+  // First, as its error names what is wrong with the folder.
+  makeDataFolder(DATA_DIR);
+  const home = pm2Home({ DATA_DIR });
+  if ((await isRunning(home)) || findOrphans(home).length > 0)
+    throw new Error(`DATA_DIR: a cluster serves ${DATA_DIR}: npm run cluster -- status (or stop)`);
+  const folder = join(DATA_DIR, 'run');
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw folderError(folder, error);
+  }
+  const other = await holdOwner(folder);
+  if (other) {
+    await other.letGo();
+    throw new Error(`DATA_DIR: process ${other.pid} serves ${DATA_DIR} already: stop it, or choose another`);
+  }
+  const lock = await takeFolder(folder);
+  lock.publish();
+  return lock;
+}

@@ -1,0 +1,51 @@
+import { loadConfig } from '../../domain/platform/config.js';
+import { createLogger } from '../../domain/platform/logger.js';
+import { metrics } from '../../domain/platform/metrics.js';
+import { type Shutdown, stopOnSignals } from '../../domain/platform/shutdown.js';
+import { openDatabase } from '../command/open-database.js';
+import { addSampleData } from '../sample-data/add-sample-data.js';
+import { claimDataDir } from './claim-data-dir.js';
+import { runService } from './run-service.js';
+import { welcome } from './welcome.js';
+
+/** Ends a service without a database, with status 1: cleanly if it serves already, else at once. */
+function endWithoutDatabase(running: Shutdown | undefined): void {
+  if (!running) process.exit(1);
+  else if (!running.draining) void running.begin('no database').then(() => process.exit(1));
+}
+
+/** Starts the whole service and prints its addresses. @throws Error with a readable message */
+export async function startEverything(): Promise<void> {
+  const config = loadConfig();
+  const logger = createLogger(config.LOG_LEVEL, 'service');
+  const claim = config.MONGODB_URI ? undefined : await claimDataDir(config);
+  let running: Shutdown | undefined;
+  const database = await openDatabase(config, {
+    onLost: () => logger.warn('the embedded database is gone: starting it again'),
+    onBack: () => logger.info('the embedded database serves again'),
+    onGone(error) {
+      logger.fatal({ err: error }, 'the embedded database cannot be started again');
+      endWithoutDatabase(running);
+    },
+  }).catch((error) => {
+    claim?.release();
+    throw error;
+  });
+  try {
+    const service = await runService(
+      config,
+      logger,
+      database.uri,
+      config.DEMO ? (domain) => addSampleData(domain, logger) : undefined,
+    );
+    running = service.shutdown;
+    running.add('embedded database', () => database.close());
+    running.add('DATA_DIR', async () => claim?.release());
+    stopOnSignals(running, logger, () => metrics.unexpectedErrors.inc());
+    process.stdout.write(await welcome(config, service, 'Try:', 'Ctrl-C stops it.'));
+  } catch (error) {
+    await database.close();
+    claim?.release();
+    throw error;
+  }
+}
