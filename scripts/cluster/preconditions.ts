@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis.js';
+import { isFree } from '../command/ports.js';
 import { makeDataFolder } from '../embedded-mongo/data-folder.js';
 import { holdOwner } from '../embedded-mongo/lock.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
@@ -13,21 +12,6 @@ const MAX_SOCKET_PATH = 103;
 
 /** Time for Redis to answer, ms. */
 const REDIS_MS = 3_000;
-
-/** Whether nobody listens on a port: a gateway would share it with another service's (SO_REUSEPORT). */
-async function isFree(host: string, port: number): Promise<boolean> {
-  const server = createServer();
-  server.listen({ host, port, exclusive: true });
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
-    throw new Error(`HOST: ${host}:${port} cannot be bound: ${(error as Error).message}`);
-  }
-  server.close();
-  await once(server, 'close');
-  return true;
-}
 
 async function answers(redisUrl: string): Promise<boolean> {
   const redis = connectRedis(redisUrl, createLogger('silent', 'cluster'));
@@ -62,6 +46,7 @@ export async function checkPreconditions(config: Config): Promise<void> {
       `Processes of a cluster whose pm2 is gone still run (${orphans.join(', ')}): npm run cluster -- stop`,
     );
   for (const name of ['HTTP_PORT', 'GATEWAY_PORT'] as const) {
+    // A gateway would share the port with another service's (SO_REUSEPORT).
     if (!(await isFree(HOST, config[name])))
       throw new ConfigError([`${name}: ${HOST}:${config[name]} is taken`]);
   }

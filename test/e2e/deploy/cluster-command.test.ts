@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { isListening } from '../../../scripts/command/ports.js';
 import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
@@ -23,16 +23,6 @@ const STREAMS = 12;
 
 /** Requests under way at a time. */
 const WORKERS = 24;
-
-/** Whether somebody accepts connections there. */
-function accepts(base: string): Promise<boolean> {
-  const { hostname, port } = new URL(base);
-  return new Promise((resolve) => {
-    const socket = connectTcp(Number(port), hostname);
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
-}
 
 describe('npm run cluster', function () {
   this.timeout(240_000);
@@ -223,8 +213,10 @@ describe('npm run cluster', function () {
     expect(output).to.equal('Stopped.\n');
     expect(status).to.equal(0);
     await eventually(() => expect(cluster.pids()).to.deep.equal([]));
-    expect(await accepts(cluster.http)).to.equal(false);
-    expect(await accepts(cluster.gateway)).to.equal(false);
+    for (const base of [cluster.http, cluster.gateway]) {
+      const { hostname, port } = new URL(base);
+      expect(await isListening(hostname, Number(port)), base).to.equal(false);
+    }
     expect((await cluster.run('status')).status).to.equal(3);
     expect((await cluster.run('stop')).output).to.match(/^No cluster of .+ runs\.\n$/);
   });

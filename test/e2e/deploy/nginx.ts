@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../../domain/platform/project-root.js';
+import { isListening } from '../../../scripts/command/ports.js';
 import { endWithTests } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
@@ -144,12 +144,7 @@ export async function startProxy(http: string, gateway: string): Promise<TlsProx
   const server = spawn('nginx', args, { env: { PATH }, stdio: 'inherit' });
   endWithTests(server);
   await eventually(async () => {
-    const socket = connect(port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-    } finally {
-      socket.destroy();
-    }
+    if (!(await isListening('127.0.0.1', port))) throw new Error('nginx does not listen');
   });
   const base = `https://localhost:${port}`;
   const ca = readFileSync(certificate, 'utf8');
