@@ -10,8 +10,8 @@ const usage = `Usage: npm run announce -- TEXT [options]
 
 Notifies every member of TEXT (at most 200 characters). Running it twice announces twice.
 
-  --url PATH     the page of the app that the notification leads to, for example /board/12
-  --resume KEY   finishes an announcement that was interrupted, of the key it printed: nobody gets it twice`;
+  --url PATH     the app's page that the notification opens, for example /board/12
+  --resume KEY   completes an interrupted announcement by the key it printed; nobody is notified twice`;
 
 const schema = z.object({
   TEXT: text(200),
@@ -22,7 +22,7 @@ const schema = z.object({
     .default(''),
   '--resume': z
     .string()
-    .regex(/^[\w-]{12}$/, 'must be a key as an announcement prints it')
+    .regex(/^[\w-]{12}$/, 'must be a key printed by an announcement')
     .optional(),
 });
 

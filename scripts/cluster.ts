@@ -8,19 +8,19 @@ const usage = `Usage: npm run cluster
        npm run cluster -- status | reload | stop
 
 Runs the service as several processes on this machine, under the project's own pm2: GATEWAY_INSTANCES (3)
-gateways, HTTP_INSTANCES (2) http processes and, where MONGODB_URI is not set, the embedded database.
-Needs REDIS_URL. Configuration comes from the environment and .env; docs/operations.md tells the rest.
+gateways, HTTP_INSTANCES (2) http processes and, if MONGODB_URI is not set, the embedded database.
+Needs REDIS_URL. Configuration comes from the environment and .env; see docs/operations.md.
 
-  (nothing)  starts it; returns when every process is ready
-  status     a table of its processes
-  reload     replaces one process after the other, each ready before the next: no request fails
-  stop       lets every process finish what it is doing, the database last, then ends pm2`;
+  (nothing)  starts it, and returns when every process is ready
+  status     prints a table of its processes; exit status 1 if one is not online, 3 if none runs
+  reload     replaces one process after the other, each once the previous one is ready: no request fails
+  stop       drains and ends every process, the database last, and pm2`;
 
 await runCommand(usage, async (args) => {
   const { positionals } = readArguments({ args, allowPositionals: true, options: {} });
   const [action = 'start'] = positionals;
   if (positionals.length > 1) throw new UsageError('one action at a time');
-  // Each only now: what one needs of pm2 and the domain, another does not.
+  // Loaded on demand: `status` needs neither the domain nor the gateway.
   switch (action) {
     case 'start':
       return (await import('./cluster/start.js')).startCluster();

@@ -9,7 +9,7 @@ const usage = `Usage: npm run db -- dump DIR
        npm run db -- restore DIR
 
 dump writes the database (MONGODB_URI, or the embedded one of DATA_DIR) to DIR in mongodump's layout;
-restore reads such a folder into a database whose collections are empty. For one consistent picture, dump
+restore reads such a folder into a database whose collections are empty. For a consistent snapshot, dump
 while the service is stopped: collections are read one after the other.`;
 
 await runCommand(usage, async (args) => {

@@ -7,8 +7,8 @@ import { publishedDocuments } from './docs/published.js';
 
 const usage = `Usage: npm run docs
 
-Writes the published description of the interface to docs/api: what /openapi.json, /asyncapi.json and /docs
-serve. The tests compare the two, so that a change of the interface is a change there that a review sees.`;
+Writes the published API documents to docs/api: what /openapi.json, /asyncapi.json and /docs serve. The
+tests compare the two, so that a review sees every change of the interface.`;
 
 await runCommand(usage, async (args) => {
   readArguments({ args, options: {} });

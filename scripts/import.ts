@@ -13,10 +13,10 @@ row, by the ending of its name (.json, .ndjson, .jsonl, .csv) or else by its con
   fields     email, nickname,                  id?, title, author (an e-mail address), name, age, kind,
              profile?, role? (USER, ADMIN)     latitude, longitude, thumbnail
 
-A row that is wrong is reported with its line and left out; the others are stored. The same file may be
-imported again: members are known by email, posts by id or else by author, title and name.
+An invalid row is reported with its line and skipped; the others are stored. The same file may be
+imported again: members are identified by email, posts by id or else by author, title and name.
 
-Exit status: 0 all rows are in, 1 some were rejected, 2 nothing could be read.`;
+Exit status: 0 all rows were stored, 1 some were rejected, 2 the file could not be read.`;
 
 await runCommand(usage, async (args) => {
   const { positionals } = readArguments({ args, allowPositionals: true, options: {} });

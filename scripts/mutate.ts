@@ -12,25 +12,25 @@ import { draw, runMutants } from './mutate/run-mutants.js';
 
 const usage = `Usage: npm run mutate -- [PATH ...] [options]
 
-Mutation testing: makes one careless change at a time to the compiled code (a removed await, call, condition
-or field, another operator or constant) and runs the tests that reach the changed line, until one fails.
-A change that no test notices is printed with its line.
+Mutation testing: changes the compiled code in one place at a time (a removed await, call, condition or field,
+another operator or constant) and runs the tests that reach the changed line, until one fails. A change that
+no test notices is printed with its line.
 
 PATH: a folder or file of the source (default: domain gateway http)
 
   --sample N     changes to try, drawn at random (default: all)
   --seed S       seed of the draw (default: random, printed)
-  --seconds N    most seconds of tests for one change, by their usual length (default 90), but at least one test
-                 file: first those that run most of the changed file in the least time
+  --seconds N    most seconds of tests for one change, by their usual duration (default 90), but at least one test
+                 file; those that run most of the changed file in the least time come first
   --jobs N       test files or changes run at the same time (default 2)
-  --tests PATH   folder or file of tests to ask, for instance test/domain/chat; may be given several times
-                 (default: all)
+  --tests PATH   folder or file of tests to run, for instance test/domain/chat; may be repeated (default: all)
   --fresh        measure again what each test file reaches
-  --survivors    only what survived the last run (in PATH where one is given), for instance after new tests
+  --survivors    only the changes that survived the last run (in PATH if given), for instance after new tests;
+                 not with --sample or --seed
 
-What each test file reaches is measured first, some minutes; later runs measure only the tests that have
-changed, and take a changed file of the source, with what is new to it, as run by whatever loads it.
-Results are kept in coverage/mutate.json. Changes known to have no effect stand in scripts/mutate/equivalent.json.
+What each test file reaches is measured first, which takes some minutes; later runs measure only tests that have
+changed, and count a changed source file, with its new imports, as run in full by all tests that load it.
+Results are kept in coverage/mutate.json. Changes known to have no effect are in scripts/mutate/equivalent.json.
 A survivor whose line has changed since is listed as gone.
 
 Exit status: 0 all caught or known to have no effect; 1 some survived.`;
@@ -58,8 +58,8 @@ function compiledUnder(root: string, folder: string): string[] {
 const compiledName = (path: string) => join('dist', path.replace(/\.ts$/, '.js'));
 
 /**
- * The compiled files that a path of the source or of the tests stands for.
- * @param argument what a message calls it
+ * The compiled files of a path of the source or of the tests.
+ * @param argument its name in messages
  * @throws UsageError when there is none
  */
 function compiledOf(root: string, path: string, argument: string): string[] {
@@ -72,11 +72,11 @@ function compiledOf(root: string, path: string, argument: string): string[] {
     return compiledUnder(root, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new UsageError(`${argument}: ${path} is no file or folder of the project's`);
+    throw new UsageError(`${argument}: ${path} is no file or folder of this project`);
   }
 }
 
-/** The compiled test files that a path stands for. @throws UsageError when there is none */
+/** The compiled test files of a path. @throws UsageError when there is none */
 function testsOf(root: string, path: string): string[] {
   const tests = compiledOf(root, path, '--tests').filter((name) => name.endsWith('.test.js'));
   if (tests.length === 0) throw new UsageError(`--tests: ${path} has no tests`);
@@ -153,7 +153,7 @@ await runCommand(usage, async (args) => {
     ...last.results.filter((one) => !open.includes(one)),
     ...gone.map((one) => ({ ...one, verdict: 'gone' as const })),
   ];
-  // A run that is broken off has not tried them: they stay survivors.
+  // Survivors not tried yet: they stay survivors if the run is interrupted.
   let waiting = open.filter((one) => !gone.includes(one));
   const save = () =>
     writeFileSync(

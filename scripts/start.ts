@@ -5,11 +5,11 @@ requireNode();
 
 const usage = `Usage: npm start
 
-Runs the whole service on this machine: REST, event streams, sockets and, where MONGODB_URI is not set,
-the embedded database. Configuration comes from the environment and .env; README.md has the table.`;
+Runs the whole service on this machine: REST, event streams, sockets and, if MONGODB_URI is not set, the
+embedded database. Configuration comes from the environment and .env; see the table in README.md.`;
 
 await runCommand(usage, async () => {
-  // Only now: on another Node the import itself would fail.
+  // After requireNode: with another version of Node this import fails.
   const { startEverything } = await import('./start/start-everything.js');
   await startEverything();
   return undefined;

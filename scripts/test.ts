@@ -12,34 +12,34 @@ const usage = `Usage: npm test [-- PATH ...] [mocha's options]
 Builds and runs the tests, several files at a time. PATH: test files or folders (test/http,
 test/gateway/chat.test.ts); without one, the whole suite. With CI=true a test that did not run fails the run.
 
-test:changed runs what a change touches: changed tests, tests that import a changed file, and the tests of
-the folder that mirrors it. Those of several processes run only when they are changed themselves.
+test:changed runs the tests affected by a change: changed tests, tests that import a changed file, and the
+tests in the folder that mirrors it. Slow tests, of several processes, run only if they have changed themselves.
 
   --base REV   compare with this commit (default HEAD)`;
 
-/** What mocha is given for a path of the source. @throws UsageError when there is no such test */
+/** Mocha's argument for a path of the source. @throws UsageError when there is no such test */
 function compiledTests(root: string, path: string): string {
   const full = join(root, path);
   if (!path.startsWith('test') || !existsSync(full))
-    throw new UsageError(`PATH: ${path} is no test or folder of tests`);
+    throw new UsageError(`PATH: ${path} is not a test or a folder of tests`);
   return statSync(full).isDirectory() ? `dist/${path}/**/*.test.js` : `dist/${path.replace(/\.ts$/, '.js')}`;
 }
 
 await runCommand(usage, async (args) => {
   const root = projectRoot();
-  const ofChange = args[0] === '--changed';
+  const isChanged = args[0] === '--changed';
   let mochaArgs: string[];
-  if (ofChange) {
+  if (isChanged) {
     const [, flag, base = 'HEAD'] = args;
     if (flag !== undefined && flag !== '--base') throw new UsageError(`unknown option '${flag}'`);
     const tests = changedTests(root, base);
     if (tests.length === 0) {
-      process.stdout.write(`nothing that a test touches differs from ${base}\n`);
+      process.stdout.write(`no test is affected by the changes since ${base}\n`);
       return 0;
     }
     mochaArgs = tests.map((test) => compiledTests(root, test));
   } else {
-    // A path has a slash or an ending; what follows an option that takes a value has not.
+    // Other arguments are mocha's options and their values.
     mochaArgs = args.map((arg) =>
       arg.startsWith('test/') || arg === 'test' ? compiledTests(root, arg) : arg,
     );

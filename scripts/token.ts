@@ -9,12 +9,12 @@ const usage = `Usage: npm run --silent token -- EMAIL [options]
 
 Prints an access token for a member; the member is created when the token is first used.
 
-  --nickname NAME   what the member is called; else the part of EMAIL before the @
+  --nickname NAME   the member's nickname (default: the part of EMAIL before the @)
   --profile URL     the member's picture
   --role ROLE       USER or ADMIN
-  --ttl SPAN        how long the token is valid: 90s, 30m, 12h, 7d or 2w (default 12h)`;
+  --ttl SPAN        lifetime: 90s, 30m, 12h, 7d or 2w (default 12h)`;
 
-/** The claims that the service will read from the token: what it would ignore is refused here. */
+/** The claims that the service reads from the token: values that it would ignore are refused. */
 const schema = z.object({
   EMAIL: z.email('is not an e-mail address').max(254, 'must have at most 254 characters'),
   '--nickname': text(50).optional(),

@@ -10,13 +10,13 @@ import { verify } from './verify/verify.js';
 
 const usage = `Usage: npm run verify [-- --repair]
 
-Recomputes every stored count, unread count, read position and running number from the records and lists
-what disagrees, one line each.
+Recomputes every stored count, unread count, read position and sequence number from the records and lists
+the differences, one line each.
 
-  --repair   mends it. Where numbers of messages or notifications have to move, stop the service first:
-             it remembers the newest ones.
+  --repair   repairs them. Before a repair that renumbers messages or notifications, stop the service:
+             it keeps the newest numbers in memory.
 
-Exit status: 0 all agrees, or was mended; 1 something disagrees.`;
+Exit status: 0 everything agrees or was repaired; 1 something disagrees.`;
 
 await runCommand(usage, async (args) => {
   const { values } = readArguments({ args, options: { repair: { type: 'boolean', default: false } } });

@@ -1,14 +1,14 @@
 import type { Domain } from '../../domain/domain.js';
 import { createProgress } from '../command/progress.js';
 
-/** Members notified together, and between two looks at whether to stop. */
+/** Members notified together; Ctrl-C takes effect between batches. */
 const BATCH = 500;
 
-/** What a shell shows for a command that Ctrl-C ended. */
+/** Exit status of a command ended by Ctrl-C, as shells report it. */
 const INTERRUPTED = 130;
 
 export interface Announcement {
-  /** The same key never notifies a member twice. */
+  /** No member is notified twice of the same key. */
   key: string;
   content: string;
   /** A path inside the app; empty for its first page. */
@@ -16,14 +16,14 @@ export interface Announcement {
 }
 
 /**
- * Notifies every member, in batches. What is announced is stored at once; a running service finds it
- * by itself and delivers it to whoever is connected.
+ * Notifies every member, in batches. The notifications are stored; a running service finds them and delivers
+ * them to connected members.
  *
- * @returns the exit status: 0 when all members have it, 130 when it was interrupted
+ * @returns the exit status: 0 when all members are notified, 130 when interrupted
  */
 export async function announceToAll(domain: Domain, { key, content, url }: Announcement): Promise<number> {
   const { directory } = domain.members;
-  // Said first, so that it is there to be resumed however this ends.
+  // First, so that the announcement can be resumed however this run ends.
   process.stderr.write(`key ${key} (if interrupted: the same command with --resume ${key})\n`);
   const progress = createProgress(await directory.count(), 'announce');
   let interrupted = false;

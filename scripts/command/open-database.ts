@@ -2,10 +2,10 @@ import type { Config } from '../../domain/platform/config.js';
 import { type OpenedMongo, openEmbeddedMongo, type Watcher } from '../embedded-mongo/open.js';
 
 /**
- * The database of this configuration: the configured MongoDB, or the embedded one of DATA_DIR, which
- * is started unless another process of ours uses it already, and ends with its last user.
+ * Opens the configured MongoDB, or the embedded database of DATA_DIR, which is started unless another process
+ * uses it already, and ends with its last user.
  *
- * @param watcher with it, an embedded database that is lost is started again
+ * @param watcher if given, an embedded database that is lost is restarted
  */
 export async function openDatabase(config: Config, watcher?: Watcher): Promise<OpenedMongo> {
   if (config.MONGODB_URI) return { uri: config.MONGODB_URI, close: async () => {} };

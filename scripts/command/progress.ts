@@ -1,21 +1,20 @@
 import { SingleBar } from 'cli-progress';
 
-/** How far a command is, for whoever watches. */
+/** A command's progress, as shown to its user. */
 export interface Progress {
-  /** @param by how many more are done */
+  /** @param by number of items completed since the last call */
   advance(by: number): void;
   /** Prints a line on standard output, above the bar. */
   line(text: string): void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   stop(): void;
 }
 
 /**
- * A progress bar on standard error where that is a terminal, and nothing where it is not: standard
- * output stays free for what the command has to say.
+ * Shows a progress bar on standard error, if that is a terminal; standard output is left to the command's results.
  *
- * @param total what is complete
- * @param what is done, for a bar with several parts
+ * @param total number of items
+ * @param what the bar's label
  */
 export function createProgress(total: number, what: string): Progress {
   const { stderr, stdout } = process;
@@ -38,7 +37,7 @@ export function createProgress(total: number, what: string): Progress {
       bar?.increment(by);
     },
     line(text) {
-      // The bar draws itself anew below; without this its rest would stay behind the line.
+      // The bar is drawn again below; its old characters would remain after a shorter line.
       if (bar) stderr.write('\r\u001B[K');
       stdout.write(`${text}\n`);
     },

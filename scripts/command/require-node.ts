@@ -1,9 +1,9 @@
-/** Node versions for which uWebSockets.js brings a binary. */
+/** Node versions for which uWebSockets.js has a binary. */
 const SUPPORTED = [20, 22];
 
 /**
- * Ends the process with one line where Node is of a version that the gateway has no binary for. To be
- * called before anything else is imported: the import is what would fail, and not readably.
+ * Ends the process with a one-line message if the gateway has no binary for this version of Node. Call it before
+ * importing the gateway: that import would fail with an unreadable error.
  */
 export function requireNode(version: string = process.versions.node): void {
   const major = Number(version.split('.')[0]);

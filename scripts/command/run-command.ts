@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/kernel/errors.js';
 import { ConfigError } from '../../domain/platform/config.js';
 
-/** A command that was called wrongly: its message says how, the usage is printed behind it. */
+/** A wrong call of a command. Its message is printed, followed by the usage. */
 export class UsageError extends Error {}
 
-/** The lines a person needs of a failure; of what we did not foresee, the whole of it. */
+/** The lines that explain an error; for an unexpected one, its stack. */
 function linesOf(error: unknown): string[] {
   if (error instanceof ConfigError) return error.faults;
   if (error instanceof AppError) return error.errors;
@@ -14,11 +14,11 @@ function linesOf(error: unknown): string[] {
 }
 
 /**
- * Runs a command-line script: `--help` prints its usage, a failure is one line per fault on stderr
- * and exit status 1 (2 for a wrong call).
+ * Runs a command: `--help` prints its usage; an error prints one line per fault to stderr and gives exit status 1
+ * (2 for a wrong call).
  *
- * @param usage how it is called, with every option
- * @param main gets the arguments; what it returns is the exit status
+ * @param usage how to call it, with every option
+ * @param main gets the arguments and returns the exit status
  */
 export async function runCommand(
   usage: string,

@@ -6,11 +6,11 @@ import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platf
 import { openDatabase } from './open-database.js';
 
 /**
- * Runs a command's work on the domain, over the configured database: beside a running service where
- * there is one, else with the embedded database started for the occasion.
+ * Runs a command's work on the domain with the configured database, which a running service may be using. An
+ * embedded database that does not run is started for the command.
  *
- * @param name the command, in the log
- * @returns what the work returns, the exit status
+ * @param name the command's name in the log
+ * @returns the exit status that `work` returns
  */
 export async function withDomain(name: string, work: (domain: Domain) => Promise<number>): Promise<number> {
   const config = loadConfig();

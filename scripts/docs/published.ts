@@ -4,13 +4,13 @@ import { buildDocuments } from '../../http/docs/docs.routes.js';
 import { documentedRoutes } from '../../http/router.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
 
-/** The gateway's default port, which the documents name: a service that listens elsewhere names its own. */
+/** The gateway's port in the published documents, its default; a running service's documents name its own. */
 export const PUBLISHED_PORT = 8081;
 
-/** Longest line of JSON, in characters, that is not broken up. */
+/** Longest line of JSON, characters. */
 const WIDTH = 110;
 
-/** JSON with each value on one line where it fits, so that a change is a few lines of a diff. */
+/** JSON with each value on one line if it fits, so that diffs are short. */
 function layOut(value: unknown, indent = '', label = ''): string {
   const flat = label + JSON.stringify(value);
   if (typeof value !== 'object' || value === null || indent.length + flat.length <= WIDTH) return flat;
@@ -22,14 +22,14 @@ function layOut(value: unknown, indent = '', label = ''): string {
   return `${label}${isList ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${isList ? ']' : '}'}`;
 }
 
-/** Markup with each row, entry and section on a line of its own. */
+/** Markup with each row, entry and section on a separate line. */
 export function breakUp(markup: string): string {
   return markup.replace(/\s*(<(?:article|details|div|h\d|li|p|section|tr)\b)/g, '\n$1');
 }
 
-/** What is published of the interface, by file name: what a service with default ports serves. */
+/** The published documents by file name: what a service with default ports serves. */
 export function publishedDocuments(): Record<string, string> {
-  // The routes' definitions alone: their handlers are never called, so they get nothing to work with.
+  // Only the routes' definitions are used; their handlers are never called.
   const routes = documentedRoutes({} as Domain, {} as StreamHub);
   const { openApi, asyncApi, page } = buildDocuments(routes, { port: PUBLISHED_PORT, requests, pushes });
   return {

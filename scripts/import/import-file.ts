@@ -7,7 +7,7 @@ import { checkRow } from './row.schema.js';
 import { type Format, type Row, readText } from './source.js';
 import { type CheckedRow, identityOf, type Outcome, storeRows } from './store-rows.js';
 
-/** Rows stored together: past some hundreds the cost of a row falls no further. */
+/** Rows stored together: larger batches do not lower the cost of a row. */
 const BATCH = 500;
 
 const READERS: Record<Format, (pieces: AsyncIterable<string>) => AsyncGenerator<Row>> = {
@@ -18,9 +18,9 @@ const READERS: Record<Format, (pieces: AsyncIterable<string>) => AsyncGenerator<
 
 type Counts = Record<Outcome, number>;
 
-/** A line of the report is one line, whatever the file holds: control characters would move a terminal's cursor. */
+/** Replaces control characters, which would move a terminal's cursor. */
 function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not reach a terminal
   return text.replace(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g, '\uFFFD');
 }
 
@@ -35,8 +35,8 @@ function summary(counts: Record<'member' | 'adoption', Counts>, rejected: number
 }
 
 /**
- * The highest number that a post of the file brings along, 0 for none. Posts without a number are
- * numbered behind it, else one of them might take the number of a row further down.
+ * The highest id of a post in the file, 0 for none. Posts without an id are numbered past it: one of them might
+ * otherwise take the id of a later row.
  */
 async function highestNumber(rows: AsyncIterable<Row>): Promise<number> {
   let highest = 0;
@@ -49,26 +49,26 @@ async function highestNumber(rows: AsyncIterable<Row>): Promise<number> {
 }
 
 /**
- * Imports one file, in batches, so that memory does not grow with it. Each row is stored by one write
- * or not at all; an interrupted import is finished by repeating it.
+ * Imports a file in batches, so that memory does not grow with it. Each row is stored by one write or not at all;
+ * an interrupted import is completed by repeating it.
  *
- * @returns the exit status: 0 when every row is in the database, 1 when some were rejected
+ * @returns the exit status: 0 when every row was stored, 1 when some were rejected
  */
 export async function importFile(
   domain: Domain,
   path: string,
   { size, format }: { size: number; format: Format },
 ): Promise<number> {
-  // The file is gone through twice: once for its numbers, once for its rows.
+  // The file is read twice: for its ids, then for its rows.
   const progress = createProgress(size * 2, 'import');
   const rows = () => READERS[format](readText(path, progress.advance));
   const none = () => ({ created: 0, updated: 0, unchanged: 0 });
   const counts = { member: none(), adoption: none() };
   let rejected = 0;
   let order = 0;
-  /** By what they are about: two rows about one record are stored one after the other, and the later one stands. */
+  /** By record: two rows about one record go into different batches, so that the later one wins. */
   let batch = new Map<string, CheckedRow>();
-  /** Rejected since the last batch: told together with those that the database refuses, in order. */
+  /** Rows rejected since the last batch, to be reported in order with those that the database refuses. */
   let problems: { line: number; fault: string }[] = [];
 
   async function store(): Promise<void> {

@@ -9,7 +9,7 @@ export function parseJson(line: number, text: string): Row {
   }
 }
 
-/** NDJSON: one object per line; blank lines are passed over. */
+/** NDJSON: one object per line; blank lines are skipped. */
 export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator<Row> {
   for await (const { line, text } of splitLines(pieces)) {
     if (text === undefined) yield { line, fault: tooLong };

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { text, wholeNumber } from '../../domain/kernel/input.js';
 
 /**
- * Highest number an adoption post may bring along: the next posts are numbered behind it, and those
- * numbers too must be ones that JSON carries exactly.
+ * Highest id of an imported adoption post: later posts are numbered past it, and their numbers must also be
+ * exact in JSON.
  */
 const MAX_ID = 1_000_000_000_000;
 
-/** White space around a value comes from the file's making, not from its meaning. */
+/** Text without surrounding white space. */
 const trimmed = (max: number) =>
   z.preprocess(
     (value) => (typeof value === 'string' ? value.trim() : value),
-    // What is not UTF-8 in the file has become U+FFFD (source.ts).
+    // Invalid UTF-8 has become U+FFFD (source.ts).
     text(max).refine((value) => !value.includes('\uFFFD'), 'holds bytes that are not UTF-8'),
   );
 
-/** A number, also as decimal text: all that CSV has. */
+/** A number, or its decimal text as in CSV. */
 function number<T extends z.ZodType>(schema: T) {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,20}(\.\d{1,20})?$/.test(value) ? Number(value) : value),
@@ -23,7 +23,7 @@ function number<T extends z.ZodType>(schema: T) {
   );
 }
 
-/** A field that a row may leave out, or say null or nothing for. */
+/** A field that may be missing, null or empty. */
 function optional<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
 }
@@ -65,8 +65,8 @@ export type MemberRow = z.output<typeof memberRow>;
 export type AdoptionRow = z.output<typeof adoptionRow>;
 
 /**
- * Checks one row. Fields it does not know are ignored.
- * @returns the row, or what is wrong with it: one text per fault, `field: what is wrong`
+ * Checks one row; unknown fields are ignored.
+ * @returns the row, or its faults, each as `field: fault`
  */
 export function checkRow(value: unknown): { row: MemberRow | AdoptionRow } | { faults: string[] } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

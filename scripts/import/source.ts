@@ -1,12 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+
 /** A file of which no row can be read. */
 export class UnreadableFile extends Error {}
 
-/** What a reader makes of one place in the file: a value to be checked, or what keeps it from being one. */
+/** A row as read from the file: a value to be checked, or why it cannot be read. */
 export type Row = { line: number } & ({ value: unknown } | { fault: string });
 
-/** Longest row, in characters: no honest one comes near it, and it bounds what is held in memory. */
+/** Longest row, characters; bounds memory. */
 export const MAX_ROW = 1_048_576;
 
 export const tooLong = `is longer than ${MAX_ROW} characters`;
@@ -15,7 +16,7 @@ export type Format = 'json' | 'ndjson' | 'csv';
 
 const ENDINGS: Record<string, Format> = { json: 'json', ndjson: 'ndjson', jsonl: 'ndjson', csv: 'csv' };
 
-/** What a file without a telling ending begins with: an array, an object, or else a header row. */
+/** The format by the file's first character: an array, an object, else a header row. */
 function formatOfContent(start: string): Format {
   const text = start.replace(/^\uFEFF/, '').trimStart();
   if (text.startsWith('[')) return 'json';
@@ -23,8 +24,8 @@ function formatOfContent(start: string): Format {
 }
 
 /**
- * The file's size in bytes, and its format by its ending and, failing that, by its content.
- * @throws UnreadableFile when it cannot be read, or is text of another encoding than UTF-8
+ * The file's size in bytes, and its format by its ending or else by its content.
+ * @throws UnreadableFile when it cannot be read, or is UTF-16
  */
 export async function inspectFile(path: string): Promise<{ size: number; format: Format }> {
   try {
@@ -50,10 +51,10 @@ export async function inspectFile(path: string): Promise<{ size: number; format:
 }
 
 /**
- * The file's text in pieces, without its byte order mark. What is not UTF-8 becomes U+FFFD, which the
- * check of a row refuses: one damaged row must not stop the others.
+ * The file's text in pieces, without its byte order mark. Invalid UTF-8 becomes U+FFFD, which the check of a row
+ * refuses: one damaged row must not stop the others.
  *
- * @param onBytes told how many more bytes have been read
+ * @param onBytes called with the number of bytes of each piece
  */
 export async function* readText(path: string, onBytes: (count: number) => void): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8');
@@ -64,15 +65,14 @@ export async function* readText(path: string, onBytes: (count: number) => void):
   yield decoder.decode();
 }
 
-/** A physical line; `text` is undefined for one that is too long to be held. */
+/** A line of the file; `text` is undefined if it is too long. */
 export interface Line {
   line: number;
   text: string | undefined;
 }
 
 /**
- * The lines of a text, numbered from 1, ended by LF or CR LF and by nothing else: U+2028 may stand
- * inside JSON.
+ * The lines of a text, numbered from 1. Only LF and CR LF end a line: JSON may contain U+2028.
  */
 export async function* splitLines(pieces: AsyncIterable<string>): AsyncGenerator<Line> {
   let line = 1;
@@ -96,7 +96,7 @@ export async function* splitLines(pieces: AsyncIterable<string>): AsyncGenerator
     }
     if (overlong) continue;
     begun += piece.slice(from);
-    // The CR of its end may be among them.
+    // One more for the CR of its line ending.
     if (begun.length > MAX_ROW + 1) {
       overlong = true;
       begun = '';

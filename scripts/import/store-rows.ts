@@ -1,17 +1,17 @@
 import type { Domain } from '../../domain/domain.js';
 import type { AdoptionRow, MemberRow } from './row.schema.js';
 
-/** A row that passed its check, and where it stands. */
+/** A valid row and its place in the file. */
 export interface CheckedRow {
   line: number;
-  /** Its place among the rows of the file. */
+  /** Its index among the valid rows of the file. */
   order: number;
   row: MemberRow | AdoptionRow;
 }
 
 export type Outcome = 'created' | 'updated' | 'unchanged';
 
-/** What became of a row that was not refused. */
+/** The outcome of a row that was not refused. */
 export interface StoredRow {
   record: 'member' | 'adoption';
   outcome: Outcome;
@@ -22,7 +22,7 @@ export interface StoreResult {
   refused: { line: number; fault: string }[];
 }
 
-/** Which record a row is about: rows of one record must not be stored in the same batch. */
+/** The record a row is about: two rows about one record must not be stored in the same batch. */
 export function identityOf({ row }: CheckedRow): string {
   if (row.record === 'member') return `member ${row.email}`;
   return row.id === undefined ? JSON.stringify([row.author, row.title, row.name]) : `adoption ${row.id}`;
@@ -55,7 +55,7 @@ async function storePosts(
   ]);
   const posts = rows.flatMap(({ line, order, row: { record: _, author, ...post } }) => {
     const member = authors.get(author);
-    // A member whom this very batch created counts from their own row on, wherever batches are cut.
+    // A member created by this batch counts from their own row on, wherever batches are cut.
     if (member && (createdAt.get(author) ?? 0) <= order) {
       return { line, post: { ...post, authorNo: member.no } };
     }

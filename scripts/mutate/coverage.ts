@@ -13,15 +13,15 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runTests } from './run-tests.js';
 
-/** What one test file runs of the compiled code. */
+/** The compiled code that a test file runs. */
 export interface TestCoverage {
   /** Path of the compiled test file, from the project's root. */
   test: string;
-  /** How long it takes, in ms. */
+  /** Duration, ms. */
   ms: number;
-  /** Content hash of each compiled file of ours that it loads, the test's own included. */
+  /** Content hash of each compiled file that it loads, itself included. */
   hashes: Record<string, string>;
-  /** By compiled file: the parts that run, as [start, end) offsets, ascending. */
+  /** By compiled file: the parts it runs, as [start, end) offsets, ascending. */
   covered: Record<string, [start: number, end: number][]>;
 }
 
@@ -35,12 +35,12 @@ interface V8Report {
   result: { url: string; functions: { ranges: V8Range[] }[] }[];
 }
 
-/** Longest time, in ms, one test file may take. */
+/** Longest duration of a test file, ms. */
 const TIMEOUT_MS = 300_000;
 
 const hashOf = (path: string) => createHash('sha1').update(readFileSync(path)).digest('hex');
 
-/** Marks what ran. V8 nests its ranges: the innermost one that holds an offset tells its count. */
+/** Marks what ran. V8's ranges are nested: the innermost one around an offset has its count. */
 function mark(runs: Uint8Array, functions: V8Report['result'][number]['functions']): void {
   const ranges = functions.flatMap((one) => one.ranges);
   ranges.sort((a, b) => b.endOffset - b.startOffset - (a.endOffset - a.startOffset));
@@ -60,7 +60,7 @@ function intervals(runs: Uint8Array): [number, number][] {
   return found;
 }
 
-/** One process's report; nothing of a process that was killed while it wrote. */
+/** The report of a process; empty if it was killed while writing. */
 function readReport(path: string): V8Report['result'] {
   try {
     return (JSON.parse(readFileSync(path, 'utf8')) as V8Report).result;
@@ -70,7 +70,7 @@ function readReport(path: string): V8Report['result'] {
   }
 }
 
-/** Reads the coverage that a test file's processes have written, child processes included. */
+/** Reads the coverage written by a test file's processes, child processes included. */
 function readReports(root: string, folder: string): Pick<TestCoverage, 'hashes' | 'covered'> {
   const runs = new Map<string, Uint8Array>();
   for (const name of readdirSync(folder)) {
@@ -93,7 +93,7 @@ function readReports(root: string, folder: string): Pick<TestCoverage, 'hashes' 
   };
 }
 
-/** The files that a compiled file names by their path from there: imports, and what it starts as a process. */
+/** Files that a compiled file names by relative path: imports, and scripts that it starts. */
 function namedBy(root: string, path: string): string[] {
   return [...readFileSync(join(root, path), 'utf8').matchAll(/['"](\.{1,2}\/[^'"\n]+\.js)['"]/g)]
     .map(([, name]) => join(dirname(path), name as string))
@@ -101,9 +101,9 @@ function namedBy(root: string, path: string): string[] {
 }
 
 /**
- * What was measured before, brought up to date: a file of the source that has changed since counts as run
- * all over by the tests that loaded it, and so do the files it names that they had not loaded: it may use them
- * only now. Undefined where the test has changed itself, or what it shares with others.
+ * Updates an earlier measurement: a source file that has changed since counts as run in full by the tests that
+ * loaded it, and so do the files it names that they had not loaded, which it may use now. Undefined if the test, or
+ * its support code, has changed.
  */
 function updated(root: string, coverage: TestCoverage): TestCoverage | undefined {
   const { hashes } = coverage;
@@ -112,7 +112,7 @@ function updated(root: string, coverage: TestCoverage): TestCoverage | undefined
     (path) => !exists(path) || hashOf(join(root, path)) !== hashes[path],
   );
   if (changed.some((path) => path.startsWith('dist/test/'))) return undefined;
-  // A set that grows while it is walked: what a new file names is new, too.
+  // The set grows during the iteration: files named by a new file are new, too.
   const whole = new Set(changed);
   for (const path of whole) {
     if (!exists(path)) continue;
@@ -126,12 +126,12 @@ function readCached(file: string): TestCoverage | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as TestCoverage;
   } catch {
-    // Not measured yet, or broken off.
+    // Not measured yet, or interrupted.
     return undefined;
   }
 }
 
-/** Runs that a test file has to pass without any change: on a busy machine one may fail. */
+/** Attempts of a test file to pass without any change: on a busy machine one may fail. */
 const ATTEMPTS = 2;
 
 async function measure(root: string, test: string, attempt = 1): Promise<TestCoverage> {
@@ -149,11 +149,11 @@ async function measure(root: string, test: string, attempt = 1): Promise<TestCov
 }
 
 /**
- * What each test file runs, measured by V8 (NODE_V8_COVERAGE). Processes that are ended by SIGKILL write
- * nothing. Kept in `coverage/mutate/`, and measured again only where a test has changed.
+ * Measures what each test file runs, with V8 (NODE_V8_COVERAGE). Processes ended by SIGKILL write nothing.
+ * Measurements are kept in `coverage/mutate/` and repeated only for tests that have changed.
  *
- * @param root the project's folder, built
- * @param tests compiled test files, from there
+ * @param root the built project's folder
+ * @param tests compiled test files, relative to it
  * @param jobs files measured at the same time
  * @param isFresh measure all of them again
  * @param done called after each file

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import type { TestCoverage } from './coverage.js';
 import { type Mutation, mutationsOf } from './mutations.js';
 
-/** What a change is known by from one build to the next: not by its line's number, which moves with the code. */
+/** Identifies a change across builds, without its line number, which moves with the code. */
 export interface ChangeKey {
   /** Source file, from the project's root. */
   file: string;
   /** The changed line's text, trimmed. */
   code: string;
   kind: string;
-  /** Which of the changes of this kind to lines of this text in the file, from 1. Where it is missing, all of them. */
+  /** Which of the changes of this kind to lines with this text in the file, from 1; if missing, all of them. */
   nth?: number;
 }
 
-/** A change, where it stands in the source, and the tests that run that place. */
+/** A change, its place in the source, and the tests that run that place. */
 export interface Mutant extends Mutation, Required<ChangeKey> {
   /** Compiled file, from the project's root. */
   compiled: string;
   /** Line of the source, from 1. */
   line: number;
-  /** Tests that run it: first those that tell most for their time. */
+  /** Tests that run it, ordered by usefulness per time. */
   tests: TestCoverage[];
 }
 
@@ -31,7 +31,7 @@ export function denotes(key: ChangeKey, { file, code, kind, nth }: Required<Chan
   );
 }
 
-/** How many folders and name parts a test shares with a source file: `chat/messages/ledger` is near `chat/ledger.test`. */
+/** Number of folders and name parts that a test shares with a source file. */
 function nearness(test: string, compiled: string): number {
   const words = (path: string) => new Set(path.replace(/(\.test)?\.js$/, '').split(/[/.-]/));
   const own = words(compiled);

@@ -1,21 +1,21 @@
 import { type ChangeKey, denotes, type Mutant } from './mutant.js';
 
 /**
- * `caught`: a test failed or never ended. `equivalent`: it survived, and nobody can notice it.
- * `gone`: it survived an earlier run, and the source has no such line any more.
+ * `caught`: a test failed or never ended. `equivalent`: it survived and is known to have no effect.
+ * `gone`: it survived an earlier run, and its line no longer exists.
  */
 export type Verdict = 'caught' | 'survived' | 'equivalent' | 'gone';
 
 export interface Result extends Required<ChangeKey> {
   line: number;
   verdict: Verdict;
-  /** Why nobody can notice it. */
+  /** Why it has no effect. */
   why?: string;
-  /** How many tests ran it, and how many of these the time allowed. */
+  /** Number of tests that reach it, and how many of these were run. */
   tests: { covering: number; run: number };
 }
 
-/** A change that was looked at and found to change nothing that anybody can notice. */
+/** A change that was reviewed and found to have no observable effect. */
 export interface Equivalent extends ChangeKey {
   why: string;
 }
@@ -39,7 +39,7 @@ function line({ file, line, code, kind, nth, tests, why }: Result): string {
   return `${file}:${line}  ${kind}${which}  (${reach})\n    ${code}${why ? `\n    ${why}` : ''}`;
 }
 
-/** The report: survivors with their lines, those that are gone, the equivalent ones with their reasons, then a table by file. */
+/** The report: survivors, gone ones, equivalent ones with their reasons, and a table by file. */
 export function report(results: Result[], seed: number): string {
   const of = (verdict: Verdict) => results.filter((one) => one.verdict === verdict);
   const gone = of('gone');

@@ -4,10 +4,10 @@ import type { Mutant } from './mutant.js';
 import { type Equivalent, type Result, resultOf } from './report.js';
 import { createSandbox } from './sandbox.js';
 
-/** Time, in ms, that tests may take longer than usual before they count as hanging. */
+/** Time beyond three times their usual duration after which tests count as hanging, ms. */
 const SLACK_MS = 30_000;
 
-/** Draws without repeats, the same for the same seed (mulberry32). */
+/** Draws without repeats, reproducibly by seed (mulberry32). */
 export function draw<T>(list: readonly T[], size: number, seed: number): T[] {
   const rest = [...list];
   let state = seed >>> 0;
@@ -23,7 +23,7 @@ export function draw<T>(list: readonly T[], size: number, seed: number): T[] {
   );
 }
 
-/** The tests that a change is worth: as many as the time allows, but at least the first one. */
+/** As many tests of a mutant as the time allows, but at least the first. */
 function affordable({ tests: [first, ...others] }: Mutant, ms: number): { tests: string[]; ms: number } {
   if (!first) return { tests: [], ms: 0 };
   let sum = first.ms;
@@ -36,18 +36,18 @@ function affordable({ tests: [first, ...others] }: Mutant, ms: number): { tests:
 }
 
 export interface RunOptions {
-  /** The project's folder, built. */
+  /** The built project's folder. */
   root: string;
-  /** Most ms of tests for one mutant, by their usual length; one test file runs even where it takes longer. */
+  /** Most time of tests for one mutant, by their usual duration, ms; one test file runs even if it takes longer. */
   budgetMs: number;
   /** Mutants tried at the same time. */
   jobs: number;
   equivalents: Equivalent[];
-  /** Called with each result as it comes. */
+  /** Called with each result. */
   done(result: Result): void;
 }
 
-/** Makes one change after another and runs the tests that reach it. */
+/** Makes one change after the other and runs the tests that reach it. */
 export async function runMutants(mutants: readonly Mutant[], options: RunOptions): Promise<void> {
   const { root, budgetMs, jobs, equivalents, done } = options;
   const queue = [...mutants];
@@ -59,7 +59,7 @@ export async function runMutants(mutants: readonly Mutant[], options: RunOptions
         const { tests, ms } = affordable(mutant, budgetMs);
         const text = readFileSync(join(root, mutant.compiled), 'utf8');
         const changed = text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end);
-        // What no test runs, no test can notice.
+        // A place that no test runs needs no run.
         const passed =
           tests.length === 0 ||
           (await sandbox.run(mutant.compiled, changed, tests, 3 * ms + SLACK_MS)).passed;

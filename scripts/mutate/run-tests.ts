@@ -3,21 +3,21 @@ import { join } from 'node:path';
 
 export interface TestRun {
   passed: boolean;
-  /** True when it had to be ended: a change that makes a test wait for ever is noticed, too. */
+  /** Whether it was killed: a change that makes a test wait for ever counts as noticed. */
   timedOut: boolean;
-  /** The last characters of what mocha printed. */
+  /** The end of mocha's output. */
   output: string;
 }
 
-/** Characters of mocha's output that are kept. */
+/** Length of mocha's output that is kept, characters. */
 const OUTPUT_LIMIT = 4_000;
 
 /**
- * Runs compiled test files in one mocha process of their own, and stops at the first failure.
+ * Runs compiled test files in a mocha process, and stops at the first failure.
  *
- * @param root folder that holds `dist`
- * @param tests paths from there, in the order in which they run
- * @param timeoutMs after that the process and its children are killed
+ * @param root folder that contains `dist`
+ * @param tests paths relative to it, in the order they run
+ * @param timeoutMs time after which the process and its children are killed, ms
  */
 export function runTests(
   root: string,
@@ -33,7 +33,7 @@ export function runTests(
       cwd: root,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A process group of its own: tests start processes that must not outlive a time-out.
+      // A separate process group: child processes of the tests must not outlive a time-out.
       detached: true,
     });
     let output = '';
@@ -50,7 +50,7 @@ export function runTests(
     child.once('error', reject);
     child.once('exit', (code) => {
       clearTimeout(timer);
-      // What a failed test has left behind.
+      // Child processes left by a failed test.
       killGroup(child.pid);
       resolve({ passed: code === 0 && !timedOut, timedOut, output });
     });

@@ -2,10 +2,10 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writ
 import { join } from 'node:path';
 import { runTests, type TestRun } from './run-tests.js';
 
-/** A copy of the build in which one change at a time is made. */
+/** A copy of the build, to change one file at a time. */
 export interface Sandbox {
   /**
-   * Makes a change, runs tests until one fails, and takes the change back.
+   * Changes a file, runs tests until one fails, and restores the file.
    * @param file compiled file, from the project's root
    * @param text its changed text
    */
@@ -14,8 +14,8 @@ export interface Sandbox {
 }
 
 /**
- * Creates a sandbox: a copy of `dist`, and links to everything else of the project.
- * @param root the project's folder, built
+ * Creates a sandbox: a copy of `dist`, and links to all other files of the project.
+ * @param root the built project's folder
  */
 export function createSandbox(root: string, name: string): Sandbox {
   const folder = join(root, 'coverage', 'sandboxes', name);

@@ -15,10 +15,10 @@ export interface RunningService {
 }
 
 /**
- * The whole service in this process: REST, event streams and sockets over one domain layer. The stop
- * that it prepares takes nothing new in first, ends what is open, and lets go of the database last.
+ * Runs the whole service in this process: REST, event streams and sockets over one domain layer. Its shutdown
+ * first stops accepting, then ends open connections, and disconnects from the database last.
  *
- * @param mongoUri the database, which outlives the service
+ * @param mongoUri the database; it is not closed
  * @param prepare runs before anything is served
  * @throws Error naming a port that is taken, or a database that does not answer
  */
@@ -40,7 +40,7 @@ export async function runService(
   shutdown.add('domain', close);
   shutdown.add('gateway', () => gateway.close());
   try {
-    // The sockets first: the documents and the demo page name their port.
+    // The gateway first: the documents and the demo page name its port.
     const gatewayPort = await gateway.listen(domain, probe);
     const sockets = { port: gatewayPort, requests, pushes };
     const httpPort = await http.listen(domain, probe, sockets);

@@ -9,7 +9,7 @@ function git(root: string, ...args: string[]): string[] {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
 }
 
-/** Files that differ from a commit, new ones included, as paths from the root. */
+/** Paths from the root of files that differ from a commit, new ones included. */
 function changedFiles(root: string, base: string): string[] {
   return [
     ...git(root, 'diff', '--name-only', base, '--'),
@@ -17,7 +17,7 @@ function changedFiles(root: string, base: string): string[] {
   ];
 }
 
-/** The source files that a file imports itself, as paths from the root. */
+/** Paths from the root of the source files that a file imports directly. */
 function importsOf(root: string, file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(/from '(\.[^']+)\.js'/g)].map(
@@ -34,10 +34,10 @@ function mirrorOf(root: string, file: string): string | undefined {
 }
 
 /**
- * The tests that a change touches: changed ones, those that import a changed file themselves, those in the
- * folder that mirrors it, and the rules of the architecture.
+ * The tests affected by a change: changed tests, tests that import a changed file directly, tests in the folder
+ * that mirrors it, and the architecture's rules.
  *
- * @param base commit that the working tree is compared with
+ * @param base commit to compare the working tree with
  * @returns test files as paths from the root
  */
 export function changedTests(root: string, base: string): string[] {

@@ -1,7 +1,7 @@
 import type { Check, Finding } from '../../domain/kernel/verification.js';
 import { createProgress, type Progress } from '../command/progress.js';
 
-/** A mended record can bring to light what hung on it; more rounds than this mean that mending fails. */
+/** A repair can reveal differences in dependent records; if more rounds are needed, repairing fails. */
 const MAX_ROUNDS = 3;
 
 async function runAll(
@@ -21,36 +21,32 @@ async function runAll(
   return total;
 }
 
-function things(count: number): string {
-  return count === 1 ? '1 thing disagrees' : `${count} things disagree`;
-}
-
 /**
- * Runs the checks and prints what disagrees.
+ * Runs the checks and prints the differences.
  *
- * @param repair mends it too, and then looks again until nothing is left to mend
+ * @param repair repairs them, and checks again until nothing is left to repair
  * @returns the exit status: 0 when everything agrees in the end, else 1
  */
 export async function verify(checks: Check[], repair: boolean): Promise<number> {
-  let mended = 0;
+  let repaired = 0;
   for (let round = 1; ; round += 1) {
     let left = 0;
-    let mendedNow = 0;
-    const looked = await runAll(checks, async ({ text, mend }, progress) => {
+    let repairedNow = 0;
+    const records = await runAll(checks, async ({ text, mend }, progress) => {
       if (!repair || !mend || round > MAX_ROUNDS) {
         left += 1;
-        // Looking again, only what is new is told again.
+        // Later rounds find again what the first has printed.
         if (round === 1 || round > MAX_ROUNDS) progress.line(text);
         return;
       }
       await mend();
-      mendedNow += 1;
-      progress.line(`${text}: mended`);
+      repairedNow += 1;
+      progress.line(`${text}: repaired`);
     });
-    mended += mendedNow;
-    if (mendedNow > 0) continue;
-    const before = mended > 0 ? `, ${mended} mended` : '';
-    process.stdout.write(`${left === 0 ? 'everything agrees' : things(left)}${before} (${looked} records)\n`);
+    repaired += repairedNow;
+    if (repairedNow > 0) continue;
+    const result = left === 0 ? 'everything agrees' : left === 1 ? '1 difference' : `${left} differences`;
+    process.stdout.write(`${result}${repaired > 0 ? `, ${repaired} repaired` : ''} (${records} records)\n`);
     return left === 0 ? 0 : 1;
   }
 }

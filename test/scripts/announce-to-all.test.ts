@@ -3,7 +3,7 @@ import type { Domain } from '../../domain/domain.js';
 import { announceToAll } from '../../scripts/announce/announce-to-all.js';
 import { printed } from '../support/output.js';
 
-/** Members by number, in batches as they are asked for; those who have the announcement already stay untold. */
+/** A domain of so many members; `already` have the announcement. */
 function membersOf(count: number, already: number[] = [], onNotice = (_: number) => {}) {
   const notices: { memberNo: number; cause: string }[] = [];
   const batches: number[] = [];
@@ -35,7 +35,7 @@ const announcement = { key: '0123456789ab', content: 'Open on Sunday', url: '/bo
 const KEY = 'key 0123456789ab (if interrupted: the same command with --resume 0123456789ab)\n';
 
 describe('An announcement', () => {
-  it('reaches every member, 500 at a time, under the cause of its key', async () => {
+  it('reaches every member, 500 at a time, with its key in the cause', async () => {
     const { domain, notices, batches } = membersOf(1_001, [3, 700]);
     expect(await printed(() => announceToAll(domain, announcement))).to.deep.equal({
       result: 0,
@@ -56,7 +56,7 @@ describe('An announcement', () => {
     });
   });
 
-  it('ends with the batch in which Ctrl-C came, and says so', async () => {
+  it('ends after the batch in which Ctrl-C came, and says so', async () => {
     const listeners = process.listenerCount('SIGINT');
     const { domain, notices } = membersOf(1_200, [], (no) => {
       if (no === 10) process.emit('SIGINT');
@@ -70,7 +70,7 @@ describe('An announcement', () => {
     expect(process.listenerCount('SIGINT')).to.equal(listeners);
   });
 
-  it('that fails leaves nothing behind in the process', async () => {
+  it('removes its signal handler when it fails', async () => {
     const listeners = process.listenerCount('SIGINT');
     const { domain } = membersOf(3, [], () => {
       throw new Error('database away');

@@ -11,7 +11,7 @@ describe('Commands beside a running service', () => {
   });
   after(() => scratch.close());
 
-  it('what is imported and announced reaches its clients', async () => {
+  it('imports and announcements reach its clients', async () => {
     const service = await startServiceProcess({ MONGODB_URI: scratch.uri, JWT_SECRET: SECRET });
     try {
       const authorToken = await service.token('author@example.org');
@@ -45,7 +45,7 @@ describe('Commands beside a running service', () => {
     }
   });
 
-  it('an announcement is made again by a second run, and only finished by --resume', async () => {
+  it('a second run announces again; --resume only completes the first', async () => {
     const key = async (stderr: Promise<{ stderr: string }>) =>
       /^key ([\w-]{12}) /.exec((await stderr).stderr)?.[1];
     const announce = (...args: string[]) => runHere('scripts/announce.js', args, scratch.settings);

@@ -12,7 +12,7 @@ import { service } from '../support/service.js';
 
 let runs = 0;
 
-/** A member's row; the address is this test's own. */
+/** A member's row, with an address that no other test uses. */
 function memberRow(name: string, over: object = {}) {
   return { record: 'member', email: `${name}-${runs}@example.org`, nickname: name, ...over };
 }
@@ -35,7 +35,7 @@ describe('Importing a file', () => {
     runs += 1;
   });
 
-  /** Imports rows. @returns the exit status and what is printed, by line */
+  /** Imports rows. @returns the exit status and the printed lines */
   async function importRows(rows: unknown[]): Promise<{ result: number; lines: string[] }> {
     const path = join(folder, `${runs}.ndjson`);
     writeFileSync(path, rows.map((row) => JSON.stringify(row)).join('\n'));
@@ -55,7 +55,7 @@ describe('Importing a file', () => {
     ];
   }
 
-  it('stores rows about one record in order: the later one stands', async () => {
+  it('stores rows about one record in order: the later one wins', async () => {
     const { domain } = await service();
     const id = (await domain.adoption.createPost({ ...postRow('a'), authorNo: 1 })) + 5;
     const rows = [
@@ -77,7 +77,7 @@ describe('Importing a file', () => {
     expect(posts.map(({ age }) => age).sort()).to.deep.equal(['4', '5']);
   });
 
-  it('takes an author from their own row on, wherever that is', async () => {
+  it('accepts an author from their own row on, wherever batches are cut', async () => {
     const { result, lines } = await importRows([
       postRow('new', { title: 'Too early' }),
       memberRow('new'),
@@ -92,13 +92,13 @@ describe('Importing a file', () => {
     ]);
   });
 
-  it('takes an author who was there before their row', async () => {
+  it('accepts an author who was there before their row', async () => {
     await importRows([memberRow('old')]);
     const { lines } = await importRows([postRow('old'), memberRow('old', { nickname: 'New name' })]);
     expect(lines).to.deep.equal(report([0, 1, 0], [1, 0, 0], 0));
   });
 
-  it('refuses a member who has left, and the number of a post that came without one', async () => {
+  it('refuses a member who has left, and the number of a post imported without one', async () => {
     await importRows([memberRow('gone'), memberRow('here'), postRow('here')]);
     await Member.updateOne({ email: `gone-${runs}@example.org` }, { $set: { leftAt: new Date() } });
     const key = { importKey: { $exists: true }, title: `Post ${runs}` };
@@ -118,7 +118,7 @@ describe('Importing a file', () => {
     ]);
   });
 
-  it('stores 500 rows at a time, tells faults in order, and numbers posts behind all that are brought along', async () => {
+  it('stores 500 rows at a time, reports faults in order, and numbers posts past all numbers in the file', async () => {
     const { domain } = await service();
     const high = (await domain.adoption.createPost({ ...postRow('a'), authorNo: 1 })) + 5_000;
     const rows: unknown[] = Array.from({ length: 1_100 }, (_, i) => memberRow(`m${i}`));
@@ -141,7 +141,7 @@ describe('Importing a file', () => {
     expect(posts.map(({ title }) => title)).to.deep.equal(['Numbered', 'Without a number']);
   });
 
-  it('prints no control characters, whatever a row holds', async () => {
+  it('prints no control characters', async () => {
     const row = postRow('x', { author: 'a\u001B[2J\u0085\u2028\u007F' });
     const { lines } = await importRows([row, postRow('\u001B[2J')]);
     expect(lines).to.have.length(5);
@@ -149,7 +149,7 @@ describe('Importing a file', () => {
     expect(lines.join('')).not.to.match(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/);
   });
 
-  it('takes its progress bar away, also where it fails', async () => {
+  it('removes its progress bar, also when it fails', async () => {
     const path = join(folder, 'one.ndjson');
     writeFileSync(path, JSON.stringify(memberRow('bar')));
     const { domain } = await service();
@@ -164,7 +164,7 @@ describe('Importing a file', () => {
       for (const each of [domain, broken]) {
         const { stderr } = await printed(() => importFile(each, path, file).catch(() => {}));
         expect(stderr).to.contain('import ');
-        // The cursor, which the bar hides, is shown again.
+        // The bar hides the cursor.
         expect(stderr.lastIndexOf('\u001B[?25h')).to.be.above(stderr.lastIndexOf('\u001B[?25l'));
       }
     } finally {

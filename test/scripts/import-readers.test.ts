@@ -11,7 +11,7 @@ async function* inPieces(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
 
-/** What a reader makes of a text: `line: value`, or `line! fault`; the same however the text is cut. */
+/** The rows of a text as `line: value` or `line! fault`; the same however it is cut into pieces. */
 async function read(reader: Reader, text: string): Promise<string[]> {
   const outcomes: string[][] = [];
   for (const size of [1, 7, 65_536]) {
@@ -39,7 +39,7 @@ const BAD_JSON = 'is not well-formed JSON';
 
 describe('The import readers', () => {
   describe('JSON', () => {
-    it('knows each element by the line it starts on', async () => {
+    it('gives each element the line it starts on', async () => {
       const text = '[{"a":1}\n,{"b":"x,]}\\""},\n\n {"c":[1,\n{"d":2}]}, 5]\n';
       expect(await read(readJsonArray, text)).to.deep.equal([
         '1: {"a":1}',
@@ -50,7 +50,7 @@ describe('The import readers', () => {
       expect(await read(readJsonArray, ' [ ] ')).to.deep.equal([]);
     });
 
-    it('reads whatever JSON.stringify writes, indented or not', async () => {
+    it('reads everything that JSON.stringify writes, indented or not', async () => {
       const arrays = fc.array(fc.jsonValue());
       await fc.assert(
         fc.asyncProperty(arrays, fc.constantFrom(0, 2), async (array, indent) => {
@@ -63,7 +63,7 @@ describe('The import readers', () => {
       );
     });
 
-    it('gives up a damaged element and goes on with the next', async () => {
+    it('rejects a damaged element and continues with the next', async () => {
       expect(await read(readJsonArray, '[\n {"a":"open},\n {"b":2},\n {"c":3}\n]')).to.deep.equal([
         `2! ${BAD_JSON}`,
         '3: {"b":2}',
@@ -78,7 +78,7 @@ describe('The import readers', () => {
       expect(await read(readJsonArray, pretty)).to.deep.equal([`2! ${BAD_JSON}`, '5: {"b":2}']);
     });
 
-    it('finds the next element wherever the damage ends, however many are damaged', async () => {
+    it('finds the next element after the damage, however many are damaged', async () => {
       const twice = '[\n {"a":"open},\n {"b":"open},\n {"c":3}\n]';
       expect(await read(readJsonArray, twice)).to.deep.equal([
         `2! ${BAD_JSON}`,
@@ -93,12 +93,12 @@ describe('The import readers', () => {
         `5! ${BAD_JSON}`,
         `6! ${BAD_JSON}`,
       ]);
-      // An object that stands deeper is part of the damaged one, which begins in the middle of a line.
+      // An object indented deeper belongs to the damaged one, which begins in the middle of a line.
       const deeper = '[\n 1,   {"a":"open,\n   {"x":1}},\n {"c":3}\n]';
       expect(await read(readJsonArray, deeper)).to.deep.equal(['2: 1', `2! ${BAD_JSON}`, '4: {"c":3}']);
     });
 
-    it('reads on behind a brace that is missing, also where more follows than is held', async () => {
+    it('continues after a missing brace, also if more text follows than is kept', async () => {
       const rows = Array.from({ length: 30_000 }, (_, i) => `{"no":${i},"text":"${'x'.repeat(40)}"}`);
       const read: string[] = [];
       for await (const row of readJsonArray(inPieces(`[\n{"a":{},\n${rows.join(',\n')}\n]`, 65_536)))
@@ -107,7 +107,7 @@ describe('The import readers', () => {
       expect(read.slice(1)).to.deep.equal(rows);
     });
 
-    it('tells of commas too many, and of a file that was cut off', async () => {
+    it('reports surplus commas, and a file that was cut off', async () => {
       const comma = 'is empty: there is a comma too many';
       expect(await read(readJsonArray, '[1,,2,]')).to.deep.equal([
         '1: 1',
@@ -128,12 +128,12 @@ describe('The import readers', () => {
       ]);
     });
 
-    it('refuses what is no array', async () => {
+    it('refuses what is not an array', async () => {
       expect(await refusal(readJsonArray, '\n{"a":1}')).to.match(/^line 2: a JSON file holds an array/);
       expect(await refusal(readJsonArray, '')).to.match(/^the file is empty/);
     });
 
-    it('passes over an element too long to be held', async () => {
+    it('skips an element that is too long', async () => {
       const text = `[\n${JSON.stringify({ a: 'x'.repeat(1_100_000) })},\n{"b":1}]`;
       const rows: Row[] = [];
       for await (const row of readJsonArray(inPieces(text, 65_536))) rows.push(row);
@@ -144,12 +144,12 @@ describe('The import readers', () => {
     });
   });
 
-  it('NDJSON: one row a line, blank ones passed over, U+2028 no end of a line', async () => {
+  it('NDJSON: one row per line, blank lines skipped; U+2028 does not end a line', async () => {
     const text = '{"a":"x\u2028y"}\r\n\n  \n{"b":\n[2]';
     expect(await read(readNdjson, text)).to.deep.equal(['1: {"a":"x\u2028y"}', `4! ${BAD_JSON}`, '5: [2]']);
   });
 
-  it('NDJSON: a line may have 1,048,576 characters, and one that is longer costs itself alone', async () => {
+  it('NDJSON: a line may have 1,048,576 characters; only a longer one is rejected', async () => {
     const line = (length: number) => `"${'x'.repeat(length - 2)}"`;
     const lines = [line(1_048_576), line(1_048_577), line(1_048_576), line(3_000_000), '1', line(1_048_577)];
     for (const size of [65_536, 10_000_000]) {
@@ -158,7 +158,7 @@ describe('The import readers', () => {
         rows.push('fault' in row ? `${row.line}! ${row.fault}` : `${row.line}: ${String(row.value).length}`);
       const tooLong = 'is longer than 1048576 characters';
       expect(rows).to.deep.equal([
-        // The CR belongs to the end of the line.
+        // The CR is part of the line ending.
         `1: ${1_048_574}`,
         `2! ${tooLong}`,
         `3: ${1_048_574}`,
@@ -172,7 +172,7 @@ describe('The import readers', () => {
   describe('CSV', () => {
     const QUOTE = 'has a quote (") that is not closed, or stands inside a value without being doubled';
 
-    it('reads quoted values, over several lines too, and takes an empty cell for none', async () => {
+    it('reads quoted values, also over several lines; an empty cell leaves its field out', async () => {
       const text = 'record, name ,age\r\nmember,"a, ""b""\nc",\n\nmember, d ,2\n';
       expect(await read(readCsv, text)).to.deep.equal([
         '2: {"record":"member","name":"a, \\"b\\"\\nc"}',
@@ -180,7 +180,7 @@ describe('The import readers', () => {
       ]);
     });
 
-    it('reads a text over several lines as one with plain line breaks, whatever ends the lines', async () => {
+    it('reads a value over several lines with LF, whatever ends the lines', async () => {
       const text = 'record,name\r\nmember,"a\r\nb\r\n\r\nc"\r\nmember,d\r\n';
       expect(await read(readCsv, text)).to.deep.equal([
         '2: {"record":"member","name":"a\\nb\\n\\nc"}',
@@ -188,7 +188,7 @@ describe('The import readers', () => {
       ]);
     });
 
-    it('reads a record over 200 lines, and takes a quote open for longer for a wrong one', async () => {
+    it('reads a record of 200 lines, and treats a quote that is open longer as wrong', async () => {
       const record = (lines: number) => `member,"${'x\n'.repeat(lines - 1)}x"`;
       const rows = await read(readCsv, `record,name\n${record(200)}\nmember,e`);
       const name = JSON.stringify(`${'x\n'.repeat(199)}x`);
@@ -198,13 +198,13 @@ describe('The import readers', () => {
       ]);
       const longer = await read(readCsv, `record,name\n${record(201)}\nmember,e`);
       expect(longer[0]).to.equal(`2! ${QUOTE}`);
-      // The lines behind it are read as what they are by themselves.
+      // The lines behind it are read as separate records.
       expect(longer[1]).to.equal('3! has 1 values, but the header names 2');
       expect(longer.at(-1)).to.equal('203: {"record":"member","name":"e"}');
       expect(longer).to.have.length(202);
     });
 
-    it('gives up a record in which a line is too long to be held, and reads on behind it', async () => {
+    it('rejects a record with a line that is too long, and continues behind it', async () => {
       const text = `record,name\nmember,"open\n${'x'.repeat(1_048_577)}\nmember,e`;
       const rows: Row[] = [];
       for await (const row of readCsv(inPieces(text, 65_536))) rows.push(row);
@@ -215,7 +215,7 @@ describe('The import readers', () => {
       ]);
     });
 
-    it('gives up only the line of a stray quote', async () => {
+    it('rejects only the line of a stray quote', async () => {
       const text = 'record,name\nmember,"open\nmember,"b, c"\nmember,5" tall\nmember,"x"y\nmember,e';
       expect(await read(readCsv, text)).to.deep.equal([
         `2! ${QUOTE}`,
@@ -226,7 +226,7 @@ describe('The import readers', () => {
       ]);
     });
 
-    it('tells of values too many or too few, and refuses a header without record', async () => {
+    it('reports missing and surplus values, and refuses a header without record', async () => {
       expect(await read(readCsv, 'record,name\nmember\nmember,a,b')).to.deep.equal([
         '2! has 1 values, but the header names 2',
         '3! has 3 values, but the header names 2',

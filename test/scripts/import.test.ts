@@ -16,7 +16,7 @@ const bori = {
   longitude: 126.92,
   thumbnail: '/bori.svg',
 };
-/** Without a number of its own. */
+/** Without an id. */
 const { id: _, ...stray } = { ...bori, title: 'A stray cat', name: 'Nabi', author: 'lee@example.org' };
 
 const unknownAuthor = 'author: there is no member nobody@example.org, in the database or earlier in the file';
@@ -37,7 +37,7 @@ describe('npm run import', () => {
   });
   after(() => scratch.close());
 
-  it('NDJSON: takes what is right, names line and field of what is not, and a second time changes nothing', async () => {
+  it('NDJSON: stores valid rows, names line and field of the others, and changes nothing the second time', async () => {
     const lines = [
       kim,
       { ...bori, id: 13, author: 'lee@example.org' },
@@ -64,7 +64,7 @@ describe('npm run import', () => {
       ].join('\n')}\n${counts([2, 0, 0], [2, 0, 0], 6)}`,
     });
     const stored = await posts();
-    // Behind every number that the file brings along, also those of rows that were rejected later.
+    // Past every number in the file, those of rejected rows included.
     expect(stored.map(({ _id, title }) => [_id, title])).to.deep.equal([
       [12, bori.title],
       [16, stray.title],
@@ -78,7 +78,7 @@ describe('npm run import', () => {
     expect(await posts()).to.deep.equal(stored);
   });
 
-  it('CSV: the same rows, changed ones replace what was there', async () => {
+  it('CSV: the same rows; changed ones replace the stored ones', async () => {
     const path = scratch.file(
       'rows.csv',
       [
@@ -104,7 +104,7 @@ describe('npm run import', () => {
     expect(member).to.include({ nickname: '김지우', role: 'ADMIN' });
   });
 
-  it('JSON by its content, where the ending says nothing; elements by the line they start on', async () => {
+  it('JSON by its content if the ending is unknown; elements by the line they start on', async () => {
     const path = scratch.file(
       'rows.txt',
       `[\n  ${JSON.stringify({ ...lee, email: 'json@example.org' })},\n  {\n    "record": "adoption",\n    "title": 7\n  },\n  null\n]`,
@@ -121,7 +121,7 @@ describe('npm run import', () => {
     );
   });
 
-  it('says in one line why nothing can be read, with status 2', async () => {
+  it('says in one line why the file cannot be read, with status 2', async () => {
     const files: [string, RegExp][] = [
       ['missing.csv', /^there is no file missing\.csv\n$/],
       [scratch.file('wide.json', Buffer.from('\uFEFF[]', 'utf16le')), /is UTF-16; save it as UTF-8\n$/],
@@ -137,7 +137,7 @@ describe('npm run import', () => {
     );
   });
 
-  it('works beside whoever has the embedded database of its DATA_DIR open', async () => {
+  it('shares the embedded database of its DATA_DIR with other processes', async () => {
     const own = { DATA_DIR: scratch.folder };
     const database = await openEmbeddedMongo(scratch.folder);
     try {

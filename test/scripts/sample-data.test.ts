@@ -9,7 +9,7 @@ import { endWithTests } from '../support/child-process.js';
 import { eventually } from '../support/eventually.js';
 import { openScratch, runHere, type Scratch, SEED, spawnScript } from './script-runs.js';
 
-/** Starts everything as `npm start` does; resolves to the address that it prints. */
+/** Starts the service as `npm start` does. @returns the process and the address it prints */
 async function start(scratch: Scratch) {
   const settings = { ...scratch.settings, DEMO: 'on', HTTP_PORT: '0', GATEWAY_PORT: '0' };
   const child = spawnScript('scripts/start.js', [], settings);
@@ -48,7 +48,7 @@ describe('The sample data', () => {
   });
   afterEach(() => scratch.close());
 
-  it('fills an empty database at the start, with something of everything', async () => {
+  it('fills an empty database at the start, with every kind of record', async () => {
     const { child, address } = await start(scratch);
     try {
       const config = loadConfig(scratch.settings, scratch.folder);
@@ -103,7 +103,7 @@ describe('The sample data', () => {
     }
   });
 
-  it('is finished by the next start when the first was killed, without doubles', async () => {
+  it('is completed by the next start if the first was killed, without duplicates', async () => {
     const settings = { ...scratch.settings };
     const child = spawnScript(SEED, [], settings);
     const gone = once(child, 'close');
@@ -132,7 +132,7 @@ describe('The sample data', () => {
     expect(status).to.equal(0);
   });
 
-  it('stays away from a database that somebody uses', async () => {
+  it('is not added to a database in use', async () => {
     const row = { record: 'member', email: 'first@example.org', nickname: 'First' };
     const path = scratch.file('first.json', JSON.stringify([row]));
     await runHere('scripts/import.js', [path], scratch.settings);

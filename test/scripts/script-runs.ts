@@ -8,7 +8,7 @@ import { type Collection, Mongoose } from 'mongoose';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { printed } from '../support/output.js';
 
-/** A script that has ended. */
+/** The outcome of a script. */
 export interface ScriptRun {
   status: number | null;
   stdout: string;
@@ -20,12 +20,12 @@ const DIST = new URL('../../', import.meta.url);
 /** Fills the database of MONGODB_URI with the sample data (seed.ts). */
 export const SEED = new URL('./seed.js', import.meta.url).href;
 
-/** The path of a built file, from the root of the build or by its address. */
+/** The path of a built file, given relative to the build's root or as a URL. */
 function built(path: string): string {
   return fileURLToPath(new URL(path, DIST));
 }
 
-/** Starts a script in a process of its own, with these settings and no others. */
+/** Starts a script as a process, with only these settings. */
 export function spawnScript(path: string, args: string[], settings: Record<string, string>) {
   return spawn(process.execPath, [built(path), ...args], {
     cwd: settings.DATA_DIR,
@@ -55,9 +55,9 @@ let runs = 0;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a script to its end within this process, which has loaded most of it: for what a process of its own,
- * half a second of CPU time and more, adds nothing to. One after another, as a process has one output; not
- * beside service(), which has this process's connection to a database.
+ * Runs a script to its end within this process, which has loaded most of its modules: a separate process costs
+ * half a second of CPU time or more. Scripts run one after another, as the process has one output; not together
+ * with service(), which uses this process's database connection.
  */
 export function runHere(path: string, args: string[], settings: Record<string, string>): Promise<ScriptRun> {
   const run = last.then(() => runAlone(path, args, settings));
@@ -77,7 +77,7 @@ async function runAlone(path: string, args: string[], settings: Record<string, s
   for (const stream of streams) stream.isTTY = false;
   runs += 1;
   try {
-    // Under another name, a module is run again.
+    // Another URL makes the module run again.
     const { stdout, stderr } = await printed(() => import(`${new URL(path, DIST)}?run=${runs}`));
     return { status: Number(process.exitCode ?? 0), stdout, stderr };
   } finally {
@@ -88,24 +88,24 @@ async function runAlone(path: string, args: string[], settings: Record<string, s
   }
 }
 
-/** A database and a folder of a test's own. */
+/** A test's database and folder. */
 export interface Scratch {
   uri: string;
-  /** For DATA_DIR and files. */
+  /** DATA_DIR, and the test's files. */
   folder: string;
-  /** What a script is told to work here. */
+  /** Settings that make a script use this database and folder. */
   settings: Record<string, string>;
-  /** Past the domain: to look, and to plant what should not be. */
+  /** A collection without the domain, to inspect it and to plant faults. */
   collection(name: string): Collection;
   /** Writes a file. @returns its path */
   file(name: string, content: string | Buffer): string;
   close(): Promise<void>;
 }
 
-/** The settings of scripts whose tokens the tests sign. */
+/** The secret that signs the tests' tokens. */
 export const SECRET = 'a secret of the script tests, long enough for HS256';
 
-/** A database of its own on MONGODB_URI where that is set, else embedded and in memory. */
+/** A new database on MONGODB_URI if that is set, else an embedded one in memory. */
 async function ownDatabase(): Promise<{ uri: string; close(): Promise<void> }> {
   const given = process.env.MONGODB_URI;
   if (!given) return startEmbeddedMongo({ storage: 'memory' });
@@ -117,7 +117,7 @@ async function ownDatabase(): Promise<{ uri: string; close(): Promise<void> }> {
 export async function openScratch(): Promise<Scratch> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-scripts-'));
   const database = await ownDatabase();
-  // A mongoose of its own: a script that ends here closes all connections of the other one.
+  // A separate mongoose: a script that ends in this process closes all connections of the default one.
   const connection = await new Mongoose().createConnection(database.uri).asPromise();
   return {
     uri: database.uri,

@@ -5,7 +5,7 @@ import { createLogger } from '../../domain/platform/logger.js';
 import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo.js';
 import { addSampleData } from '../../scripts/sample-data/add-sample-data.js';
 
-/** Fills the database of MONGODB_URI with the sample data, in a process of its own. */
+/** Fills the database of MONGODB_URI with the sample data. */
 const config = loadConfig();
 const logger = createLogger(config.LOG_LEVEL, 'seed');
 const uri = config.MONGODB_URI ?? '';

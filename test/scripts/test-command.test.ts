@@ -14,20 +14,20 @@ function npmTest(...args: string[]) {
 }
 
 describe('npm test', () => {
-  it('runs the named file alone', () => {
+  it('runs only the named file', () => {
     const { status, stdout } = npmTest('test/domain/kernel/origins.test.ts');
     expect(status).to.equal(0);
     expect(stdout).to.match(/\b3 passing/);
   });
 
-  it('says which path is no test', () => {
+  it('names a path that is not a test', () => {
     const { status, stderr } = npmTest('test/nowhere.test.ts');
     expect(status).to.equal(2);
-    expect(stderr).to.include('PATH: test/nowhere.test.ts is no test or folder of tests');
+    expect(stderr).to.include('PATH: test/nowhere.test.ts is not a test or a folder of tests');
   });
 });
 
-describe('the tests that a change touches', () => {
+describe('the tests affected by a change', () => {
   let root: string;
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -56,7 +56,7 @@ describe('the tests that a change touches', () => {
     expect(changedTests(root, 'HEAD')).to.deep.equal([]);
   });
 
-  it('are those in the folder that mirrors it, and the rules of the architecture', () => {
+  it('are those in the folder that mirrors it, and the architecture’s rules', () => {
     write('http/chat/chat.routes.ts', '2');
     expect(changedTests(root, 'HEAD')).to.have.members([
       'test/http/chat/chat.test.ts',
@@ -66,7 +66,7 @@ describe('the tests that a change touches', () => {
     expect(changedTests(root, 'HEAD')).to.include('test/domain/chat/rooms.test.ts');
   });
 
-  it('are those that import a changed file, slow ones only when they have changed themselves', () => {
+  it('are those that import a changed file; slow ones only if they have changed themselves', () => {
     write('domain/kernel/ids.ts', '2');
     expect(changedTests(root, 'HEAD'))
       .to.include('test/domain/chat/rooms.test.ts')

@@ -3,7 +3,7 @@ import { service } from '../support/service.js';
 import { runHere, runScript } from './script-runs.js';
 
 describe('npm run token', () => {
-  it('prints a token and nothing else, which the service of the same DATA_DIR takes', async () => {
+  it('prints only a token, which the service of the same DATA_DIR accepts', async () => {
     const { http, config, domain } = await service();
     const args = ['Token.Test@example.org', '--nickname', '토큰', '--profile', '/p.svg', '--role', 'ADMIN'];
     const { status, stdout, stderr } = await runScript('scripts/token.js', args, {
@@ -40,7 +40,7 @@ describe('npm run token', () => {
     );
   });
 
-  it('says so where tokens are signed elsewhere', async () => {
+  it('says so if tokens are signed elsewhere', async () => {
     const { config } = await service();
     const run = await runHere('scripts/token.js', ['a@example.org'], {
       DATA_DIR: config.DATA_DIR,

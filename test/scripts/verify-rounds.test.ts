@@ -3,7 +3,7 @@ import type { Check } from '../../domain/kernel/verification.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { printed } from '../support/output.js';
 
-/** A check over what is wrong with something; mending one thing may bring another to light. */
+/** A check with the given findings; repairing one may reveal another. */
 function checkOf(wrong: string[], { hidden = [] as string[], mends = true, size = 5 } = {}): Check {
   return {
     size: async () => size,
@@ -24,50 +24,50 @@ function checkOf(wrong: string[], { hidden = [] as string[], mends = true, size 
 
 const lines = (...texts: string[]) => texts.map((text) => `${text}\n`).join('');
 
-describe('What verify prints and answers', () => {
-  it('without --repair: all that disagrees, once, and mends nothing', async () => {
+describe('verify’s output and exit status', () => {
+  it('without --repair: lists every difference once, and repairs nothing', async () => {
     const wrong = ['a', 'b'];
     const checks = [checkOf(wrong), checkOf(['c'], { size: 3 })];
     expect(await printed(() => verify(checks, false))).to.deep.equal({
       result: 1,
-      stdout: lines('a', 'b', 'c', '3 things disagree (8 records)'),
+      stdout: lines('a', 'b', 'c', '3 differences (8 records)'),
       stderr: '',
     });
     expect(wrong).to.deep.equal(['a', 'b']);
     const one = await printed(() => verify([checkOf(['a'])], false));
-    expect(one.stdout).to.equal(lines('a', '1 thing disagrees (5 records)'));
+    expect(one.stdout).to.equal(lines('a', '1 difference (5 records)'));
     const none = await printed(() => verify([checkOf([])], false));
     expect([none.result, none.stdout]).to.deep.equal([0, lines('everything agrees (5 records)')]);
   });
 
-  it('with --repair: mends, and looks again for what came to light', async () => {
+  it('with --repair: repairs, then checks again for what that revealed', async () => {
     const { result, stdout } = await printed(() => verify([checkOf(['a'], { hidden: ['b', 'c'] })], true));
     expect(stdout).to.equal(
-      lines('a: mended', 'b: mended', 'c: mended', 'everything agrees, 3 mended (5 records)'),
+      lines('a: repaired', 'b: repaired', 'c: repaired', 'everything agrees, 3 repaired (5 records)'),
     );
     expect(result).to.equal(0);
   });
 
-  it('with --repair: gives up what three rounds have not mended', async () => {
+  it('with --repair: gives up after three rounds', async () => {
     const { result, stdout } = await printed(() => verify([checkOf(['a'], { mends: false })], true));
-    const mended = Array.from({ length: 3 }, () => 'a: mended');
-    expect(stdout).to.equal(lines(...mended, 'a', '1 thing disagrees, 3 mended (5 records)'));
+    const repaired = Array.from({ length: 3 }, () => 'a: repaired');
+    expect(stdout).to.equal(lines(...repaired, 'a', '1 difference, 3 repaired (5 records)'));
     expect(result).to.equal(1);
   });
 
-  it('with --repair: tells what only a person can decide once, and mends the rest', async () => {
-    const person: Check = {
+  it('with --repair: lists once what it cannot repair, and repairs the rest', async () => {
+    const manual: Check = {
       size: async () => 1,
       async *run() {
-        yield { text: 'for a person' };
+        yield { text: 'by hand' };
       },
     };
-    const { result, stdout } = await printed(() => verify([person, checkOf(['a'])], true));
-    expect(stdout).to.equal(lines('for a person', 'a: mended', '1 thing disagrees, 1 mended (6 records)'));
+    const { result, stdout } = await printed(() => verify([manual, checkOf(['a'])], true));
+    expect(stdout).to.equal(lines('by hand', 'a: repaired', '1 difference, 1 repaired (6 records)'));
     expect(result).to.equal(1);
   });
 
-  it('fails with what a check or a mending fails with', async () => {
+  it('fails with the error of a check or a repair', async () => {
     const away: Check = {
       size: async () => 1,
       async *run() {

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { openScratch, runHere, runScript, type Scratch, SEED } from './script-runs.js';
 
-/** What a wreck may look like: a line that verify has to find for each. */
+/** Damages the data. @returns the line that verify must print for each damage */
 async function plant(scratch: Scratch): Promise<RegExp[]> {
   const table = (name: string) => scratch.collection(name);
   await table('articles').updateOne({ _id: 3 as never }, { $set: { hearts: 99 } });
   await table('articles').updateOne({ _id: 4 as never }, { $inc: { comments: -1 } });
   await table('comments').updateOne({ _id: 1 as never }, { $set: { hearts: 50 } });
-  // A message is lost: a hole, and every count behind it is one too many.
+  // A lost message: a gap, and every later running count is one too high.
   await table('messages').deleteOne({ chatNo: 1, seq: 3 });
-  // Somebody has read what is not there yet.
+  // A read position past the newest message.
   await table('rooms').updateOne({ _id: 2 as never }, { $set: { 'read.joiner': { seq: 90, others: 80 } } });
   await table('notifications').deleteOne({ memberNo: 1, n: 3 });
-  // A member's first number is lost, behind one who has that number alone.
+  // A member without their first number, next to one who has only that number.
   await table('notifications').insertMany([
     { _id: 900_000_001 as never, memberNo: 900_000_001, n: 1, cause: 'a' },
     { _id: 900_000_002 as never, memberNo: 900_000_002, n: 2, cause: 'a' },
@@ -46,33 +46,33 @@ describe('npm run verify', () => {
   });
   after(() => scratch.close());
 
-  it('finds nothing in what the domain has written', async () => {
+  it('finds nothing in data that the domain wrote', async () => {
     const { status, stdout, stderr } = await runScript('scripts/verify.js', [], scratch.settings);
     expect(stdout).to.match(/^everything agrees \(\d+ records\)\n$/);
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
   });
 
-  it('lists planted disagreements, and --repair mends them without losing what is unread', async () => {
+  it('lists planted differences, and --repair repairs them; unread messages stay unread', async () => {
     const lines = await plant(scratch);
     const found = await verify();
     expect(found.status).to.equal(1);
     for (const line of lines) expect(found.stdout).to.match(line);
-    expect(found.stdout.match(/^notifications of /gm), 'a line for each hole').to.have.length(2);
-    expect(found.stdout).to.match(/\d+ things disagree \(\d+ records\)\n$/);
+    expect(found.stdout.match(/^notifications of /gm), 'a line for each gap').to.have.length(2);
+    expect(found.stdout).to.match(/\d+ differences \(\d+ records\)\n$/);
 
     const repaired = await verify('--repair');
     expect(repaired).to.include({ status: 0, stderr: '' });
-    expect(repaired.stdout).to.match(/everything agrees, \d+ mended \(\d+ records\)\n$/);
+    expect(repaired.stdout).to.match(/everything agrees, \d+ repaired \(\d+ records\)\n$/);
     const messages = await scratch.collection('messages').find({ chatNo: 1 }).sort({ seq: 1 }).toArray();
     expect(messages.map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4, 5, 6]);
-    // The last two were unread before, and are.
+    // The last two were unread before.
     const head = messages.at(-1);
     expect(head?.sent.creator - head?.read.joiner.others).to.equal(2);
     const sequence = await scratch.collection('sequences').findOne({ _id: 'adoption' as never });
     expect(sequence?.value).to.equal(30);
   });
 
-  it('leaves to a person what it cannot decide', async () => {
+  it('leaves what it cannot decide to the operator', async () => {
     const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 0, others: 0 } };
     const sent = { creator: 1, joiner: 0 };
     const orphan = { _id: 'orphan' as never, chatNo: 777, seq: 1, senderNo: 1, sent, read };
@@ -87,6 +87,6 @@ describe('npm run verify', () => {
       `room 3: message ${seq} is by member 999, who takes no part`,
       'room 777: does not exist, but has 1 messages',
     ]);
-    expect(stdout).to.match(/\n2 things disagree \(\d+ records\)\n$/);
+    expect(stdout).to.match(/\n2 differences \(\d+ records\)\n$/);
   });
 });

@@ -12,16 +12,16 @@ import { startLoad } from '../cluster/load.js';
 import { type Pm2Cluster, preparePm2Cluster } from './pm2-cluster.js';
 import { startRequests } from './request-load.js';
 
-/** Rooms in which two members each write while everything is replaced. */
+/** Rooms whose two members write during the reload. */
 const ROOMS = 12;
 
-/** Rest of each writer between two messages, in ms: the machine is to do other things, too. */
+/** Pause of each writer between messages, ms. */
 const REST_MS = 250;
 
-/** Members who follow their event stream meanwhile, each of a message pushed over REST every now and then. */
+/** Members who read their event stream during the reload, and get messages pushed over REST. */
 const STREAMS = 12;
 
-/** Requests under way at a time. */
+/** Requests in flight. */
 const WORKERS = 24;
 
 describe('npm run cluster', function () {
@@ -35,7 +35,7 @@ describe('npm run cluster', function () {
 
   after(() => cluster?.destroy());
 
-  it('says in one line what is missing, and starts nothing', async () => {
+  it('names a missing setting in one line, and starts nothing', async () => {
     const { status, output } = await cluster.run(undefined, { REDIS_URL: '' });
     expect(output).to.match(/^REDIS_URL: .+\n$/);
     expect(status).to.equal(1);
@@ -51,14 +51,14 @@ describe('npm run cluster', function () {
     expect([away.status, clash.status]).to.deep.equal([1, 1]);
   });
 
-  it('names a wrong action and shows its usage', async () => {
+  it('names an unknown action and prints its usage', async () => {
     const wrong = await cluster.run('relaod');
     expect(wrong.output).to.match(/^there is no action relaod\n\nUsage: npm run cluster/);
     expect(wrong.status).to.equal(2);
     expect((await cluster.run('--help')).output).to.match(/^Usage: npm run cluster/);
   });
 
-  it('starts six processes and returns when all serve', async () => {
+  it('starts six processes and returns when all are ready', async () => {
     const { status, output } = await cluster.run();
     expect(output).to.include(cluster.http).and.include(cluster.gateway).and.include('6 processes');
     expect(status, output).to.equal(0);
@@ -68,13 +68,13 @@ describe('npm run cluster', function () {
     await cluster.importMembers();
   });
 
-  it('says so when it runs already', async () => {
+  it('refuses a second start', async () => {
     const { status, output } = await cluster.run();
     expect(output).to.match(/^A cluster of .+ runs already: .+\n$/);
     expect(status).to.equal(1);
   });
 
-  it('keeps npm start off its data', async () => {
+  it('keeps npm start from its data', async () => {
     const { status, output } = await cluster.start();
     expect(output).to.equal(
       `DATA_DIR: a cluster serves ${cluster.folder}: npm run cluster -- status (or stop)\n`,
@@ -82,7 +82,7 @@ describe('npm run cluster', function () {
     expect(status).to.equal(1);
   });
 
-  it('shows its processes in a table, without colours if piped', async () => {
+  it('shows its processes in pm2’s table, without colours if piped', async () => {
     const { status, output } = await cluster.run('status');
     const names = [...output.matchAll(/^│ \d+ +│ (\w+)/gm)].map(([, name]) => name);
     expect(names.sort()).to.deep.equal(['database', 'gateway', 'gateway', 'gateway', 'http', 'http']);
@@ -91,7 +91,7 @@ describe('npm run cluster', function () {
     expect(status).to.equal(0);
   });
 
-  it('carries a chat over its gateways, and a notification to a stream', async () => {
+  it('delivers messages between its gateways, and a notification to a stream', async () => {
     const room = await cluster.openRoom();
     const stream = await openStream(room.author, { base: cluster.http });
     await stream.next();
@@ -101,7 +101,7 @@ describe('npm run cluster', function () {
     expect(sent.status).to.equal(200);
     const told = await stream.next(({ data }) => data.includes('"chat'));
     expect(JSON.parse(told.data).url).to.equal(`/chat/${room.chatNo}?adoptId=${room.saleNo}`);
-    // As many connections as make it all but certain that they are on different gateways.
+    // Enough connections that they are almost certainly on different gateways.
     const devices = await Promise.all(
       Array.from({ length: 8 }, () => connect(room.author, {}, cluster.gateway)),
     );
@@ -122,7 +122,7 @@ describe('npm run cluster', function () {
     );
     const pushed = new Map<number, number>();
     const requests = startRequests(cluster.http, WORKERS, (turn) => {
-      // Each tenth is a push, to the next room: two at once to one room would be another test.
+      // Every tenth is a push, each to the next room: pushes to one room never overlap.
       const { room } = readers[Math.floor(turn / 10) % STREAMS] as (typeof readers)[number];
       const headers = { Authorization: room.asker.token };
       if (turn % 10 === 0) {
@@ -152,11 +152,11 @@ describe('npm run cluster', function () {
     expect(reload.output, reload.output).to.match(/^( +ready +(http|gateway) \d+ .*\n){5}/);
     expect(reload.status).to.equal(0);
     const kept = cluster.pids().filter((pid) => before.includes(pid));
-    expect(kept, 'only pm2 and the database go on').to.have.length(2);
+    expect(kept, 'only pm2 and the database keep running').to.have.length(2);
     expect(requests.failures).to.deep.equal([]);
     expect(requests.reused).to.be.greaterThan(requests.answered / 2);
     const losses = load.clients.flatMap((client) => client.losses);
-    expect(losses.length, 'every gateway has gone').to.be.at.least(ROOMS);
+    expect(losses.length, 'every gateway was replaced').to.be.at.least(ROOMS);
     for (const { room, stream } of readers) {
       const stored = await room.author.get<{ chatList: { content: string }[] }>(`/chatroom/${room.chatNo}`);
       expect(stored.body.chatList).to.have.length(pushed.get(room.chatNo) ?? 0);
@@ -171,7 +171,7 @@ describe('npm run cluster', function () {
     );
   });
 
-  it('does not begin a reload with a configuration that cannot start', async () => {
+  it('does not begin a reload with an invalid configuration', async () => {
     const before = cluster.pids();
     const { status, output } = await cluster.run('reload', { JWT_SECRET: 'short' });
     expect(output).to.equal('JWT_SECRET: must be at least 32 bytes\n');
@@ -181,8 +181,8 @@ describe('npm run cluster', function () {
     expect(cluster.pids()).to.deep.equal(before);
   });
 
-  it('ends a reload at the first process that does not get ready; the others serve on', async () => {
-    // A database nobody listens on, within its driver's patience.
+  it('ends a reload at the first process that does not get ready; the others keep serving', async () => {
+    // Nobody listens there, and the driver gives up soon.
     const MONGODB_URI = 'mongodb://127.0.0.1:1/adoption?serverSelectionTimeoutMS=200';
     const { status, output } = await cluster.run('reload', { MONGODB_URI });
     expect(output).to.match(/http \d+ does not get ready: the reload ends here\. 4 of 5 processes were not/);
@@ -192,7 +192,7 @@ describe('npm run cluster', function () {
     expect(table.output.match(/ online /g)?.length).to.be.at.least(5);
   });
 
-  it('has its database again within seconds when that is killed', async () => {
+  it('restarts a killed database within seconds', async () => {
     const folder = join(cluster.folder, 'mongo');
     const killed = await holdOwner(folder);
     process.kill(killed?.pid as number, 'SIGKILL');
@@ -202,13 +202,13 @@ describe('npm run cluster', function () {
     const back = await holdOwner(folder);
     expect(back?.pid).not.to.equal(killed?.pid);
     await back?.letGo();
-    // A command beside it joins, and leaves it to the others.
+    // A command uses the running database and leaves it running.
     await cluster.importMembers();
     expect(await posts()).to.include('"id":80,');
     expect((await cluster.run('status')).output).to.match(/│ database .+ online /);
   });
 
-  it('stops everything: no process is left and both ports are free', async () => {
+  it('stops everything: no process is left, and both ports are free', async () => {
     const { status, output } = await cluster.run('stop');
     expect(output).to.equal('Stopped.\n');
     expect(status).to.equal(0);

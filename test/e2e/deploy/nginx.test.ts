@@ -9,7 +9,7 @@ interface ChatRoom {
   chatNo: number;
 }
 
-/** Longest time, in ms, an event that nothing holds back takes here. */
+/** Longest time of an event that nothing delays, ms. */
 const AT_ONCE_MS = 1_500;
 
 describe('the nginx configuration of deploy/', () => {
@@ -22,7 +22,7 @@ describe('the nginx configuration of deploy/', () => {
     if (!hasNginx) this.skip();
     service = await startServiceProcess({ TRUST_PROXY: '1', RATE_LIMIT: 'off' });
     const upstream = (base: string) => `server ${new URL(base).host} max_fails=0;`;
-    // A process that is gone beside one that serves: nobody notices.
+    // Next to a serving process, one that is down: clients must not notice.
     const dead = `server 127.0.0.1:${await freePort()} max_fails=1 fail_timeout=1s;`;
     proxy = await startProxy(`${dead} ${upstream(service.http)}`, `${dead} ${upstream(service.gateway)}`);
     asker = await service.token('asker@example.org');
@@ -37,14 +37,14 @@ describe('the nginx configuration of deploy/', () => {
     await service?.stop();
   });
 
-  /** Resolves once the service has so many streams open. */
+  /** Resolves once the service has that many open streams. */
   const openStreams = (count: number) =>
     eventually(async () => {
       const metrics = await (await fetch(`${service.http}/metrics`)).text();
       expect(metrics).to.match(new RegExp(`^event_streams_open ${count}$`, 'm'));
     });
 
-  it('serves REST over TLS, and sends plain HTTP there', async () => {
+  it('serves REST over TLS, and redirects plain HTTP', async () => {
     for (let i = 0; i < 6; i += 1) {
       const { status, text, headers } = await proxy.call('/community/list/recent');
       expect(status).to.equal(200);
@@ -56,7 +56,7 @@ describe('the nginx configuration of deploy/', () => {
     expect(plain.headers.get('location')).to.match(/^https:.*\/community\/list\/recent\?page=2$/);
   });
 
-  it('passes errors and bodies of the service on as they are', async () => {
+  it('forwards errors and bodies of the service unchanged', async () => {
     const missing = await proxy.call('/community/article/999999');
     expect(missing.status).to.equal(404);
     expect(JSON.parse(missing.text)).to.include({ status: 404, message: 'ARTICLE_NOT_FOUND' });
@@ -70,18 +70,18 @@ describe('the nginx configuration of deploy/', () => {
     expect(JSON.parse(large.text).status).to.equal(413);
   });
 
-  it('passes a long Last-Event-ID on, beside a token', async () => {
+  it('forwards a long Last-Event-ID with a token', async () => {
     const headers = { Authorization: asker, 'Last-Event-ID': 'x'.repeat(20_000) };
     const opened = await proxy.call('/notification/connect', { headers, until: /EventStream Created/ });
     expect(opened.status).to.equal(200);
   });
 
-  it('keeps what is for machines inside', async () => {
+  it('does not publish metrics and health checks', async () => {
     for (const path of ['/metrics', '/healthz', '/readyz'])
       expect((await proxy.call(path)).status, path).to.equal(404);
   });
 
-  it('passes each event of a stream on at once', async () => {
+  it('forwards each event of a stream at once', async () => {
     const author = await service.token('author@example.org');
     await openStreams(0);
     const stream = proxy.call('/notification/connect', {
@@ -117,7 +117,7 @@ describe('the nginx configuration of deploy/', () => {
     expect(refused.data).to.include({ status: 401 });
   });
 
-  it('tells the service the address of the client, and believes no client about it', async () => {
+  it('gives the service the client’s address, whatever the client claims', async () => {
     const headers = { 'User-Agent': 'a phone' };
     const push = (from: string, more: Record<string, string> = {}) =>
       proxy.call('/chatroom/notification', {
@@ -132,7 +132,7 @@ describe('the nginx configuration of deploy/', () => {
           senderEmail: 'asker@example.org',
         },
       });
-    // Who was seen with a token from an address may push from there without one. (contract, section 4)
+    // A member seen with a token from an address may push from there without one. (contract, section 4)
     const seen = await proxy.call(`/chatroom/${chatNo}`, {
       from: '127.0.0.2',
       headers: { ...headers, Authorization: asker },

@@ -11,10 +11,10 @@ import { endWithTests } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 
-/** Debian keeps it where only root's PATH looks. */
+/** Debian installs nginx in a folder of root's PATH only. */
 const PATH = `${process.env.PATH}:/usr/sbin`;
 
-/** Whether the tests of the configuration can run here. Where not, they are pending. */
+/** Whether the tests of the configuration can run on this machine; else they are pending. */
 export const hasNginx =
   spawnSync('nginx', ['-v'], { env: { PATH } }).status === 0 &&
   spawnSync('openssl', ['version']).status === 0;
@@ -23,7 +23,7 @@ export interface SecureReply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** Time, in ms, from the request to the first byte of the body. */
+  /** From the request to the first byte of the body, ms. */
   firstByteMs: number;
 }
 
@@ -31,13 +31,13 @@ export interface SecureCall {
   method?: string;
   headers?: OutgoingHttpHeaders;
   json?: unknown;
-  /** Loopback address to call from: a client of its own. */
+  /** Loopback address to call from, for a separate client. */
   from?: string;
-  /** The answer counts as complete when its body fits, for one that never ends. */
+  /** The answer is complete once its body matches, for a stream. */
   until?: RegExp;
 }
 
-/** nginx of the test's own, with the project's configuration, on loopback. */
+/** A test's nginx with the project's configuration, on loopback. */
 export interface TlsProxy {
   base: string;
   plain: string;
@@ -60,7 +60,7 @@ function makeCertificate(folder: string): { certificate: string; key: string } {
   return { certificate, key };
 }
 
-/** The main file around the project's: nothing of it outside the folder. */
+/** The main configuration file; everything in it stays in the folder. */
 function mainFile(folder: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `  ${kind}_temp_path ${join(folder, kind)};`)
@@ -68,7 +68,7 @@ function mainFile(folder: string): string {
   return [
     'daemon off;',
     'worker_processes 1;',
-    // Started by root, its worker would be somebody to whom the folder is closed.
+    // Started by root, its worker would be another user, who may not read the folder.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     `pid ${join(folder, 'nginx.pid')};`,
     `error_log ${join(folder, 'error.log')} warn;`,

@@ -6,29 +6,29 @@ import { type ClusterMembers, createClusterMembers, importMembers } from '../../
 import { freePort } from '../../support/free-port.js';
 import { startRedis } from '../../support/redis.js';
 
-/** What signs the tokens of the cluster's members. */
+/** Signs the tokens of the cluster's members. */
 const SECRET = 'a secret of the pm2 cluster, long enough for HS256';
 
 const POPULATION = { members: 80, postsEach: 1 };
 
-/** What `npm run cluster` starts, with a Redis, a folder and ports of its own. */
+/** A cluster of `npm run cluster`, with its own Redis, folder and ports. */
 export interface Pm2Cluster extends ClusterMembers {
   http: string;
   gateway: string;
   folder: string;
   /** `npm run cluster`, or with an action `npm run cluster -- ACTION`. */
   run(action?: string, env?: Record<string, string>): Promise<ProgramRun>;
-  /** `npm start` on the cluster's data, with ports of its own. */
+  /** `npm start` on the cluster's data, on other ports. */
   start(): Promise<ProgramRun>;
   /** `npm run import` of members with a post each. */
   importMembers(): Promise<void>;
-  /** Pids of the processes that work in this cluster's folder, pm2's daemon among them. */
+  /** Pids of the processes that use this cluster's folder, pm2's daemon included. */
   pids(): number[];
-  /** Ends everything, however it stands, and removes the folder. */
+  /** Kills what still runs, and removes the folder. */
   destroy(): Promise<void>;
 }
 
-/** Processes whose environment names this folder's pm2. Its daemon is one of them. */
+/** Processes whose environment names this folder. */
 function pidsOf(folder: string): number[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -39,13 +39,13 @@ function pidsOf(folder: string): number[] {
       const isZombie = stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
       return !isZombie && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder);
     } catch {
-      // Gone meanwhile, or not ours to read.
+      // It has ended, or is another user's.
       return false;
     }
   });
 }
 
-/** Prepares one; nothing of it but Redis runs yet. */
+/** Prepares a cluster; only Redis is started. */
 export async function preparePm2Cluster(settings: Record<string, string> = {}): Promise<Pm2Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-pm2-'));
   const redis = await startRedis();

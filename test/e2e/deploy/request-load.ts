@@ -9,16 +9,16 @@ export interface Shot {
 }
 
 export interface RequestLoad {
-  /** Requests answered as they should be. */
+  /** Requests answered with status 200. */
   readonly answered: number;
-  /** What went wrong, a line each: no answer, or another status than 200. */
+  /** One line per request without an answer, or with another status than 200. */
   readonly failures: string[];
-  /** Requests over a connection that had carried one before. */
+  /** Requests over a reused connection. */
   readonly reused: number;
   stop(): Promise<void>;
 }
 
-/** Time, in ms, each worker rests between two requests: several hundred requests a second from all. */
+/** Pause of each worker between requests, ms: several hundred requests a second in all. */
 const REST_MS = 5;
 
 interface Answer {
@@ -48,15 +48,15 @@ function shoot(base: string, agent: Agent, shot: Shot): Promise<Answer> {
 }
 
 /**
- * Requests over connections that are kept alive, and never tried again: what a client that gives up at
- * once would see. (contract, promise 6)
+ * Sends requests over kept-alive connections, without retries: what a client that gives up at once would see.
+ * (contract, promise 6)
  *
- * @param workers each has one request under way at a time
- * @param next the request of a worker, asked each time
+ * @param workers number of requests in flight
+ * @param next returns each request
  */
 export function startRequests(base: string, workers: number, next: (turn: number) => Shot): RequestLoad {
-  // With a time-out, as node's global agent has: without one an agent does not keep to what the server tells of
-  // its connections (`Keep-Alive: timeout=5`), and may use one that is being closed.
+  // With a time-out, as node's global agent has: without one an agent ignores the server's
+  // `Keep-Alive: timeout=5`, and may use a connection that is being closed.
   const agent = new Agent({ keepAlive: true, maxSockets: workers, timeout: 5_000 });
   const failures: string[] = [];
   let answered = 0;

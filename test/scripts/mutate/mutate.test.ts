@@ -19,23 +19,23 @@ import { type Equivalent, type Result, report } from '../../../scripts/mutate/re
 import { draw, runMutants } from '../../../scripts/mutate/run-mutants.js';
 import { runHere } from '../script-runs.js';
 
-/** Changed texts, without what the kinds say. */
+/** The texts of all mutations. */
 function changed(text: string): string[] {
   return mutationsOf('x.js', text).map(
     ({ start, end, replacement }) => text.slice(0, start) + replacement + text.slice(end),
   );
 }
 
-describe('careless changes to a file', () => {
-  it('remove an await, and the call that is awaited', () => {
+describe('mutations of a file', () => {
+  it('remove an await, and the awaited call', () => {
     expect(changed('await save(x);')).to.have.members([' save(x);', 'void 0;']);
   });
 
-  it('negate a condition and take it out either way', () => {
+  it('negate a condition, and fix it to true or false', () => {
     expect(changed('if (a) b;')).to.have.members(['if (!(a)) b;', 'if (true) b;', 'if (false) b;']);
   });
 
-  it('use another comparison', () => {
+  it('replace a comparison', () => {
     expect(changed('x = a < b;')).to.include.members(['x = a <= b;', 'x = a > b;']);
   });
 
@@ -48,12 +48,12 @@ describe('careless changes to a file', () => {
     expect(changed('try { } finally { x }')).to.include('try { } finally {}');
   });
 
-  it('make a constant ten times as large, a tenth, or off by one', () => {
+  it('multiply a constant by ten, divide it, or add one', () => {
     expect(changed('f(500);')).to.include.members(['f((5000));', 'f((50));']);
     expect(changed('f(0);')).to.include('f((1));');
   });
 
-  it('leave out what is only logged', () => {
+  it('leave log calls alone', () => {
     expect(changed("logger.warn({ a: 1 }, 'x');")).to.deep.equal([]);
   });
 });
@@ -72,7 +72,7 @@ const tests = {
 it('passes', () => { if (grade(80) !== 'passed') throw new Error('80'); });
 it('fails', () => { if (grade(20) !== 'failed') throw new Error('20'); });
 `,
-  // It fails once; its coverage is broken off, as that of a process that is killed while it writes.
+  // Fails once; its coverage is cut off, as if the process had been killed while writing it.
   far: `import { existsSync, writeFileSync } from 'node:fs';
 it('has nothing to do with it', () => {
   const isFirst = !existsSync('tried');
@@ -83,7 +83,7 @@ it('has nothing to do with it', () => {
 `,
 };
 
-/** A source file and its compiled one, line for line the same. */
+/** Writes a source file and an identical compiled one. */
 function writeSource(root: string, name: string, text: string): void {
   const mappings = text
     .split('\n')
@@ -95,7 +95,7 @@ function writeSource(root: string, name: string, text: string): void {
   writeFileSync(join(root, 'dist', `${name}.js.map`), JSON.stringify(map));
 }
 
-/** A project of its own, with a source file and its tests. @returns its folder */
+/** Creates a project with a source file and its tests. @returns its folder */
 function createProject(): string {
   const root = mkdtempSync(join(tmpdir(), 'adoption-mutate-'));
   mkdirSync(join(root, 'dist', 'test', 'support'), { recursive: true });
@@ -139,7 +139,7 @@ describe('a run of mutants', () => {
     return results;
   }
 
-  it('asks the tests that reach the line, and tells what they have not noticed', async () => {
+  it('runs the tests that reach the line, and reports what they did not notice', async () => {
     const results = await verdicts();
     const found = results.map(({ line, kind, verdict }) => `${line} ${kind}: ${verdict}`);
     expect(found).to.have.members([
@@ -158,7 +158,7 @@ describe('a run of mutants', () => {
     expect(report(results, 7)).to.include('seed 7: 6 of 9 caught (66.7 %), 3 survived, 0 equivalent');
   });
 
-  it('leaves out of the count what is known to change nothing', async () => {
+  it('does not count known equivalents', async () => {
     const code = "if (points >= 50) return 'passed';";
     const known = [{ file: 'grade.ts', code, kind: '> for >=', why: 'nobody has 50' }];
     const results = await verdicts(known, / for >=/);
@@ -166,7 +166,7 @@ describe('a run of mutants', () => {
     expect(text).to.include('1 of 1 caught (100.0 %), 0 survived, 1 equivalent').and.include('nobody has 50');
   });
 
-  it('tells changes of one kind on one line apart', async () => {
+  it('distinguishes mutations of one kind on one line', async () => {
     const code = 'export const near = (x, y) => x < 5 && y < 5;';
     writeSource(root, 'near', code);
     const mutants = mutantsOf(root, 'dist/near.js', []).filter(({ kind }) => kind === '<= for <');
@@ -183,7 +183,7 @@ describe('a run of mutants', () => {
     expect(await verdictsWith(known)).to.deep.equal(['1 equivalent', '2 equivalent']);
   });
 
-  it('keeps to the time for one change, but asks at least one test', async () => {
+  it('keeps to the time for one mutation, but runs at least one test file', async () => {
     const [near] = coverages as [TestCoverage];
     const measurements = [300, 600, 600].map((ms) => ({ ...near, ms }));
     const run = async (budgetMs: number) =>
@@ -192,7 +192,7 @@ describe('a run of mutants', () => {
     expect(await run(100)).to.deep.equal([{ covering: 3, run: 1 }]);
   });
 
-  it('measures again only where the test has changed, or when told to', async () => {
+  it('measures again only if the test has changed, or with isFresh', async () => {
     const measure = async (isFresh = false) =>
       (await measureCoverage(root, ['dist/test/near.test.js'], 1, isFresh, () => {}))[0];
     const unused = source.indexOf('return 5');
@@ -204,13 +204,13 @@ describe('a run of mutants', () => {
     writeFileSync(join(root, 'dist', 'grade.js'), `${source}// changed\n`);
     const changedSource = await measure();
     expect(changedSource?.ms).to.equal(first?.ms);
-    expect(unusedIsRun(changedSource), 'as a whole, for whoever loads it').to.equal(true);
+    expect(unusedIsRun(changedSource), 'in full, by all tests that load it').to.equal(true);
     expect(unusedIsRun(await measure(true))).to.equal(false);
     writeFileSync(join(root, 'dist', 'test', 'near.test.js'), `${tests.near}// changed\n`);
     expect((await measure())?.hashes).to.not.deep.equal(first?.hashes);
   });
 
-  it('counts what is new to a changed file as run by whoever loads that file', async () => {
+  it('counts new imports of a changed file as run by all tests that load it', async () => {
     const paths = ['dist/test/near.test.js', 'dist/test/far.test.js'];
     const measure = () => measureCoverage(root, paths, 1, false, () => {});
     const before = await measure();
@@ -225,7 +225,7 @@ describe('a run of mutants', () => {
     expect(after[1]?.covered).to.not.have.any.keys('dist/points.js', 'dist/scale.js');
   });
 
-  it('draws the same for the same seed, nothing twice', () => {
+  it('draws the same for the same seed, without repeats', () => {
     const list = Array.from({ length: 100 }, (_, i) => i);
     expect(draw(list, 10, 3))
       .to.deep.equal(draw(list, 10, 3))
@@ -254,7 +254,7 @@ describe('npm run mutate', () => {
   });
   after(() => rmSync(root, { recursive: true, force: true }));
 
-  it('tries every survivor again, several of one kind on one line too', async () => {
+  it('tries every survivor again, also several of one kind on one line', async () => {
     const { status, stdout } = await mutate('--survivors', ...NEAR);
     expect(status).to.equal(1);
     expect(last(stdout)).to.equal('seed 7: 0 of 10 caught (0.0 %), 10 survived, 0 equivalent');
@@ -268,7 +268,7 @@ describe('npm run mutate', () => {
     expect(last(stdout)).to.include('10 survived');
   });
 
-  it('says which survivors are gone', async () => {
+  it('lists the survivors that are gone', async () => {
     writeSource(root, 'small', 'export const isSmall = (x) => x < 5;');
     const { status, stdout } = await mutate('--survivors', ...NEAR);
     expect(status).to.equal(0);
@@ -282,7 +282,7 @@ describe('npm run mutate', () => {
     expect(stderr).to.match(/^--survivors: .+ --sample/);
   });
 
-  it('says which --tests name no tests', async () => {
+  it('names --tests that are no tests', async () => {
     const nowhere = await mutate('grade.ts', '--tests', 'test/nope');
     expect(nowhere.status).to.equal(2);
     expect(nowhere.stderr).to.match(/^--tests: test\/nope is no file or folder/);
@@ -292,9 +292,9 @@ describe('npm run mutate', () => {
   });
 });
 
-describe('the changes known to have no effect', () => {
-  it('are changes of the source as it is', () => {
-    // The project itself, also where this test runs in a copy with a changed line.
+describe('the known equivalents', () => {
+  it('are mutations of the current source', () => {
+    // The project itself, also when this test runs in a mutant's sandbox.
     const root = dirname(realpathSync(join(projectRoot(), 'package.json')));
     const file = join(root, 'scripts', 'mutate', 'equivalent.json');
     const known = JSON.parse(readFileSync(file, 'utf8')) as Equivalent[];
