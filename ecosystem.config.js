@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parse } from 'dotenv';
+import { loadConfig } from './dist/domain/platform/config.js';
 
 /**
  * pm2's process list. Start it with `npm run cluster`, which checks the settings, starts the embedded database
@@ -11,18 +10,12 @@ import { parse } from 'dotenv';
  * "No script path".
  */
 
-/** The environment over `.env`, as domain/platform/config.ts reads them; empty values count as unset. */
-const file = existsSync('.env') ? parse(readFileSync('.env')) : {};
-const settings = Object.fromEntries(Object.entries({ ...file, ...process.env }).filter(([, value]) => value));
-
-const dataDir = resolve(settings.DATA_DIR ?? '.data');
+const config = loadConfig();
+const dataDir = resolve(config.DATA_DIR);
 const logs = join(dataDir, 'logs');
+const embedded = !config.MONGODB_URI;
 /** The embedded database's socket, whichever process serves it (scripts/embedded-mongo/data-folder.ts). */
 const databaseSocket = encodeURIComponent(join(dataDir, 'mongo', 'db.sock'));
-const embedded = !settings.MONGODB_URI;
-
-/** Time before a stopping process is killed, ms: its own deadline, and time to log that it missed it. */
-const killTimeout = Number(settings.SHUTDOWN_TIMEOUT_MS ?? 10_000) + 2_000;
 
 /** Settings of all processes. */
 const common = {
@@ -33,7 +26,8 @@ const common = {
   // pm2's own monitoring would open a server and patch modules in every process; /metrics has the figures.
   pmx: false,
   vizion: false,
-  kill_timeout: killTimeout,
+  // After a process's own deadline, so that it can log that it missed it.
+  kill_timeout: config.SHUTDOWN_TIMEOUT_MS + 2_000,
   // Retries a process that cannot start after growing delays, up to 15 s, without end.
   exp_backoff_restart_delay: 200,
 };
@@ -50,7 +44,7 @@ const serving = {
     ...(embedded
       ? {
           MONGODB_URI: `mongodb://${databaseSocket}/adoption`,
-          DEMO: settings.DEMO ?? 'on',
+          DEMO: config.DEMO ? 'on' : 'off',
         }
       : {}),
   },
@@ -78,7 +72,7 @@ export const apps = [
     // Separate servers on one port: the kernel spreads connections (SO_REUSEPORT), which node's cluster
     // module cannot do for uWebSockets.js.
     exec_mode: 'fork',
-    instances: Number(settings.GATEWAY_INSTANCES ?? 3),
+    instances: config.GATEWAY_INSTANCES,
     out_file: join(logs, 'gateway.out.log'),
     error_file: join(logs, 'gateway.log'),
   },
@@ -88,7 +82,7 @@ export const apps = [
     script: join(import.meta.dirname, 'dist/http/main.js'),
     // The listening socket belongs to pm2's daemon, which distributes connections: a reload never closes it.
     exec_mode: 'cluster',
-    instances: Number(settings.HTTP_INSTANCES ?? 2),
+    instances: config.HTTP_INSTANCES,
     out_file: join(logs, 'http.out.log'),
     error_file: join(logs, 'http.log'),
   },

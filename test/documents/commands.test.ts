@@ -8,8 +8,7 @@ import { mentionsOf, operatorFiles, pages, tableOf, textOf, wrong } from './docu
 
 const scripts: Record<string, string> = JSON.parse(textOf('package.json')).scripts;
 
-/** The commands that people run; npm runs the `pre` ones by itself. */
-const commands = Object.keys(scripts).filter((name) => !name.startsWith('pre'));
+const commands = Object.keys(scripts);
 
 /** The usage that a command prints with `--help`. */
 function usageOf(file: string): string {

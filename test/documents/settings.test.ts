@@ -152,23 +152,12 @@ describe('templates for operators', () => {
     const inCompose = mentionsOf(/^ {6}([A-Z][A-Z0-9_]+):/gm, ['deploy/compose.yaml']);
     const inUnit = mentionsOf(/^Environment=([A-Z_]+)=/gm, ['deploy/adoption-realtime.service']);
     const inImage = mentionsOf(/(?:ENV | )([A-Z][A-Z0-9_]+)=/g, ['deploy/Dockerfile']);
-    const inPm2 = mentionsOf(/\bsettings\.([A-Z0-9_]+)/g, ['ecosystem.config.js']);
+    const inPm2 = mentionsOf(/\bconfig\.([A-Z0-9_]+)/g, ['ecosystem.config.js']);
     for (const found of [inCompose, inUnit, inImage, inPm2]) expect(found).to.not.be.empty;
     const all = [...inCompose, ...inUnit, ...inImage, ...inPm2];
     expect(wrong(all, ({ found }) => variableNames.includes(found) || notOurs.includes(found))).to.deep.equal(
       [],
     );
-  });
-
-  it('ecosystem.config.js repeats the defaults of the schema', () => {
-    const text = textOf('ecosystem.config.js');
-    const config = load() as unknown as Record<string, unknown>;
-    const defaults = [...text.matchAll(/settings\.([A-Z0-9_]+) \?\? '?([\w.]+)'?/g)];
-    expect(defaults).to.have.length(5);
-    for (const [, name = '', value = ''] of defaults) {
-      const expected = name === 'DEMO' ? 'on' : String(config[name]);
-      expect(value.replaceAll('_', ''), name).to.equal(expected);
-    }
   });
 
   it('are all found by these tests', () => {

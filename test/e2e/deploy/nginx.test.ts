@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { freePort } from '../../../scripts/command/ports.js';
 import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/free-port.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { connect, refusal } from '../../support/sockets.js';
 import { hasNginx, startProxy, type TlsProxy } from './nginx.js';

@@ -6,10 +6,9 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../../domain/platform/project-root.js';
-import { isListening } from '../../../scripts/command/ports.js';
+import { freePort, isListening } from '../../../scripts/command/ports.js';
 import { endWithTests } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/free-port.js';
 
 /** Debian installs nginx in a folder of root's PATH only. */
 const PATH = `${process.env.PATH}:/usr/sbin`;

@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../../scripts/command/ports.js';
 import { type ProgramRun, runProgram } from '../../support/child-process.js';
 import { type ClusterMembers, createClusterMembers, importMembers } from '../../support/cluster-members.js';
-import { freePort } from '../../support/free-port.js';
 import { startRedis } from '../../support/redis.js';
 
 /** Signs the tokens of the cluster's members. */
