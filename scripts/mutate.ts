@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { projectRoot } from '../domain/platform/project-root.js';
 import { createProgress } from './command/progress.js';
-import { readArguments } from './command/read-arguments.js';
+import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { measureCoverage } from './mutate/coverage.js';
 import { denotes, mutantsOf } from './mutate/mutant.js';
@@ -112,13 +112,9 @@ await runCommand(usage, async (args) => {
       fresh: { type: 'boolean' },
     },
   });
-  const parsed = optionSchema.safeParse(values);
-  if (!parsed.success)
-    throw new UsageError(
-      parsed.error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'),
-    );
-  const { sample, seconds, jobs, survivors, fresh, seed = Math.floor(Math.random() * 2 ** 31) } = parsed.data;
-  if (survivors && (sample ?? parsed.data.seed) !== undefined)
+  const options = checkArguments(optionSchema, values);
+  const { sample, seconds, jobs, survivors, fresh, seed = Math.floor(Math.random() * 2 ** 31) } = options;
+  if (survivors && (sample ?? options.seed) !== undefined)
     throw new UsageError('--survivors: tries every survivor, so --sample and --seed cannot be given with it');
   const root = projectRoot();
   const resultsFile = join(root, 'coverage', 'mutate.json');
@@ -131,7 +127,7 @@ await runCommand(usage, async (args) => {
     : ['domain', 'gateway', 'http'];
   const paths = positionals.length > 0 ? positionals : defaults;
   const compiled = paths.flatMap((path) => compiledOf(root, path, 'PATH'));
-  const tests = parsed.data.tests.flatMap((path) => testsOf(root, path));
+  const tests = options.tests.flatMap((path) => testsOf(root, path));
   const measuring = createProgress(tests.length, 'coverage of the tests');
   const coverages = await measureCoverage(root, tests, jobs, fresh, () => measuring.advance(1));
   measuring.stop();

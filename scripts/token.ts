@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { text } from '../domain/kernel/input.js';
 import { issueToken } from '../domain/members/index.js';
 import { loadConfig } from '../domain/platform/config.js';
-import { readArguments } from './command/read-arguments.js';
+import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 
 const usage = `Usage: npm run --silent token -- EMAIL [options]
@@ -17,10 +17,10 @@ Prints an access token for a member; the member is created when the token is fir
 /** The claims that the service reads from the token: values that it would ignore are refused. */
 const schema = z.object({
   EMAIL: z.email('is not an e-mail address').max(254, 'must have at most 254 characters'),
-  '--nickname': text(50).optional(),
-  '--profile': text(2_048).optional(),
-  '--role': z.enum(['USER', 'ADMIN'], 'must be USER or ADMIN').optional(),
-  '--ttl': z
+  nickname: text(50).optional(),
+  profile: text(2_048).optional(),
+  role: z.enum(['USER', 'ADMIN'], 'must be USER or ADMIN').optional(),
+  ttl: z
     .string()
     .regex(/^[1-9]\d{0,5}[smhdw]$/, 'must be a span such as 90s, 30m, 12h, 7d or 2w')
     .default('12h'),
@@ -38,26 +38,8 @@ await runCommand(usage, async (args) => {
     },
   });
   if (positionals.length !== 1) throw new UsageError('one e-mail address is needed');
-  const parsed = schema.safeParse({
-    EMAIL: positionals[0],
-    '--nickname': values.nickname,
-    '--profile': values.profile,
-    '--role': values.role,
-    '--ttl': values.ttl,
-  });
-  if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues)
-      process.stderr.write(`${path.join('.')}: ${message}\n`);
-    return 2;
-  }
-  const {
-    EMAIL: email,
-    '--nickname': nickname,
-    '--profile': profile,
-    '--role': role,
-    '--ttl': ttl,
-  } = parsed.data;
-  const token = await issueToken(loadConfig(), { email, nickname, profile, role, ttl });
+  const { EMAIL: email, ...claims } = checkArguments(schema, { EMAIL: positionals[0], ...values });
+  const token = await issueToken(loadConfig(), { email, ...claims });
   process.stdout.write(`${token}\n`);
   return 0;
 });

@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { UsageError } from './run-command.js';
+import type { z } from 'zod';
+import { InvalidArguments, UsageError } from './run-command.js';
 
 /**
  * Parses a command's arguments (node:util parseArgs).
@@ -14,4 +15,20 @@ export function readArguments<T extends ParseArgsConfig>(config: T): ReturnType<
     // The first sentence names the fault; the others explain node's syntax.
     throw new UsageError(error.message.split('. ')[0]);
   }
+}
+
+/**
+ * Checks the values of a command's arguments.
+ * @param schema of an object: options by name, positional arguments by their name in capitals
+ * @throws InvalidArguments
+ */
+export function checkArguments<T extends z.ZodType>(schema: T, values: unknown): z.output<T> {
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArguments(
+    parsed.error.issues.map(({ path, message }) => {
+      const name = path.join('.');
+      return `${/^[A-Z]/.test(name) ? name : `--${name}`}: ${message}`;
+    }),
+  );
 }

@@ -4,9 +4,19 @@ import { ConfigError } from '../../domain/platform/config.js';
 /** A wrong call of a command. Its message is printed, followed by the usage. */
 export class UsageError extends Error {}
 
+/** Arguments with invalid values: one line per fault. */
+export class InvalidArguments extends Error {
+  readonly faults: string[];
+
+  constructor(faults: string[]) {
+    super(faults.join('; '));
+    this.faults = faults;
+  }
+}
+
 /** The lines that explain an error; for an unexpected one, its stack. */
 function linesOf(error: unknown): string[] {
-  if (error instanceof ConfigError) return error.faults;
+  if (error instanceof ConfigError || error instanceof InvalidArguments) return error.faults;
   if (error instanceof AppError) return error.errors;
   if (error instanceof UsageError) return [error.message];
   if (error instanceof Error && error.message.split('\n').length === 1) return [error.message];
@@ -34,6 +44,6 @@ export async function runCommand(
   } catch (error) {
     for (const line of linesOf(error)) process.stderr.write(`${line}\n`);
     if (error instanceof UsageError) process.stderr.write(`\n${usage}\n`);
-    process.exitCode = error instanceof UsageError ? 2 : 1;
+    process.exitCode = error instanceof UsageError || error instanceof InvalidArguments ? 2 : 1;
   }
 }
