@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../domain/platform/config.js';
@@ -39,16 +39,10 @@ function isOurs(pid: number, home: string): boolean {
 
 /** Processes whose pm2 is gone (killed by SIGKILL, for instance), from the pid files it left. */
 export function findOrphans(home: string): number[] {
-  let files: string[];
-  try {
-    files = readdirSync(join(home, 'pids'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-  return files
-    .map((file) => Number(readFileSync(join(home, 'pids', file), 'utf8')))
-    .filter((pid) => pid > 0 && isOurs(pid, home));
+  const folder = join(home, 'pids');
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  const pids = files.map((file) => Number(readFileSync(join(folder, file), 'utf8')));
+  return pids.filter((pid) => pid > 0 && isOurs(pid, home));
 }
 
 function signal(pids: number[], name: NodeJS.Signals): void {
