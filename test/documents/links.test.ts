@@ -54,13 +54,13 @@ describe('the documents', () => {
     expect(wrong(calls, ({ found }) => has(found))).to.deep.equal([]);
   });
 
-  it('are all linked: each decision in its list, each page of docs/ under "Read on" in the README', () => {
+  it('are all linked: each decision in its list, each page of docs/ under "Further reading" in the README', () => {
     const list = textOf('docs/decisions/README.md');
     const decisions = readdirSync(join(projectRoot(), 'docs/decisions')).filter(
       (name) => name !== 'README.md',
     );
     expect(decisions.filter((name) => !list.includes(`(${name})`))).to.deep.equal([]);
-    const [, readOn = ''] = textOf('README.md').split('## Read on');
+    const [, readOn = ''] = textOf('README.md').split('## Further reading');
     const top = readdirSync(join(projectRoot(), 'docs')).map((name) => `docs/${name}`);
     expect(top.filter((path) => !readOn.includes(`](${path}`))).to.deep.equal([]);
   });
