@@ -50,8 +50,8 @@ export class Replay {
 
   async #announce({ content, url }: ActivityOf<'announcement'>): Promise<void> {
     const notice = { type: 'announcement', content, url, originNo: 0, cause: 'announcement:sample' } as const;
-    for (const { no } of this.#members.values())
-      await this.#notifications.notify({ ...notice, memberNo: no });
+    const members = [...this.#members.values()];
+    await Promise.all(members.map(({ no }) => this.#notifications.notify({ ...notice, memberNo: no })));
   }
 
   async #notifyOfComment(comment: ActivityOf<'comment'>, rows: ActivityRow[]): Promise<void> {
