@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { readArguments } from './command/read-arguments.js';
+import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { machine } from './load/machine.js';
 import { type LoadOptions, optionSchema, remoteTargetOf } from './load/options.js';
@@ -34,10 +34,8 @@ For an existing installation, without peers and CPU figures (fanout, chat, storm
 post and RATE_LIMIT=off):
   --http URL --gateway URL --secret JWT_SECRET`;
 
-/** @throws UsageError for a wrong scenario. @returns undefined for wrong options, once they are printed */
-function readCommand(
-  args: string[],
-): { scenarios: Scenario[]; all: boolean; options: LoadOptions } | undefined {
+/** @throws UsageError for a wrong scenario, InvalidArguments for wrong options */
+function readCommand(args: string[]): { scenarios: Scenario[]; all: boolean; options: LoadOptions } {
   const { values, positionals } = readArguments({
     args,
     allowPositionals: true,
@@ -47,12 +45,7 @@ function readCommand(
   });
   const [name] = positionals;
   if (name === undefined || positionals.length > 1) throw new UsageError('one scenario is needed');
-  const { error, data: options } = optionSchema.safeParse(values);
-  if (error) {
-    for (const { path, message } of error.issues)
-      process.stderr.write(`${path.length > 0 ? `--${path.join('.')}: ` : ''}${message}\n`);
-    return undefined;
-  }
+  const options = checkArguments(optionSchema, values);
   const scenarios = findScenarios(name, remoteTargetOf(options) !== undefined);
   if (typeof scenarios === 'string') throw new UsageError(scenarios);
   return { scenarios, all: name === 'all', options };
@@ -73,10 +66,7 @@ async function report(
 }
 
 await runCommand(usage, async (args) => {
-  const command = readCommand(args);
-  if (!command) return 2;
-  const { scenarios, all, options } = command;
-
+  const { scenarios, all, options } = readCommand(args);
   let interrupted = false;
   const interrupt = () => {
     interrupted = true;

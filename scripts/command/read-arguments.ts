@@ -28,6 +28,7 @@ export function checkArguments<T extends z.ZodType>(schema: T, values: unknown):
   throw new InvalidArguments(
     parsed.error.issues.map(({ path, message }) => {
       const name = path.join('.');
+      if (name === '') return message;
       return `${/^[A-Z]/.test(name) ? name : `--${name}`}: ${message}`;
     }),
   );

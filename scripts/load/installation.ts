@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../domain/platform/project-root.js';
-import { freePort, type ManagedProcess, type ProcessGroup } from './process-group.js';
+import { freePort } from '../command/ports.js';
+import type { ManagedProcess, ProcessGroup } from './process-group.js';
 
 /** Signs the tokens of the installations that a load test starts. */
 export const SECRET = 'the secret of the load tests, long enough for HS256';
@@ -51,7 +52,8 @@ const START_FLAGS = (() => {
   const { scripts } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
+  const [, nodeCall = ''] = scripts.start.split('exec node ');
+  return nodeCall.split(' ').filter((word) => word.startsWith('--'));
 })();
 
 /** Starts a process of the service. Resolves when all its ports answer. @param execArgv more flags of Node */

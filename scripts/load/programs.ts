@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { basename, delimiter, join } from 'node:path';
+import { freePort, isListening } from '../command/ports.js';
 import type { Target } from './clients/connection.js';
 import { HOST } from './installation.js';
 import { processTree } from './process-figures.js';
-import { freePort, type ManagedProcess, type ProcessGroup } from './process-group.js';
+import type { ManagedProcess, ProcessGroup } from './process-group.js';
 import type { RunningServer, Server } from './start-server.js';
 
 /** Programs of other projects: two peers, and the Redis of several gateways. */
@@ -32,14 +32,7 @@ async function startProgram(
   args: string[],
 ): Promise<ManagedProcess> {
   const program = group.spawn(basename(path), path, args);
-  const accepts = () =>
-    new Promise<boolean>((resolve) => {
-      const socket = connect(port, HOST, () => {
-        socket.destroy();
-        resolve(true);
-      }).once('error', () => resolve(false));
-    });
-  await program.waitUntil(accepts);
+  await program.waitUntil(() => isListening(HOST, port));
   return program;
 }
 
