@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { freePort } from '../support/free-port.js';
+import { freePort } from '../../scripts/command/ports.js';
 import { rawRequest } from '../support/raw-connection.js';
 import { handshakeRequest } from '../support/raw-socket.js';
 import { connect } from '../support/sockets.js';

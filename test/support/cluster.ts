@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../scripts/command/ports.js';
 import { createTestProcess, type TestProcess } from './child-process.js';
 import { type ClusterMembers, createClusterMembers, importMembers } from './cluster-members.js';
 import { eventually } from './eventually.js';
-import { freePort } from './free-port.js';
 import { startRedis, type TestRedis } from './redis.js';
 import { isReady } from './rest.js';
 

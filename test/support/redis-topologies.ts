@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis.js';
+import { freePort } from '../../scripts/command/ports.js';
 import { eventually } from './eventually.js';
-import { freePort } from './free-port.js';
 import { launchRedis, startRedis, type TestRedis } from './redis.js';
 
 /** Runs a command on one server over a connection of its own. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis.js';
+import { freePort } from '../../scripts/command/ports.js';
 import { endWithTests } from './child-process.js';
-import { freePort } from './free-port.js';
 
 /** A Redis that a test may freeze or kill. */
 export interface TestRedis {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { freePort } from './free-port.js';
+import { freePort } from '../../scripts/command/ports.js';
 
 /** What a test does with the bytes of one connection; each side passes on what it likes, when it likes. */
 export interface Tap {

@@ -7,8 +7,8 @@ import { createLogger } from '../../../domain/platform/logger.js';
 import { metrics } from '../../../domain/platform/metrics.js';
 import { connectRedis, type RedisConnection } from '../../../domain/platform/redis.js';
 import { createSocketAdapter } from '../../../domain/platform/socket-adapter.js';
+import { freePort } from '../../../scripts/command/ports.js';
 import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/free-port.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../../support/redis.js';
 
 /** Any promise nobody awaited fails the test that is running: mocha sees to it. */

@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { issueToken } from '../../../domain/members/index.js';
 import { loadConfig } from '../../../domain/platform/config.js';
+import { freePort } from '../../../scripts/command/ports.js';
 import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
 import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';
 import { compiled, endWithTests, runProgram } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/free-port.js';
 import { isReady, type RestClient, restClient } from '../../support/rest.js';
 
 /** Time, in ms, within which a service has its database again. */
