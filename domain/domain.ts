@@ -10,7 +10,7 @@ import { createDeliveryBus, createNotifications, type Notifications } from './no
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
 import { createRateLimits, type RateLimits } from './platform/rate-limits/index.js';
-import type { RedisConnection } from './platform/redis.js';
+import type { RedisConnection } from './platform/redis/connection.js';
 
 /** The whole domain layer, shared by REST, event streams, sockets and commands. */
 export interface Domain {

@@ -3,8 +3,8 @@ import { AppError } from './kernel/errors.js';
 import type { Live } from './kernel/live.js';
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
-import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from './platform/mongo.js';
-import type { RedisConnection } from './platform/redis.js';
+import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from './platform/mongo/connection.js';
+import type { RedisConnection } from './platform/redis/connection.js';
 import type { Shutdown } from './platform/shutdown.js';
 
 /** The domain over an open database, and what a process has to know about both. */

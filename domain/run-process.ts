@@ -3,7 +3,7 @@ import { type OpenDomain, openDomain } from './open-domain.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
 import { createLogger, type Logger } from './platform/logger.js';
 import { metrics } from './platform/metrics.js';
-import { connectRedis, type RedisConnection } from './platform/redis.js';
+import { connectRedis, type RedisConnection } from './platform/redis/connection.js';
 import { createShutdown, type Shutdown, stopOnSignals } from './platform/shutdown.js';
 
 /** What one process of several starts from. */

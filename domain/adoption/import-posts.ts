@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../kernel/clock.js';
-import { insertNew } from '../platform/inserts.js';
+import { insertNew } from '../platform/mongo/inserts.js';
 import { nextNumbers, reserveNumber } from '../platform/sequence.model.js';
 import { AdoptionPost, type AdoptionPostRecord } from './adoption-post.model.js';
 import type { AdoptionPostDraft } from './save-post.js';

@@ -1,6 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
-import { isDuplicateKey } from '../platform/mongo.js';
+import { isDuplicateKey } from '../platform/mongo/errors.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import type { ChatDeps } from './chat-deps.js';
 import { Room } from './room.model.js';

@@ -1,6 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
-import { readRecords } from '../platform/mongo.js';
+import { readRecords } from '../platform/mongo/records.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';

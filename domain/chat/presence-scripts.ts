@@ -1,4 +1,4 @@
-import { loadScript } from '../platform/redis-script.js';
+import { loadScript } from '../platform/redis/script.js';
 
 /** `what` in a row of refresh.lua's news. */
 export const GONE = 0;

@@ -1,5 +1,5 @@
 import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
-import type { RedisConnection } from '../platform/redis.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
 import { createLocalPresence } from './local-presence.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
 import { CLEARED, GONE, loadPresenceScripts, type NewsRow, type RoomAnswer } from './presence-scripts.js';

@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.js';
 import { redisKeys } from '../kernel/redis-keys.js';
 import { createCache } from '../platform/cache.js';
-import type { RedisConnection } from '../platform/redis.js';
-import { loadScript } from '../platform/redis-script.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
+import { loadScript } from '../platform/redis/script.js';
 import { clientKey, MAX_MEMBERS, RECENT_MS, type RecentClients } from './recent-clients.js';
 import { createMemoryRecentClients } from './recent-clients.memory.js';
 

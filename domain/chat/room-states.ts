@@ -2,7 +2,7 @@ import { AppError } from '../kernel/errors.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../kernel/live.js';
 import { createCache } from '../platform/cache.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
-import { aggregateRecords, readRecords } from '../platform/mongo.js';
+import { aggregateRecords, readRecords } from '../platform/mongo/records.js';
 import { Message, type MessageRecord } from './message.model.js';
 import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
 

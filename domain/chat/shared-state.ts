@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Live } from '../kernel/live.js';
-import type { RedisConnection } from '../platform/redis.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
 import type { Presence } from './presence.js';
 import { createMemoryPresence } from './presence.memory.js';
 import { createRedisPresence } from './presence.redis.js';

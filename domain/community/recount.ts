@@ -1,3 +1,5 @@
+import { coalesce } from '../platform/single-flight.js';
+
 /**
  * Stored counts that equal their records after any crash, without transactions.
  * Why this is right: docs/decisions/counters.md.
@@ -11,41 +13,6 @@ export interface StoredCount {
   count(id: number): Promise<number>;
   /** Stores the count with version + 1 if the version still stands. @returns whether it did */
   store(id: number, version: number, count: number): Promise<boolean>;
-}
-
-/**
- * Lets callers that wait for the same work share it: a call gets the result of a run that *starts
- * after* the call, because one that was under way may have missed what the caller just wrote.
- * A hundred calls at once cost two runs.
- *
- * @param work done once for all callers that wait under one key; runs of a key never overlap
- */
-export function coalesce<K, V>(work: (key: K) => Promise<V>): (key: K) => Promise<V> {
-  const running = new Map<K, Promise<V>>();
-  const next = new Map<K, Promise<V>>();
-
-  function start(key: K): Promise<V> {
-    const run = work(key).finally(() => {
-      if (running.get(key) === run) running.delete(key);
-    });
-    running.set(key, run);
-    return run;
-  }
-
-  return function join(key) {
-    const waiting = next.get(key);
-    if (waiting) return waiting;
-    const current = running.get(key);
-    if (!current) return start(key);
-    const begin = () => {
-      next.delete(key);
-      return start(key);
-    };
-    // A failed run concerns its own callers; those who wait get their own attempt.
-    const queued = current.then(begin, begin);
-    next.set(key, queued);
-    return queued;
-  };
 }
 
 /**

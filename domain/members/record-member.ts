@@ -2,7 +2,7 @@ import type { Actor, Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
-import { isDuplicateKey } from '../platform/mongo.js';
+import { isDuplicateKey } from '../platform/mongo/errors.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Member, type MemberRecord } from './member.model.js';
 

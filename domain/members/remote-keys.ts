@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../kernel/clock.js';
+import { singleFlight } from '../platform/single-flight.js';
 
 /** Age, in ms, from which the set is fetched anew, so that a withdrawn key is not trusted for ever. */
 const FRESH_MS = 10 * 60_000;
@@ -37,26 +38,17 @@ export function createRemoteKeys(url: URL, clock: Clock): JWTVerifyGetKey {
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let failedAt = Number.NEGATIVE_INFINITY;
   let failure: unknown;
-  let fetching: Promise<void> | undefined;
 
-  function refresh(): Promise<void> {
-    if (clock.now() < failedAt + FAILURE_COOL_DOWN_MS) return Promise.resolve();
-    fetching ??= fetchKeys(url)
-      .then(
-        (fetched) => {
-          keys = fetched;
-          fetchedAt = clock.now();
-        },
-        (error) => {
-          failure = error;
-          failedAt = clock.now();
-        },
-      )
-      .finally(() => {
-        fetching = undefined;
-      });
-    return fetching;
-  }
+  const refresh = singleFlight(async () => {
+    if (clock.now() < failedAt + FAILURE_COOL_DOWN_MS) return;
+    try {
+      keys = await fetchKeys(url);
+      fetchedAt = clock.now();
+    } catch (error) {
+      failure = error;
+      failedAt = clock.now();
+    }
+  });
 
   return async (header, token) => {
     if (!keys) await refresh();

@@ -1,4 +1,4 @@
-import type { RedisConnection } from '../platform/redis.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
 import type { DeliveryBus } from './delivery-bus.js';
 import { createMemoryDeliveryBus } from './delivery-bus.memory.js';
 import { createRedisDeliveryBus } from './delivery-bus.redis.js';

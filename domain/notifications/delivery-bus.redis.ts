@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { NotificationView } from '../kernel/live.js';
 import { redisChannels } from '../kernel/redis-keys.js';
-import type { RedisConnection } from '../platform/redis.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
 import type { DeliveryBus } from './delivery-bus.js';
 import { createMemoryDeliveryBus } from './delivery-bus.memory.js';
 

@@ -2,7 +2,7 @@ import type { Actor } from '../kernel/actor.js';
 import type { NotificationView } from '../kernel/live.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { MemberDirectory } from '../members/index.js';
-import { readRecords } from '../platform/mongo.js';
+import { readRecords } from '../platform/mongo/records.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
 import { presentNotification } from './notification.presenter.js';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import { createCache } from '../platform/cache.js';
-import { insertInOrder, insertNew } from '../platform/inserts.js';
+import { insertInOrder, insertNew } from '../platform/mongo/inserts.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Notification, type NotificationRecord, type NotificationType } from './notification.model.js';
 

@@ -1,5 +1,5 @@
 import type { Logger } from '../platform/logger.js';
-import { aggregateRecords } from '../platform/mongo.js';
+import { aggregateRecords } from '../platform/mongo/records.js';
 import { createHoles, type Span } from './holes.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
-import { parseRedisUrl } from './redis-url.js';
+import { parseRedisUrl } from './redis/url.js';
 
 /** A start that must not happen. `faults` holds one readable line per bad variable. */
 export class ConfigError extends Error {

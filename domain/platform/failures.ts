@@ -1,5 +1,5 @@
 import { AppError } from '../kernel/errors.js';
-import { isMongoAway, isMongoFull } from './mongo.js';
+import { isMongoAway, isMongoFull } from './mongo/errors.js';
 
 /**
  * What a client is told of any thrown value: errors of the catalogue as they are, a database that is

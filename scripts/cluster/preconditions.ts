@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type Config, ConfigError } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { connectRedis } from '../../domain/platform/redis.js';
+import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { makeDataFolder } from '../embedded-mongo/data-folder.js';
 import { holdOwner } from '../embedded-mongo/lock.js';
 import { isRunning } from './manager.js';

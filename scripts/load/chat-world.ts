@@ -4,7 +4,7 @@ import { noLive } from '../../domain/kernel/live.js';
 import { issueToken } from '../../domain/members/index.js';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo.js';
+import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo/connection.js';
 import { SECRET } from './installation.js';
 
 /** Members written together. */

@@ -252,9 +252,9 @@ const told: [
   ],
   ['domain/members/authenticate.ts TRUSTED_MS', s, [decisions('identity'), 'remembered for #, because']],
   // Redis.
-  ['domain/platform/redis-clients.ts MAX_MESSAGE', mib, [operations, 'or larger than #']],
+  ['domain/platform/redis/clients.ts MAX_MESSAGE', mib, [operations, 'or larger than #']],
   [
-    'domain/platform/redis.ts CHECK_EVERY_MS',
+    'domain/platform/redis/connection.ts CHECK_EVERY_MS',
     s,
     [decisions('shared-state'), 'Every # a process writes a key'],
   ],
@@ -269,8 +269,8 @@ const told: [
 /** Limits that nobody outside can meet, or that only make a large answer many smaller ones. */
 const inner = new Set<string>([
   'domain/platform/rate-limits/rate-limits.redis.ts MAX_KEYS',
-  'domain/platform/redis-clients.ts MAX_RETRY_DELAY_MS',
-  'domain/platform/redis-echo.ts MAX_MISSED',
+  'domain/platform/redis/clients.ts MAX_RETRY_DELAY_MS',
+  'domain/platform/redis/echo.ts MAX_MISSED',
   'domain/platform/grouped-reads.ts MAX_GROUP',
   'domain/platform/grouped-reads.ts MAX_IN_FLIGHT',
   'domain/kernel/input.ts MAX_FAULTS',

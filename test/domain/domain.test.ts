@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createDomain, type Domain } from '../../domain/domain.js';
 import type { Live } from '../../domain/kernel/live.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../support/redis.js';
 import { service } from '../support/service.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { openDomain } from '../../domain/open-domain.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 
 describe('a domain that cannot be opened', () => {
   it('has let go of Redis by the time it fails', async () => {

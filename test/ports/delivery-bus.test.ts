@@ -5,7 +5,7 @@ import type { Delivery, DeliveryBus } from '../../domain/notifications/delivery-
 import { createMemoryDeliveryBus } from '../../domain/notifications/delivery-bus.memory.js';
 import { createRedisDeliveryBus } from '../../domain/notifications/delivery-bus.redis.js';
 import { metrics } from '../../domain/platform/metrics.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { eventually } from '../support/eventually.js';
 import { memoryTaken } from '../support/memory.js';
 import {

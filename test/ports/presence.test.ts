@@ -6,7 +6,7 @@ import type { Presence } from '../../domain/chat/presence.js';
 import { createMemoryPresence } from '../../domain/chat/presence.memory.js';
 import { createRedisPresence } from '../../domain/chat/presence.redis.js';
 import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { eventually } from '../support/eventually.js';
 import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
 import {

@@ -4,7 +4,7 @@ import { createRateLimits } from '../../domain/platform/rate-limits/index.js';
 import { type Budget, refusal } from '../../domain/platform/rate-limits/rate-limits.js';
 import { createMemoryRateLimits } from '../../domain/platform/rate-limits/rate-limits.memory.js';
 import { createRedisRateLimits } from '../../domain/platform/rate-limits/rate-limits.redis.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import {
   describeOnRedis,
   hasRedisServer,

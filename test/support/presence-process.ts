@@ -1,6 +1,6 @@
 import { createRedisPresence, type PresenceTimes } from '../../domain/chat/presence.redis.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { connectRedis } from '../../domain/platform/redis.js';
+import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { createOpenRooms } from './open-rooms.js';
 
 /**

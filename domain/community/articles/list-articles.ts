@@ -1,6 +1,6 @@
 import { literalPattern } from '../../kernel/literal-pattern.js';
 import { createGroupedReads } from '../../platform/grouped-reads.js';
-import { readRecords } from '../../platform/mongo.js';
+import { readRecords } from '../../platform/mongo/records.js';
 import type { CommunityDeps } from '../community-deps.js';
 import { Article, type ArticleRecord } from './article.model.js';
 import { type ArticleSummary, presentArticleSummary, type SummarisedArticle } from './article.presenter.js';

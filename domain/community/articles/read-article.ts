@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
-import { changeRecord } from '../../platform/mongo.js';
+import { changeRecord } from '../../platform/mongo/records.js';
 import type { CommunityDeps } from '../community-deps.js';
 import { Article, type ArticleRecord } from './article.model.js';
 import { type ArticleDetail, presentArticle } from './article.presenter.js';

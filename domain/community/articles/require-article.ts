@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/errors.js';
 import { createGroupedReads } from '../../platform/grouped-reads.js';
-import { readRecords } from '../../platform/mongo.js';
+import { readRecords } from '../../platform/mongo/records.js';
 import { Article, type ArticleRecord } from './article.model.js';
 
 type LiveArticle = Pick<ArticleRecord, '_id' | 'authorNo'>;

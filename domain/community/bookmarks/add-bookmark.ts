@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
-import { isDuplicateKey } from '../../platform/mongo.js';
+import { isDuplicateKey } from '../../platform/mongo/errors.js';
 import { requireArticle } from '../articles/require-article.js';
 import type { CommunityDeps } from '../community-deps.js';
 import { Bookmark } from './bookmark.model.js';

@@ -1,5 +1,5 @@
 import type { Actor } from '../../kernel/actor.js';
-import { readRecords } from '../../platform/mongo.js';
+import { readRecords } from '../../platform/mongo/records.js';
 import { requireArticle } from '../articles/require-article.js';
 import type { CommunityDeps } from '../community-deps.js';
 import { Comment, type CommentRecord } from './comment.model.js';

@@ -1,6 +1,6 @@
 import type { Actor } from '../../kernel/actor.js';
 import { AppError } from '../../kernel/errors.js';
-import { isDuplicateKey } from '../../platform/mongo.js';
+import { isDuplicateKey } from '../../platform/mongo/errors.js';
 import type { CommunityDeps } from '../community-deps.js';
 import { finishHeart, targetNotFound } from './finish-heart.js';
 import { Heart, type HeartTarget } from './heart.model.js';

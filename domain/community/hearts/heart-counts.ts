@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
-import { coalesce } from '../recount.js';
+import { coalesce } from '../../platform/single-flight.js';
 import { Heart } from './heart.model.js';
 
 const HOUR_MS = 3_600_000;

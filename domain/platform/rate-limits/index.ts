@@ -1,4 +1,4 @@
-import type { RedisConnection } from '../redis.js';
+import type { RedisConnection } from '../redis/connection.js';
 import type { RateLimits } from './rate-limits.js';
 import { createMemoryRateLimits } from './rate-limits.memory.js';
 import { createRedisRateLimits } from './rate-limits.redis.js';

@@ -1,7 +1,7 @@
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { redisKeys } from '../../kernel/redis-keys.js';
 import { createCache } from '../cache.js';
-import type { RedisConnection } from '../redis.js';
+import type { RedisConnection } from '../redis/connection.js';
 import {
   type Budget,
   type BudgetSize,

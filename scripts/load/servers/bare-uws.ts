@@ -41,7 +41,7 @@ app.ws('/socket.io/', {
       app.publish(topic, message);
       ws.send(answerTo(request, `,"message":${message.slice(13, -1)}`));
     };
-    if (store) store(storedMessage(chatNo, seq, content, clientId), publish);
+    if (store) void store.add(storedMessage(chatNo, seq, content, clientId)).then(publish);
     else publish();
   },
 });

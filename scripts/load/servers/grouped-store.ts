@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, MongoClient } from 'mongodb';
+import { Batcher } from '../../../domain/platform/batcher.js';
 
 /** A message as the service stores it. */
 export interface StoredMessage {
@@ -14,10 +15,6 @@ export interface StoredMessage {
   read: { creator: { seq: number; others: number }; joiner: { seq: number; others: number } };
   clientKey: string;
 }
-
-/** Most documents in one insert, and inserts on their way at once: as the service has them. */
-const MAX_GROUP = 500;
-const MAX_IN_FLIGHT = 2;
 
 /** The collection of messages, acknowledged as the service's are. */
 export async function openMessages(uri: string): Promise<Collection<StoredMessage>> {
@@ -42,42 +39,13 @@ export function storedMessage(chatNo: number, seq: number, content: string, clie
   };
 }
 
-/**
- * Stores documents by grouped insertMany and nothing else.
- * @returns a function that takes a document and what to do once it is stored
- */
-export function createGroupedStore(messages: Collection<StoredMessage>) {
-  let waiting: { record: StoredMessage; done: () => void }[] = [];
-  let inFlight = 0;
-  let scheduled = false;
-
-  function flush(): void {
-    scheduled = false;
-    while (waiting.length > 0 && inFlight < MAX_IN_FLIGHT) {
-      const group = waiting.slice(0, MAX_GROUP);
-      waiting = waiting.slice(MAX_GROUP);
-      inFlight += 1;
-      void messages
-        .insertMany(
-          group.map(({ record }) => record),
-          { ordered: false },
-        )
-        .then(() => {
-          inFlight -= 1;
-          for (const { done } of group) done();
-          schedule();
-        });
-    }
-  }
-
-  function schedule(): void {
-    if (scheduled || waiting.length === 0) return;
-    scheduled = true;
-    setImmediate(flush);
-  }
-
-  return (record: StoredMessage, done: () => void): void => {
-    waiting.push({ record, done });
-    schedule();
-  };
+/** Stores documents by grouped insertMany and nothing else, limited as the service's inserts are. */
+export function createGroupedStore(messages: Collection<StoredMessage>): Batcher<StoredMessage, void> {
+  return new Batcher<StoredMessage, void>(
+    async (records) => {
+      await messages.insertMany(records, { ordered: false });
+      return [];
+    },
+    { size: 500, concurrency: 2 },
+  );
 }

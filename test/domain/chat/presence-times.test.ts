@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Presence } from '../../../domain/chat/presence.js';
 import { createMemoryPresence } from '../../../domain/chat/presence.memory.js';
 import { createRedisPresence } from '../../../domain/chat/presence.redis.js';
-import type { RedisConnection } from '../../../domain/platform/redis.js';
+import type { RedisConnection } from '../../../domain/platform/redis/connection.js';
 import { type FakeTime, fakeTime } from '../../support/fake-time.js';
 import { createOpenRooms } from '../../support/open-rooms.js';
 

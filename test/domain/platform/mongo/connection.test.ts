@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { type Document, deserialize, serialize } from 'bson';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { Member } from '../../../domain/members/member.model.js';
-import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
-import { runScript } from '../../scripts/script-runs.js';
-import { service } from '../../support/service.js';
+import { Member } from '../../../../domain/members/member.model.js';
+import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
+import { runScript } from '../../../scripts/script-runs.js';
+import { service } from '../../../support/service.js';
 
 /** Works with a database as it is told (mongo-process.ts). */
 const PROCESS = fileURLToPath(new URL('./mongo-process.js', import.meta.url));

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { toAppError } from '../../../domain/platform/failures.js';
-import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+import { toAppError } from '../../../../domain/platform/failures.js';
+import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 
 /** More than the kernel takes for a reader that takes nothing, in bytes. */
 const TOO_MUCH = 12_000_000;

@@ -1,6 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { metrics } from './metrics.js';
-import type { RedisTarget } from './redis-url.js';
+import { metrics } from '../metrics.js';
+import type { RedisTarget } from './url.js';
 
 export type RedisClient = Redis | Cluster;
 

@@ -2,8 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { eventually } from '../../support/eventually.js';
-import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../../support/redis.js';
+import { eventually } from '../../../support/eventually.js';
+import {
+  hasRedisServer,
+  openConnections,
+  reaches,
+  startRedis,
+  type TestRedis,
+} from '../../../support/redis.js';
 
 /** Three echoes missed, one every two seconds, and the subscriber connects anew. */
 const RETURN_WITHIN_MS = 15_000;

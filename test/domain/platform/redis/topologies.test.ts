@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import type { Presence } from '../../../domain/chat/presence.js';
-import { createRedisPresence } from '../../../domain/chat/presence.redis.js';
-import { createRedisDeliveryBus } from '../../../domain/notifications/delivery-bus.redis.js';
-import { createRedisRateLimits } from '../../../domain/platform/rate-limits/rate-limits.redis.js';
-import type { RedisConnection } from '../../../domain/platform/redis.js';
-import { delivery } from '../../ports/delivery-bus.contract.js';
-import { eventually } from '../../support/eventually.js';
-import { createOpenRooms } from '../../support/open-rooms.js';
-import { hasRedisServer, openConnections, reaches } from '../../support/redis.js';
-import { type RedisTopology, startCluster, startSentinel } from '../../support/redis-topologies.js';
+import type { Presence } from '../../../../domain/chat/presence.js';
+import { createRedisPresence } from '../../../../domain/chat/presence.redis.js';
+import { createRedisDeliveryBus } from '../../../../domain/notifications/delivery-bus.redis.js';
+import { createRedisRateLimits } from '../../../../domain/platform/rate-limits/rate-limits.redis.js';
+import type { RedisConnection } from '../../../../domain/platform/redis/connection.js';
+import { delivery } from '../../../ports/delivery-bus.contract.js';
+import { eventually } from '../../../support/eventually.js';
+import { createOpenRooms } from '../../../support/open-rooms.js';
+import { hasRedisServer, openConnections, reaches } from '../../../support/redis.js';
+import { type RedisTopology, startCluster, startSentinel } from '../../../support/redis-topologies.js';
 
 const connections = openConnections();
 

@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import mongoose from 'mongoose';
-import { Room } from '../../../domain/chat/room.model.js';
-import { toAppError } from '../../../domain/platform/failures.js';
+import { Room } from '../../../../domain/chat/room.model.js';
+import { toAppError } from '../../../../domain/platform/failures.js';
 import {
-  aggregateRecords,
   connectMongo,
   disconnectMongo,
   ensureIndexes,
   pingMongo,
-  readRecords,
-} from '../../../domain/platform/mongo.js';
-import { startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+} from '../../../../domain/platform/mongo/connection.js';
+import { aggregateRecords, readRecords } from '../../../../domain/platform/mongo/records.js';
+import { startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 
-/** What a process does with its database, for test/domain/platform/mongo.test.ts: `indexes`, `ping`, `reads`, or `lost` with one of its own. */
+/** What a process does with its database, for test/domain/platform/mongo/connection.test.ts: `indexes`, `ping`, `reads`, or `lost` with one of its own. */
 const [, , task, given = '', operationMs] = process.argv;
 const own = task === 'lost' ? await startEmbeddedMongo({ storage: 'memory' }) : undefined;
 const uri = own?.uri ?? given;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from './project-root.js';
-import type { RedisClient } from './redis-clients.js';
+import { projectRoot } from '../project-root.js';
+import type { RedisClient } from './clients.js';
 
 /** Runs a script. In a cluster its keys are all of one hash slot. */
 export type RedisScript = (

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import { AppError } from '../kernel/errors.js';
-import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
-import type { Logger } from './logger.js';
-import { metrics } from './metrics.js';
+import { AppError } from '../../kernel/errors.js';
+import { redisChannels, redisKeys } from '../../kernel/redis-keys.js';
+import type { Logger } from '../logger.js';
+import { metrics } from '../metrics.js';
 import {
   COMMAND_TIMEOUT_MS,
   createCommandClient,
   createPublisher,
   createSubscriber,
   type RedisClient,
-} from './redis-clients.js';
-import { createEcho } from './redis-echo.js';
-import { parseRedisUrl } from './redis-url.js';
+} from './clients.js';
+import { createEcho } from './echo.js';
+import { parseRedisUrl } from './url.js';
 
-export type { RedisClient } from './redis-clients.js';
+export type { RedisClient } from './clients.js';
 
 /** How often, in ms, it is looked whether Redis takes writes and what is published comes back. */
 const CHECK_EVERY_MS = 2_000;

@@ -2,14 +2,20 @@ import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { pino } from 'pino';
-import { redisKeys } from '../../../domain/kernel/redis-keys.js';
-import { createLogger } from '../../../domain/platform/logger.js';
-import { connectRedis, type RedisConnection } from '../../../domain/platform/redis.js';
-import { createEcho } from '../../../domain/platform/redis-echo.js';
-import { type Line, startLine } from '../../e2e/cluster/line.js';
-import { fakeTime } from '../../support/fake-time.js';
-import { later } from '../../support/later.js';
-import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../../support/redis.js';
+import { redisKeys } from '../../../../domain/kernel/redis-keys.js';
+import { createLogger } from '../../../../domain/platform/logger.js';
+import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
+import { createEcho } from '../../../../domain/platform/redis/echo.js';
+import { type Line, startLine } from '../../../e2e/cluster/line.js';
+import { fakeTime } from '../../../support/fake-time.js';
+import { later } from '../../../support/later.js';
+import {
+  hasRedisServer,
+  openConnections,
+  reaches,
+  startRedis,
+  type TestRedis,
+} from '../../../support/redis.js';
 
 const silent = createLogger('silent', 'test');
 

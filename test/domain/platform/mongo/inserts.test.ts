@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { insertInOrder, insertNew, refusedIn } from '../../../domain/platform/inserts.js';
+import { writeErrorsOf } from '../../../../domain/platform/mongo/errors.js';
+import { insertEach, insertInOrder, insertNew } from '../../../../domain/platform/mongo/inserts.js';
 
 /** A model whose inserts fail so; what was asked of it is kept. */
 function failing(error?: unknown) {
@@ -15,6 +16,8 @@ function failing(error?: unknown) {
 
 const DUPLICATE = 11_000;
 const refused = (index: number, code = DUPLICATE) => ({ index, code });
+const bulkError = (...writeErrors: ReturnType<typeof refused>[]) =>
+  Object.assign(new Error('bulk write failed'), { writeErrors });
 const away = new Error('connection closed');
 const records = [{ _id: 1 }, { _id: 2 }, { _id: 3 }];
 
@@ -22,7 +25,7 @@ const records = [{ _id: 1 }, { _id: 2 }, { _id: 3 }];
 const unknown: [what: string, error: unknown][] = [
   ['a lost connection', away],
   ['no refused record', { code: DUPLICATE, writeErrors: [] }],
-  ['another refusal', { writeErrors: [refused(0, 121)] }],
+  ['another refusal', bulkError(refused(0, 121))],
 ];
 
 const outcome = (inserted: Promise<unknown>) => inserted.catch((error) => ({ thrown: error }));
@@ -32,16 +35,16 @@ describe('inserts of many records', () => {
     const { model, asked } = failing();
     expect(await insertNew(model, records)).to.deep.equal([]);
     expect(asked).to.deep.equal([{ records, ordered: false }]);
-    const writeErrors = [refused(2), refused(0)];
-    expect(await insertNew(failing({ writeErrors }).model, records)).to.deep.equal([records[0], records[2]]);
+    const error = bulkError(refused(2), refused(0));
+    expect(await insertNew(failing(error).model, records)).to.deep.equal([records[0], records[2]]);
   });
 
   it('in order: it is told how many are stored before the one that was refused', async () => {
     const { model, asked } = failing();
     expect(await insertInOrder(model, records)).to.equal(3);
     expect(asked).to.deep.equal([{ records, ordered: true }]);
-    expect(await insertInOrder(failing({ writeErrors: [refused(2)] }).model, records)).to.equal(2);
-    expect(await insertInOrder(failing({ writeErrors: [refused(0)] }).model, records)).to.equal(0);
+    expect(await insertInOrder(failing(bulkError(refused(2))).model, records)).to.equal(2);
+    expect(await insertInOrder(failing(bulkError(refused(0))).model, records)).to.equal(0);
   });
 
   for (const [what, error] of unknown) {
@@ -52,8 +55,15 @@ describe('inserts of many records', () => {
   }
 
   it('fail as a whole where one of many refusals is another', async () => {
-    const error = { writeErrors: [refused(0), refused(1, 121)] };
+    const error = bulkError(refused(0), refused(1, 121));
     expect(await outcome(insertNew(failing(error).model, records))).to.deep.equal({ thrown: error });
+  });
+
+  it('each for itself: stored, refused or failed', async () => {
+    const error = bulkError(refused(0), refused(1, 121));
+    expect(await insertEach(failing(error).model, records)).to.deep.equal([false, error, true]);
+    expect(await insertEach(failing().model, records)).to.deep.equal([true, true, true]);
+    expect(await outcome(insertEach(failing(away).model, records))).to.deep.equal({ thrown: away });
   });
 
   it('of nothing ask nothing', async () => {
@@ -64,6 +74,6 @@ describe('inserts of many records', () => {
 
   it('that fail without a word of single records have an unknown outcome', () => {
     for (const error of [undefined, null, 'text', away, { code: DUPLICATE, writeErrors: [] }])
-      expect(refusedIn(error)).to.equal(undefined);
+      expect(writeErrorsOf(error)).to.equal(undefined);
   });
 });

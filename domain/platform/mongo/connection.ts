@@ -1,7 +1,6 @@
 import mongoose, { type ConnectOptions, type Model, type mongo } from 'mongoose';
-import { AppError } from '../kernel/errors.js';
-import { DUPLICATE_KEY } from './inserts.js';
-import { failWritesToClosedConnections } from './mongo-driver.js';
+import { AppError } from '../../kernel/errors.js';
+import { failWritesToClosedConnections } from './driver-internals.js';
 
 /** Longest time, in ms, a request waits for a database that is away before it is answered 503. */
 const UNAVAILABLE_AFTER_MS = 3_000;
@@ -120,103 +119,4 @@ export async function ensureIndexes(uri: string): Promise<void> {
     await builder.close();
   }
   if (missing.length > 0) throw new Error(`missing database indexes: ${missing.join('; ')}`);
-}
-
-/** @returns whether a unique index refused a write */
-export function isDuplicateKey(error: unknown): boolean {
-  return error instanceof Error && (error as { code?: unknown }).code === DUPLICATE_KEY;
-}
-
-/**
- * Reads records as they are stored, past mongoose: building and casting its query costs as much as all else
- * that a small read does here. For reads that everybody makes all the time; values must be of the schema's types,
- * as nothing is cast and no unknown field is refused.
- */
-export function readRecords<T extends object>(
-  model: { collection: unknown },
-  filter: mongo.Filter<T>,
-  options: mongo.FindOptions = {},
-): Promise<T[]> {
-  const collection = model.collection as mongo.Collection<T>;
-  return collection.find<T>(filter, options).toArray();
-}
-
-/** The same for what stages make of records. */
-export function aggregateRecords<T extends object>(
-  model: { collection: unknown },
-  stages: mongo.BSON.Document[],
-  options: mongo.AggregateOptions = {},
-): Promise<T[]> {
-  return (model.collection as mongo.Collection).aggregate<T>(stages, options).toArray();
-}
-
-/** Changes one record, past mongoose as well. @returns the record as it is then; null where there is none */
-export function changeRecord<T extends object>(
-  model: { collection: unknown },
-  filter: mongo.Filter<T>,
-  change: mongo.UpdateFilter<T>,
-): Promise<T | null> {
-  const collection = model.collection as mongo.Collection<T>;
-  return collection.findOneAndUpdate(filter, change, {
-    returnDocument: 'after',
-  }) as unknown as Promise<T | null>;
-}
-
-/** Errors of the driver that mean "the database is away", whatever the operation was. */
-const UNAVAILABLE = new Set([
-  'MongoServerSelectionError',
-  'MongooseServerSelectionError',
-  'MongoNetworkError',
-  'MongoNetworkTimeoutError',
-  'MongoNotConnectedError',
-  'MongoTopologyClosedError',
-  'MongoServerClosedError',
-  'MongoPoolClearedError',
-  'PoolClearedOnNetworkError',
-  'MongoPoolClosedError',
-  'MongoWaitQueueTimeoutError',
-  'MongoOperationTimeoutError',
-  'MongoExpiredSessionError',
-  'MongoClientClosedError',
-  'MongoWriteConcernError',
-]);
-
-/** Server codes of the same meaning: not primary, shutting down, write concern timed out, disk full. */
-const UNAVAILABLE_CODES = new Set([
-  6, 7, 64, 89, 91, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436, 14_031,
-]);
-
-/** The system's codes: the driver passes some on as they are, a write to an ended connection for one. */
-const UNREACHABLE = new Set([
-  'EPIPE',
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-]);
-
-/**
- * A bulk write that failed as a whole. The driver puts its own error's text into a new error of this
- * name and drops the rest: only a write that a server has refused carries a code.
- */
-function isUnjudgedBulkWrite(error: Error): boolean {
-  return error.name === 'MongoBulkWriteError' && typeof (error as { code?: unknown }).code !== 'number';
-}
-
-/** @returns whether the database answers (OutOfDiskSpace), but has no room for what was to be written */
-export function isMongoFull(error: unknown): boolean {
-  return error instanceof Error && (error as { code?: unknown }).code === 14_031;
-}
-
-/** @returns whether the error says that the database cannot be reached or cannot write right now */
-export function isMongoAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (UNAVAILABLE.has(error.name) || isUnjudgedBulkWrite(error)) return true;
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'number' && UNAVAILABLE_CODES.has(code)) return true;
-  if (typeof code === 'string' && UNREACHABLE.has(code)) return true;
-  return error.name === 'MongooseError' && /before initial connection/.test(error.message);
 }

@@ -1,4 +1,4 @@
-import type { RedisClient } from './redis-clients.js';
+import type { RedisClient } from './clients.js';
 
 /** So many echoes missed on a connection that looks alive, and the subscriber connects anew. */
 const MAX_MISSED = 3;

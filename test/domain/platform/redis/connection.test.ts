@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { Server } from 'socket.io';
-import { redisChannels } from '../../../domain/kernel/redis-keys.js';
-import { createLogger } from '../../../domain/platform/logger.js';
-import { metrics } from '../../../domain/platform/metrics.js';
-import { connectRedis, type RedisConnection } from '../../../domain/platform/redis.js';
-import { createSocketAdapter } from '../../../domain/platform/socket-adapter.js';
-import { eventually } from '../../support/eventually.js';
+import { redisChannels } from '../../../../domain/kernel/redis-keys.js';
+import { createLogger } from '../../../../domain/platform/logger.js';
+import { metrics } from '../../../../domain/platform/metrics.js';
+import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
+import { createSocketAdapter } from '../../../../domain/platform/socket-adapter.js';
+import { eventually } from '../../../support/eventually.js';
 import {
   freePort,
   hasRedisServer,
@@ -15,7 +15,7 @@ import {
   reaches,
   startRedis,
   type TestRedis,
-} from '../../support/redis.js';
+} from '../../../support/redis.js';
 
 /** Any promise nobody awaited fails the test that is running: mocha sees to it. */
 describe('the connection to Redis', () => {
