@@ -1,32 +1,31 @@
+/** All changes to the MongoDB driver. Reasons, figures and exits: docs/decisions/patched-internals.md. */
 import { createRequire } from 'node:module';
 
-/** The part of the driver's connection that is mended here. */
+/** What is used of the driver's internal class. */
 interface DriverConnection {
-  closed: boolean;
   error: Error | null;
   once(event: 'close', listener: () => void): void;
   removeListener(event: 'close', listener: () => void): void;
   writeCommand(command: unknown, options: unknown): Promise<void>;
 }
 
-const mended = Symbol('writes to closed connections fail');
+const patched = Symbol('patched');
 
 /**
  * Makes the driver's writes fail when their connection closes.
  *
- * The driver (seen in 7.8) encodes a command, writes it, and where the socket does not take it at once
- * waits for `drain`. When the connection is closed in between, as by a server that goes down, neither
- * `drain` nor `error` ever comes: the operation neither fails nor times out, `timeoutMS` included, and
- * whoever waits for it waits for ever: a request, a room's queue, a sweep.
+ * The driver (7.8) writes a command and, if the socket's buffer is full, waits for `drain`. If the connection
+ * closes meanwhile, neither `drain` nor `error` is emitted: the operation never ends, whatever its time-outs,
+ * and blocks a request, a room's queue or a sweep.
  */
 export function failWritesToClosedConnections(): void {
   const require = createRequire(createRequire(import.meta.url).resolve('mongoose'));
   const { Connection } = require('mongodb/lib/cmap/connection.js') as {
-    Connection: { prototype: DriverConnection & { [mended]?: true } };
+    Connection: { prototype: DriverConnection & { [patched]?: true } };
   };
   const { prototype } = Connection;
-  if (prototype[mended]) return;
-  prototype[mended] = true;
+  if (prototype[patched]) return;
+  prototype[patched] = true;
   const { writeCommand } = prototype;
   prototype.writeCommand = async function (command, options) {
     let onClose = () => {};

@@ -1,69 +1,74 @@
 import type { RedisClient } from './clients.js';
 
-/** So many echoes missed on a connection that looks alive, and the subscriber connects anew. */
+/** Echoes missed in a row on a seemingly open connection, after which the subscriber reconnects. */
 const MAX_MISSED = 3;
 
-/** Proves that the path through Redis lives: what we publish comes back to us. */
-export interface Echo {
-  /** Publishes to ourselves. @returns whether it came back in time */
-  heard(): Promise<boolean>;
-}
+/** Checks the path through Redis: a published message must come back to the subscriber. */
+export class RedisEcho {
+  readonly #publisher: RedisClient;
+  readonly #subscriber: RedisClient;
+  readonly #channel: string;
+  readonly #ordered: boolean;
+  readonly #timeoutMs: number;
+  #nonce = 0;
+  #received = () => {};
+  #missed = 0;
 
-/**
- * @param channel of this process alone
- * @param ordered whether a server answers a connection in the order it was asked; not so of a cluster
- * @param withinMs time for the way there and back
- */
-export function createEcho(
-  publisher: RedisClient,
-  subscriber: RedisClient,
-  channel: string,
-  ordered: boolean,
-  withinMs: number,
-): Echo {
-  const own = Buffer.from(channel);
-  let nonce = 0;
-  let settle = () => {};
-  let missed = 0;
-
-  subscriber.on('messageBuffer', (from: Buffer, message: Buffer) => {
-    if (from.equals(own) && Number(message) === nonce) settle();
-  });
-  void subscriber.subscribe(channel);
-
-  async function publish(number: number): Promise<void> {
-    try {
-      // What was subscribed again after an outage stands when a command sent behind it is answered.
-      if (ordered) await subscriber.ping();
-      await publisher.publish(channel, String(number));
-    } catch {
-      // The subscriber was cut off meanwhile, which its owner has seen.
-    }
+  /**
+   * @param channel of this process only
+   * @param options.ordered whether a connection's commands are answered in order: not so in a cluster
+   * @param options.timeoutMs for the way there and back
+   */
+  constructor(
+    publisher: RedisClient,
+    subscriber: RedisClient,
+    channel: string,
+    options: { ordered: boolean; timeoutMs: number },
+  ) {
+    this.#publisher = publisher;
+    this.#subscriber = subscriber;
+    this.#channel = channel;
+    this.#ordered = options.ordered;
+    this.#timeoutMs = options.timeoutMs;
+    const own = Buffer.from(channel);
+    subscriber.on('messageBuffer', (from: Buffer, message: Buffer) => {
+      if (from.equals(own) && Number(message) === this.#nonce) this.#received();
+    });
+    void subscriber.subscribe(channel);
   }
 
-  function send(): Promise<boolean> {
-    nonce += 1;
+  /** @returns whether the echo came back in time */
+  async send(): Promise<boolean> {
+    if (this.#subscriber.status !== 'ready') return false;
+    const heard = await this.#sendOnce();
+    this.#missed = heard ? 0 : this.#missed + 1;
+    // Half-open, or connected to the former master.
+    if (this.#missed >= MAX_MISSED && this.#subscriber.status === 'ready') {
+      this.#missed = 0;
+      this.#subscriber.disconnect(true);
+    }
+    return heard;
+  }
+
+  #sendOnce(): Promise<boolean> {
+    this.#nonce += 1;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), withinMs);
-      settle = () => {
+      const timer = setTimeout(() => resolve(false), this.#timeoutMs);
+      this.#received = () => {
         clearTimeout(timer);
         resolve(true);
       };
-      void publish(nonce);
+      void this.#publish(this.#nonce);
     });
   }
 
-  return {
-    async heard() {
-      if (subscriber.status !== 'ready') return false;
-      const heard = await send();
-      // Half-open, or left on what was the master: it looks connected and hears nothing.
-      missed = heard ? 0 : missed + 1;
-      if (missed >= MAX_MISSED && subscriber.status === 'ready') {
-        missed = 0;
-        subscriber.disconnect(true);
-      }
-      return heard;
-    },
-  };
+  async #publish(nonce: number): Promise<void> {
+    try {
+      // Answered after all resubscriptions of a reconnect, which precede it on the connection.
+      if (this.#ordered) await this.#subscriber.ping();
+      await this.#publisher.publish(this.#channel, String(nonce));
+    } catch {
+      // The subscriber was disconnected meanwhile, which its `close` event reports.
+    }
+  }
 }

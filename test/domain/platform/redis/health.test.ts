@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { redisKeys } from '../../../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
-import { createEcho } from '../../../../domain/platform/redis/echo.js';
+import { RedisEcho } from '../../../../domain/platform/redis/echo.js';
 import { type Line, startLine } from '../../../e2e/cluster/line.js';
 import { fakeTime } from '../../../support/fake-time.js';
 import { later } from '../../../support/later.js';
@@ -179,7 +179,7 @@ describe('the path through Redis', () => {
       const publish = async (channel: string, message: string) =>
         subscriber.emit('messageBuffer', Buffer.from(channel), Buffer.from(message));
       const clients = [{ publish }, subscriber] as unknown as [Cluster, Cluster];
-      const heard = createEcho(...clients, 'echo', false, 1_000).heard();
+      const heard = new RedisEcho(...clients, 'echo', { ordered: false, timeoutMs: 1_000 }).send();
       await time.pass(0);
       expect(time.pending).equal(0);
       expect(await heard).equal(true);
