@@ -1,39 +1,39 @@
 import type { Actor } from '../kernel/actor.js';
-import type { ArticleDetail } from './articles/article.presenter.js';
-import { type ArticleDraft, createArticle } from './articles/create-article.js';
-import { deleteArticle } from './articles/delete-article.js';
-import { type ArticleChanges, editArticle } from './articles/edit-article.js';
-import { type ArticleList, type ArticleQuery, listArticles } from './articles/list-articles.js';
-import { readArticle } from './articles/read-article.js';
-import { createTrending } from './articles/trending.js';
-import { addBookmark } from './bookmarks/add-bookmark.js';
-import { removeBookmark } from './bookmarks/remove-bookmark.js';
-import type { CommentView } from './comments/comment.presenter.js';
-import { type CommentDraft, createComment } from './comments/create-comment.js';
-import { deleteComment } from './comments/delete-comment.js';
-import { editComment } from './comments/edit-comment.js';
-import { listComments } from './comments/list-comments.js';
+import { addBookmark } from './add-bookmark.js';
+import type { ArticleDetail } from './article.presenter.js';
+import type { CommentView } from './comment.presenter.js';
 import type { CommunityDeps } from './community-deps.js';
 import { createCounters } from './counters.js';
-import { giveHeart } from './hearts/give-heart.js';
-import type { HeartTarget } from './hearts/heart.model.js';
-import { takeHeart } from './hearts/take-heart.js';
+import { type ArticleDraft, createArticle } from './create-article.js';
+import { type CommentDraft, createComment } from './create-comment.js';
+import { deleteArticle } from './delete-article.js';
+import { deleteComment } from './delete-comment.js';
+import { type ArticleChanges, editArticle } from './edit-article.js';
+import { editComment } from './edit-comment.js';
+import { giveHeart } from './give-heart.js';
+import type { HeartTarget } from './heart.model.js';
+import { type ArticleList, type ArticleQuery, listArticles } from './list-articles.js';
+import { listComments } from './list-comments.js';
+import { readArticle } from './read-article.js';
+import { removeBookmark } from './remove-bookmark.js';
 import { type RestoredArticle, restoreArticles } from './restore.js';
 import { createSweep } from './sweep.js';
+import { takeHeart } from './take-heart.js';
+import { Trending } from './trending.js';
 
-export type { ArticleDetail, ArticleSummary } from './articles/article.presenter.js';
-export type { ArticleDraft } from './articles/create-article.js';
-export type { ArticleChanges } from './articles/edit-article.js';
-export type { ArticleList, ArticleQuery } from './articles/list-articles.js';
-export type { CommentView, ReplyView } from './comments/comment.presenter.js';
-export type { CommentDraft } from './comments/create-comment.js';
-export type { HeartTarget } from './hearts/heart.model.js';
+export type { ArticleDetail, ArticleSummary } from './article.presenter.js';
+export type { CommentView, ReplyView } from './comment.presenter.js';
+export type { ArticleDraft } from './create-article.js';
+export type { CommentDraft } from './create-comment.js';
+export type { ArticleChanges } from './edit-article.js';
+export type { HeartTarget } from './heart.model.js';
+export type { ArticleList, ArticleQuery } from './list-articles.js';
 export type { RestoredArticle, RestoredComment, RestoredHeart } from './restore.js';
 export { checkCommunity } from './verify-community.js';
 
 /**
  * The community board: articles, comments, hearts and bookmarks. (contract, section 3)
- * Errors are AppErrors of the codes named; `reader` is who asks, where known.
+ * Errors are AppErrors of the codes named; `reader` is the caller, if known.
  */
 export interface Community {
   /** @returns the article's number */
@@ -61,21 +61,21 @@ export interface Community {
   giveHeart(actor: Actor, target: HeartTarget, id: number): Promise<number>;
   /** @returns the target's hearts @throws ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, HEART_NOT_FOUND */
   takeHeart(actor: Actor, target: HeartTarget, id: number): Promise<number>;
-  /** Stores articles of a known past, with what hangs on them; repeating it changes nothing. */
+  /** Stores articles with their numbers, times, comments and hearts; repeating it changes nothing. */
   restoreArticles(articles: RestoredArticle[]): Promise<void>;
   /**
    * Finishes what a crash left unfinished; may run at any time and on every process.
-   * @param signal ends it behind the record that it is at
+   * @param signal stops it after the current record
    */
   sweep(signal?: AbortSignal): Promise<void>;
 }
 
-/** Binds the use cases to what they work with; needs a connected database (platform/mongo). */
-export function createCommunity(given: Omit<CommunityDeps, 'counters' | 'trending'>): Community {
+/** Binds the use cases to their dependencies; needs a connected database. */
+export function createCommunity(base: Omit<CommunityDeps, 'counters' | 'trending'>): Community {
   const deps: CommunityDeps = {
-    ...given,
+    ...base,
     counters: createCounters(),
-    trending: createTrending(given.clock, given.events),
+    trending: new Trending(base.clock, base.events),
   };
   return {
     createArticle: (actor, draft) => createArticle(deps, actor, draft),

@@ -1,24 +1,18 @@
 import { coalesce } from '../platform/single-flight.js';
 
-/**
- * Stored counts that equal their records after any crash, without transactions.
- * Why this is right: docs/decisions/counters.md.
- */
-
-/** One stored count: where its version is read, what is counted, how the result is stored. */
+/** A stored count that equals its records after any crash, without transactions: docs/decisions/counters.md. */
 export interface StoredCount {
-  /** The version of the stored count, or undefined when its record is not there (any more). */
+  /** The version of the stored count; undefined if its record is not live. */
   readVersion(id: number): Promise<number | undefined>;
-  /** Counts the records, from an index. */
+  /** Counts the records, from an index only. */
   count(id: number): Promise<number>;
-  /** Stores the count with version + 1 if the version still stands. @returns whether it did */
+  /** Stores the count and version + 1 if the version is unchanged. @returns whether it was */
   store(id: number, version: number, count: number): Promise<boolean>;
 }
 
 /**
- * @returns a function that brings one stored count in line with its records. A caller writes its
- *   record first; the count returned, and stored, is from after that write. Undefined when the
- *   counted thing is not there.
+ * @returns a function that recounts and stores. The result includes what the caller wrote before the call;
+ *   undefined if the record with the count is not live.
  */
 export function createRecount({
   readVersion,
@@ -30,8 +24,7 @@ export function createRecount({
       const version = await readVersion(id);
       if (version === undefined) return undefined;
       const counted = await count(id);
-      // A miss means that another process stored a count meanwhile, perhaps one from before our
-      // caller's write, perhaps from after: only counting again tells.
+      // Another process stored a count meanwhile, which may or may not include the caller's write.
       if (await store(id, version, counted)) return counted;
     }
   });

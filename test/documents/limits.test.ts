@@ -135,7 +135,7 @@ const told: [
   ['domain/chat/recent-clients.ts RECENT_MS', min, [operations, 'or # passed'], [contract, 'in the last #.']],
   // Community and adoption.
   [
-    'domain/community/articles/list-articles.ts MAX_AUTHORS',
+    'domain/community/list-articles.ts MAX_AUTHORS',
     count,
     [decisions('community-rules'), 'takes the first # members'],
   ],
@@ -252,7 +252,7 @@ const told: [
   ],
   ['domain/members/authenticate.ts TRUSTED_MS', s, [decisions('identity'), 'remembered for #, because']],
   // Redis.
-  ['domain/platform/redis/clients.ts MAX_MESSAGE', mib, [operations, 'or larger than #']],
+  ['domain/platform/redis/ioredis-internals.ts MAX_MESSAGE', mib, [operations, 'or larger than #']],
   [
     'domain/platform/redis/connection.ts CHECK_EVERY_MS',
     s,

@@ -114,7 +114,7 @@ describe('the domain of a process', () => {
 
     it('leaves nothing that listens to Redis when it is closed', async () => {
       const redis = await connections.connect(server.url);
-      const { on } = redis;
+      const on = redis.on.bind(redis);
       let listening = 0;
       redis.on = (...listener) => {
         const stop = on(...listener);

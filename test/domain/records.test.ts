@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Article } from '../../domain/community/articles/article.model.js';
-import { Bookmark } from '../../domain/community/bookmarks/bookmark.model.js';
-import { Comment } from '../../domain/community/comments/comment.model.js';
+import { Article } from '../../domain/community/article.model.js';
+import { Bookmark } from '../../domain/community/bookmark.model.js';
+import { Comment } from '../../domain/community/comment.model.js';
 import { Member } from '../../domain/members/member.model.js';
 
 const now = new Date();

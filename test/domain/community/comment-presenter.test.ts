@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { CommentRecord } from '../../../domain/community/comments/comment.model.js';
-import { presentComments } from '../../../domain/community/comments/comment.presenter.js';
+import type { CommentRecord } from '../../../domain/community/comment.model.js';
+import { presentComments } from '../../../domain/community/comment.presenter.js';
 import { createLocalDateTime } from '../../../domain/kernel/local-date-time.js';
 
 function comment(_id: number, over: Partial<CommentRecord> = {}): CommentRecord {

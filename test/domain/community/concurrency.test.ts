@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import { type Board, buildBoard, outcome } from '../../support/community.js';
 
 function tally(outcomes: string[]): Record<string, number> {

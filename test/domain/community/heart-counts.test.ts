@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
-import { createHeartCounts, type HeartCounts } from '../../../domain/community/hearts/heart-counts.js';
+import { Heart } from '../../../domain/community/heart.model.js';
+import { HeartCounts } from '../../../domain/community/heart-counts.js';
 import { interceptCalls } from '../../support/database-calls.js';
 import { service } from '../../support/service.js';
 
@@ -44,7 +44,7 @@ describe('the tally of hearts', () => {
   beforeEach(() => {
     now += 30 * DAY;
     article += 1;
-    tally = createHeartCounts({ now: () => now });
+    tally = new HeartCounts({ now: () => now });
   });
 
   afterEach(async () => {
@@ -60,7 +60,7 @@ describe('the tally of hearts', () => {
 
   /** The article's hearts by the full count, and by the single one that follows a change here. */
   async function counts(): Promise<unknown[]> {
-    const other = createHeartCounts({ now: () => now });
+    const other = new HeartCounts({ now: () => now });
     await other.update();
     const full = other.counts.get(article);
     other.markDirty(article);

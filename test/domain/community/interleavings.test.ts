@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import {
   type Board,

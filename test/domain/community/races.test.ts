@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { Bookmark } from '../../../domain/community/bookmarks/bookmark.model.js';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Bookmark } from '../../../domain/community/bookmark.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { type Board, buildBoard, expectConsistent, outcome } from '../../support/community.js';
 import { type DatabaseCall, interceptCalls, meanwhile } from '../../support/database-calls.js';

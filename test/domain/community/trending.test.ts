@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { listArticles } from '../../../domain/community/articles/list-articles.js';
-import { createTrending } from '../../../domain/community/articles/trending.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
+import { listArticles } from '../../../domain/community/list-articles.js';
+import type { Trending } from '../../../domain/community/trending.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { createLocalDateTime } from '../../../domain/kernel/local-date-time.js';
@@ -136,16 +136,15 @@ describe('hot and weekly', () => {
   it('are the best of all time each by itself, where one window alone is empty', async () => {
     const [best, leader] = [await write(), await write()];
     await Article.updateOne({ _id: best }, { $set: { hearts: 1_000_000 } });
-    const standing = { articleId: leader, authorNo: 1, title: 'A title' };
+    const trending = { articleId: leader, authorNo: 1, title: 'A title' };
     const { members } = (await service()).domain;
     for (const window of ['hot', 'weekly'] as const) {
       const list = await listArticles(
         {
           directory: members.directory,
           trending: {
-            ...createTrending(board.clock, createEventBus()),
-            standing: async () => ({ hot: undefined, weekly: undefined, [window]: standing }),
-          },
+            current: async () => ({ hot: undefined, weekly: undefined, [window]: trending }),
+          } as unknown as Trending,
           localTime: createLocalDateTime('UTC'),
         },
         { order: 'recent', page: 1, size: 1 },

@@ -1,6 +1,6 @@
-import type { Actor } from '../../kernel/actor.js';
-import type { LocalDateTime } from '../../kernel/local-date-time.js';
-import type { ArticleRecord } from './article.model.js';
+import type { Actor } from '../kernel/actor.js';
+import type { LocalDateTime } from '../kernel/local-date-time.js';
+import type { ArticleRecord, SummarisedArticle } from './article.model.js';
 
 /** The documented article detail. */
 export interface ArticleDetail {
@@ -32,10 +32,10 @@ export interface ArticleSummary {
   thumbnail: string;
 }
 
-/** What of an author is shown; a member who is not on record any more has no name to show. */
+/** Undefined for a member who is no longer stored: their name is shown as empty. */
 type Author = Pick<Actor, 'nickname' | 'profile'> | undefined;
 
-/** @param reader who asks, if known: decides `mine` */
+/** @param reader the caller, if known: decides `mine` */
 export function presentArticle(
   article: ArticleRecord,
   author: Author,
@@ -62,14 +62,8 @@ export function presentArticle(
   };
 }
 
-/** What stands for a thumbnail that is not there: the one text for which the legacy app shows no picture. */
+/** A missing thumbnail: the only text for which the legacy app shows no picture. */
 const NO_THUMBNAIL = 'NONE';
-
-/** What of an article its summary needs: lists read no more than this. */
-export type SummarisedArticle = Pick<
-  ArticleRecord,
-  '_id' | 'authorNo' | 'title' | 'context' | 'views' | 'comments' | 'hearts' | 'publishedAt' | 'thumbnail'
->;
 
 export function presentArticleSummary(
   article: SummarisedArticle,

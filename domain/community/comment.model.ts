@@ -1,8 +1,9 @@
 import { model, Schema } from 'mongoose';
+import { readRecords } from '../platform/mongo/records.js';
 
 /**
- * `live`: shown. `flagged`: deleted, shown without its text because live replies hang on it.
- * `gone`: deleted and not shown.
+ * `live`: shown. `flagged`: deleted, but shown without its text because it has live replies. `gone`: deleted
+ * and not shown.
  */
 export type CommentState = 'live' | 'flagged' | 'gone';
 
@@ -10,18 +11,18 @@ export interface CommentRecord {
   /** Comment number; numbers rise, so a higher one is newer. Replies are numbered with comments. */
   _id: number;
   articleId: number;
-  /** The comment a reply answers; 0 for a comment on the article itself. */
+  /** The comment that a reply answers; 0 for a comment on the article. */
   parentId: number;
   authorNo: number;
   context: string;
   state: CommentState;
   publishedAt: Date;
-  /** Stored counts are recounts of the records under compare-and-set; see recount.ts. */
+  /** Stored count and its version: recount.ts. */
   hearts: number;
   heartsVersion: number;
-  /** Guards the step between `flagged` and `gone`, which follows the number of live replies. */
+  /** Version of the choice between `flagged` and `gone`, which follows the number of live replies. */
   repliesVersion: number;
-  /** Since when a creation or deletion is under way whose consequences are not all done yet. */
+  /** Start of a creation or deletion whose consequences are unfinished. */
   pending?: Date;
 }
 
@@ -41,11 +42,16 @@ const schema = new Schema<CommentRecord>(
   },
   { versionKey: false, collection: 'comments' },
 );
-// An article's comments in order, and their number from the index alone.
+// An article's comments in order; their count reads the index only.
 schema.index({ articleId: 1, state: 1, _id: 1 });
 // Whether a comment has live replies.
 schema.index({ parentId: 1, state: 1 });
-// What the sweep looks for; nearly always empty.
+// For the sweep; nearly always empty.
 schema.index({ pending: 1 }, { partialFilterExpression: { pending: { $exists: true } } });
 
 export const Comment = model('Comment', schema);
+
+/** An article's live and flagged comments, past mongoose. */
+export function readShownComments(articleId: number): Promise<CommentRecord[]> {
+  return readRecords<CommentRecord>(Comment, { articleId, state: { $in: ['live', 'flagged'] } });
+}

@@ -1,10 +1,10 @@
-import { AppError } from '../../kernel/errors.js';
-import { Article } from '../articles/article.model.js';
+import { AppError } from '../kernel/errors.js';
+import { Article } from './article.model.js';
 import { Comment } from './comment.model.js';
 
 /**
- * The live comment of a number, for what is done to it.
- * @throws AppError COMMENT_NOT_FOUND when there is none, or it or its article was deleted
+ * The live comment with this number.
+ * @throws AppError COMMENT_NOT_FOUND if there is none, or it or its article was deleted
  */
 export async function requireComment(
   commentId: number,

@@ -1,5 +1,5 @@
-import type { Actor } from '../../kernel/actor.js';
-import type { LocalDateTime } from '../../kernel/local-date-time.js';
+import type { Actor } from '../kernel/actor.js';
+import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { CommentRecord } from './comment.model.js';
 
 /** The documented reply: a comment without replies of its own. */
@@ -25,10 +25,10 @@ export interface CommentView extends ReplyView {
   comments: ReplyView[];
 }
 
-/** What all comments of one answer are presented with. */
+/** What all comments of a response are presented with. */
 export interface CommentViewing {
   authors: ReadonlyMap<number, Pick<Actor, 'nickname' | 'profile'>>;
-  /** Who asks, if known: decides `mine`. */
+  /** The caller, if known: decides `mine`. */
   reader: Actor | undefined;
   localTime: LocalDateTime;
 }
@@ -51,8 +51,8 @@ function presentReply(comment: CommentRecord, { authors, reader, localTime }: Co
 }
 
 /**
- * Arranges an article's comments as they are shown: oldest first, each with its replies, oldest
- * first. A reply is shown only while it is live and its comment is shown.
+ * Comments with their replies, both oldest first. A reply is shown while it is live and its comment is
+ * shown.
  */
 export function presentComments(comments: CommentRecord[], viewing: CommentViewing): CommentView[] {
   const inOrder = [...comments].sort((a, b) => a._id - b._id);

@@ -1,14 +1,13 @@
-import type { Actor } from '../../kernel/actor.js';
-import { AppError } from '../../kernel/errors.js';
-import { changeRecord } from '../../platform/mongo/records.js';
-import type { CommunityDeps } from '../community-deps.js';
-import { Article, type ArticleRecord } from './article.model.js';
+import type { Actor } from '../kernel/actor.js';
+import { AppError } from '../kernel/errors.js';
+import { Article, countView } from './article.model.js';
 import { type ArticleDetail, presentArticle } from './article.presenter.js';
+import type { CommunityDeps } from './community-deps.js';
 
 /**
- * Shows an article and counts the view; the count shown includes it.
+ * Shows an article and counts the view, which the count shown includes.
  *
- * @param reader who asks, if known
+ * @param reader the caller, if known
  * @param peek counts no view
  * @throws AppError ARTICLE_NOT_FOUND
  */
@@ -18,10 +17,9 @@ export async function readArticle(
   articleId: number,
   peek = false,
 ): Promise<ArticleDetail> {
-  const live = { _id: articleId, state: 'live' } as const;
   const article = peek
-    ? await Article.findOne(live).lean()
-    : await changeRecord<ArticleRecord>(Article, live, { $inc: { views: 1 } });
+    ? await Article.findOne({ _id: articleId, state: 'live' }).lean()
+    : await countView(articleId);
   if (!article) throw new AppError('ARTICLE_NOT_FOUND');
   if (!peek) trending.viewed(articleId);
   const authors = await directory.lookUp([article.authorNo]);

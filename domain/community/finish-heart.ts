@@ -1,18 +1,18 @@
-import { AppError } from '../../kernel/errors.js';
-import { announceOrLeave } from '../announce.js';
-import type { CommunityDeps } from '../community-deps.js';
+import { AppError } from '../kernel/errors.js';
+import { tryAnnounce } from './announce.js';
+import type { CommunityDeps } from './community-deps.js';
 import { Heart, type HeartTarget, type StoredHeart } from './heart.model.js';
 
-/** What a caller is told whose heart's target was deleted while it was being written. */
+/** For a heart whose target was deleted meanwhile. */
 export function targetNotFound(target: HeartTarget): AppError {
   return new AppError(target === 'article' ? 'ARTICLE_NOT_FOUND' : 'COMMENT_NOT_FOUND');
 }
 
 /**
- * Does what follows from a heart given or taken: the count, and for articles the leaders'
- * announcement; then clears its mark. May be repeated, so a sweep can finish it after a crash.
+ * Finishes giving or removing a heart: updates the count, announces trending articles, clears the mark.
+ * Repeatable, so that a sweep can finish it after a crash.
  *
- * @returns how many hearts the target has now, or undefined when it is not live (any more)
+ * @returns how many hearts the target has, undefined if it is not live
  */
 export async function finishHeart(
   { counters, trending, logger }: Pick<CommunityDeps, 'counters' | 'trending' | 'logger'>,
@@ -22,13 +22,13 @@ export async function finishHeart(
   if (target === 'article') trending.heartsChanged(id);
   const count = await (target === 'article' ? counters.articleHearts(id) : counters.commentHearts(id));
   if (count === undefined) {
-    // Its target's hearts may have been removed before this one was there.
+    // The target's hearts may have been removed before this one was stored.
     await Heart.deleteOne({ _id });
     return undefined;
   }
-  const announced = target === 'comment' || (await announceOrLeave(logger, () => trending.announce()));
+  const announced = target === 'comment' || (await tryAnnounce(logger, () => trending.announce()));
   if (!announced) return count;
-  // A later give or take by the same member has its own turn, and its own mark to clear.
+  // Keeps the mark of a later change by the same member, which has another `turn`.
   await (on ? Heart.updateOne({ _id, turn }, { $unset: { pending: 1 } }) : Heart.deleteOne({ _id, turn }));
   return count;
 }

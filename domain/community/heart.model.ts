@@ -7,19 +7,19 @@ export interface HeartRecord {
   /** Number of the article or comment. */
   id: number;
   memberNo: number;
-  /** The article the target is or belongs to: what a deleted article's hearts are removed by. */
+  /** The article that the target is or belongs to: a deleted article's hearts are removed by it. */
   articleId: number;
-  /** False once taken back, until the count has followed; then the record goes. */
+  /** False once removed, until the count is updated; then the record is deleted. */
   on: boolean;
   /** When it was given. */
   at: Date;
-  /** Counts gives and takes, so that who finishes one never clears the mark of a later one. */
+  /** Number of the change, so that finishing one does not clear the mark of a later one. */
   turn: number;
-  /** Since when a give or take is under way whose count and announcement are not done yet. */
+  /** Start of a change whose count and announcement are unfinished. */
   pending?: Date;
 }
 
-/** A record as it is read back. */
+/** A record as read. */
 export type StoredHeart = HeartRecord & { _id: Types.ObjectId };
 
 const schema = new Schema<HeartRecord>(
@@ -33,16 +33,16 @@ const schema = new Schema<HeartRecord>(
     turn: Number,
     pending: Date,
   },
-  // The interface calls the target's number `id`; mongoose's virtual of that name would hide it.
+  // Without mongoose's virtual `id`, which would hide the field.
   { id: false, versionKey: false, collection: 'hearts' },
 );
-// One heart per member and target, whatever happens at once (fault 31).
+// One heart per member and target, under any concurrency (fault 31).
 schema.index({ target: 1, id: 1, memberNo: 1 }, { unique: true });
-// One target's count, of all time or of a window, and the tally of a window, from the index alone.
+// A target's count, overall or in a window, and the counts of a window, from the index only.
 schema.index({ target: 1, id: 1, on: 1, at: 1 });
 schema.index({ target: 1, on: 1, at: 1, id: 1 });
 schema.index({ articleId: 1 });
-// What the sweep looks for; nearly always empty.
+// For the sweep; nearly always empty.
 schema.index({ pending: 1 }, { partialFilterExpression: { pending: { $exists: true } } });
 
 export const Heart = model('Heart', schema);

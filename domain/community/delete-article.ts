@@ -1,16 +1,16 @@
-import type { Actor } from '../../kernel/actor.js';
-import { AppError } from '../../kernel/errors.js';
-import { Bookmark } from '../bookmarks/bookmark.model.js';
-import { Comment } from '../comments/comment.model.js';
-import type { CommunityDeps } from '../community-deps.js';
-import { Heart } from '../hearts/heart.model.js';
+import type { Actor } from '../kernel/actor.js';
+import { AppError } from '../kernel/errors.js';
 import { Article } from './article.model.js';
-import { mayChangeArticle } from './article.policy.js';
+import { Bookmark } from './bookmark.model.js';
+import { Comment } from './comment.model.js';
+import { mayChange } from './community.policy.js';
+import type { CommunityDeps } from './community-deps.js';
+import { Heart } from './heart.model.js';
 import { requireArticle } from './require-article.js';
 
 /**
- * Flags an article as deleted, which makes it and its comments 404 at once, and removes its hearts
- * and bookmarks and its comments' hearts.
+ * Flags an article as deleted, from when on it and its comments are 404, and removes its bookmarks, its
+ * hearts and its comments' hearts.
  *
  * @throws AppError ARTICLE_NOT_FOUND, FORBIDDEN
  */
@@ -20,7 +20,7 @@ export async function deleteArticle(
   articleId: number,
 ): Promise<void> {
   const article = await requireArticle(articleId);
-  if (!mayChangeArticle(actor, article)) {
+  if (!mayChange(actor, article)) {
     throw new AppError('FORBIDDEN', 'only its author may delete an article');
   }
   const { matchedCount } = await Article.updateOne(
@@ -33,8 +33,8 @@ export async function deleteArticle(
 }
 
 /**
- * Removes what hangs on a deleted article; may be repeated, so a sweep can finish it after a crash.
- * Every version moves after the hearts are gone: a recount that began before stores nothing.
+ * Removes a deleted article's hearts and bookmarks; repeatable, so that a sweep can finish it after a crash.
+ * The versions are raised after the hearts are gone: a recount begun before stores nothing.
  */
 export async function finishArticleDeletion(articleId: number): Promise<void> {
   await Promise.all([Heart.deleteMany({ articleId }), Bookmark.deleteMany({ articleId })]);

@@ -14,7 +14,7 @@ const schema = new Schema<BookmarkRecord>(
   },
   { versionKey: false, collection: 'bookmarks' },
 );
-// One bookmark per member and article; also finds those of a deleted article.
+// One bookmark per member and article; also finds a deleted article's.
 schema.index({ articleId: 1, memberNo: 1 }, { unique: true });
 
 export const Bookmark = model('Bookmark', schema);

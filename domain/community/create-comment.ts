@@ -1,19 +1,19 @@
-import type { Actor } from '../../kernel/actor.js';
-import { AppError } from '../../kernel/errors.js';
-import { nextNumbers } from '../../platform/sequence.model.js';
-import { requireArticle } from '../articles/require-article.js';
-import type { CommunityDeps } from '../community-deps.js';
+import type { Actor } from '../kernel/actor.js';
+import { AppError } from '../kernel/errors.js';
+import { nextNumbers } from '../platform/sequence.model.js';
 import { Comment, type CommentRecord } from './comment.model.js';
+import type { CommunityDeps } from './community-deps.js';
 import { finishComment } from './finish-comment.js';
+import { requireArticle } from './require-article.js';
 
 export interface CommentDraft {
   articleId: number;
-  /** The comment to answer; 0 for a comment on the article itself. */
+  /** The comment to answer; 0 for a comment on the article. */
   parentId: number;
   context: string;
 }
 
-/** @throws AppError COMMENT_NOT_FOUND, or INVALID_INPUT for one that cannot be answered here */
+/** @throws AppError COMMENT_NOT_FOUND; INVALID_INPUT for a comment that cannot be answered here */
 async function requireParent({ parentId, articleId }: CommentDraft): Promise<void> {
   const parent = await Comment.findOne(
     { _id: parentId, state: 'live' },
@@ -29,20 +29,20 @@ async function requireParent({ parentId, articleId }: CommentDraft): Promise<voi
 }
 
 /**
- * Writes a comment or a reply, counts it and tells the member it answers.
+ * Stores a comment or reply, counts it and notifies the author of what it answers.
  *
  * @returns its number
  * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, INVALID_INPUT
  */
 export async function createComment(
-  parts: Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'logger'>,
+  deps: Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'logger'>,
   actor: Actor,
   draft: CommentDraft,
 ): Promise<number> {
   const { articleId, parentId, context } = draft;
   await requireArticle(articleId);
   if (parentId !== 0) await requireParent(draft);
-  const now = new Date(parts.clock.now());
+  const now = new Date(deps.clock.now());
   const comment: CommentRecord = {
     _id: await nextNumbers('comment'),
     articleId,
@@ -57,7 +57,7 @@ export async function createComment(
     pending: now,
   };
   await Comment.create(comment);
-  // The article may have been deleted while the comment was being written.
-  if (!(await finishComment(parts, comment))) throw new AppError('ARTICLE_NOT_FOUND');
+  // The article was deleted meanwhile.
+  if (!(await finishComment(deps, comment))) throw new AppError('ARTICLE_NOT_FOUND');
   return comment._id;
 }

@@ -1,14 +1,13 @@
-import type { Actor } from '../../kernel/actor.js';
-import { readRecords } from '../../platform/mongo/records.js';
-import { requireArticle } from '../articles/require-article.js';
-import type { CommunityDeps } from '../community-deps.js';
-import { Comment, type CommentRecord } from './comment.model.js';
+import type { Actor } from '../kernel/actor.js';
+import { readShownComments } from './comment.model.js';
 import { type CommentView, presentComments } from './comment.presenter.js';
+import type { CommunityDeps } from './community-deps.js';
+import { requireArticle } from './require-article.js';
 
 /**
  * An article's comments with their replies, oldest first.
  *
- * @param reader who asks, if known
+ * @param reader the caller, if known
  * @throws AppError ARTICLE_NOT_FOUND
  */
 export async function listComments(
@@ -17,10 +16,7 @@ export async function listComments(
   articleId: number,
 ): Promise<CommentView[]> {
   await requireArticle(articleId);
-  const comments = await readRecords<CommentRecord>(Comment, {
-    articleId,
-    state: { $in: ['live', 'flagged'] },
-  });
+  const comments = await readShownComments(articleId);
   const authors = await directory.lookUp(comments.map(({ authorNo }) => authorNo));
   return presentComments(comments, { authors, reader, localTime });
 }

@@ -1,19 +1,19 @@
-import type { Actor } from '../../kernel/actor.js';
-import { nextNumbers } from '../../platform/sequence.model.js';
-import type { CommunityDeps } from '../community-deps.js';
+import type { Actor } from '../kernel/actor.js';
+import { nextNumbers } from '../platform/sequence.model.js';
 import { Article } from './article.model.js';
+import type { CommunityDeps } from './community-deps.js';
 
-/** What a member writes; images are named as the interface names them when written. */
+/** An article as the interface takes it. */
 export interface ArticleDraft {
   categoryId: number;
   title: string;
   context: string;
   imageList: { id: number; url: string }[];
-  /** Empty where the writer sends none. */
+  /** Empty for none. */
   thumbnail: string;
 }
 
-/** Publishes an article; its first image stands in for a thumbnail that was not sent. @returns its number */
+/** Publishes an article; its first image replaces a missing thumbnail. @returns its number */
 export async function createArticle(
   { clock }: Pick<CommunityDeps, 'clock'>,
   actor: Actor,

@@ -1,7 +1,7 @@
-import type { Actor } from '../../kernel/actor.js';
-import { AppError } from '../../kernel/errors.js';
-import { isDuplicateKey } from '../../platform/mongo/errors.js';
-import type { CommunityDeps } from '../community-deps.js';
+import type { Actor } from '../kernel/actor.js';
+import { AppError } from '../kernel/errors.js';
+import { isDuplicateKey } from '../platform/mongo/errors.js';
+import type { CommunityDeps } from './community-deps.js';
 import { finishHeart, targetNotFound } from './finish-heart.js';
 import { Heart, type HeartTarget } from './heart.model.js';
 import { requireTarget } from './require-target.js';
@@ -13,19 +13,19 @@ import { requireTarget } from './require-target.js';
  * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, ALREADY_HEARTED
  */
 export async function giveHeart(
-  parts: Pick<CommunityDeps, 'clock' | 'counters' | 'trending' | 'logger'>,
+  deps: Pick<CommunityDeps, 'clock' | 'counters' | 'trending' | 'logger'>,
   actor: Actor,
   target: HeartTarget,
   id: number,
 ): Promise<number> {
   const articleId = await requireTarget(target, id);
-  const heart = await writeHeart(new Date(parts.clock.now()), actor.no, target, id, articleId);
-  const count = await finishHeart(parts, heart);
+  const heart = await writeHeart(new Date(deps.clock.now()), actor.no, target, id, articleId);
+  const count = await finishHeart(deps, heart);
   if (count === undefined) throw targetNotFound(target);
   return count;
 }
 
-/** One atomic write: a heart that is on already does not match, and its twin is a duplicate key. */
+/** One atomic write: a heart that is on does not match, and inserting a second one is a duplicate key. */
 async function writeHeart(now: Date, memberNo: number, target: HeartTarget, id: number, articleId: number) {
   try {
     return await Heart.findOneAndUpdate(

@@ -1,9 +1,9 @@
-import type { Actor } from '../../kernel/actor.js';
-import { AppError } from '../../kernel/errors.js';
-import { isDuplicateKey } from '../../platform/mongo/errors.js';
-import { requireArticle } from '../articles/require-article.js';
-import type { CommunityDeps } from '../community-deps.js';
+import type { Actor } from '../kernel/actor.js';
+import { AppError } from '../kernel/errors.js';
+import { isDuplicateKey } from '../platform/mongo/errors.js';
 import { Bookmark } from './bookmark.model.js';
+import type { CommunityDeps } from './community-deps.js';
+import { requireArticle } from './require-article.js';
 
 /** Bookmarks an article for a member. @throws AppError ARTICLE_NOT_FOUND, ALREADY_BOOKMARKED */
 export async function addBookmark(
@@ -21,7 +21,7 @@ export async function addBookmark(
   try {
     await requireArticle(articleId);
   } catch (error) {
-    // Deleted in the meantime: its bookmarks may have been removed before this one was there.
+    // Deleted meanwhile: its bookmarks may have been removed before this one was stored.
     await Bookmark.deleteOne({ articleId, memberNo: actor.no });
     throw error;
   }

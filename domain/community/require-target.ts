@@ -1,9 +1,9 @@
-import { requireArticle } from '../articles/require-article.js';
-import { requireComment } from '../comments/require-comment.js';
 import type { HeartTarget } from './heart.model.js';
+import { requireArticle } from './require-article.js';
+import { requireComment } from './require-comment.js';
 
 /**
- * Finds what a heart is given to.
+ * Finds the target of a heart.
  * @returns the number of the article that it is or belongs to
  * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND
  */
