@@ -4,19 +4,7 @@ import { Heart } from './heart.model.js';
 import { createRecount } from './recount.js';
 
 /** The area's stored counts: each function updates one and returns it, undefined if the record is not live. */
-export interface Counters {
-  articleHearts(articleId: number): Promise<number | undefined>;
-  /** Live comments and replies of an article. */
-  articleComments(articleId: number): Promise<number | undefined>;
-  commentHearts(commentId: number): Promise<number | undefined>;
-  /**
-   * Live replies of a deleted comment, which is flagged while it has some, else gone. Undefined for a live
-   * comment.
-   */
-  repliesOfDeleted(commentId: number): Promise<number | undefined>;
-}
-
-export function createCounters(): Counters {
+export function createCounters() {
   return {
     articleHearts: createRecount({
       async readVersion(_id) {
@@ -33,6 +21,7 @@ export function createCounters(): Counters {
       },
     }),
 
+    /** Live comments and replies of an article. */
     articleComments: createRecount({
       async readVersion(_id) {
         const article = await Article.findOne({ _id, state: 'live' }, { commentsVersion: 1 }).lean();
@@ -70,6 +59,7 @@ export function createCounters(): Counters {
       },
     }),
 
+    /** Live replies of a deleted comment, which is flagged while it has some, else gone; undefined for a live one. */
     repliesOfDeleted: createRecount({
       async readVersion(_id) {
         const comment = await Comment.findOne({ _id, state: { $ne: 'live' } }, { repliesVersion: 1 }).lean();
@@ -86,3 +76,5 @@ export function createCounters(): Counters {
     }),
   };
 }
+
+export type Counters = ReturnType<typeof createCounters>;

@@ -1,6 +1,7 @@
 import { reserveNumber } from '../platform/sequence.model.js';
 import { Article } from './article.model.js';
 import { Comment } from './comment.model.js';
+import type { CommunityDeps } from './community-deps.js';
 import type { ArticleDraft } from './create-article.js';
 import { Heart, type HeartTarget } from './heart.model.js';
 
@@ -61,7 +62,10 @@ function heartWrite(target: HeartTarget, id: number, articleId: number, heart: R
  *
  * @param articles few enough for memory; numbers rise with time, of articles and of comments
  */
-export async function restoreArticles(articles: RestoredArticle[]): Promise<void> {
+export async function restoreArticles(
+  { trending }: Pick<CommunityDeps, 'trending'>,
+  articles: RestoredArticle[],
+): Promise<void> {
   const comments = articles.flatMap((article) => article.comments);
   // Reserved before use: concurrent writers do not get the same numbers.
   await Promise.all([
@@ -82,4 +86,5 @@ export async function restoreArticles(articles: RestoredArticle[]): Promise<void
     { ordered: false },
   );
   await Article.bulkWrite(articles.map(articleWrite), { ordered: false });
+  for (const { id } of articles) trending.heartsChanged(id);
 }

@@ -70,7 +70,7 @@ export async function seedChat(
       }));
       for (const { actor } of await domain.members.saveAll(facts)) members.push(actor.no);
     }
-    const saleNo = await domain.adoption.createPost({
+    const saleNo = await domain.adoption.savePost({
       title: 'A calm cat looks for a sunny window',
       authorNo: members[0] ?? 1,
       name: 'Mimi',

