@@ -2,7 +2,7 @@ import type { Domain } from '../domain/domain.js';
 import { openDomain } from '../domain/open-domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
-import { createShutdown, type Shutdown } from '../domain/platform/shutdown.js';
+import { Shutdown } from '../domain/platform/shutdown.js';
 import { listCloseReasons } from '../gateway/close-reasons.js';
 import { clientEvents } from '../gateway/events/index.js';
 import { createGateway } from '../gateway/server.js';
@@ -29,7 +29,7 @@ export async function runService(
   mongoUri: string,
   prepare?: (domain: Domain) => Promise<void>,
 ): Promise<RunningService> {
-  const shutdown = createShutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
+  const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const gateway = createGateway(config, logger);
   const http = createHttpServer(config, logger);
   const { domain, probe, close } = await openDomain({

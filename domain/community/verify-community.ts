@@ -123,7 +123,7 @@ function checkPages(model: Numbered, check: (ids: number[]) => Promise<Contradic
   const numberOf = (subject: string) => Number(subject.split(' ')[1]);
   return {
     size: () => model.countDocuments({}),
-    async *run(looked): AsyncGenerator<Finding> {
+    async *run(checked): AsyncGenerator<Finding> {
       for (let after = 0; ; ) {
         const page = await model
           .find({ _id: { $gt: after } }, { _id: 1 })
@@ -136,7 +136,7 @@ function checkPages(model: Numbered, check: (ids: number[]) => Promise<Contradic
         const persistent = await settled(found, (subjects) => check([...new Set(subjects.map(numberOf))]));
         for (const [subject, text] of persistent) yield { text, mend: () => mend(counters, subject) };
         after = last._id;
-        looked(page.length);
+        checked(page.length);
       }
     },
   };

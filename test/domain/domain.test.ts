@@ -17,7 +17,7 @@ describe('the domain of a process', () => {
 
   async function open(redis?: RedisConnection): Promise<Domain> {
     const { config } = await service();
-    domain = await createDomain({ config, logger: silent, live, ...(redis ? { redis } : {}) });
+    domain = await createDomain({ config, logger: silent, live, redis });
     return domain;
   }
 

@@ -2,24 +2,24 @@ import mongoose, { type ConnectOptions, type Model, type mongo } from 'mongoose'
 import { AppError } from '../../kernel/errors.js';
 import { failWritesToClosedConnections } from './driver-internals.js';
 
-/** Longest time, in ms, a request waits for a database that is away before it is answered 503. */
+/** Longest time, ms, a request waits for an unavailable database before it is answered 503. */
 const UNAVAILABLE_AFTER_MS = 3_000;
 
-// Queries on fields a schema does not know are a programming fault: say so instead of matching all.
+// Throw for unknown fields in queries, instead of ignoring them and matching everything.
 mongoose.set('strictQuery', 'throw');
-// Indexes are made and verified by ensureIndexes, once, before the ports open.
+// ensureIndexes creates them before the ports open.
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 failWritesToClosedConnections();
 
-/** Longest time, in ms, an operation may take before its connection is given up. */
+/** Longest time, ms, an operation may take before its connection is closed. */
 const OPERATION_MS = 10_000;
 
 /**
- * Writes are acknowledged by a majority and its journals, and reads show what a majority has, where the URI
- * does not say otherwise: what we acknowledge survives (contract, promise 1), and no number is followed by
- * the next one that a failover takes back. Where the URI asks for less than a majority of a write, reads
- * at majority might not show that write to who has made it, so then they are left to the URI as well.
+ * By default, writes are acknowledged by a majority and its journals, and reads return what a majority has:
+ * acknowledged data survives (contract, promise 1), and no number follows one that a failover rolls back. If
+ * the URI asks for a weaker `w`, majority reads might not show a client its own write, so the read concern
+ * is then left to the URI, too.
  */
 function concernsFor(uri: string): Pick<ConnectOptions, 'writeConcern' | 'readConcern'> {
   const [, query = ''] = uri.split('?');
@@ -34,8 +34,8 @@ function concernsFor(uri: string): Pick<ConnectOptions, 'writeConcern' | 'readCo
 /**
  * Connects the process to its database.
  *
- * @param operationMs longest time an operation may take before its connection is given up
- * @throws AppError SERVICE_UNAVAILABLE when no server answers in time
+ * @param operationMs longest time an operation may take before its connection is closed
+ * @throws AppError SERVICE_UNAVAILABLE if no server answers in time
  */
 export async function connectMongo(uri: string, operationMs = OPERATION_MS): Promise<void> {
   try {
@@ -45,7 +45,7 @@ export async function connectMongo(uri: string, operationMs = OPERATION_MS): Pro
   }
 }
 
-/** @param operationMs longest time an operation may take; 0 for any */
+/** @param operationMs longest time an operation may take; 0: unlimited */
 function optionsFor(uri: string, operationMs: number): ConnectOptions {
   return {
     bufferCommands: false,
@@ -59,18 +59,17 @@ function optionsFor(uri: string, operationMs: number): ConnectOptions {
   };
 }
 
-/** Closes all connections; running operations end with an error. */
+/** Closes all connections; running operations fail. */
 export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();
 }
 
 /**
- * Resolves when the database answers.
- * @throws AppError SERVICE_UNAVAILABLE when it does not within UNAVAILABLE_AFTER_MS
+ * @throws AppError SERVICE_UNAVAILABLE unless the database answers within UNAVAILABLE_AFTER_MS
  */
 export async function pingMongo(): Promise<void> {
   try {
-    // The driver (7.8) takes a `timeoutMS` without a word and ignores it.
+    // The driver (7.8) ignores `timeoutMS` here.
     const signal = AbortSignal.timeout(UNAVAILABLE_AFTER_MS);
     await mongoose.connection.getClient().db().command({ ping: 1 }, { signal });
   } catch (error) {
@@ -78,19 +77,17 @@ export async function pingMongo(): Promise<void> {
   }
 }
 
-/** The index of a schema as the server lists it, in one comparable text. */
+/** An index key as comparable text. */
 function indexKey(key: Record<string, unknown>): string {
   return JSON.stringify(Object.entries(key));
 }
 
 /**
- * Creates the indexes of every model and then checks that they stand. Without its unique indexes
- * the domain's promises do not hold, so a process that misses one must not start (fault 35).
+ * Creates the indexes of every model and verifies them. Without the unique ones the domain's promises do not
+ * hold, so a process must not start without them (fault 35). They are built over a separate connection
+ * without a time limit; heartbeats detect a dead server.
  *
- * They are built over a connection of their own, as that takes as long as it takes. That the server is
- * alive meanwhile the driver finds out by its heartbeats.
- *
- * @param uri of the database that `connectMongo` has connected to
+ * @param uri of the database that `connectMongo` connected to
  * @throws Error naming the missing indexes
  */
 export async function ensureIndexes(uri: string): Promise<void> {

@@ -1,9 +1,9 @@
 import type { mongo } from 'mongoose';
 
 /**
- * Reads records as they are stored, past mongoose: building and casting its query costs as much as all else
- * that a small read does here. For reads that everybody makes all the time; values must be of the schema's types,
- * as nothing is cast and no unknown field is refused.
+ * Reads records past mongoose, whose query building and casting cost as much as everything else of a small
+ * read. Only for frequent reads, in `*.model.ts`. Values must have the schema's types: nothing is cast, and
+ * unknown fields are not refused.
  */
 export function readRecords<T extends object>(
   model: { collection: unknown },
@@ -14,7 +14,7 @@ export function readRecords<T extends object>(
   return collection.find<T>(filter, options).toArray();
 }
 
-/** The same for what stages make of records. */
+/** An aggregation past mongoose. */
 export function aggregateRecords<T extends object>(
   model: { collection: unknown },
   stages: mongo.BSON.Document[],
@@ -23,7 +23,7 @@ export function aggregateRecords<T extends object>(
   return (model.collection as mongo.Collection).aggregate<T>(stages, options).toArray();
 }
 
-/** Changes one record, past mongoose as well. @returns the record as it is then; null where there is none */
+/** Changes a record past mongoose. @returns the changed record, or null */
 export function changeRecord<T extends object>(
   model: { collection: unknown },
   filter: mongo.Filter<T>,

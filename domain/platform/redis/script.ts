@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../project-root.js';
 import type { RedisClient } from './clients.js';
 
-/** Runs a script. In a cluster its keys are all of one hash slot. */
+/** Runs a script. In a cluster all keys must share a hash slot. */
 export type RedisScript = (
   client: RedisClient,
   keys: string[],
@@ -12,11 +12,10 @@ export type RedisScript = (
 ) => Promise<unknown>;
 
 /**
- * Reads a Lua script. It is sent by its hash, and in full only to a server that does not know it (yet,
- * or any more).
+ * Reads a Lua script. Only its hash is sent, unless the server does not have the script.
  *
- * @param paths from the project's folder, of files that are one script one after another; the head of the
- * last one tells its keys, arguments and answer
+ * @param paths files, from the project's folder, that form one script; the last one's head documents keys,
+ *   arguments and answer
  */
 export function loadScript(...paths: string[]): RedisScript {
   const source = paths.map((path) => readFileSync(join(projectRoot(), path), 'utf8')).join('\n');

@@ -5,19 +5,19 @@ interface Address {
   port: number;
 }
 
-/** What a REDIS_URL says. Passwords are decoded; `tls` is there when the scheme begins with `rediss`. */
+/** A parsed REDIS_URL. Passwords are decoded; `tls` is set for `rediss`. */
 export interface RedisTarget {
   kind: 'single' | 'sentinel' | 'cluster';
-  /** The server; of Sentinel the sentinels, of Cluster the nodes to start from. */
+  /** The server; for Sentinel the sentinels, for Cluster the first nodes to contact. */
   addresses: [Address, ...Address[]];
-  /** Database number; Cluster has only 0. */
+  /** Database number; 0 for Cluster. */
   db: number;
   username?: string;
   password?: string;
   tls?: ConnectionOptions;
-  /** Sentinel: the name under which it knows the master. */
+  /** Sentinel: name of the master. */
   master?: string;
-  /** Sentinel: its own password. */
+  /** Sentinel: the sentinels' password. */
   sentinelPassword?: string;
 }
 
@@ -33,7 +33,7 @@ function parseAddress(text: string, defaultPort: number): Address {
   return { host: (match[1] ?? match[2]) as string, port };
 }
 
-/** @throws Error when the last part of the path is no database number */
+/** @throws Error unless the last part of the path is a database number */
 function parseDb(text: string | undefined): number {
   if (!text) return 0;
   if (!/^\d{1,4}$/.test(text)) throw new Error('the database must be a number');
@@ -48,7 +48,7 @@ function decode(text: string): string {
   }
 }
 
-/** User and password: `user:password`, `:password`, or a password alone. */
+/** `user:password`, `:password`, or a password alone. */
 function parseCredentials(text: string): Pick<RedisTarget, 'username' | 'password'> {
   const colon = text.indexOf(':');
   const username = colon > 0 ? decode(text.slice(0, colon)) : '';
@@ -60,13 +60,12 @@ function parseCredentials(text: string): Pick<RedisTarget, 'username' | 'passwor
  * Reads a REDIS_URL:
  *
  *     redis://[user:password@]host[:port][/db]                                one server
- *     redis+sentinel://[user:password@]host[:port],host[:port]/master[/db]    a master found by Sentinel
+ *     redis+sentinel://[user:password@]host[:port],host[:port]/master[/db]    Redis Sentinel
  *     redis+cluster://[user:password@]host[:port],host[:port]                 Redis Cluster
  *
- * `rediss` in place of `redis` speaks TLS. Sentinels with a password of their own take
- * `?sentinelPassword=…`.
+ * `rediss` instead of `redis` uses TLS; `?sentinelPassword=…` sets the sentinels' password.
  *
- * @throws Error with one line on what is wrong; it never repeats the URL, which holds a password
+ * @throws Error with one line that does not contain the URL, which has a password
  */
 export function parseRedisUrl(url: string): RedisTarget {
   const match = FORM.exec(url);

@@ -4,7 +4,6 @@ import { Heart } from '../../../domain/community/heart.model.js';
 import { listArticles } from '../../../domain/community/list-articles.js';
 import type { Trending } from '../../../domain/community/trending.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
-import { createEventBus } from '../../../domain/kernel/events.js';
 import { createLocalDateTime } from '../../../domain/kernel/local-date-time.js';
 import { type Board, buildBoard } from '../../support/community.js';
 import { interceptCalls, meanwhile } from '../../support/database-calls.js';

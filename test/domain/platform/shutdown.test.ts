@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createLogger } from '../../../domain/platform/logger.js';
-import { createShutdown } from '../../../domain/platform/shutdown.js';
+import { Shutdown } from '../../../domain/platform/shutdown.js';
 import { eventually } from '../../support/eventually.js';
 
 describe('an ordered stop', () => {
   const logger = createLogger('silent', 'test');
-  const steps = (shutdown: ReturnType<typeof createShutdown>, log: string[]) => ({
+  const steps = (shutdown: Shutdown, log: string[]) => ({
     add: (name: string, run: () => unknown) =>
       shutdown.add(name, async () => {
         log.push(`${name} starts`);
@@ -19,7 +19,7 @@ describe('an ordered stop', () => {
 
   it('runs its steps one after another, in the order they were added', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 5_000);
+    const shutdown = new Shutdown(logger, 5_000);
     const { add } = steps(shutdown, log);
     add('first', () => new Promise((resolve) => setTimeout(resolve, 20)));
     add('second', () => {});
@@ -32,7 +32,7 @@ describe('an ordered stop', () => {
 
   it('runs once, however often it is begun', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 5_000);
+    const shutdown = new Shutdown(logger, 5_000);
     steps(shutdown, log).add('only', () => {});
     await Promise.all([shutdown.begin('one'), shutdown.begin('two')]);
     await shutdown.begin('three');
@@ -41,7 +41,7 @@ describe('an ordered stop', () => {
 
   it('goes on behind a step that fails, at once or later', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 5_000);
+    const shutdown = new Shutdown(logger, 5_000);
     shutdown.add('throws', () => {
       throw new Error('at once');
     });
@@ -53,7 +53,7 @@ describe('an ordered stop', () => {
 
   it('keeps one deadline for all its steps, and still runs the ones behind those that hang', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 250);
+    const shutdown = new Shutdown(logger, 250);
     const { add } = steps(shutdown, log);
     for (let i = 0; i < 8; i += 1) add('hangs', () => new Promise(() => {}));
     add('quick', () => {});
