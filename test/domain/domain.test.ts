@@ -11,7 +11,7 @@ const silent = createLogger('silent', 'test');
 /** Sockets that nobody is connected to. */
 const live = new Proxy({}, { get: () => () => false }) as Live;
 
-describe('the domain of a process', () => {
+describe('a process’s domain', () => {
   let domain: Domain | undefined;
   afterEach(() => domain?.close());
 
@@ -21,7 +21,7 @@ describe('the domain of a process', () => {
     return domain;
   }
 
-  it('looks for interrupted work at its start and every thirty seconds, one look at a time', async () => {
+  it('sweeps at its start and every thirty seconds, one sweep at a time', async () => {
     const { community, chat, startSweeps, close } = await open();
     const looks: string[] = [];
     let finish = () => {};
@@ -85,7 +85,7 @@ describe('the domain of a process', () => {
     }
   });
 
-  it('ends its areas before it counts as closed', async () => {
+  it('closes its areas before it is closed', async () => {
     const { chat, notifications, close } = await open();
     const ended: string[] = [];
     for (const [name, area] of Object.entries({ chat, notifications })) {
@@ -112,7 +112,7 @@ describe('the domain of a process', () => {
       await server?.stop();
     });
 
-    it('leaves nothing that listens to Redis when it is closed', async () => {
+    it('leaves no listeners on Redis when closed', async () => {
       const redis = await connections.connect(server.url);
       const on = redis.on.bind(redis);
       let listening = 0;
@@ -132,7 +132,7 @@ describe('the domain of a process', () => {
       expect([listening, heard() - before]).to.deep.equal([0, 0]);
     });
 
-    it('tells again what changed from five seconds before Redis was found away', async () => {
+    it('repeats changes from five seconds before Redis was found away', async () => {
       const redis = await connections.connect(server.url);
       const { chat, close } = await open(redis);
       const since: number[] = [];

@@ -34,7 +34,7 @@ describe('imported posts', () => {
       .sort({ _id: 1 })
       .lean();
 
-  it('are stored whole, with and without a number, and the second time nothing changes', async () => {
+  it('are stored with and without a number, and a repeated import changes nothing', async () => {
     const high = (await here.savePost(post())) + 100;
     const [numbered, first, second] = [post({ id: high }), post(), post()];
     const all = [first, numbered, second];
@@ -84,7 +84,7 @@ describe('imported posts', () => {
     expect((await here.listRenderRecords())[0]).to.include({ id, name: 'Bori' });
   });
 
-  it('differ where author, title or name differ', async () => {
+  it('differ if author, title or name differ', async () => {
     const row = post();
     const all = [row, { ...row, authorNo: 8 }, { ...row, name: 'Bori' }, { ...row, title: `${row.title}!` }];
     expect(await here.importPosts(all)).to.deep.equal(['created', 'created', 'created', 'created']);
@@ -117,7 +117,7 @@ describe('imported posts', () => {
     });
   }
 
-  it('that the database refuses for another reason are not told as stored', async () => {
+  it('refused by the database are not reported as stored', async () => {
     const refused = await meanwhile(
       'before',
       [AdoptionPost, 'insertMany'],
@@ -129,7 +129,7 @@ describe('imported posts', () => {
     expect(refused).to.equal('database away');
   });
 
-  it('may be none at all', async () => {
+  it('may be empty', async () => {
     expect(await here.importPosts([])).to.deep.equal([]);
   });
 });

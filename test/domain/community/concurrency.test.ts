@@ -37,7 +37,7 @@ describe('at the same moment', () => {
     expect(await Heart.countDocuments({ target: 'article', id: no })).to.equal(40);
   });
 
-  it('one member’s twenty equal hearts make one, and nineteen are told so', async () => {
+  it('one member’s twenty equal hearts make one, and nineteen fail', async () => {
     const { no } = await boards[0].article();
     const giver = await boards[0].member('Giver');
     const outcomes = await Promise.all(
@@ -75,7 +75,7 @@ describe('at the same moment', () => {
     expect((await Article.findById(no).lean())?.comments).to.equal(25);
   });
 
-  it('hearts given and taken while lists are read leave the leaders that counting by hand finds', async () => {
+  it('hearts given and removed while lists are read leave the correct leaders', async () => {
     // A time of its own, where no other test's hearts are.
     const board = await buildBoard(Date.UTC(2200, 0, 1));
     const author = await board.member('Author');

@@ -23,7 +23,7 @@ const LOST = [
   ...['ALREADY_HEARTED', 'ALREADY_BOOKMARKED'],
 ];
 
-describe('whatever order the database calls of several processes come in', () => {
+describe('in any order of several processes’ database calls', () => {
   const random = createRandom('INTERLEAVINGS_SEED');
 
   /** Makes every database call, and hands on every answer, one at a time and in a random order. */
@@ -46,7 +46,7 @@ describe('whatever order the database calls of several processes come in', () =>
     }
   }
 
-  it('counts equal their records, and everyone was told what has happened', async () => {
+  it('counts equal their records, and everyone is notified', async () => {
     const boards = [await buildBoard(), await buildBoard()] as const;
     const boardOf = (): Board => random.pick(boards);
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createRecount } from '../../../domain/community/recount.js';
 
 describe('recount', () => {
-  it('counts again when another process has stored a count in the meantime', async () => {
+  it('counts again if another process stored a count meanwhile', async () => {
     const stored = { version: 7, count: 0 };
     let records = 1;
     let counts = 0;
@@ -28,7 +28,7 @@ describe('recount', () => {
     expect(stored).to.deep.equal({ version: 9, count: 2 });
   });
 
-  it('moves the version even when the count is the same, so that an older count cannot follow', async () => {
+  it('raises the version even if the count is the same, so that an older count cannot be stored', async () => {
     const stored = { version: 0, count: 5 };
     const recount = createRecount({
       readVersion: async () => stored.version,
@@ -42,7 +42,7 @@ describe('recount', () => {
     expect(stored).to.deep.equal({ version: 1, count: 5 });
   });
 
-  it('answers undefined, and stores nothing, for what is not there', async () => {
+  it('returns undefined, and stores nothing, for a missing record', async () => {
     const recount = createRecount({
       readVersion: async () => undefined,
       count: () => Promise.reject(new Error('counted')),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { AppError, listErrorCodes } from '../../../domain/kernel/errors.js';
 
-describe('errors a client may see', () => {
+describe('errors for clients', () => {
   for (const { code, status, retryable, text } of listErrorCodes()) {
     it(`${code} has its status, a text, and says whether and when to try again`, () => {
       const error = new AppError(code);
@@ -14,7 +14,7 @@ describe('errors a client may see', () => {
     });
   }
 
-  it('tell what their thrower says', () => {
+  it('contain what their thrower gives', () => {
     const cause = new Error('inside');
     const error = new AppError('RATE_LIMITED', ['a', 'b'], { retryAfterMs: 5, cause });
     expect(error).to.include({ retryAfterMs: 5, cause });

@@ -64,7 +64,7 @@ async function codeOf(members: Members, jwt: string): Promise<string> {
 
 describe('public keys', () => {
   for (const alg of ['RS256', 'ES256', 'EdDSA'] as const) {
-    it(`takes a PEM of ${alg}, also with its line breaks written out, and tokens of that algorithm alone`, async () => {
+    it(`accepts a PEM of ${alg}, also with escaped line breaks, and tokens of that algorithm only`, async () => {
       const { publicKey, privateKey } = pairs[alg];
       const pem = pemOf(publicKey);
       const members = await membersWith({ JWT_PUBLIC_KEY: pem.replaceAll('\n', '\\n') });
@@ -79,7 +79,7 @@ describe('public keys', () => {
     });
   }
 
-  it('refuses to start with a key of another kind, and says which variable', async () => {
+  it('refuses another kind of key, naming the variable', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
     const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey;
     for (const pem of [
@@ -140,7 +140,7 @@ describe('whatever the key, a token', () => {
     });
   }
 
-  it('is checked with a secret that the first to need it makes, in a folder that may not be there yet', async () => {
+  it('is verified with a secret that is created when needed, with its folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-keys-'));
     const config = loadConfig({ NODE_ENV: 'test', DATA_DIR: join(folder, 'not', 'yet') }, folder);
     const jwt = await issueToken(config, { email: 'made@example.org', ttl: '1h' });
@@ -215,7 +215,7 @@ describe('a key set', () => {
     expect(fetches).to.equal(1);
   });
 
-  it('is believed for our algorithms alone, whatever its keys could be used for', async () => {
+  it('is used for our algorithms only', async () => {
     const P384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
     const secret = Buffer.from(SECRET);
     answer = async (_, res) => {
@@ -237,7 +237,7 @@ describe('a key set', () => {
     }
   });
 
-  it('is asked for as a key set', async () => {
+  it('is requested as a key set', async () => {
     let accept: string | undefined;
     const keys = answer;
     answer = (req, res) => {
@@ -248,7 +248,7 @@ describe('a key set', () => {
     expect(accept).to.equal('application/jwk-set+json, application/json');
   });
 
-  it('is read anew after ten minutes, so that a withdrawn key ends', async () => {
+  it('is fetched again after ten minutes, so that withdrawn keys expire', async () => {
     answer = publish('RS256', 'ES256');
     expect(await codeOf(members, await signedBy('ES256'))).to.equal('accepted');
     answer = publish('RS256');
@@ -277,7 +277,7 @@ describe('a key set', () => {
     expect(fetches).to.equal(2);
   });
 
-  it('takes known keys while the address is down, for however long', async () => {
+  it('keeps known keys while the address is down', async () => {
     // jose's own remote set refuses every token from ten minutes after its last fetch on.
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
     answer = down;
@@ -291,7 +291,7 @@ describe('a key set', () => {
     expect(await codeOf(members, await signedBy('RS256')), 'a withdrawn key').to.equal('UNAUTHORIZED');
   });
 
-  it('answers 401 while it was never read, without a fetch for every token, and recovers', async () => {
+  it('answers 401 until first fetched, without a fetch for every token, and recovers', async () => {
     const elsewhere = createServer(publish('RS256')).listen(0, '127.0.0.1');
     await once(elsewhere, 'listening');
     const { port } = elsewhere.address() as AddressInfo;
@@ -319,7 +319,7 @@ describe('a key set', () => {
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
   });
 
-  it('does not wait for an address that is slow once it has a set, and gives up on it before that', async () => {
+  it('does not wait for a slow address once it has a set, and times out before', async () => {
     answer = () => {};
     const before = Date.now();
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('UNAUTHORIZED');

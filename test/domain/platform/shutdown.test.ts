@@ -39,7 +39,7 @@ describe('an ordered stop', () => {
     expect(log).to.deep.equal(['only starts', 'only ends']);
   });
 
-  it('goes on behind a step that fails, at once or later', async () => {
+  it('continues after a step that fails, synchronously or later', async () => {
     const log: string[] = [];
     const shutdown = new Shutdown(logger, 5_000);
     shutdown.add('throws', () => {
@@ -51,7 +51,7 @@ describe('an ordered stop', () => {
     expect(log).to.deep.equal(['last starts', 'last ends']);
   });
 
-  it('keeps one deadline for all its steps, and still runs the ones behind those that hang', async () => {
+  it('has one deadline for all steps, and still runs those after one that hangs', async () => {
     const log: string[] = [];
     const shutdown = new Shutdown(logger, 250);
     const { add } = steps(shutdown, log);
@@ -64,7 +64,7 @@ describe('an ordered stop', () => {
   });
 });
 
-describe('a process that is told to stop', () => {
+describe('a process that stops', () => {
   let child: ChildProcess;
   let messages: string[];
   let stderr: string;
@@ -102,7 +102,7 @@ describe('a process that is told to stop', () => {
     });
   }
 
-  it('a second time exits 1 at once', async () => {
+  it('exits with 1 at once on a second signal', async () => {
     child.send('hang');
     child.kill('SIGTERM');
     await eventually(() => expect(messages).to.include('first'));
@@ -110,7 +110,7 @@ describe('a process that is told to stop', () => {
     expect(await gone).to.equal(1);
   });
 
-  it('by nobody lives on when a promise fails that nobody awaits: it is logged and counted', async () => {
+  it('survives an unhandled rejection, which is logged and counted', async () => {
     expect(await unexpected()).to.equal('0 unexpected');
     child.send('reject');
     await eventually(() => expect(stderr).to.include('nobody awaits this'));
@@ -119,14 +119,14 @@ describe('a process that is told to stop', () => {
     expect(await gone).to.equal(0);
   });
 
-  it('by an exception that nobody caught runs its steps and exits 1', async () => {
+  it('runs its steps and exits with 1 after an uncaught exception', async () => {
     child.send('throw');
     expect(await gone).to.equal(1);
     expect(messages).to.deep.equal(['ready', 'first']);
     expect(stderr).to.include('uncaught exception').and.include('SyntaxError');
   });
 
-  it('writes no credentials to its log, and whose line it is', async () => {
+  it('logs its name, and no credentials', async () => {
     child.send('log');
     child.kill('SIGTERM');
     await gone;

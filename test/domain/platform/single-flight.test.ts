@@ -11,7 +11,7 @@ function gate() {
 }
 
 describe('coalesced runs', () => {
-  it('gives callers who come during a run the result of the next run, shared', async () => {
+  it('give calls during a run the shared result of the next run', async () => {
     const gates = [gate(), gate()];
     let runs = 0;
     const join = coalesce(async (_: string) => {
@@ -29,7 +29,7 @@ describe('coalesced runs', () => {
     expect(await join('a')).to.equal(2);
   });
 
-  it('keeps keys apart', async () => {
+  it('keep keys apart', async () => {
     const held = gate();
     const join = coalesce(async (key: string) => {
       if (key === 'a') await held.opened;
@@ -41,7 +41,7 @@ describe('coalesced runs', () => {
     expect(await slow).to.equal('a');
   });
 
-  it('lets those who wait have their own attempt when a run fails', async () => {
+  it('start the next run even if the current one fails', async () => {
     const held = gate();
     let runs = 0;
     const join = coalesce(async (_: string) => {

@@ -99,7 +99,7 @@ describe('the connection to the database', () => {
     return stdout;
   }
 
-  it('waits for an index as long as it takes to build, and for nothing else', async () => {
+  it('has no time limit for building an index, only for everything else', async () => {
     database = await startSlowDatabase({ createIndexes: 1, find: 10 });
     const output = await run('indexes', database.uri);
     expect(output.trim().split('\n')).to.deep.equal([
@@ -111,7 +111,7 @@ describe('the connection to the database', () => {
     ]);
   });
 
-  it('refuses a server that does not build what it was asked to, and names the indexes', async () => {
+  it('refuses a server without the indexes, and names them', async () => {
     const built: Document[] = [];
     database = await startSlowDatabase({}, (command) => {
       const [index] = command.createIndexes === 'rooms' ? command.indexes : [];
@@ -125,17 +125,17 @@ describe('the connection to the database', () => {
     expect(connections).to.equal('1 connection');
   });
 
-  it('does not wait for a ping as for another operation', async () => {
+  it('has a shorter time limit for a ping', async () => {
     database = await startSlowDatabase({ ping: NEVER });
     const output = await run('ping', database.uri, 60_000);
     expect(output.trim()).to.equal('AppError: SERVICE_UNAVAILABLE');
   });
 
-  it('keeps nothing back for a database that is known to be lost', async () => {
+  it('buffers no commands for a database known to be unavailable', async () => {
     expect((await run('lost', '')).trim()).to.equal('SERVICE_UNAVAILABLE');
   });
 
-  it('has limits that keep a request from waiting long', async () => {
+  it('has time limits', async () => {
     await service();
     const { options } = mongoose.connection.getClient();
     expect(options).to.deep.include({
@@ -148,7 +148,7 @@ describe('the connection to the database', () => {
     });
   });
 
-  it('refuses to look for what a schema does not know', async () => {
+  it('refuses queries on unknown fields', async () => {
     await service();
     const refused = await Member.findOne({ mail: 'a@example.org' } as object).catch((error: Error) => error);
     expect(refused).to.be.an('error').with.property('name', 'StrictModeError');
@@ -161,7 +161,7 @@ describe('the connection to the database', () => {
     return { reads: reads.map(({ readConcern }) => readConcern?.level), write: insert?.writeConcern };
   }
 
-  it('reads what a majority has, and writes to a majority', async () => {
+  it('reads and writes at majority', async () => {
     database = await startSlowDatabase({});
     await run('reads', database.uri);
     expect(concernsIn(database)).to.deep.equal({

@@ -31,7 +31,7 @@ const unknown: [what: string, error: unknown][] = [
 const outcome = (inserted: Promise<unknown>) => inserted.catch((error) => ({ thrown: error }));
 
 describe('inserts of many records', () => {
-  it('in any order: those are told that a unique index refused, and all others are stored', async () => {
+  it('unordered, return those that a unique index refused', async () => {
     const { model, asked } = failing();
     expect(await insertNew(model, records)).to.deep.equal([]);
     expect(asked).to.deep.equal([{ records, ordered: false }]);
@@ -39,7 +39,7 @@ describe('inserts of many records', () => {
     expect(await insertNew(failing(error).model, records)).to.deep.equal([records[0], records[2]]);
   });
 
-  it('in order: it is told how many are stored before the one that was refused', async () => {
+  it('in order, return how many are stored before the refused one', async () => {
     const { model, asked } = failing();
     expect(await insertInOrder(model, records)).to.equal(3);
     expect(asked).to.deep.equal([{ records, ordered: true }]);
@@ -54,25 +54,25 @@ describe('inserts of many records', () => {
     });
   }
 
-  it('fail as a whole where one of many refusals is another', async () => {
+  it('fail as a whole if one refusal has another reason', async () => {
     const error = bulkError(refused(0), refused(1, 121));
     expect(await outcome(insertNew(failing(error).model, records))).to.deep.equal({ thrown: error });
   });
 
-  it('each for itself: stored, refused or failed', async () => {
+  it('return an outcome for each record', async () => {
     const error = bulkError(refused(0), refused(1, 121));
     expect(await insertEach(failing(error).model, records)).to.deep.equal([false, error, true]);
     expect(await insertEach(failing().model, records)).to.deep.equal([true, true, true]);
     expect(await outcome(insertEach(failing(away).model, records))).to.deep.equal({ thrown: away });
   });
 
-  it('of nothing ask nothing', async () => {
+  it('of no records send nothing', async () => {
     const { model, asked } = failing(away);
     expect(await insertNew(model, [])).to.deep.equal([]);
     expect(asked).to.deep.equal([]);
   });
 
-  it('that fail without a word of single records have an unknown outcome', () => {
+  it('have an unknown outcome if no single record is named', () => {
     for (const error of [undefined, null, 'text', away, { code: DUPLICATE, writeErrors: [] }])
       expect(writeErrorsOf(error)).to.equal(undefined);
   });

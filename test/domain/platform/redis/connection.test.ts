@@ -73,14 +73,14 @@ describe('the connection to Redis', () => {
     );
   }
 
-  it('answers, and hears what is published in every way', async () => {
+  it('answers commands and receives messages of every kind', async () => {
     await redis.ping();
     expect(redis.away).equal(false);
     expect(await redis.ask((commands) => commands.echo('hello'))).equal('hello');
     await hearsEverything('hello');
   });
 
-  it('comes up when Redis does, and does without until then', async () => {
+  it('works without Redis until it is up', async () => {
     const port = await freePort();
     const early = connectRedis(`redis://127.0.0.1:${port}`, silent);
     expect(early.away).equal(true);
@@ -107,7 +107,7 @@ describe('the connection to Redis', () => {
     await late.stop();
   });
 
-  it('goes on after Redis was away, with its subscriptions and without a stale burst', async () => {
+  it('recovers from an outage, with its subscriptions and without sending stale messages', async () => {
     const away = reaches(redis, 'away');
     server.pause();
     const failures = [redis.commands.incr('under way').catch(() => 'failed')];
@@ -129,7 +129,7 @@ describe('the connection to Redis', () => {
     expect(await redis.commands.exists('under way', 'while away')).equal(0);
   });
 
-  it('waits once, not every time, for a Redis that is frozen, and sends it nothing stale', async () => {
+  it('waits once, not every time, for a frozen Redis, and sends it nothing stale', async () => {
     server.pause();
     const before = performance.now();
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
@@ -151,7 +151,7 @@ describe('the connection to Redis', () => {
     expect(heard.join()).not.include('stale');
   });
 
-  it('comes back by itself from CLIENT PAUSE', async () => {
+  it('recovers from CLIENT PAUSE', async () => {
     const away = reaches(redis, 'away');
     await redis.commands.client('PAUSE', 2_500, 'ALL');
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
@@ -160,14 +160,14 @@ describe('the connection to Redis', () => {
     await hearsEverything('again');
   });
 
-  it('says that it is back after the subscriber alone was cut off', async () => {
+  it('reports `back` after only the subscriber was disconnected', async () => {
     const back = reaches(redis, 'back');
     await redis.commands.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await back;
     await hearsEverything('again');
   });
 
-  it('comes back after it was cut off for reading too slowly', async () => {
+  it('recovers after being disconnected as a slow reader', async () => {
     const back = reaches(redis, 'back');
     await redis.commands.config('SET', 'client-output-buffer-limit', 'pubsub 100kb 100kb 0');
     await redis.publisher().publish('plain', 'x'.repeat(900_000));
@@ -175,7 +175,7 @@ describe('the connection to Redis', () => {
     await hearsEverything('again');
   });
 
-  it('is away from a replica, which takes no writes, until it is a master again', async () => {
+  it('counts a replica, which refuses writes, as away until it is a master again', async () => {
     const master = await startRedis();
     const away = reaches(redis, 'away');
     await redis.commands.replicaof('127.0.0.1', master.port);
@@ -194,7 +194,7 @@ describe('the connection to Redis', () => {
     await master.stop();
   });
 
-  it('drops and counts what a listener cannot take, and what is too large', async () => {
+  it('drops and counts messages whose listener fails, and too large ones', async () => {
     const dropped = await value(metrics.redisMessagesDropped);
     redis.subscriber().on('messageBuffer', (_channel: Buffer, message: Buffer) => {
       if (message.toString() === 'throws') throw new Error('malformed');
@@ -214,7 +214,7 @@ describe('the connection to Redis', () => {
     expect((await value(metrics.redisMessagesDropped)) - dropped).equal(3);
   });
 
-  it('keeps what a listener is told after it was taken off', async () => {
+  it('does not call a removed listener', async () => {
     let count = 0;
     const listener = () => {
       count += 1;
@@ -268,7 +268,7 @@ describe('the connection to Redis', () => {
     });
   }
 
-  it('takes a password and a user, and tells nobody which', async () => {
+  it('authenticates, and never reveals the credentials', async () => {
     await redis.commands.acl('SETUSER', 'app', 'on', '>s3cr:t@/word', '~*', '&*', '+@all');
     await redis.commands.config('SET', 'requirepass', 'master-word');
     const at = `127.0.0.1:${server.port}`;
@@ -305,7 +305,7 @@ describe('the connection to Redis', () => {
     plain.close();
   });
 
-  it('ends with close, whatever Redis does', async () => {
+  it('closes, whatever Redis does', async () => {
     server.pause();
     redis.on('away', () => heard.push('away'));
     const before = performance.now();

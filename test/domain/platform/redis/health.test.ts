@@ -25,7 +25,7 @@ const NOWHERE = '127.0.0.1:1';
 /** An answer of Redis that refuses a command. */
 const refusal = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' });
 
-describe('what is believed of Redis', () => {
+describe('the health of the connection to Redis', () => {
   const connections = openConnections();
   let server: TestRedis;
   let line: Line | undefined;
@@ -41,7 +41,7 @@ describe('what is believed of Redis', () => {
   });
   after(() => server?.stop());
 
-  it('that it is away, when it says that it cannot work now, until it is asked anew', async () => {
+  it('is `away` after errors that say Redis cannot work, until the next check', async () => {
     const redis = await connections.connect(server.url);
     for (const message of [
       "READONLY You can't write against a read only replica.",
@@ -65,7 +65,7 @@ describe('what is believed of Redis', () => {
     }
   });
 
-  it('that it is there, when it refuses a bad command', async () => {
+  it('is unaffected by refused commands', async () => {
     const redis = await connections.connect(server.url);
     for (const message of ["ERR unknown command 'foo'", 'WRONGTYPE Operation', 'NOSCRIPT', 'READ']) {
       expect(await redis.ask(() => Promise.reject(refusal(message)))).equal(undefined);
@@ -73,7 +73,7 @@ describe('what is believed of Redis', () => {
     }
   });
 
-  it('and says so once in five seconds, however many it refuses', async () => {
+  it('logs refused commands once in five seconds', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
     const redis = connectRedis(server.url, logger);
@@ -99,7 +99,7 @@ describe('what is believed of Redis', () => {
     });
   });
 
-  it('that it is back, as soon as the connections are, and not only with the next look', async () => {
+  it('is `back` as soon as the connections are, not only at the next check', async () => {
     const { setInterval } = globalThis;
     const intervals: unknown[] = [];
     globalThis.setInterval = ((_look: unknown, ms: unknown) => {
@@ -113,7 +113,7 @@ describe('what is believed of Redis', () => {
     await redis.close();
   });
 
-  it('nothing that was found out before a connection was lost', async () => {
+  it('ignores a check during which a connection was lost', async () => {
     line = await startLine(server.port);
     const redis = await connections.connect(`redis://127.0.0.1:${line.port}`);
     // The subscriber's part of the look; what is written and read goes on.
@@ -135,7 +135,7 @@ describe('what is believed of Redis', () => {
     expect(redis.away).equal(true);
   });
 
-  it('that what is asked between two connections fails, and is not made up for with the next one', async () => {
+  it('fails commands between two connections, without sending them later', async () => {
     const redis = await connections.connect(server.url);
     const outcomes: Promise<unknown>[] = [];
     redis.commands.once('close', () => {
@@ -149,12 +149,12 @@ describe('what is believed of Redis', () => {
     expect(await redis.commands.exists('between')).equal(0);
   });
 
-  it('and what is written to find out does not stay', async () => {
+  it('writes a key that expires', async () => {
     const redis = await connections.connect(server.url);
     expect(await redis.commands.pttl(redisKeys.alive(redis.processId))).within(1_000, 10_000);
   });
 
-  it('and whoever listened and does no more is not told', async () => {
+  it('is not reported to removed listeners', async () => {
     const redis = await connections.connect(server.url);
     let told = 0;
     const off = redis.on('away', () => {
@@ -166,8 +166,8 @@ describe('what is believed of Redis', () => {
   });
 });
 
-describe('the path through Redis', () => {
-  it('is proved in a cluster by what comes back alone, and leaves no timer', async () => {
+describe('the echo through Redis', () => {
+  it('needs no ordered connection in a cluster, and leaves no timer', async () => {
     const time = fakeTime();
     try {
       const subscriber = Object.assign(new EventEmitter(), {
@@ -188,7 +188,7 @@ describe('the path through Redis', () => {
     }
   });
 
-  it('is told in the log alone why it does not stand', async () => {
+  it('logs why a connection failed, and only logs it', async () => {
     const lines: string[] = [];
     const redis = connectRedis(
       `redis://${NOWHERE}`,
@@ -208,7 +208,7 @@ describe('the path through Redis', () => {
   });
 });
 
-describe('the limits of connections to Redis', () => {
+describe('the options of connections to Redis', () => {
   const common = {
     connectTimeout: 3_000,
     keepAlive: 10_000,
@@ -249,7 +249,7 @@ describe('the limits of connections to Redis', () => {
     }
   }
 
-  it('are those of its purpose, for one server', async () => {
+  it('depend on the purpose, for one server', async () => {
     redis = connectRedis(`redis://app:word@${NOWHERE}/3`, silent);
     for (const [purpose, options] of optionsOf(redis)) {
       expect(options, purpose).include({ ...limits[purpose], db: 3, connectionName: `adoption-${purpose}` });
@@ -272,7 +272,7 @@ describe('the limits of connections to Redis', () => {
     }
   });
 
-  it('are the same in a cluster, whose map is read anew every ten seconds', async () => {
+  it('are the same in a cluster, whose slots are refreshed every ten seconds', async () => {
     redis = connectRedis(`rediss+cluster://app:word@${NOWHERE}`, silent);
     for (const [purpose, options] of optionsOf(redis)) {
       expect(options.redisOptions, purpose).deep.include({ ...limits[purpose], tls: {} });
@@ -290,7 +290,7 @@ describe('the limits of connections to Redis', () => {
     }
   });
 
-  it('leave a server that refuses writes for its master, at most once a second', async () => {
+  it('reconnect from a read-only server at most once a second', async () => {
     redis = connectRedis(`redis://${NOWHERE}`, silent);
     const leaves = (redis.commands as Redis).options.reconnectOnError as (error: Error) => boolean;
     expect(leaves(refusal('ERR readonly'))).equal(false);

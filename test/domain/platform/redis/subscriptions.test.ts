@@ -14,7 +14,7 @@ import {
 /** Three echoes missed, one every two seconds, and the subscriber connects anew. */
 const RETURN_WITHIN_MS = 15_000;
 
-describe('subscriptions that Redis refuses for a while', () => {
+describe('subscriptions refused for a while', () => {
   const connections = openConnections();
   let server: TestRedis;
 
@@ -29,7 +29,7 @@ describe('subscriptions that Redis refuses for a while', () => {
     await server.stop();
   });
 
-  it('are made again when it allows them', async () => {
+  it('are restored once Redis allows them', async () => {
     // ioredis subscribes again after a lost connection, once: what was refused then was forgotten, and the
     // process stayed deaf, /readyz 503, until it was started anew.
     const redis = await connections.connect(server.url);
@@ -66,7 +66,7 @@ describe('subscriptions that Redis refuses for a while', () => {
     admin.disconnect();
   });
 
-  it('all stand before Redis counts as back', async () => {
+  it('are all restored before Redis counts as back', async () => {
     // The bytes of a command from its name on; its head alone does nothing.
     const held: (() => void)[] = [];
     let isHolding = false;

@@ -64,14 +64,14 @@ describe('Redis Cluster', () => {
   afterEach(() => connections.close());
   after(() => cluster?.stop());
 
-  it('carries commands and both kinds of messages, wherever their slots are', async () => {
+  it('carries commands and both kinds of messages, whatever their slots', async () => {
     const [one, two] = [await connections.connect(cluster.url), await connections.connect(cluster.url)];
     await one.ping();
     await hearEachOther(one, two);
     await sharePorts(one, two);
   });
 
-  it('may be away as a whole', async () => {
+  it('may be unavailable as a whole', async () => {
     const redis = await connections.connect(cluster.url);
     const away = reaches(redis, 'away');
     for (const server of cluster.servers) server.pause();
@@ -94,7 +94,7 @@ describe('Redis Sentinel', () => {
   afterEach(() => connections.close());
   after(() => sentinel?.stop());
 
-  it('leads to the master, and to the new one after a failover', async () => {
+  it('connects to the master, and to the new one after a failover', async () => {
     const [one, two] = [await connections.connect(sentinel.url), await connections.connect(sentinel.url)];
     await hearEachOther(one, two);
     await sharePorts(one, two);
