@@ -17,13 +17,9 @@ import { createSweep } from './sweep.js';
 import { takeHeart } from './take-heart.js';
 import { Trending } from './trending.js';
 
+export type { ArticleList } from './list-articles.js';
 export type { ArticleDetail, ArticleSummary } from './article.presenter.js';
 export type { CommentView, ReplyView } from './comment.presenter.js';
-export type { ArticleDraft } from './create-article.js';
-export type { CommentDraft } from './create-comment.js';
-export type { ArticleChanges } from './edit-article.js';
-export type { HeartTarget } from './heart.model.js';
-export type { ArticleList, ArticleQuery } from './list-articles.js';
 export type { RestoredArticle, RestoredComment, RestoredHeart } from './restore.js';
 export { checkCommunity } from './verify-community.js';
 

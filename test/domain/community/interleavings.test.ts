@@ -60,26 +60,26 @@ describe('in any order of several processes’ database calls', () => {
         expect(LOST, what).to.include(code);
         told.push([what, code]);
       };
+      const actsOf = (member: Actor) => [
+        ...[['article', no] as const, ['comment', parentId] as const].flatMap(([target, id]) => {
+          const key = `${target} ${member.no}`;
+          return [
+            act(`give ${key}`, boardOf().community.giveHeart(member, target, id)),
+            act(`give ${key}`, boardOf().community.giveHeart(member, target, id)),
+            act(`take ${key}`, boardOf().community.takeHeart(member, target, id)),
+          ];
+        }),
+        act('bookmark', boardOf().community.addBookmark(member, no)),
+        act('reply', boardOf().comment(member, no, parentId)),
+      ];
+      const actsOn = (id: number) => [
+        act(`delete ${id}`, boardOf().community.deleteComment(author, id)),
+        act(`delete ${id}`, boardOf().community.deleteComment(author, id)),
+        act('edit', boardOf().community.editComment(author, id, 'Edited')),
+      ];
       await shuffled(async () => {
-        const all: Promise<void>[] = [];
-        for (const member of members) {
-          for (const [target, id] of [['article', no] as const, ['comment', parentId] as const]) {
-            for (const times of [1, 2]) {
-              const key = `${target} ${member.no}`;
-              all.push(act(`give ${key}`, boardOf().community.giveHeart(member, target, id)));
-              if (times === 2)
-                all.push(act(`take ${key}`, boardOf().community.takeHeart(member, target, id)));
-            }
-          }
-          all.push(act('bookmark', boardOf().community.addBookmark(member, no)));
-          all.push(act('reply', boardOf().comment(member, no, parentId)));
-        }
-        for (const id of [parentId, replyId]) {
-          all.push(act(`delete ${id}`, boardOf().community.deleteComment(author, id)));
-          all.push(act(`delete ${id}`, boardOf().community.deleteComment(author, id)));
-          all.push(act('edit', boardOf().community.editComment(author, id, 'Edited')));
-        }
-        // In every third round the article goes while all this is under way.
+        const all = [...members.flatMap(actsOf), ...[parentId, replyId].flatMap(actsOn)];
+        // In every third round the article is deleted meanwhile.
         if (round % 3 === 2) all.push(act('delete', boardOf().community.deleteArticle(author, no)));
         await Promise.all(all);
       });
