@@ -17,9 +17,9 @@ import { createSweep } from './sweep.js';
 import { takeHeart } from './take-heart.js';
 import { Trending } from './trending.js';
 
-export type { ArticleList } from './list-articles.js';
 export type { ArticleDetail, ArticleSummary } from './article.presenter.js';
 export type { CommentView, ReplyView } from './comment.presenter.js';
+export type { ArticleList } from './list-articles.js';
 export type { RestoredArticle, RestoredComment, RestoredHeart } from './restore.js';
 export { checkCommunity } from './verify-community.js';
 
