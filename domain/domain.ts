@@ -56,7 +56,7 @@ export async function createDomain(options: DomainOptions) {
     redis?.on('away', () => {
       lostSince = performance.now() - UNNOTICED_MS;
     }),
-    redis?.on('back', () => void chat.tellAgain(lostSince)),
+    redis?.on('back', () => void chat.resendSince(lostSince)),
   ];
 
   /** A sweep may take longer than the interval: the calls meanwhile share it. */

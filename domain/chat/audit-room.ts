@@ -1,9 +1,6 @@
 import type { MessageRecord } from './message.model.js';
-import { sideOf } from './message.presenter.js';
-import type { Position, RoomRecord, Side } from './room.model.js';
-import { other, stateOf, unreadOf } from './room-states.js';
-
-const SIDES: Side[] = ['creator', 'joiner'];
+import { BOTH_SIDES, other, type Position, type RoomRecord, type Side, sideOf } from './room.model.js';
+import { stateOf, unreadOf } from './room-states.js';
 
 /** What of a message the ledger's bookkeeping consists of. */
 export type LedgerEntry = Pick<MessageRecord, '_id' | 'seq' | 'senderNo' | 'sent' | 'read'>;
@@ -78,7 +75,7 @@ export class RoomAudit {
     if (!sender)
       this.#note('sender', `message ${entry.seq} is by member ${entry.senderNo}, who takes no part`);
     this.#seqs.push(entry.seq);
-    for (const side of SIDES) {
+    for (const side of BOTH_SIDES) {
       const records = (this.#sent[side].at(-1) ?? 0) + (side === sender ? 1 : 0);
       this.#sent[side].push(records);
       if (entry.sent[side] !== records) {
@@ -88,17 +85,17 @@ export class RoomAudit {
         );
       }
     }
-    for (const side of SIDES) this.#checkPosition('a message', side, entry.read[side], entry.seq);
+    for (const side of BOTH_SIDES) this.#checkPosition('a message', side, entry.read[side], entry.seq);
     this.#head = entry;
   }
 
   /** The room's own positions and what follows from them, once all messages are in. */
   finish(): RoomFault[] {
     const newest = this.#seqs.at(-1) ?? 0;
-    for (const side of SIDES) this.#checkPosition('the room', side, this.#room.read[side], newest);
+    for (const side of BOTH_SIDES) this.#checkPosition('the room', side, this.#room.read[side], newest);
     // Only what the list shows is needed of the newest message here: its bookkeeping.
     const state = stateOf(this.#room, this.#head as MessageRecord | undefined);
-    for (const side of SIDES) {
+    for (const side of BOTH_SIDES) {
       const [says, all] = [unreadOf(state, side), this.#sent[other(side)].at(-1) ?? 0];
       const records = all - this.#sentUpTo(other(side), state.read[side].seq);
       if (says !== records) {

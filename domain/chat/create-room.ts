@@ -3,8 +3,7 @@ import { AppError } from '../kernel/errors.js';
 import { isDuplicateKey } from '../platform/mongo/errors.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import type { ChatDeps } from './chat-deps.js';
-import { Room } from './room.model.js';
-import { BOTH } from './room-changes.js';
+import { BOTH_SIDES, Room } from './room.model.js';
 
 /**
  * Opens the room of a pair about an adoption post, or finds the one they have: the author of the
@@ -44,6 +43,6 @@ export async function createRoom(
     if (!first) throw error;
     return first._id;
   }
-  changes.touch(chatNo, BOTH);
+  changes.touch(chatNo, BOTH_SIDES);
   return chatNo;
 }

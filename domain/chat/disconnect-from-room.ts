@@ -1,7 +1,7 @@
 import { AppError } from '../kernel/errors.js';
 import type { ChatDeps } from './chat-deps.js';
 import { type Caller, membersBehind } from './identify-poster.js';
-import { sideOf } from './message.presenter.js';
+import { sideOf } from './room.model.js';
 
 /**
  * The documented disconnect call. From the member themselves (token, session cookie or bound client)

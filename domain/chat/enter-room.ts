@@ -5,7 +5,8 @@ import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';
 import { Message, type MessageRecord } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
-import { other, unreadOf } from './room-states.js';
+import { other } from './room.model.js';
+import { unreadOf } from './room-states.js';
 
 /** Most messages one join catches up. (contract, section 5) */
 const MAX_CAUGHT_UP = 500;

@@ -3,7 +3,7 @@ import type { Client } from '../kernel/client.js';
 import { AppError } from '../kernel/errors.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
-import { sideOf } from './message.presenter.js';
+import { sideOf } from './room.model.js';
 import type { RoomState } from './room-states.js';
 
 /** What a call without an Authorization header has to show for itself. */

@@ -6,8 +6,8 @@ import { insertInOrder } from '../platform/mongo/inserts.js';
 import { createGroupedInserts } from './grouped-inserts.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
-import { Room, type Side } from './room.model.js';
-import { other, type RoomState, type RoomStates } from './room-states.js';
+import { other, Room, type Side } from './room.model.js';
+import type { RoomState, RoomStates } from './room-states.js';
 
 export interface Draft {
   side: Side;

@@ -1,8 +1,6 @@
 import { countUpTo, type LedgerEntry } from './audit-room.js';
 import { Message } from './message.model.js';
-import { sideOf } from './message.presenter.js';
-import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
-import { other } from './room-states.js';
+import { other, type Position, Room, type RoomRecord, type Side, sideOf } from './room.model.js';
 
 /** Records mended in one write. */
 const PAGE = 500;

@@ -3,7 +3,7 @@ import type { Live } from '../kernel/live.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import type { Presence } from './presence.js';
 import { createMemoryPresence } from './presence.memory.js';
-import { createRedisPresence } from './presence.redis.js';
+import { RedisPresence } from './presence.redis.js';
 import type { RecentClients } from './recent-clients.js';
 import { createMemoryRecentClients } from './recent-clients.memory.js';
 import { createRedisRecentClients } from './recent-clients.redis.js';
@@ -23,7 +23,7 @@ export interface ChatState {
 export function createChatState(clock: Clock, live: Live, redis?: RedisConnection): ChatState {
   return redis
     ? {
-        presence: createRedisPresence(redis, live),
+        presence: new RedisPresence(redis, live),
         recentClients: createRedisRecentClients(redis, clock),
         shared: true,
       }

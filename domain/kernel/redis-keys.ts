@@ -15,7 +15,7 @@ export const redisKeys = {
   alive: (processId: string) => `${PREFIX}alive:${processId}`,
   /** The room's group: its rooms share a hash slot. */
   roomGroup: (chatNo: number) => chatNo % ROOM_GROUPS,
-  /** Sorted set of a room's present members; format: domain/chat/presence.enter.lua. */
+  /** Sorted set of a room's present members; format: domain/chat/presence.lua. */
   presence: (chatNo: number) => `${PREFIX}presence:{${chatNo % ROOM_GROUPS}}:${chatNo}`,
   /** Sorted set of the members seen from a client, by time. */
   bindings: (clientHash: string) => `${PREFIX}bindings:${clientHash}`,

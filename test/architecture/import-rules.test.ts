@@ -154,9 +154,9 @@ describe('import rules', () => {
 
   it('are no circle', () => {
     const next = new Map<string, string[]>();
-    // Types alone are gone when the modules load, and load each other.
+    // Types alone are gone when the modules load; in the domain they count, so that its files read one way.
     for (const { from, to, typesOnly } of own)
-      if (!typesOnly) next.set(from, [...(next.get(from) ?? []), to]);
+      if (!typesOnly || from.startsWith('domain/')) next.set(from, [...(next.get(from) ?? []), to]);
     const state = new Map<string, 'open' | 'done'>();
     const circles: string[] = [];
     function visit(path: string, trail: string[]): void {

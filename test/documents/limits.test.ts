@@ -76,7 +76,7 @@ const told: [
     [decisions('delivery'), 'Every #, and when Redis is back'],
   ],
   [
-    'domain/chat/room-changes.ts QUIET_MS',
+    'domain/chat/room-changes.ts MIN_INTERVAL_MS',
     ms,
     [protocol, 'at most every # per room'],
     [asyncApi, 'at most one per room in #,'],
@@ -117,12 +117,12 @@ const told: [
     ['docs/scaling.md', 'its inserts of # messages'],
   ],
   [
-    'domain/chat/notify-absent.ts MAX_WAITING',
+    'domain/chat/notify-absent.ts MAX_QUEUED',
     spelt,
     [decisions('notifications'), 'Up to # messages wait in memory'],
   ],
   [
-    'domain/chat/notify-absent.ts FINISH_MS',
+    'domain/chat/notify-absent.ts CLOSE_TIMEOUT_MS',
     s,
     [decisions('notifications'), 'A stop waits # for those under way'],
   ],
@@ -274,7 +274,8 @@ const inner = new Set<string>([
   'domain/platform/grouped-reads.ts MAX_GROUP',
   'domain/platform/grouped-reads.ts MAX_IN_FLIGHT',
   'domain/kernel/input.ts MAX_FAULTS',
-  'domain/chat/room-changes.ts MAX_RECENT',
+  'domain/chat/room-changes.ts MAX_INTERVAL_MS',
+  'domain/chat/room-changes.ts MAX_REMEMBERED',
   'domain/chat/room-states.ts MAX_STATES',
   'domain/chat/recent-clients.ts MAX_MEMBERS',
   'domain/chat/recent-clients.redis.ts MAX_CLIENTS',

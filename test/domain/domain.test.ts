@@ -136,7 +136,7 @@ describe('a process’s domain', () => {
       const redis = await connections.connect(server.url);
       const { chat, close } = await open(redis);
       const since: number[] = [];
-      chat.tellAgain = (from) => {
+      chat.resendSince = (from) => {
         since.push(from);
         return Promise.resolve() as never;
       };

@@ -20,7 +20,7 @@ export function presenceContract(name: string, open: (openRooms: OpenRooms) => P
       presence = open(openRooms);
       told = [];
       const versions = new Map<string, number>();
-      presence.watch((chatNo, memberNo, present, version) => {
+      presence.onChange((chatNo, memberNo, present, version) => {
         const key = `${chatNo} ${memberNo}`;
         expect(version).above(versions.get(key) ?? 0);
         versions.set(key, version);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Presence } from '../../domain/chat/presence.js';
 import { createMemoryPresence } from '../../domain/chat/presence.memory.js';
-import { createRedisPresence } from '../../domain/chat/presence.redis.js';
+import { RedisPresence } from '../../domain/chat/presence.redis.js';
 import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { eventually } from '../support/eventually.js';
@@ -28,7 +28,7 @@ const SHORT = { ...TIMES, lifetime: 1_000 };
 presenceContract('memory', (openRooms) => createMemoryPresence(openRooms, TIMES.refreshEvery));
 
 describeOnRedis('presence on Redis', (connection) => {
-  presenceContract('Redis', (openRooms) => createRedisPresence(connection(), openRooms, TIMES));
+  presenceContract('Redis', (openRooms) => new RedisPresence(connection(), openRooms, TIMES));
 });
 
 /** One process of several: its port, what it was told, and ways to do it harm. */
@@ -92,8 +92,10 @@ describe('presence of several processes', () => {
       process.asked += 1;
       return process.deaf ? undefined : answer;
     };
-    process.presence = createRedisPresence(redis, process.openRooms, times);
-    process.presence.watch((chatNo, memberNo, present, version) => {
+    // A copy would read `away` and `deaf` once: they are looked up in the original.
+    const connection = Object.setPrototypeOf({ ask }, redis);
+    process.presence = new RedisPresence(connection, process.openRooms, times);
+    process.presence.onChange((chatNo, memberNo, present, version) => {
       process.told.push([chatNo, memberNo, present]);
       process.versions.push(version);
     });
@@ -312,7 +314,7 @@ describe('presence of several processes', () => {
     const [one, two, dying] = [await start(SHORT), await start(SHORT), await start(SHORT)];
     const versions: number[] = [];
     for (const { presence } of [one, two])
-      presence.watch((...[, no, , version]) => no === 3 && versions.push(version));
+      presence.onChange((...[, no, , version]) => no === 3 && versions.push(version));
     await one.presence.enter(room, 4, 'watcher');
     await one.presence.enter(room, 3, 'phone');
     await one.presence.leave(room, 3, 'phone');
@@ -335,13 +337,13 @@ describe('presence of several processes', () => {
     await one.presence.leave(room, 3, 'phone');
     await one.presence.enter(room, 3, 'phone');
     const [entered, left, back] = one.versions as [number, number, number];
-    expect(one.presence.heard(room, 3, true, back)).equal(true);
-    expect(one.presence.heard(room, 3, true, back)).equal(false);
-    expect(one.presence.heard(room, 3, false, left)).equal(false);
-    expect(one.presence.heard(room, 3, true, entered)).equal(false);
+    expect(one.presence.accept(room, 3, true, back)).equal(true);
+    expect(one.presence.accept(room, 3, true, back)).equal(false);
+    expect(one.presence.accept(room, 3, false, left)).equal(false);
+    expect(one.presence.accept(room, 3, true, entered)).equal(false);
     // Each member in each room has an order of its own.
-    expect(one.presence.heard(room, 4, false, left)).equal(true);
-    expect(one.presence.heard(room + 1_000_000, 3, false, left)).equal(true);
+    expect(one.presence.accept(room, 4, false, left)).equal(true);
+    expect(one.presence.accept(room + 1_000_000, 3, false, left)).equal(true);
   });
 
   /** Waits past the time in which nobody is taken for gone. */
@@ -354,7 +356,7 @@ describe('presence of several processes', () => {
     await two.presence.enter(room, 4, 'laptop');
     await eventually(() => expect(one.openRooms.toldHere).deep.equal([[room, 4, true]]));
     // Its push comes late.
-    expect(one.presence.heard(room, 4, true, two.versions[0] as number)).equal(false);
+    expect(one.presence.accept(room, 4, true, two.versions[0] as number)).equal(false);
     await two.presence.leave(room, 4, 'laptop');
     await eventually(() => expect(one.openRooms.toldHere.slice(1)).deep.equal([[room, 4, false]]));
     await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
@@ -378,8 +380,8 @@ describe('presence of several processes', () => {
       });
     }
     for (const process of [one, two]) {
-      process.presence.watch((...change) => {
-        for (const { presence } of [one, two]) presence.heard(...change);
+      process.presence.onChange((...change) => {
+        for (const { presence } of [one, two]) presence.accept(...change);
       });
     }
     await one.presence.enter(room, 3, 'phone');
@@ -400,7 +402,7 @@ describe('presence of several processes', () => {
     await one.presence.enter(room, 3, 'phone');
     await one.presence.list(room);
     await dying.presence.enter(room, 4, 'laptop');
-    one.presence.heard(room, 4, true, dying.versions[0] as number);
+    one.presence.accept(room, 4, true, dying.versions[0] as number);
     await dying.redis.close();
     const away = reaches(one.redis, 'away');
     await server.kill();
@@ -415,7 +417,7 @@ describe('presence of several processes', () => {
     const [one, two] = [await start(), await start()];
     await one.presence.enter(room, 3, 'phone');
     await two.presence.enter(room, 4, 'laptop');
-    one.presence.heard(room, 4, true, two.versions[0] as number);
+    one.presence.accept(room, 4, true, two.versions[0] as number);
     one.frozen = true;
     expect(await one.presence.list(room)).deep.equal([3, 4]);
     // It is for the list alone: whether a message was seen is known by who is there.
@@ -427,7 +429,7 @@ describe('presence of several processes', () => {
     await two.presence.enter(room, 3, 'laptop');
     await two.presence.leave(room, 3, 'laptop');
     const left = two.versions.at(-1) as number;
-    one.presence.heard(room, 3, false, left);
+    one.presence.accept(room, 3, false, left);
     one.frozen = true;
     await one.presence.enter(room, 3, 'phone');
     expect(one.told).deep.equal([[room, 3, true]]);

@@ -1,4 +1,4 @@
-import { createRedisPresence, type PresenceTimes } from '../../domain/chat/presence.redis.js';
+import { type PresenceTimes, RedisPresence } from '../../domain/chat/presence.redis.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { createOpenRooms } from './open-rooms.js';
@@ -10,8 +10,8 @@ import { createOpenRooms } from './open-rooms.js';
  */
 const [url = '', times = ''] = process.argv.slice(2);
 const redis = connectRedis(url, createLogger('silent', 'test'));
-const presence = createRedisPresence(redis, createOpenRooms(), JSON.parse(times) as PresenceTimes);
-presence.watch((...[chatNo, memberNo, present]) => process.send?.({ told: [chatNo, memberNo, present] }));
+const presence = new RedisPresence(redis, createOpenRooms(), JSON.parse(times) as PresenceTimes);
+presence.onChange((...[chatNo, memberNo, present]) => process.send?.({ told: [chatNo, memberNo, present] }));
 process.on('message', (entered: [number, number, string]) => void presence.enter(...entered));
 process.on('disconnect', () => process.exit(0));
 await redis.connected(5_000);

@@ -16,14 +16,14 @@ function build(here: [chatNo: number, memberNo: number][]) {
     if (chatNo === BROKEN) throw new Error('the database is away');
     return { chatNo, creator: CREATOR, joiner: JOINER };
   };
-  const shown = createAutoRead(
+  const autoRead = createAutoRead(
     { get } as unknown as RoomStates,
     { isHere: (...one: number[]) => here.some((other) => `${other}` === `${one}`) } as never,
     async ({ chatNo }, memberNo, seq) => void marked.push([chatNo, memberNo, seq]),
     createLogger('silent', 'test'),
   );
   const add = (chatNo: number, senderNo: number, seq: number, readCount = 1) =>
-    shown.add({ chatNo, senderNo, seq, readCount } as MessagePayload);
+    autoRead({ chatNo, senderNo, seq, readCount } as MessagePayload);
   const turnsPass = async () => {
     for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
   };

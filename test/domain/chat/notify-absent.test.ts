@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
-import { createNotifyAbsent } from '../../../domain/chat/notify-absent.js';
+import { NotifyAbsent } from '../../../domain/chat/notify-absent.js';
 import { createRoomStates } from '../../../domain/chat/room-states.js';
 import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
@@ -51,7 +51,7 @@ async function announcer(
     ...{ sent: { creator: 0, joiner: 0 }, read: nobody },
   };
   const known = createRoomStates();
-  const unseen = createNotifyAbsent({
+  const notifyAbsent = new NotifyAbsent({
     events,
     states: { ...known, get: async (no) => (no === chatNo ? room : known.get(no)) },
     presence: { isPresent: async (no, memberNo) => isPresent && no === chatNo && memberNo === CREATOR },
@@ -60,7 +60,7 @@ async function announcer(
     },
     logger: createLogger('silent', 'test'),
   });
-  return { unseen, told, all };
+  return { notifyAbsent, told, all };
 }
 
 const marked = (chatNo: number) => Message.countDocuments({ chatNo, unannounced: true });
@@ -111,11 +111,11 @@ describe('messages for an absent recipient', () => {
     it('are announced by the sweep, however many of missing rooms come before them', async () => {
       // A thousand of them filled each sweep, and the first one ended it.
       const orphans = 1_005;
-      const { unseen, told } = await announcer(chatNo);
+      const { notifyAbsent, told } = await announcer(chatNo);
       await strand(chatNo + 1, SENDER, orphans, Date.now() - 2 * HOUR_MS);
       const records = await strand(chatNo, SENDER, 3);
-      await unseen.sweep();
-      await unseen.close();
+      await notifyAbsent.sweep();
+      await notifyAbsent.close();
       expect(told).to.deep.equal(records.map(({ _id }) => _id));
       expect(await marked(chatNo)).to.equal(0);
       expect(await marked(chatNo + 1), 'their rooms may be restored').to.equal(orphans);
@@ -131,20 +131,20 @@ describe('messages for an absent recipient', () => {
         unannounced: true,
       }));
       const [records, last] = [all.slice(0, -1), all.at(-1) as MessageRecord];
-      const { unseen, told } = await announcer(chatNo, {
+      const { notifyAbsent, told } = await announcer(chatNo, {
         async listen(id) {
           await held;
           if (id !== records.at(-1)?._id) return;
           // One that comes while they are read back is read back behind them.
           await Message.collection.insertOne({ ...last } as never);
-          unseen.announce(last);
+          notifyAbsent.enqueue(last);
         },
       });
       await Message.collection.insertMany(records as never[]);
-      for (const record of records) unseen.announce(record);
+      for (const record of records) notifyAbsent.enqueue(record);
       letGo();
-      await unseen.sweep();
-      await unseen.close();
+      await notifyAbsent.sweep();
+      await notifyAbsent.close();
       expect(told).to.deep.equal(all.map(({ _id }) => _id));
       expect(await marked(chatNo)).to.equal(0);
     });
@@ -154,11 +154,11 @@ describe('messages for an absent recipient', () => {
       const held = new Promise<void>((resolve) => {
         letGo = resolve;
       });
-      const { unseen, told } = await announcer(chatNo, { listen: () => held });
+      const { notifyAbsent, told } = await announcer(chatNo, { listen: () => held });
       // Not in the database, so what is told of them was in memory.
       const records = messageRecords(chatNo, SENDER, 5_002);
       const last = records.at(-1) as MessageRecord;
-      for (const record of records) unseen.announce(record);
+      for (const record of records) notifyAbsent.enqueue(record);
       await eventually(() => expect(told).to.have.length(1_000));
       letGo();
       const { find } = Message;
@@ -166,11 +166,11 @@ describe('messages for an absent recipient', () => {
         throw new Error('the database is away');
       }) as never;
       try {
-        await unseen.sweep();
+        await notifyAbsent.sweep();
         expect(told).to.have.length(5_000);
         // Reading back has failed: that is the next sweep's, and what comes now waits in memory again.
-        unseen.announce(last);
-        await unseen.close();
+        notifyAbsent.enqueue(last);
+        await notifyAbsent.close();
         expect(told.slice(5_000)).to.deep.equal([last._id]);
       } finally {
         Message.find = find;
@@ -184,13 +184,13 @@ describe('messages for an absent recipient', () => {
       it(`are announced by a stop for 3 s: ${count} of them where a thousand take ${passed} ms`, () =>
         inStoppedTime(async (pass) => {
           const records = messageRecords(chatNo, SENDER, 1_001);
-          const { unseen, told } = await announcer(chatNo, {
+          const { notifyAbsent, told } = await announcer(chatNo, {
             listen: async (id) => {
               if (id === records[0]?._id) pass(passed);
             },
           });
-          for (const record of records) unseen.announce(record);
-          await unseen.close();
+          for (const record of records) notifyAbsent.enqueue(record);
+          await notifyAbsent.close();
           expect(told).to.have.length(count);
         }));
     }
@@ -198,22 +198,22 @@ describe('messages for an absent recipient', () => {
     it('are read back no further once a stop has begun', async () => {
       const records = await strand(chatNo, SENDER, 1_001);
       let closed: Promise<void> | undefined;
-      const { unseen, told } = await announcer(chatNo, {
+      const { notifyAbsent, told } = await announcer(chatNo, {
         listen: async () => {
-          closed ??= unseen.close();
+          closed ??= notifyAbsent.close();
         },
       });
-      await unseen.sweep();
+      await notifyAbsent.sweep();
       await closed;
       expect(told).to.deep.equal(records.slice(0, 1_000).map(({ _id }) => _id));
     });
 
     it('are announced to the other participant, with what a notification shows of them', async () => {
-      const { unseen, all } = await announcer(chatNo);
+      const { notifyAbsent, all } = await announcer(chatNo);
       const [first, second] = messageRecords(chatNo, SENDER, 2);
       const answer: MessageRecord = { ...(second as MessageRecord), senderNo: CREATOR, contentType: 'image' };
-      for (const record of [first as MessageRecord, answer]) unseen.announce(record);
-      await unseen.close();
+      for (const record of [first as MessageRecord, answer]) notifyAbsent.enqueue(record);
+      await notifyAbsent.close();
       const common = { chatNo, saleNo: 1 };
       expect(all).to.deep.equal([
         {
@@ -232,51 +232,51 @@ describe('messages for an absent recipient', () => {
     it('are not announced to who has read them, or has come in meanwhile', async () => {
       const records = await strand(chatNo, SENDER, 3);
       const read = await announcer(chatNo, { readUpTo: 2 });
-      await read.unseen.sweep();
+      await read.notifyAbsent.sweep();
       expect(read.told).to.deep.equal([records[2]?._id]);
       expect(await marked(chatNo), 'nor looked at again').to.equal(0);
       const open = await announcer(chatNo, { isPresent: true });
-      for (const record of records) open.unseen.announce(record);
-      await open.unseen.close();
+      for (const record of records) open.notifyAbsent.enqueue(record);
+      await open.notifyAbsent.close();
       expect(open.told).to.deep.equal([]);
     });
 
     it('keep their mark where it could not be taken off', async () => {
       const [record] = await strand(chatNo, SENDER, 1);
-      const { unseen, told } = await announcer(chatNo);
+      const { notifyAbsent, told } = await announcer(chatNo);
       const { updateMany } = Message;
       Message.updateMany = (() => Promise.reject(new Error('the database is away'))) as never;
       try {
-        await unseen.sweep();
+        await notifyAbsent.sweep();
       } finally {
         Message.updateMany = updateMany;
       }
       expect(await marked(chatNo)).to.equal(1);
-      await unseen.sweep();
-      await unseen.close();
+      await notifyAbsent.sweep();
+      await notifyAbsent.close();
       expect(told, 'listeners are idempotent').to.deep.equal([record?._id, record?._id]);
       expect(await marked(chatNo)).to.equal(0);
     });
 
     it('are announced before a stop, or keep their mark', async () => {
-      const { unseen, told } = await announcer(chatNo);
+      const { notifyAbsent, told } = await announcer(chatNo);
       const [first, second] = await strand(chatNo, SENDER, 2);
-      unseen.announce(first as MessageRecord);
-      await unseen.close();
-      unseen.announce(second as MessageRecord);
+      notifyAbsent.enqueue(first as MessageRecord);
+      await notifyAbsent.close();
+      notifyAbsent.enqueue(second as MessageRecord);
       expect(told).to.deep.equal([first?._id]);
       expect(await Message.distinct('_id', { chatNo, unannounced: true })).to.deep.equal([second?._id]);
     });
 
     it('keep their mark when telling fails, and hold up no other', async () => {
       const records = await strand(chatNo, SENDER, 3);
-      const { unseen } = await announcer(chatNo, {
+      const { notifyAbsent } = await announcer(chatNo, {
         listen: async (id) => {
           if (id === records[1]?._id) throw new Error('the notification cannot be written');
         },
       });
-      await unseen.sweep();
-      await unseen.close();
+      await notifyAbsent.sweep();
+      await notifyAbsent.close();
       expect(await Message.distinct('_id', { chatNo, unannounced: true })).to.deep.equal([records[1]?._id]);
     });
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Presence } from '../../../domain/chat/presence.js';
 import { createMemoryPresence } from '../../../domain/chat/presence.memory.js';
-import { createRedisPresence } from '../../../domain/chat/presence.redis.js';
+import { RedisPresence } from '../../../domain/chat/presence.redis.js';
 import type { RedisConnection } from '../../../domain/platform/redis/connection.js';
 import { type FakeTime, fakeTime } from '../../support/fake-time.js';
 import { createOpenRooms } from '../../support/open-rooms.js';
@@ -33,10 +33,9 @@ function fakeRedis() {
   let back = () => {};
   const commands = {
     async evalsha(_hash: string, rooms: number, ...all: (string | number)[]): Promise<unknown> {
-      const [first, ...args] = all.slice(rooms);
-      if (first === undefined) return [0];
-      if (first !== 'me') return [1, 0, 1];
-      const [lifetime, keyLifetime, mayRemove, ...members] = args;
+      const [command, , lifetime, keyLifetime, mayRemove, ...members] = all.slice(rooms);
+      if (command === 'list') return [0];
+      if (command !== 'refresh') return [1, 0, 1];
       refreshed.push({
         ...{ rooms, lifetime: Number(lifetime), keyLifetime: Number(keyLifetime) },
         ...{ mayRemove: mayRemove === 1, members: members.map(String) },
@@ -79,7 +78,7 @@ describe('presence in time', () => {
   async function start() {
     const built = fakeRedis();
     const openRooms = createOpenRooms();
-    presence = createRedisPresence(built.redis, openRooms);
+    presence = new RedisPresence(built.redis, openRooms);
     await presence.enter(ROOM, 3, 'phone');
     await time.pass(60_000);
     const takeRefreshed = () => built.refreshed.splice(0);
@@ -153,7 +152,7 @@ describe('presence in time', () => {
 
   it('of a room that nobody here was in meanwhile is not told as it was before', async () => {
     const { presence, state } = await start();
-    presence.heard(ROOM, 4, true, 1);
+    presence.accept(ROOM, 4, true, 1);
     state.isAway = true;
     expect(await presence.list(ROOM), 'what those here were told').to.deep.equal([3, 4]);
     await presence.leave(ROOM, 3, 'phone');

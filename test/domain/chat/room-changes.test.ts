@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import { pino } from 'pino';
 import type { ChatDeps } from '../../../domain/chat/chat-deps.js';
-import { BOTH, createRoomChanges, type RoomChanges } from '../../../domain/chat/room-changes.js';
+import { BOTH_SIDES } from '../../../domain/chat/room.model.js';
+import { RoomChanges } from '../../../domain/chat/room-changes.js';
 import type { RoomState } from '../../../domain/chat/room-states.js';
 import { noLive, type RoomMark } from '../../../domain/kernel/live.js';
 import { eventually } from '../../support/eventually.js';
@@ -43,7 +44,7 @@ function buildChanges(isCurrent: boolean) {
     } satisfies ChatDeps['live'],
     logger: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }),
   } as unknown as ChatDeps;
-  return { told, database, errors, changes: createRoomChanges(deps, () => isCurrent) };
+  return { told, database, errors, changes: new RoomChanges(deps, () => isCurrent) };
 }
 
 describe('changes of rooms', () => {
@@ -56,7 +57,7 @@ describe('changes of rooms', () => {
       [false, 2],
     ] as const) {
       const built = buildChanges(isCurrent);
-      built.changes.touch(7, BOTH);
+      built.changes.touch(7, BOTH_SIDES);
       await eventually(() => expect(built.told).to.have.length(2));
       built.changes.close();
       expect(built.told).to.deep.equal([
@@ -69,13 +70,13 @@ describe('changes of rooms', () => {
   it('are told again from a moment on: pushes to other processes may have been lost since', async () => {
     const built = buildChanges(true);
     changes = built.changes;
-    built.changes.touch(7, BOTH);
+    built.changes.touch(7, BOTH_SIDES);
     await eventually(() => expect(built.told).to.have.length(2));
     const since = performance.now();
     built.changes.touch(8, ['creator']);
     await eventually(() => expect(built.told).to.have.length(3));
     built.told.length = 0;
-    await built.changes.tellAgain(since);
+    await built.changes.resendSince(since);
     expect(built.told.map(([chatNo, memberNo]) => [chatNo, memberNo])).to.deep.equal([
       [8, 1],
       [8, 2],
@@ -109,20 +110,20 @@ describe('changes of rooms', () => {
 
     it('are told at once, then at most every 250 ms, and the latest within 500 ms of the last event', async () => {
       const { changes, takeTold } = build();
-      changes.touch(7, BOTH);
+      changes.touch(7, BOTH_SIDES);
       await time.pass(0);
       expect(takeTold(), 'the first, at once').to.deep.equal(BOTH_TOLD);
       for (let at = 0; at < 240; at += 40) {
-        changes.touch(7, BOTH);
+        changes.touch(7, BOTH_SIDES);
         await time.pass(40);
       }
       expect(takeTold(), 'within 250 ms').to.deep.equal([]);
       await time.pass(10);
-      changes.touch(7, BOTH);
+      changes.touch(7, BOTH_SIDES);
       await time.pass(0);
       expect(takeTold(), 'the next behind 250 ms takes them along').to.deep.equal(BOTH_TOLD);
       await time.pass(249);
-      changes.touch(7, BOTH);
+      changes.touch(7, BOTH_SIDES);
       await time.pass(240);
       expect(takeTold(), 'waits for one to go with').to.deep.equal([]);
       await time.pass(11);
@@ -169,7 +170,7 @@ describe('changes of rooms', () => {
         [7, 2],
         [8, 1],
       ]);
-      changes.touch(7, BOTH);
+      changes.touch(7, BOTH_SIDES);
       await time.pass(300);
       changes.touch(7, ['joiner']);
       await time.pass(0);
@@ -181,7 +182,7 @@ describe('changes of rooms', () => {
     it('that could not be told are told once the database answers, each look a second later', async () => {
       const { changes, takeTold, database, errors } = build(false);
       database.fault = new MongoNetworkTimeoutError('the database is away');
-      changes.touch(7, BOTH);
+      changes.touch(7, BOTH_SIDES);
       await time.pass(5_500);
       expect(takeTold()).to.deep.equal([]);
       expect(database.loads).to.be.within(5, 7);
@@ -195,7 +196,7 @@ describe('changes of rooms', () => {
     it('that cannot be told at all are logged as an error, once', async () => {
       const { changes, takeTold, database, errors } = build(false);
       database.fault = new Error('a broken record');
-      changes.touch(7, BOTH);
+      changes.touch(7, BOTH_SIDES);
       await time.pass(5_000);
       delete database.fault;
       await time.pass(5_000);
@@ -206,13 +207,13 @@ describe('changes of rooms', () => {
 
     it('end with the process', async () => {
       const { changes, takeTold } = build();
-      changes.touch(7, BOTH);
-      changes.touch(7, BOTH);
+      changes.touch(7, BOTH_SIDES);
+      changes.touch(7, BOTH_SIDES);
       await time.pass(0);
       takeTold();
       changes.close();
       expect(time.pending).to.equal(0);
-      changes.touch(8, BOTH);
+      changes.touch(8, BOTH_SIDES);
       await time.pass(5_000);
       expect([takeTold(), time.pending]).to.deep.equal([[], 0]);
     });
@@ -225,7 +226,7 @@ describe('changes of rooms', () => {
       open = resolve;
     });
     for (let chatNo = 1; chatNo <= 50_001; chatNo += 1) changes.touch(chatNo, []);
-    const again = changes.tellAgain(0);
+    const again = changes.resendSince(0);
     await new Promise((resolve) => setImmediate(resolve));
     expect(database.asked).to.be.within(100, 1_000);
     open();
@@ -237,7 +238,7 @@ describe('changes of rooms', () => {
     ).to.equal(false);
     told.length = 0;
     changes.close();
-    await changes.tellAgain(0);
+    await changes.resendSince(0);
     expect(told).to.deep.equal([]);
   });
 });

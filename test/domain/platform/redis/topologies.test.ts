@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Presence } from '../../../../domain/chat/presence.js';
-import { createRedisPresence } from '../../../../domain/chat/presence.redis.js';
+import { RedisPresence } from '../../../../domain/chat/presence.redis.js';
 import { createRedisDeliveryBus } from '../../../../domain/notifications/delivery-bus.redis.js';
 import { createRedisRateLimits } from '../../../../domain/platform/rate-limits/rate-limits.redis.js';
 import type { RedisConnection } from '../../../../domain/platform/redis/connection.js';
@@ -32,9 +31,9 @@ async function hearEachOther(from: RedisConnection, to: RedisConnection): Promis
 /** The ports work between two processes over it. */
 async function sharePorts(one: RedisConnection, two: RedisConnection): Promise<void> {
   const times = { lifetime: 2_000, refreshEvery: 100, grace: 0 };
-  const [here, there] = [one, two].map((redis) => createRedisPresence(redis, createOpenRooms(), times)) as [
-    Presence,
-    Presence,
+  const [here, there] = [
+    new RedisPresence(one, createOpenRooms(), times),
+    new RedisPresence(two, createOpenRooms(), times),
   ];
   const rooms = Array.from({ length: 300 }, (_, i) => i + 1);
   await Promise.all(rooms.map((chatNo) => here.enter(chatNo, 3, 'phone')));
