@@ -7,7 +7,7 @@ import { createEventBus } from './kernel/events.js';
 import type { Live } from './kernel/live.js';
 import { createLocalDateTime } from './kernel/local-date-time.js';
 import { createMembers } from './members/index.js';
-import { createDeliveryBus, createNotifications } from './notifications/index.js';
+import { createNotifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
 import { createRateLimits } from './platform/rate-limits/index.js';
@@ -41,7 +41,7 @@ export async function createDomain(options: DomainOptions) {
   const community = createCommunity({ clock, events, directory, localTime, logger });
   const notifications = createNotifications({
     ...{ clock, events, directory, localTime, live, logger },
-    wakeUps: createDeliveryBus(redis),
+    redis,
   });
   const chat = createChat({
     ...{ clock, events, directory, adoption, live, logger, config },
@@ -82,7 +82,7 @@ export async function createDomain(options: DomainOptions) {
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
     /** Finishes what a crash interrupted, now and then regularly until `close`. */
     async startSweeps(): Promise<void> {
-      await notifications.startTail();
+      await notifications.startPoll();
       await sweep();
       timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
       timer.unref();

@@ -1,5 +1,6 @@
 import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
+import { coalesce } from '../platform/single-flight.js';
 import { DeliveredPresence } from './delivered-presence.js';
 import { LocalConnections } from './local-connections.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
@@ -39,13 +40,12 @@ export class RedisPresence implements Presence {
   readonly #listeners: PresenceListener[] = [];
   /** Members by room whose arrival or departure Redis has not confirmed: the next refresh settles them. */
   readonly #unconfirmed = new Map<number, Set<number>>();
+  readonly #refresh = coalesce<void, void>(() => this.#refreshAll());
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #graceTimer: NodeJS.Timeout | undefined;
   #refreshedAt = performance.now();
   #interruptedAt = performance.now();
-  #running: Promise<void> | undefined;
-  #isRequested = false;
   #closed = false;
 
   constructor(redis: RedisConnection, openRooms: OpenRooms, times: PresenceTimes = DEFAULT_TIMES) {
@@ -196,22 +196,6 @@ export class RedisPresence implements Presence {
     for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version)) {
       this.#openRooms.presenceHere(chatNo, memberNo, isPresent);
     }
-  }
-
-  /** One round at a time; a request during a round starts another one after it. */
-  #refresh(): Promise<void> {
-    this.#isRequested = true;
-    this.#running ??= (async () => {
-      try {
-        while (this.#isRequested) {
-          this.#isRequested = false;
-          await this.#refreshAll();
-        }
-      } finally {
-        this.#running = undefined;
-      }
-    })();
-    return this.#running;
   }
 
   async #refreshAll(): Promise<void> {

@@ -36,7 +36,7 @@ export function createRedisRecentClients(
 
   async function tell(key: string, memberNo: number): Promise<void> {
     const taken = await redis.ask(async (commands) => {
-      await scripts.touch(commands, [redisKeys.bindings(key)], [memberNo, boundFor, MAX_MEMBERS]);
+      await scripts.touch(commands, [redisKeys.recentClients(key)], [memberNo, boundFor, MAX_MEMBERS]);
       return true;
     });
     if (!taken) told.delete(key);
@@ -54,7 +54,7 @@ export function createRedisRecentClients(
     async find(client) {
       const here = await local.find(client);
       const everywhere = await redis.ask((commands) =>
-        scripts.find(commands, [redisKeys.bindings(clientKey(client))], [boundFor]),
+        scripts.find(commands, [redisKeys.recentClients(clientKey(client))], [boundFor]),
       );
       const members = ((everywhere as string[] | undefined) ?? []).map(Number);
       return [...new Set([...members, ...here])];

@@ -18,14 +18,14 @@ export const redisKeys = {
   /** Sorted set of a room's present members; format: domain/chat/presence.lua. */
   presence: (chatNo: number) => `${PREFIX}presence:{${chatNo % ROOM_GROUPS}}:${chatNo}`,
   /** Sorted set of the members seen from a client, by time. */
-  bindings: (clientHash: string) => `${PREFIX}bindings:${clientHash}`,
+  recentClients: (clientHash: string) => `${PREFIX}bindings:${clientHash}`,
   /** Prefix of a budget's counters. */
   rateLimit: (budget: string) => `${PREFIX}limit:${budget}`,
 };
 
 export const redisChannels = {
   /** A member's notifications, for their event streams; for '', the prefix of these channels. */
-  wakeUps: (memberNo: number | '') => `${PREFIX}wake-ups:${memberNo}`,
+  deliveries: (memberNo: number | '') => `${PREFIX}wake-ups:${memberNo}`,
   /** Members removed from a room on every process. */
   presenceCleared: `${PREFIX}presence-cleared`,
   /** A process's messages to itself, for the health check. */

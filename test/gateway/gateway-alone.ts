@@ -38,7 +38,7 @@ function fakeDomain(log: unknown[][]) {
       followedBy() {},
       heard() {},
     },
-    notifications: { heard: () => true },
+    notifications: { acceptPush: () => true },
   };
 }
 

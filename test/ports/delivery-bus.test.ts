@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import type { Delivery, DeliveryBus } from '../../domain/notifications/delivery-bus.js';
 import { createMemoryDeliveryBus } from '../../domain/notifications/delivery-bus.memory.js';
-import { createRedisDeliveryBus } from '../../domain/notifications/delivery-bus.redis.js';
+import { RedisDeliveryBus } from '../../domain/notifications/delivery-bus.redis.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { eventually } from '../support/eventually.js';
@@ -29,7 +29,7 @@ describe('wake-ups in memory', () => {
 });
 
 describeOnRedis('wake-ups on Redis', (connection) => {
-  wakeUpsContract('Redis', () => createRedisDeliveryBus(connection()));
+  wakeUpsContract('Redis', () => new RedisDeliveryBus(connection()));
 });
 
 describe('wake-ups of several processes', () => {
@@ -48,8 +48,8 @@ describe('wake-ups of several processes', () => {
   beforeEach(async () => {
     heard = [];
     redis = await connections.connect(server.url);
-    one = createRedisDeliveryBus(redis);
-    two = createRedisDeliveryBus(await connections.connect(server.url));
+    one = new RedisDeliveryBus(redis);
+    two = new RedisDeliveryBus(await connections.connect(server.url));
   });
   afterEach(() => connections.close());
 
@@ -57,7 +57,7 @@ describe('wake-ups of several processes', () => {
   const listen = (wakeUps: DeliveryBus) => wakeUps.subscribe(3, (d) => heard.push(d));
 
   /** Numbers of the subscriptions that Redis has of wake-ups. */
-  const channels = () => redis.commands.pubsub('CHANNELS', redisChannels.wakeUps('*' as never));
+  const channels = () => redis.commands.pubsub('CHANNELS', redisChannels.deliveries('*' as never));
 
   it('reach listeners of another process, whole and in order', async () => {
     await listen(two).ready;
@@ -76,7 +76,7 @@ describe('wake-ups of several processes', () => {
   it('are subscribed to while somebody listens, and no longer', async () => {
     const [first, second] = [listen(two), listen(two)];
     await second.ready;
-    expect(await channels()).deep.equal([redisChannels.wakeUps(3)]);
+    expect(await channels()).deep.equal([redisChannels.deliveries(3)]);
     first.end();
     first.end();
     two.publish(delivery(3, 1));
@@ -94,7 +94,7 @@ describe('wake-ups of several processes', () => {
     } finally {
       mock.timers.reset();
     }
-    expect(await channels()).deep.equal([redisChannels.wakeUps(3)]);
+    expect(await channels()).deep.equal([redisChannels.deliveries(3)]);
   });
 
   it('do not let a listener wait longer than a second where Redis is frozen', async () => {
@@ -130,7 +130,7 @@ describe('wake-ups of several processes', () => {
   it('hear nothing any more when they are closed, and let go of their channels', async () => {
     const listeners = () => redis.subscriber().listenerCount('messageBuffer');
     const before = listeners();
-    const three = createRedisDeliveryBus(redis);
+    const three = new RedisDeliveryBus(redis);
     await three.subscribe(3, () => {}).ready;
     expect(listeners()).equal(before + 1);
     three.close();
@@ -157,7 +157,7 @@ describe('wake-ups of several processes', () => {
       }),
       JSON.stringify({ ...good, delivery: { ...good.delivery, view: 'x'.repeat(3_000_000) } }),
     ];
-    for (const text of malformed) await redis.publisher().publish(redisChannels.wakeUps(3), text);
+    for (const text of malformed) await redis.publisher().publish(redisChannels.deliveries(3), text);
     one.publish(delivery(3, 2));
     await eventually(() => expect(numbers()).deep.equal([2]));
     expect((await dropped()) - before).equal(malformed.length);
@@ -165,7 +165,7 @@ describe('wake-ups of several processes', () => {
 
   it('go on within a process while Redis is away, and between them when it is back', async () => {
     const other = (await connections.connect(server.url)) as RedisConnection;
-    const three = createRedisDeliveryBus(other);
+    const three = new RedisDeliveryBus(other);
     const leaving = three.subscribe(4, () => {});
     await leaving.ready;
     await listen(three).ready;
@@ -183,7 +183,10 @@ describe('wake-ups of several processes', () => {
     await server.restart();
     await back;
     await eventually(async () =>
-      expect((await channels()) as string[]).members([redisChannels.wakeUps(3), redisChannels.wakeUps(5)]),
+      expect((await channels()) as string[]).members([
+        redisChannels.deliveries(3),
+        redisChannels.deliveries(5),
+      ]),
     );
     one.publish(delivery(5, 3));
     one.publish(delivery(3, 4));

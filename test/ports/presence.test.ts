@@ -92,9 +92,7 @@ describe('presence of several processes', () => {
       process.asked += 1;
       return process.deaf ? undefined : answer;
     };
-    // A copy would read `away` and `deaf` once: they are looked up in the original.
-    const connection = Object.setPrototypeOf({ ask }, redis);
-    process.presence = new RedisPresence(connection, process.openRooms, times);
+    process.presence = new RedisPresence(redis, process.openRooms, times);
     process.presence.onChange((chatNo, memberNo, present, version) => {
       process.told.push([chatNo, memberNo, present]);
       process.versions.push(version);

@@ -11,14 +11,14 @@ describe('names', () => {
 
   it('in Redis are prefixed and distinct', () => {
     const all = [
-      ...[1, 2].flatMap((no) => [redisKeys.presence(no), redisChannels.wakeUps(no)]),
-      ...['a', 'b'].flatMap((id) => [redisKeys.alive(id), redisKeys.bindings(id), redisKeys.rateLimit(id)]),
+      ...[1, 2].flatMap((no) => [redisKeys.presence(no), redisChannels.deliveries(no)]),
+      ...['a', 'b'].flatMap((id) => [redisKeys.alive(id), redisKeys.recentClients(id), redisKeys.rateLimit(id)]),
       ...['a', 'b'].map((id) => redisChannels.echo(id)),
       ...[redisChannels.presenceCleared, redisChannels.sockets],
     ];
     for (const name of all) expect(name).to.match(/^adoption:/);
     expect(new Set(all).size).to.equal(all.length);
-    expect(redisChannels.wakeUps(7).startsWith(redisChannels.wakeUps(''))).to.equal(true);
+    expect(redisChannels.deliveries(7).startsWith(redisChannels.deliveries(''))).to.equal(true);
   });
 
   it("of presence put a group's rooms on one slot of a Redis Cluster, and spread the groups", () => {

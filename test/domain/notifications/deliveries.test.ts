@@ -37,7 +37,7 @@ async function openProcess() {
       ...noLive,
       // As the gateway does, which others may have been faster than.
       notification: (_, { id }: NotificationView) => {
-        if (notifications.heard(id)) sockets.push(id);
+        if (notifications.acceptPush(id)) sockets.push(id);
       },
       notificationHere: (_, { id }: NotificationView) => {
         sockets.push(id);
@@ -45,7 +45,7 @@ async function openProcess() {
     },
   });
   notifications.subscribe(memberNo, ({ view }) => streams.push(view.id));
-  await notifications.startTail();
+  await notifications.startPoll();
   return {
     ...{ notifications, sockets, streams },
     notify: (content: string) =>
@@ -148,14 +148,14 @@ describe('a notification on its way', () => {
   it('whose push comes after it was found is not shown again', async () => {
     const id = await storeElsewhere();
     await lookForAll();
-    expect(here.notifications.heard(id), 'pushed late').to.equal(false);
-    expect(here.notifications.heard(id), 'and repeated').to.equal(false);
+    expect(here.notifications.acceptPush(id), 'pushed late').to.equal(false);
+    expect(here.notifications.acceptPush(id), 'and repeated').to.equal(false);
   });
 
   it('whose push has come is not found again, however many came after it', async () => {
     const id = await storeElsewhere();
     // As many as are remembered.
-    for (let i = 0; i < 50_000; i += 1) here.notifications.heard(id - i);
+    for (let i = 0; i < 50_000; i += 1) here.notifications.acceptPush(id - i);
     const last = await lookForAll();
     expect(here.sockets).to.deep.equal([last]);
     expect(here.streams).to.deep.equal([last]);
@@ -170,7 +170,7 @@ describe('a notification on its way', () => {
     });
     look();
     await reading.opened;
-    expect(here.notifications.heard(id)).to.equal(true);
+    expect(here.notifications.acceptPush(id)).to.equal(true);
     pushed.open();
     const last = await lookForAll();
     expect(here.sockets).to.deep.equal([last]);

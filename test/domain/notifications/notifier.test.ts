@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { Notification, type NotificationRecord } from '../../../domain/notifications/notification.model.js';
-import { createNotifier, type NewNotification } from '../../../domain/notifications/notifier.js';
+import { type NewNotification, Notifier } from '../../../domain/notifications/notifier.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { beforeInserts } from '../../support/inserts.js';
 import { service } from '../../support/service.js';
@@ -32,7 +32,7 @@ async function writeElsewhere(memberNo: number, n: number, cause: string): Promi
 
 describe('notices at the same moment', () => {
   let delivered: NotificationRecord[];
-  const notifier = createNotifier(systemClock, async (records) => {
+  const notifier = new Notifier(systemClock, async (records) => {
     delivered.push(...records);
   });
 
@@ -98,10 +98,10 @@ describe('notices at the same moment', () => {
 
   it('of several processes number a member’s notifications without holes', async () => {
     const memberNo = newMember();
-    const notifiers = [1, 2, 3].map(() => createNotifier(systemClock, async () => {}));
+    const notifiers = [1, 2, 3].map(() => new Notifier(systemClock, async () => {}));
     await Promise.all(
-      notifiers.flatMap(({ notify }, i) =>
-        Array.from({ length: 100 }, (_, k) => notify(noticeOf(memberNo, `${i} ${k}`))),
+      notifiers.flatMap((one, i) =>
+        Array.from({ length: 100 }, (_, k) => one.notify(noticeOf(memberNo, `${i} ${k}`))),
       ),
     );
     expect(await causesOf(memberNo)).to.have.length(300);
@@ -145,7 +145,7 @@ describe('notices at the same moment', () => {
 });
 
 describe('a notice', () => {
-  const notifier = createNotifier({ now: () => 1_700_000_000_123 }, async () => {});
+  const notifier = new Notifier({ now: () => 1_700_000_000_123 }, async () => {});
   beforeEach(() => service());
 
   it('is stored before its sender is answered, and before the process stops', async () => {
@@ -176,7 +176,7 @@ describe('a notice', () => {
 
 describe('notices that meet a failing database', () => {
   let delivered: NotificationRecord[];
-  const notifier = createNotifier(systemClock, async (records) => {
+  const notifier = new Notifier(systemClock, async (records) => {
     delivered.push(...records);
   });
   const failure = new Error('the connection was lost');

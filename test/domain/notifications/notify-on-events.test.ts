@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
-import { createNotifier } from '../../../domain/notifications/notifier.js';
+import { Notifier } from '../../../domain/notifications/notifier.js';
 import { notifyOnEvents } from '../../../domain/notifications/notify-on-events.js';
 import { service } from '../../support/service.js';
 
@@ -12,10 +12,8 @@ const OTHER = 889_999_999;
 
 describe('what happens elsewhere', () => {
   const events = createEventBus();
-  notifyOnEvents(
-    events,
-    createNotifier(systemClock, async () => {}),
-  );
+  const notifier = new Notifier(systemClock, async () => {});
+  notifyOnEvents(events, (notification) => notifier.notify(notification));
 
   beforeEach(async () => {
     await service();

@@ -1,8 +1,8 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { createHoles } from '../../../domain/notifications/holes.js';
+import { MissingIds } from '../../../domain/notifications/missing-ids.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
-import { createMissedPoll } from '../../../domain/notifications/poll-missed.js';
+import { MissedPoll } from '../../../domain/notifications/poll-missed.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { eventually } from '../../support/eventually.js';
@@ -40,7 +40,7 @@ describe('the tail of notifications', () => {
     const found: number[] = [];
     /** How many were delivered at a time. */
     const parts: number[] = [];
-    const tail = createMissedPoll(
+    const tail = new MissedPoll(
       () => false,
       async (records) => {
         parts.push(records.length);
@@ -180,23 +180,23 @@ describe('the tail of notifications', () => {
 
 describe('missing numbers', () => {
   it('are kept as spans until they are filled, or too old, or too many', () => {
-    const holes = createHoles();
-    const spans = (now: number) => holes.spans(now).map(({ from, to }) => [from, to]);
-    holes.add({ from: 5, to: 4 }, 0);
+    const missing = new MissingIds();
+    const spans = (now: number) => missing.ranges(now).map(({ from, to }) => [from, to]);
+    missing.add({ from: 5, to: 4 }, 0);
     expect(spans(0)).to.deep.equal([]);
-    holes.add({ from: 1, to: 5 }, 0);
-    holes.add({ from: 9, to: 9 }, 1_000);
-    holes.fill(3);
-    holes.fill(9);
-    holes.fill(77);
+    missing.add({ from: 1, to: 5 }, 0);
+    missing.add({ from: 9, to: 9 }, 1_000);
+    missing.remove(3);
+    missing.remove(9);
+    missing.remove(77);
     expect(spans(0)).to.deep.equal([
       [1, 2],
       [4, 5],
     ]);
-    holes.fill(4);
-    holes.add({ from: 20, to: 21 }, 300_000);
+    missing.remove(4);
+    missing.add({ from: 20, to: 21 }, 300_000);
     expect(spans(600_000)).to.deep.equal([[20, 21]]);
-    for (let i = 0; i < 2_000; i += 1) holes.add({ from: 100 + 2 * i, to: 100 + 2 * i }, 600_000);
+    for (let i = 0; i < 2_000; i += 1) missing.add({ from: 100 + 2 * i, to: 100 + 2 * i }, 600_000);
     expect(spans(600_000)).to.have.length(1_000);
     expect(spans(600_000).at(-1)).to.deep.equal([4_098, 4_098]);
   });

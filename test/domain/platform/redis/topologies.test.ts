@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RedisPresence } from '../../../../domain/chat/presence.redis.js';
-import { createRedisDeliveryBus } from '../../../../domain/notifications/delivery-bus.redis.js';
+import { RedisDeliveryBus } from '../../../../domain/notifications/delivery-bus.redis.js';
 import { createRedisRateLimits } from '../../../../domain/platform/rate-limits/rate-limits.redis.js';
 import type { RedisConnection } from '../../../../domain/platform/redis/connection.js';
 import { delivery } from '../../../ports/delivery-bus.contract.js';
@@ -45,7 +45,7 @@ async function sharePorts(one: RedisConnection, two: RedisConnection): Promise<v
   const limits = createRedisRateLimits(one);
   await Promise.all(Array.from({ length: 20 }, (_, key) => limits.take('message', key)));
 
-  const [saying, hearing] = [createRedisDeliveryBus(one), createRedisDeliveryBus(two)];
+  const [saying, hearing] = [new RedisDeliveryBus(one), new RedisDeliveryBus(two)];
   const heard: number[] = [];
   await hearing.subscribe(3, ({ n }) => heard.push(n)).ready;
   await eventually(() => {
