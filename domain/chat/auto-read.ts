@@ -7,7 +7,7 @@ import type { RoomState, RoomStates } from './room-states.js';
  * Marks messages read that this process delivers to a member who has the room open here, although the process
  * that wrote them took the member for absent: while Redis is down it cannot know. (contract, section 5)
  *
- * @returns a function to be called with each message delivered to this process's sockets, by room in order of `seq`
+ * @returns a function to be called with each message delivered to this process's sockets, in order of `seq`
  */
 export function createAutoRead(
   states: RoomStates,

@@ -6,11 +6,10 @@ import type { ChatDeps } from './chat-deps.js';
 import { BOTH_SIDES, Room } from './room.model.js';
 
 /**
- * Opens the room of a pair about an adoption post, or finds the one they have: the author of the
- * post is the creating member, the other party joins. (legacy; contract, section 4)
+ * Opens the room of two members about an adoption post, or finds the one they have. The author of the post is
+ * always the creator, the other one the joiner. (legacy; contract, section 4)
  *
- * @param input.createMember the author (then the caller joins) or the caller (then the author is the
- *   other party)
+ * @param input.createMember the author or the caller; the other party is the other one of the two
  * @returns the room's number
  * @throws AppError SALE_NOT_FOUND; INVALID_INPUT naming createMember
  */
@@ -38,7 +37,7 @@ export async function createRoom(
     await Room.create({ _id: chatNo, ...pair, createdAt: new Date(clock.now()) });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    // Both opened it at the same instant: the other one's room is the room.
+    // Another call has opened it at the same moment.
     const first = await Room.findOne(pair, { _id: 1 }).lean();
     if (!first) throw error;
     return first._id;

@@ -1,5 +1,5 @@
 interface DeliveredRoom {
-  /** Whether a connection was answered who is present: before that, none knows more than what is in `members`. */
+  /** Whether a connection was given the list: before that, connections know only what is in `members`. */
   isListed: boolean;
   /** The connections know all changes up to this version. */
   asOf: number;
@@ -33,7 +33,7 @@ export class DeliveredPresence {
     this.#highestVersion = Math.max(this.#highestVersion, version);
   }
 
-  /** Takes a change that has arrived. @returns false if the connections know it, or a later one of the member */
+  /** A change has arrived. @returns false if the connections know it, or a later one of the member */
   accept(chatNo: number, memberNo: number, present: boolean, version: number): boolean {
     this.noteVersion(version);
     const { asOf, members } = this.#roomOf(chatNo);

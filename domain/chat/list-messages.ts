@@ -16,13 +16,12 @@ export interface MessageList {
   chatList: MessageView[];
 }
 
-/** Which messages are listed. */
 export interface MessagePage {
   /** At most this many, up to MAX_LISTED. */
   limit?: number;
   /** Only messages before the one with this id. */
   before?: string;
-  /** Marks nothing read. */
+  /** Leaves the read position unchanged. */
   peek?: boolean;
 }
 

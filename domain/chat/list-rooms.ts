@@ -7,7 +7,7 @@ import { presentRoom } from './room.presenter.js';
 import { readWithHeads, stateOf } from './room-states.js';
 
 /**
- * The caller's rooms, newest activity first: the time of the latest message, else of the opening.
+ * The caller's rooms, most recent first, by their latest message, or their creation if they have none.
  *
  * @param saleNo only the rooms about this adoption post
  */

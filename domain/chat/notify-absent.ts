@@ -113,7 +113,7 @@ export class NotifyAbsent {
     }
   }
 
-  /** Announces messages in order and removes their marks. One that fails keeps its mark and delays no other. */
+  /** Announces messages in order and removes their marks; one that fails keeps its mark. */
   async #announce(records: MessageRecord[]): Promise<void> {
     const { events, logger } = this.#deps;
     const found = await Promise.allSettled(records.map((record) => this.#unseenEvent(record)));

@@ -2,7 +2,7 @@ import { redisKeys } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { loadScript } from '../platform/redis/script.js';
 
-/** Lifetimes of an entry that a room's key outlives it, so that a process frozen for long still learns of a clear. */
+/** Lifetime of a room's key in lifetimes of an entry: a process frozen that long still learns of a clear. */
 const KEY_LIFETIMES = 30;
 
 /** Who is present in a room, as of the version of its latest change. */
@@ -59,7 +59,7 @@ export class PresenceStore {
     this.#lifetime = lifetime;
   }
 
-  /** @returns the version of the arrival if the member was absent; whether this process had to remove them before */
+  /** @returns the version if the member was absent; whether an earlier entry of this process was cleared */
   async enter(chatNo: number, memberNo: number) {
     const answer = await this.#run<[number, number, number]>('enter', [chatNo], memberNo);
     if (!answer) return undefined;

@@ -19,7 +19,7 @@ export interface PresenceTimes {
   grace: number;
 }
 
-/** Members of a dead process are gone after lifetime + refreshEvery at the latest: within the 30 s promised. */
+/** Members of a dead process are gone after lifetime + refreshEvery: within the 30 s promised. */
 const DEFAULT_TIMES: PresenceTimes = { lifetime: 20_000, refreshEvery: 6_000, grace: 5_000 };
 
 /** Most rooms in one script call: some tenths of a millisecond of Redis's only thread. */
@@ -160,7 +160,7 @@ export class RedisPresence implements Presence {
     for (const listener of this.#listeners) listener(chatNo, memberNo, present, version);
   }
 
-  /** Redis has not answered: publishes what holds here now; the next refresh that Redis answers publishes it again. */
+  /** Redis has not answered: publishes what holds here. A later refresh publishes what Redis confirms. */
   #publishUnconfirmed(chatNo: number, memberNo: number, present: boolean): void {
     this.#markUnconfirmed(chatNo, memberNo);
     // While the answer was waited for, a later change may have been published.

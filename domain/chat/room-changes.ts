@@ -45,8 +45,8 @@ interface RoomChangesDeps {
 }
 
 /**
- * Sends `room` events to participants whose room list has changed: the first change at once, the latest always.
- * While the database is unavailable, events are tried again every second.
+ * Sends `room` events to participants whose room list has changed: the first change at once, the latest
+ * always. While the database is unavailable, events are tried again every second.
  */
 export class RoomChanges {
   readonly #deps: RoomChangesDeps;
@@ -56,7 +56,7 @@ export class RoomChanges {
   readonly #changedAt = createCache<number, number>(MAX_REMEMBERED);
   #closed = false;
 
-  /** @param isCurrent whether this process's copy of a room's state includes what all processes have written */
+  /** @param isCurrent whether this process's copy of a room's state includes all processes' writes */
   constructor(deps: RoomChangesDeps, isCurrent: (chatNo: number) => boolean) {
     this.#deps = deps;
     this.#isCurrent = isCurrent;
@@ -71,7 +71,7 @@ export class RoomChanges {
     if (due.length > 0) void this.#send(chatNo, due);
   }
 
-  /** Sends the rooms again that have changed since then (performance.now()): their events may have been lost. */
+  /** Sends the rooms again that have changed since then (performance.now()), in case events were lost. */
   async resendSince(since: number): Promise<void> {
     const chatNos = [...this.#changedAt.entries()].filter(([, at]) => at >= since).map(([chatNo]) => chatNo);
     for (let i = 0; i < chatNos.length && !this.#closed; i += RESEND_BATCH) {

@@ -13,7 +13,7 @@ export interface MarkedView {
 }
 
 /**
- * A room as one participant sees it, the same for the room list and the `room` event.
+ * A room as one participant sees it, for the room list and the `room` event.
  *
  * @param side whose view it is
  * @param participant the other party; undefined when they are gone

@@ -5,8 +5,8 @@ import type { Logger } from '../platform/logger.js';
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Rooms where a write failed that may be stored all the same, for example because the database answered too late.
- * What it stored was published to nobody, so each room is read and published again until the database answers.
+ * Rooms where a failed write may be stored all the same, for example because the database answered too late.
+ * Nothing of it was published, so each room is read and published again as soon as the database answers.
  */
 export interface UncertainRooms {
   /** @param seq number of the newest message known before the write */

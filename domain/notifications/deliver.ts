@@ -19,7 +19,7 @@ interface DeliverDeps {
   logger: Logger;
 }
 
-/** Brings stored notifications to the member's streams and sockets, and remembers which ones have arrived here. */
+/** Brings stored notifications to the member's streams and sockets, each once. */
 export class NotificationDelivery {
   readonly #deps: DeliverDeps;
   /** How each notification was delivered here. A push that comes after the poll must not show it twice. */

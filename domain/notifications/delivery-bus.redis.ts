@@ -109,7 +109,7 @@ export class RedisDeliveryBus implements DeliveryBus {
     }
   }
 
-  /** Subscribes or unsubscribes as the member's listeners require. While Redis is away this waits for `back`. */
+  /** Subscribes or unsubscribes as the member's listeners require; while Redis is away, once it is back. */
   #align(memberNo: number): void {
     const subscriber = this.#redis.subscriber();
     if (subscriber.status !== 'ready') return;

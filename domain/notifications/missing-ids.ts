@@ -5,8 +5,8 @@ export interface IdRange {
 }
 
 /**
- * How long a missing id is looked for, ms: longer than any writer stalls that goes on at all. A record that is
- * stored later is read by the member's next stream, or before their next notification.
+ * How long a missing id is looked for, ms: longer than a live writer stalls. A record stored later is read by
+ * the member's next stream, or together with their next notification.
  */
 const KEPT_MS = 10 * 60_000;
 

@@ -66,7 +66,7 @@ async function storeSingles(runs: Run[]): Promise<void> {
 
 /**
  * Stores runs of several records by ordered inserts, which store nothing after a refused record: a member's
- * numbers get no gap. After a run that was refused in its middle the next insert goes on with the run behind it.
+ * numbers get no gap. After a refused record the next insert continues with the following run.
  */
 async function storeInOrder(runs: Run[]): Promise<void> {
   let left = runs;

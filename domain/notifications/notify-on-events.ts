@@ -5,9 +5,9 @@ import type { NewNotification } from './notifier.js';
 const placeholders: Record<string, string> = { image: '[image]', picture: '[picture]', coords: '[location]' };
 
 /**
- * Turns domain events into notifications. Each has a key for its cause, so that an event that is published again
- * after a crash notifies nobody twice. Nobody is notified of what they did themselves.
- * (contract, section 6; the url forms are legacy)
+ * Turns domain events into notifications. The cause is a key, so that an event published again after a crash
+ * notifies nobody twice. Nobody is notified of their own doing. (contract, section 6; the url forms are
+ * legacy)
  */
 export function notifyOnEvents(
   events: EventBus,

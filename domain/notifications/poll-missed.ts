@@ -92,11 +92,11 @@ async function readMissed(ids: number[]): Promise<MissedNotification[]> {
 }
 
 /**
- * Polls for notifications that this process was not told of, such as those of `npm run announce`, so that they
- * reach open streams and sockets within seconds.
+ * Polls for notifications that this process was not told of, such as those of `npm run announce`, so that
+ * they reach open streams and sockets within seconds.
  *
- * An id is taken before its record is inserted, and the writer may stall in between: ids that are missing when
- * a higher one is seen are looked for again (missing-ids.ts).
+ * An id is taken before its record is inserted, and the writer may stall in between: ids that are missing
+ * when a higher one is seen are looked for again (missing-ids.ts).
  */
 export class MissedPoll {
   readonly #wasDelivered: (id: number) => boolean;

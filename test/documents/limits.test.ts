@@ -288,7 +288,7 @@ const inner = new Set<string>([
   'domain/notifications/missing-ids.ts MAX_RANGES',
   'domain/notifications/notifier.ts MAX_GROUP',
   'domain/notifications/notifier.ts MAX_MEMBERS',
-  'domain/notifications/verify-notifications.ts MAX_HOLES',
+  'domain/notifications/verify-notifications.ts MAX_GAPS',
   'gateway/sequencer.ts MAX_READS',
   'gateway/sequencer.ts MAX_WAITING',
   'http/demo/introduce-members.ts MAX_MEMBERS',
