@@ -204,7 +204,7 @@ const told: [
   [
     'domain/notifications/poll-missed.ts EVERY_MS',
     s,
-    [decisions('notifications'), 'Every process looks every # for'],
+    [decisions('notifications'), 'Every process polls every # for'],
   ],
   ['domain/notifications/poll-missed.ts PAGE', spelt, ['docs/scaling.md', 'up to # a look']],
   ['http/notifications/notifications.schema.ts MAX_IDS', count, [openApi, '"maxItems":#']],

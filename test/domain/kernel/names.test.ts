@@ -12,7 +12,11 @@ describe('names', () => {
   it('in Redis are prefixed and distinct', () => {
     const all = [
       ...[1, 2].flatMap((no) => [redisKeys.presence(no), redisChannels.deliveries(no)]),
-      ...['a', 'b'].flatMap((id) => [redisKeys.alive(id), redisKeys.recentClients(id), redisKeys.rateLimit(id)]),
+      ...['a', 'b'].flatMap((id) => [
+        redisKeys.alive(id),
+        redisKeys.recentClients(id),
+        redisKeys.rateLimit(id),
+      ]),
       ...['a', 'b'].map((id) => redisChannels.echo(id)),
       ...[redisChannels.presenceCleared, redisChannels.sockets],
     ];
