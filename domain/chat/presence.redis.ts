@@ -1,5 +1,6 @@
 import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
+import { SerialQueue } from '../platform/serial-queue.js';
 import { coalesce } from '../platform/single-flight.js';
 import { DeliveredPresence } from './delivered-presence.js';
 import { LocalConnections } from './local-connections.js';
@@ -40,6 +41,7 @@ export class RedisPresence implements Presence {
   readonly #listeners: PresenceListener[] = [];
   /** Members by room whose arrival or departure Redis has not confirmed: the next refresh settles them. */
   readonly #unconfirmed = new Map<number, Set<number>>();
+  readonly #calls = new SerialQueue();
   readonly #refresh = coalesce<void, void>(() => this.#refreshAll());
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
@@ -218,8 +220,15 @@ export class RedisPresence implements Presence {
     }
   }
 
-  /** Refreshes rooms of one group. @returns whether Redis answered */
-  async #refreshRooms(chatNos: number[]): Promise<boolean> {
+  /**
+   * Refreshes rooms of one group, one call at a time: a second call for a room would renew an entry that the
+   * first one has just learned was cleared. @returns whether Redis answered
+   */
+  #refreshRooms(chatNos: number[]): Promise<boolean> {
+    return this.#calls.add(() => this.#callRefresh(chatNos));
+  }
+
+  async #callRefresh(chatNos: number[]): Promise<boolean> {
     const { lastEntry } = this.#local;
     const rooms = chatNos.map((chatNo) => ({
       chatNo,
