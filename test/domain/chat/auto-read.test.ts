@@ -9,7 +9,7 @@ const JOINER = 2;
 /** A room whose state cannot be read. */
 const BROKEN = 9;
 
-/** @param here rooms and members that have them open in this process */
+/** @param here rooms and the members that have them open in this process */
 function build(here: [chatNo: number, memberNo: number][]) {
   const marked: [chatNo: number, memberNo: number, seq: number][] = [];
   const get = async (chatNo: number) => {
@@ -30,8 +30,8 @@ function build(here: [chatNo: number, memberNo: number][]) {
   return { marked, add, turnsPass };
 }
 
-describe('messages shown here, whose writer took the reader for absent', () => {
-  it('are marked read, the newest of each sender alone', async () => {
+describe('messages delivered here whose writer took the recipient for absent', () => {
+  it('are marked read, once per sender up to the newest', async () => {
     const { marked, add, turnsPass } = build([
       [7, CREATOR],
       [7, JOINER],
@@ -51,7 +51,7 @@ describe('messages shown here, whose writer took the reader for absent', () => {
     expect(marked.slice(3)).to.deep.equal([[7, CREATOR, 4]]);
   });
 
-  it('stay unread for who does not have the room open here, and are left alone where they are read', async () => {
+  it('stay unread if the recipient is not here, and are ignored if already read', async () => {
     const { marked, add, turnsPass } = build([
       [7, JOINER],
       [8, CREATOR],
@@ -62,7 +62,7 @@ describe('messages shown here, whose writer took the reader for absent', () => {
     expect(marked).to.deep.equal([]);
   });
 
-  it('do not wait for a room that cannot be read', async () => {
+  it('are marked read although another room cannot be read', async () => {
     const { marked, add, turnsPass } = build([[7, CREATOR]]);
     add(BROKEN, JOINER, 1);
     add(7, JOINER, 1);

@@ -3,8 +3,8 @@ import { DeliveredPresence } from '../../../domain/chat/delivered-presence.js';
 
 const ROOM = 7;
 
-describe('what connections were told of presence', () => {
-  it('is forgotten of rooms that nobody here is in, and kept of those that somebody is', () => {
+describe('the presence known to connections', () => {
+  it('is forgotten for rooms without connections, and kept for others', () => {
     const delivered = new DeliveredPresence((chatNo) => chatNo % 2 === 0);
     for (let round = 0; round < 2; round += 1) {
       for (let chatNo = 1; chatNo <= 3_000; chatNo += 1) delivered.markListed(chatNo);
@@ -14,18 +14,18 @@ describe('what connections were told of presence', () => {
         delivered.isListed(chatNo),
       ).length;
     expect(listed(0)).to.equal(1_500);
-    // Those since the last look are still there.
+    // Rooms added since the last scan are still there.
     expect(listed(1)).to.be.below(1_000);
     delivered.forget(2);
     expect(delivered.isListed(2)).to.equal(false);
   });
 
-  it('is put right up to the version of what is known, and no further', () => {
+  it('is reconciled up to a version, and no further', () => {
     const delivered = new DeliveredPresence(() => true);
-    expect(delivered.reconcile(ROOM, new Set([3]), 10), 'nobody was told of anybody').to.deep.equal([]);
+    expect(delivered.reconcile(ROOM, new Set([3]), 10), 'nobody was given a list').to.deep.equal([]);
     expect(delivered.members(ROOM)).to.deep.equal([3]);
     delivered.markListed(ROOM);
-    expect(delivered.accept(ROOM, 4, true, 10), 'known by then').to.equal(false);
+    expect(delivered.accept(ROOM, 4, true, 10), 'older than the list').to.equal(false);
     expect(delivered.accept(ROOM, 4, true, 11)).to.equal(true);
     expect(delivered.reconcile(ROOM, new Set([5]), 11)).to.deep.equal([
       [3, false],
@@ -33,15 +33,13 @@ describe('what connections were told of presence', () => {
     ]);
     expect(delivered.members(ROOM)).to.deep.equal([4, 5]);
     expect(delivered.reconcile(ROOM, new Set([5]), 12)).to.deep.equal([[4, false]]);
-    expect(delivered.reconcile(ROOM, new Set([3, 5]), 12), 'is of the same moment').to.deep.equal([
-      [3, true],
-    ]);
+    expect(delivered.reconcile(ROOM, new Set([3, 5]), 12), 'same version').to.deep.equal([[3, true]]);
     expect(delivered.accept(ROOM, 5, false, 12)).to.equal(false);
     expect(delivered.reconcile(ROOM, new Set(), 9), 'older than what is known').to.deep.equal([]);
     expect(delivered.accept(ROOM, 9, true, 12), 'older than what is known').to.equal(false);
   });
 
-  it('gives versions above all it has heard', () => {
+  it('gives versions above all it has received', () => {
     const delivered = new DeliveredPresence(() => true);
     const first = delivered.nextVersion();
     expect(delivered.accept(ROOM, 3, true, first), 'the first of all').to.equal(true);

@@ -3,8 +3,8 @@ import { LocalConnections } from '../../../domain/chat/local-connections.js';
 
 const ROOM = 7;
 
-describe('the connections of a process', () => {
-  it('are taken out up to the turn in which they entered, and leave no empty room', () => {
+describe('local connections', () => {
+  it('are removed up to an entry, and leave no empty room', () => {
     const local = new LocalConnections();
     expect(local.enter(ROOM, 3, 'old')).to.equal(true);
     const { lastEntry } = local;
@@ -23,7 +23,7 @@ describe('the connections of a process', () => {
     ]);
   });
 
-  it('count from when they entered last', () => {
+  it('count from their latest entry', () => {
     const local = new LocalConnections();
     local.enter(ROOM, 3, 'page');
     const { lastEntry } = local;
@@ -32,7 +32,7 @@ describe('the connections of a process', () => {
     expect(local.clear(ROOM, 3)).to.deep.equal(['page']);
   });
 
-  it('are forgotten where they are not in their rooms', () => {
+  it('are pruned if they are not in their rooms', () => {
     const local = new LocalConnections();
     for (const [chatNo, memberNo, connection] of [
       [7, 3, 'a'],

@@ -78,7 +78,7 @@ export function itFeedsStreams(given: () => Cluster): void {
       ]);
     });
 
-    it('brings a notification whose wake-up was lost within 10 s, once and in its place', async () => {
+    it('brings a notification whose delivery was lost within 10 s, once and in its place', async () => {
       // Nobody may publish anything but the echoes, so the processes take Redis for being all right.
       const stream = await openStream(author, { base: base(1) });
       const socket = await connect(author, {}, cluster.gateways[0]);
