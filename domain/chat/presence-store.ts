@@ -6,18 +6,14 @@ import { loadScript } from '../platform/redis/script.js';
 const KEY_LIFETIMES = 30;
 
 /** Who is present in a room, as of the version of its latest change. */
-export interface PresenceSnapshot {
-  version: number;
-  memberNos: number[];
-}
+export type PresenceSnapshot = [version: number, ...memberNos: number[]];
 
-/** A change that a refresh has found; `cleared`: this process is to remove the member's connections. */
-export interface PresenceChange {
-  chatNo: number;
-  memberNo: number;
-  kind: 'gone' | 'present' | 'cleared';
-  version: number;
-}
+/** A change that a refresh has found, in the room at this position (from 1); see presence.lua. */
+type PresenceChange = [position: number, memberNo: number, kind: number, version: number];
+
+/** Kinds of PresenceChange. CLEARED: this process is to remove the member's connections. */
+export const GONE = 0;
+export const CLEARED = 2;
 
 /** A room of this process, as `refresh` writes it. */
 export interface RoomEntries {
@@ -26,16 +22,6 @@ export interface RoomEntries {
   present: number[];
   /** Members whose arrival or departure Redis has not confirmed: what holds now is among the changes. */
   unconfirmed: ReadonlySet<number>;
-}
-
-/** Order of the codes by which the script names them. */
-const KINDS = ['gone', 'present', 'cleared'] as const;
-
-type SnapshotRow = [version: number, ...memberNos: number[]];
-type ChangeRow = [position: number, memberNo: number, kind: number, version: number];
-
-function snapshotOf([version, ...memberNos]: SnapshotRow): PresenceSnapshot {
-  return { version, memberNos };
 }
 
 /** One room as an argument of the script: `3,+9,-4`. */
@@ -59,31 +45,24 @@ export class PresenceStore {
     this.#lifetime = lifetime;
   }
 
-  /** @returns the version if the member was absent; whether an earlier entry of this process was cleared */
-  async enter(chatNo: number, memberNo: number) {
-    const answer = await this.#run<[number, number, number]>('enter', [chatNo], memberNo);
-    if (!answer) return undefined;
-    const [arrived, cleared, version] = answer;
-    return { arrivedAt: arrived === 1 ? version : undefined, wasCleared: cleared === 1 };
+  /** @returns as presence.lua does; so do the methods below */
+  enter(chatNo: number, memberNo: number): Promise<[arrival: number, cleared: number] | undefined> {
+    return this.#run('enter', [chatNo], memberNo);
   }
 
-  /** @returns the version of the departure if no process has the member any more */
-  async leave(chatNo: number, memberNo: number) {
-    const answer = await this.#run<[number, number]>('leave', [chatNo], memberNo);
-    return answer && { leftAt: answer[0] === 1 ? answer[1] : undefined };
+  leave(chatNo: number, memberNo: number): Promise<number | undefined> {
+    return this.#run('leave', [chatNo], memberNo);
   }
 
-  /** @returns the version, whether the member was present, and whether other processes have to remove them */
-  async clear(chatNo: number, memberNo: number) {
-    const answer = await this.#run<[number, number, number]>('clear', [chatNo], memberNo);
-    if (!answer) return undefined;
-    const [wasPresent, others, version] = answer;
-    return { wasPresent: wasPresent === 1, isElsewhere: others > 0, version };
+  clear(
+    chatNo: number,
+    memberNo: number,
+  ): Promise<[wasPresent: number, others: number, version: number] | undefined> {
+    return this.#run('clear', [chatNo], memberNo);
   }
 
-  async list(chatNo: number): Promise<PresenceSnapshot | undefined> {
-    const answer = await this.#run<SnapshotRow>('list', [chatNo]);
-    return answer && snapshotOf(answer);
+  list(chatNo: number): Promise<PresenceSnapshot | undefined> {
+    return this.#run('list', [chatNo]);
   }
 
   /**
@@ -91,24 +70,12 @@ export class PresenceStore {
    * @param removeExpired whether entries of other processes that have expired are removed
    * @returns what has changed, and who is present in each of the rooms
    */
-  async refresh(rooms: RoomEntries[], removeExpired: boolean) {
+  refresh(
+    rooms: RoomEntries[],
+    removeExpired: boolean,
+  ): Promise<[PresenceChange[], PresenceSnapshot[]] | undefined> {
     const chatNos = rooms.map(({ chatNo }) => chatNo);
-    const answer = await this.#run<[ChangeRow[], SnapshotRow[]]>(
-      'refresh',
-      chatNos,
-      removeExpired ? 1 : 0,
-      ...rooms.map(argumentOf),
-    );
-    if (!answer) return undefined;
-    const changes = answer[0].map(
-      ([position, memberNo, kind, version]): PresenceChange => ({
-        chatNo: chatNos[position - 1] as number,
-        memberNo,
-        kind: KINDS[kind] as PresenceChange['kind'],
-        version,
-      }),
-    );
-    return { changes, snapshots: answer[1].map(snapshotOf) };
+    return this.#run('refresh', chatNos, removeExpired ? 1 : 0, ...rooms.map(argumentOf));
   }
 
   async #run<T>(command: string, chatNos: number[], ...args: (number | string)[]): Promise<T | undefined> {

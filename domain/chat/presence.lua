@@ -46,33 +46,30 @@ local commands = {}
 
 -- A member enters a room on the calling process.
 -- ARGV[5]  memberNo
--- Returns {arrived, cleared, version}: 1 if the member was present on no process; 1 if this process's earlier
--- entry of the member was cleared; the version of the arrival, else 0.
+-- Returns {arrival, cleared}: the version of the arrival, 0 if the member was present already; 1 if this process's
+-- earlier entry of the member was cleared, else 0.
 function commands.enter()
   local key, entry = KEYS[1], ARGV[5] .. ':' .. process
-  local arrived, version = 0, 0
-  if not isPresent(key, ARGV[5]) then
-    arrived, version = 1, nextVersion(key)
-  end
+  local arrival = isPresent(key, ARGV[5]) and 0 or nextVersion(key)
   local cleared = redis.call('ZREM', key, '!' .. entry)
   redis.call('ZADD', key, now + lifetime, entry)
   redis.call('PEXPIRE', key, keyLifetime)
-  return { arrived, cleared, version }
+  return { arrival, cleared }
 end
 
 -- A member's last connection on the calling process leaves a room.
 -- ARGV[5]  memberNo
--- Returns {gone, version}: 1 if the member is now present on no process, except where the entry was cleared:
--- then the process that cleared it says so; the version of the departure, else 0.
+-- Returns the version of the departure; 0 if the member is still present on a process, or if the entry was
+-- cleared: then the process that cleared it publishes the departure.
 function commands.leave()
   local key, entry = KEYS[1], ARGV[5] .. ':' .. process
   local left = redis.call('ZREM', key, entry)
   local cleared = redis.call('ZREM', key, '!' .. entry)
-  if (left == 0 and cleared == 1) or isPresent(key, ARGV[5]) then return { 0, 0 } end
+  if (left == 0 and cleared == 1) or isPresent(key, ARGV[5]) then return 0 end
   local version = nextVersion(key)
   -- Only `#` is left of an empty room.
   redis.call('PEXPIRE', key, redis.call('ZCARD', key) == 1 and lifetime or keyLifetime)
-  return { 1, version }
+  return version
 end
 
 -- Removes a member from a room on every process.

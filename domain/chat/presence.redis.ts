@@ -5,7 +5,7 @@ import { coalesce } from '../platform/single-flight.js';
 import { DeliveredPresence } from './delivered-presence.js';
 import { LocalConnections } from './local-connections.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
-import { type PresenceSnapshot, PresenceStore } from './presence-store.js';
+import { CLEARED, GONE, type PresenceSnapshot, PresenceStore } from './presence-store.js';
 
 /** All in ms. */
 export interface PresenceTimes {
@@ -72,8 +72,9 @@ export class RedisPresence implements Presence {
       if (isFirst) this.#publishUnconfirmed(chatNo, memberNo, true);
       return;
     }
-    if (answer.wasCleared) this.#takeOut(chatNo, memberNo, lastEntry);
-    if (answer.arrivedAt !== undefined) this.#publish(chatNo, memberNo, true, answer.arrivedAt);
+    const [arrival, cleared] = answer;
+    if (cleared === 1) this.#takeOut(chatNo, memberNo, lastEntry);
+    if (arrival > 0) this.#publish(chatNo, memberNo, true, arrival);
   }
 
   async leave(chatNo: number, memberNo: number, connection: string): Promise<void> {
@@ -87,16 +88,15 @@ export class RedisPresence implements Presence {
       if (wasHere) this.#publishUnconfirmed(chatNo, memberNo, false);
       return;
     }
-    if (answer.isElsewhere) {
-      void this.#redis.publisher().publish(redisChannels.presenceCleared, String(chatNo));
-    }
-    if (wasHere || answer.wasPresent) this.#publish(chatNo, memberNo, false, answer.version);
+    const [wasPresent, others, version] = answer;
+    if (others > 0) void this.#redis.publisher().publish(redisChannels.presenceCleared, String(chatNo));
+    if (wasHere || wasPresent === 1) this.#publish(chatNo, memberNo, false, version);
   }
 
   async isPresent(chatNo: number, memberNo: number): Promise<boolean> {
     if (this.isHere(chatNo, memberNo)) return true;
     const snapshot = await this.#store.list(chatNo);
-    return snapshot?.memberNos.includes(memberNo) ?? false;
+    return snapshot?.slice(1).includes(memberNo) ?? false;
   }
 
   isHere(chatNo: number, memberNo: number): boolean {
@@ -112,7 +112,7 @@ export class RedisPresence implements Presence {
       this.#delivered.markListed(chatNo);
     }
     // Without Redis a new connection is told what the others here know: it will receive the same changes.
-    const memberNos = snapshot?.memberNos ?? this.#delivered.members(chatNo);
+    const memberNos = snapshot?.slice(1) ?? this.#delivered.members(chatNo);
     return [...new Set([...memberNos, ...this.#local.members(chatNo)])].sort((a, b) => a - b);
   }
 
@@ -176,9 +176,9 @@ export class RedisPresence implements Presence {
 
   /** The member's last connection here has left a room. */
   async #depart(chatNo: number, memberNo: number): Promise<void> {
-    const answer = await this.#store.leave(chatNo, memberNo);
-    if (!answer) this.#publishUnconfirmed(chatNo, memberNo, false);
-    else if (answer.leftAt !== undefined) this.#publish(chatNo, memberNo, false, answer.leftAt);
+    const departure = await this.#store.leave(chatNo, memberNo);
+    if (departure === undefined) this.#publishUnconfirmed(chatNo, memberNo, false);
+    else if (departure > 0) this.#publish(chatNo, memberNo, false, departure);
   }
 
   /** Removes the member's connections up to an entry from a room. @returns whether there was one */
@@ -193,7 +193,7 @@ export class RedisPresence implements Presence {
   }
 
   /** Tells the connections here what they do not know of a room. */
-  #reconcile(chatNo: number, { version, memberNos }: PresenceSnapshot): void {
+  #reconcile(chatNo: number, [version, ...memberNos]: PresenceSnapshot): void {
     const present = new Set([...memberNos, ...this.#local.members(chatNo)]);
     for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version)) {
       this.#openRooms.presenceHere(chatNo, memberNo, isPresent);
@@ -245,13 +245,16 @@ export class RedisPresence implements Presence {
       }
       return false;
     }
-    for (const { chatNo, memberNo, kind, version } of answer.changes) {
-      if (kind === 'cleared') this.#takeOut(chatNo, memberNo, lastEntry);
-      else this.#publish(chatNo, memberNo, kind === 'present', version);
+    const [changes, snapshots] = answer;
+    for (const [position, memberNo, kind, version] of changes) {
+      const chatNo = chatNos[position - 1] as number;
+      if (kind === CLEARED) this.#takeOut(chatNo, memberNo, lastEntry);
+      else this.#publish(chatNo, memberNo, kind !== GONE, version);
     }
     for (const [i, chatNo] of chatNos.entries()) {
-      const snapshot = answer.snapshots[i] as PresenceSnapshot;
-      if (mayRemove && this.#delivered.isListed(chatNo)) this.#reconcile(chatNo, snapshot);
+      if (mayRemove && this.#delivered.isListed(chatNo)) {
+        this.#reconcile(chatNo, snapshots[i] as PresenceSnapshot);
+      }
     }
     return true;
   }

@@ -7,18 +7,13 @@ const RETRY_AFTER_MS = 1_000;
 /**
  * Rooms where a failed write may be stored all the same, for example because the database answered too late.
  * Nothing of it was published, so each room is read and published again as soon as the database answers.
+ *
+ * @param republish reads what the room holds after a number, and publishes it
  */
-export interface UncertainRooms {
-  /** @param seq number of the newest message known before the write */
-  add(chatNo: number, seq: number): void;
-  close(): void;
-}
-
-/** @param republish reads what the room holds after a number, and publishes it */
 export function createUncertainRooms(
   republish: (chatNo: number, seq: number) => Promise<void>,
   logger: Logger,
-): UncertainRooms {
+) {
   const waiting = new Map<number, number>();
   let running = false;
   let closed = false;
@@ -49,11 +44,12 @@ export function createUncertainRooms(
   }
 
   return {
-    add(chatNo, seq) {
+    /** @param seq number of the newest message known before the write */
+    add(chatNo: number, seq: number): void {
       enqueue(chatNo, seq);
       void run();
     },
-    close() {
+    close(): void {
       closed = true;
       waiting.clear();
     },

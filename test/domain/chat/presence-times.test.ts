@@ -35,6 +35,7 @@ function fakeRedis() {
     async evalsha(_hash: string, rooms: number, ...all: (string | number)[]): Promise<unknown> {
       const [command, , lifetime, keyLifetime, mayRemove, ...members] = all.slice(rooms);
       if (command === 'list') return [0];
+      if (command === 'leave') return 1;
       if (command !== 'refresh') return [1, 0, 1];
       refreshed.push({
         ...{ rooms, lifetime: Number(lifetime), keyLifetime: Number(keyLifetime) },
