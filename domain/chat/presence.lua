@@ -46,8 +46,8 @@ local commands = {}
 
 -- A member enters a room on the calling process.
 -- ARGV[5]  memberNo
--- Returns {arrival, cleared}: the version of the arrival, 0 if the member was present already; 1 if this process's
--- earlier entry of the member was cleared, else 0.
+-- Returns {arrival, cleared}: the version of the arrival, 0 if the member was present already; 1 if this
+-- process's earlier entry of the member was cleared, else 0.
 function commands.enter()
   local key, entry = KEYS[1], ARGV[5] .. ':' .. process
   local arrival = isPresent(key, ARGV[5]) and 0 or nextVersion(key)

@@ -111,7 +111,7 @@ export class RedisPresence implements Presence {
       }
       this.#delivered.markListed(chatNo);
     }
-    // Without Redis a new connection is told what the others here know: it will receive the same changes.
+    // Without Redis a new connection gets what the others here know, and will receive the same changes.
     const memberNos = snapshot?.slice(1) ?? this.#delivered.members(chatNo);
     return [...new Set([...memberNos, ...this.#local.members(chatNo)])].sort((a, b) => a - b);
   }

@@ -15,7 +15,7 @@ export interface PushInput {
   saleNo?: number | null;
   contentType: ContentType;
   content: string;
-  /** Epoch ms by the caller's clock: only tells a retry from a new message. */
+  /** Epoch ms by the caller's clock: only distinguishes a retry from a new message. */
   sendTime?: number | null;
   senderNo?: number | null;
   senderEmail?: string | null;

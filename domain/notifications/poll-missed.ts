@@ -92,7 +92,7 @@ async function readMissed(ids: number[]): Promise<MissedNotification[]> {
 }
 
 /**
- * Polls for notifications that this process was not told of, such as those of `npm run announce`, so that
+ * Polls for notifications that were not pushed to this process, such as those of `npm run announce`, so that
  * they reach open streams and sockets within seconds.
  *
  * An id is taken before its record is inserted, and the writer may stall in between: ids that are missing
