@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import { eventually } from '../support/eventually.js';
-import { SHORT, TIMES, usePresenceProcesses } from '../support/presence-processes.js';
+import { refreshed, SHORT, TIMES, usePresenceProcesses } from './presence-processes.js';
 
 describe('changes of presence on several processes', () => {
   const { start } = usePresenceProcesses();
@@ -103,7 +103,7 @@ describe('changes of presence on several processes', () => {
     await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
     await one.presence.clear(room, 3);
     await two.presence.enter(room, 3, 'new page');
-    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    await refreshed(two);
     expect(two.openRooms.takenOut).deep.equal([[room, 'old page']]);
     expect(await one.presence.isPresent(room, 3)).equal(true);
     await two.presence.leave(room, 3, 'old page');

@@ -1,14 +1,16 @@
 import { expect } from 'chai';
 import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
 import { eventually } from '../support/eventually.js';
+import { reaches } from '../support/redis.js';
 import {
+  AT_ONCE_MS,
   type PresenceProcess,
   publishedOf,
+  refreshed,
   SHORT,
   TIMES,
   usePresenceProcesses,
-} from '../support/presence-processes.js';
-import { reaches } from '../support/redis.js';
+} from './presence-processes.js';
 
 describe('presence when messages or Redis fail', () => {
   const { start, server } = usePresenceProcesses();
@@ -30,7 +32,7 @@ describe('presence when messages or Redis fail', () => {
     expect(one.presence.accept(room, 4, true, two.versions[0] as number)).equal(false);
     await two.presence.leave(room, 4, 'laptop');
     await eventually(() => expect(one.openRooms.sentHere.slice(1)).deep.equal([[room, 4, false]]));
-    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    await refreshed(one);
     expect(one.openRooms.sentHere).length(2);
   });
 
@@ -166,7 +168,7 @@ describe('presence when messages or Redis fail', () => {
       [room, 5, false],
     ]);
     expect(await one.presence.list(room)).deep.equal([3, 6]);
-    expect(performance.now() - before).below(100);
+    expect(performance.now() - before).below(AT_ONCE_MS);
 
     const back = Promise.all([reaches(one.redis, 'back'), reaches(two.redis, 'back')]);
     await server().restart();
@@ -196,8 +198,7 @@ describe('presence when messages or Redis fail', () => {
         now,
       );
     });
-    const before = one.calls;
-    await eventually(() => expect(one.calls).above(before + 3));
+    await refreshed(one);
     expect(publishedOf(one, 4)).deep.equal([]);
     // The entry is left to a process whose grace is over.
     const sure = await start(SHORT);
@@ -214,8 +215,7 @@ describe('presence when messages or Redis fail', () => {
     await one.presence.leave(room, 3, 'phone');
     await one.presence.enter(room, 3, 'new page');
     one.losesReplies = false;
-    const before = one.calls;
-    await eventually(() => expect(one.calls).above(before + 3));
+    await refreshed(one);
     expect(await two.presence.list(room)).deep.equal([3, 4]);
     expect(one.published, 'published alone, and once when Redis answers').deep.equal([
       [room, 3, false],
@@ -236,8 +236,7 @@ describe('presence when messages or Redis fail', () => {
     await one.presence.enter(room, 3, 'new page');
     answer();
     await leaving;
-    const before = one.calls;
-    await eventually(() => expect(one.calls).above(before + 2));
+    await refreshed(one);
     expect(one.published).not.deep.include([room, 3, false]);
     expect(await one.presence.list(room)).deep.equal([3]);
   });

@@ -6,9 +6,16 @@ import { createMemoryPresence } from '../../domain/chat/presence.memory.js';
 import { RedisPresence } from '../../domain/chat/presence.redis.js';
 import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
 import { eventually } from '../support/eventually.js';
-import { publishedOf, SHORT, TIMES, usePresenceProcesses } from '../support/presence-processes.js';
 import { describeOnRedis } from '../support/redis.js';
 import { presenceContract } from './presence.contract.js';
+import {
+  AT_ONCE_MS,
+  publishedOf,
+  refreshed,
+  SHORT,
+  TIMES,
+  usePresenceProcesses,
+} from './presence-processes.js';
 
 presenceContract('memory', (openRooms) => createMemoryPresence(openRooms, TIMES.refreshEvery));
 
@@ -60,7 +67,7 @@ describe('presence on several processes', () => {
     await dying?.redis.close();
     const all = () => others.flatMap((other) => publishedOf(other, 3));
     await eventually(() => expect(all()).deep.equal([[room, 3, false]]));
-    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    await Promise.all(others.map(refreshed));
     expect(all()).deep.equal([[room, 3, false]]);
     expect(await others[0]?.presence.list(room)).deep.equal([4]);
   });
@@ -98,7 +105,7 @@ describe('presence on several processes', () => {
     let published: unknown[];
     beforeEach(async () => {
       published = [];
-      const program = fileURLToPath(new URL('../support/presence-process.js', import.meta.url));
+      const program = fileURLToPath(new URL('./presence-process.js', import.meta.url));
       child = fork(program, [server().url, JSON.stringify(SHORT)]);
       await once(child, 'message');
       child.on(
@@ -135,7 +142,7 @@ describe('presence on several processes', () => {
       await other.presence.enter(room, 5, 'laptop');
       await other.presence.clear(room, 5);
       expect(await other.presence.list(room)).deep.equal([3, 4]);
-      expect(performance.now() - before).below(100);
+      expect(performance.now() - before).below(AT_ONCE_MS);
       await eventually(() => expect(publishedOf(other, 3)).deep.equal([[room, 3, false]]));
       child.kill('SIGCONT');
       await eventually(() =>
@@ -199,7 +206,7 @@ describe('presence on several processes', () => {
     try {
       Date.now = () => now() + 3_600_000;
       await one.presence.enter(room, 3, 'phone');
-      await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 2));
+      await refreshed(one);
       expect(await two.presence.isPresent(room, 3)).equal(true);
       Date.now = () => now() - 3_600_000;
       expect(await two.presence.isPresent(room, 3)).equal(true);

@@ -1,8 +1,10 @@
+import { expect } from 'chai';
 import type { Presence } from '../../domain/chat/presence.js';
 import { type PresenceTimes, RedisPresence } from '../../domain/chat/presence.redis.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
-import { createOpenRooms, type FakeRooms } from './open-rooms.js';
-import { hasRedisServer, openConnections, startRedis, type TestRedis } from './redis.js';
+import { eventually } from '../support/eventually.js';
+import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
+import { hasRedisServer, openConnections, startRedis, type TestRedis } from '../support/redis.js';
 
 /** In ms: a hundredth of production's, except the lifetime, which no test waits for. */
 export const TIMES = { lifetime: 30_000, refreshEvery: 60, grace: 50 };
@@ -30,6 +32,15 @@ export interface PresenceProcess {
 
 export const publishedOf = ({ published }: PresenceProcess, memberNo: number) =>
   published.filter(([, no]) => no === memberNo);
+
+/** Less than the timeout of a Redis command, ms: within it, nothing has waited for a peer or for Redis. */
+export const AT_ONCE_MS = 900;
+
+/** Resolves when a process has refreshed its rooms in Redis a few times. */
+export async function refreshed(process: PresenceProcess): Promise<void> {
+  const before = process.calls;
+  await eventually(() => expect(process.calls).above(before + 3));
+}
 
 /** Processes that share a Redis of their own, for the suite that calls this; skipped without redis-server. */
 export function usePresenceProcesses() {
