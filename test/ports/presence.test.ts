@@ -7,7 +7,7 @@ import { createMemoryPresence } from '../../domain/chat/presence.memory.js';
 import { createRedisPresence } from '../../domain/chat/presence.redis.js';
 import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, sleep } from '../support/eventually.js';
 import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
 import {
   describeOnRedis,
@@ -24,6 +24,9 @@ const TIMES = { lifetime: 30_000, refreshEvery: 60, grace: 50 };
 
 /** For tests of presence that ends with its process; a process that stands still for longer is gone, too. */
 const SHORT = { ...TIMES, lifetime: 1_000 };
+
+/** Less than the timeout of a Redis command, ms: within it, nothing waited for a peer or for Redis. */
+const AT_ONCE_MS = 900;
 
 presenceContract('memory', (openRooms) => createMemoryPresence(openRooms, TIMES.refreshEvery));
 
@@ -101,6 +104,12 @@ describe('presence of several processes', () => {
     return process;
   }
 
+  /** Waits until a process has refreshed its rooms in Redis a few times. */
+  async function refreshed(process: Process): Promise<void> {
+    const before = process.asked;
+    await eventually(() => expect(process.asked).above(before + 3));
+  }
+
   /** What a process was told of a member. */
   const toldOf = ({ told }: Process, memberNo: number) => told.filter(([, no]) => no === memberNo);
 
@@ -124,7 +133,7 @@ describe('presence of several processes', () => {
   it('lasts as long as the process lives', async () => {
     const [one, two] = [await start(SHORT), await start(SHORT)];
     await one.presence.enter(room, 3, 'phone');
-    await new Promise((resolve) => setTimeout(resolve, SHORT.lifetime * 2));
+    await sleep(SHORT.lifetime * 2);
     expect(await two.presence.isPresent(room, 3)).equal(true);
     expect(one.told).deep.equal([[room, 3, true]]);
   });
@@ -141,7 +150,7 @@ describe('presence of several processes', () => {
     await dying?.redis.close();
     const all = () => others.flatMap((other) => toldOf(other, 3));
     await eventually(() => expect(all()).deep.equal([[room, 3, false]]));
-    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    await Promise.all(others.map(refreshed));
     expect(all()).deep.equal([[room, 3, false]]);
     expect(await others[0]?.presence.list(room)).deep.equal([4]);
   });
@@ -151,7 +160,7 @@ describe('presence of several processes', () => {
     await dying.presence.enter(room, 3, 'phone');
     await other.presence.enter(room, 3, 'laptop');
     await dying.redis.close();
-    await new Promise((resolve) => setTimeout(resolve, SHORT.lifetime + SHORT.refreshEvery * 3));
+    await sleep(SHORT.lifetime + SHORT.refreshEvery * 3);
     expect(toldOf(other, 3)).deep.equal([]);
     expect(await other.presence.list(room)).deep.equal([3]);
   });
@@ -179,7 +188,7 @@ describe('presence of several processes', () => {
     let told: unknown[];
     beforeEach(async () => {
       told = [];
-      const program = fileURLToPath(new URL('../support/presence-process.js', import.meta.url));
+      const program = fileURLToPath(new URL('./presence-process.js', import.meta.url));
       child = fork(program, [server.url, JSON.stringify(SHORT)]);
       await once(child, 'message');
       child.on('message', (message: { told?: unknown }) => message.told && told.push(message.told));
@@ -213,7 +222,7 @@ describe('presence of several processes', () => {
       await other.presence.enter(room, 5, 'laptop');
       await other.presence.clear(room, 5);
       expect(await other.presence.list(room)).deep.equal([3, 4]);
-      expect(performance.now() - before).below(100);
+      expect(performance.now() - before).below(AT_ONCE_MS);
       await eventually(() => expect(toldOf(other, 3)).deep.equal([[room, 3, false]]));
       child.kill('SIGCONT');
       await eventually(() =>
@@ -235,7 +244,7 @@ describe('presence of several processes', () => {
     expect(one.openRooms.takenOut).deep.equal([[room, 'phone']]);
     expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
     await two.presence.leave(room, 3, 'laptop');
-    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    await sleep(TIMES.refreshEvery * 3);
     expect(await one.presence.isPresent(room, 3)).equal(false);
     expect([...one.told, ...two.told]).deep.equal([
       [room, 3, true],
@@ -299,7 +308,7 @@ describe('presence of several processes', () => {
     await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
     await one.presence.clear(room, 3);
     await two.presence.enter(room, 3, 'new page');
-    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    await refreshed(two);
     expect(two.openRooms.takenOut).deep.equal([[room, 'old page']]);
     expect(await one.presence.isPresent(room, 3)).equal(true);
     await two.presence.leave(room, 3, 'old page');
@@ -345,7 +354,7 @@ describe('presence of several processes', () => {
   });
 
   /** Waits past the time in which nobody is taken for gone. */
-  const settled = () => new Promise((resolve) => setTimeout(resolve, TIMES.grace * 2));
+  const settled = () => sleep(TIMES.grace * 2);
 
   it('tells the connections of a process what it has not heard of, once', async () => {
     const [one, two] = [await start(), await start()];
@@ -357,7 +366,7 @@ describe('presence of several processes', () => {
     expect(one.presence.heard(room, 4, true, two.versions[0] as number)).equal(false);
     await two.presence.leave(room, 4, 'laptop');
     await eventually(() => expect(one.openRooms.toldHere.slice(1)).deep.equal([[room, 4, false]]));
-    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    await refreshed(one);
     expect(one.openRooms.toldHere).length(2);
   });
 
@@ -493,7 +502,7 @@ describe('presence of several processes', () => {
       [room, 5, false],
     ]);
     expect(await one.presence.list(room)).deep.equal([3, 6]);
-    expect(performance.now() - before).below(100);
+    expect(performance.now() - before).below(AT_ONCE_MS);
 
     const back = Promise.all([reaches(one.redis, 'back'), reaches(two.redis, 'back')]);
     await server.restart();
@@ -523,8 +532,7 @@ describe('presence of several processes', () => {
         now,
       );
     });
-    const before = one.asked;
-    await eventually(() => expect(one.asked).above(before + 3));
+    await refreshed(one);
     expect(toldOf(one, 4)).deep.equal([]);
     // The entry is there, for whoever is sure of it.
     const sure = await start(SHORT);
@@ -541,8 +549,7 @@ describe('presence of several processes', () => {
     await one.presence.leave(room, 3, 'phone');
     await one.presence.enter(room, 3, 'new page');
     one.deaf = false;
-    const before = one.asked;
-    await eventually(() => expect(one.asked).above(before + 3));
+    await refreshed(one);
     expect(await two.presence.list(room)).deep.equal([3, 4]);
     expect(one.told, 'told alone, and once when Redis answers').deep.equal([
       [room, 3, false],
@@ -563,8 +570,7 @@ describe('presence of several processes', () => {
     await one.presence.enter(room, 3, 'new page');
     answer();
     await leaving;
-    const before = one.asked;
-    await eventually(() => expect(one.asked).above(before + 2));
+    await refreshed(one);
     expect(one.told).not.deep.include([room, 3, false]);
     expect(await one.presence.list(room)).deep.equal([3]);
   });
@@ -620,7 +626,7 @@ describe('presence of several processes', () => {
     try {
       Date.now = () => now() + 3_600_000;
       await one.presence.enter(room, 3, 'phone');
-      await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 2));
+      await refreshed(one);
       expect(await two.presence.isPresent(room, 3)).equal(true);
       Date.now = () => now() - 3_600_000;
       expect(await two.presence.isPresent(room, 3)).equal(true);

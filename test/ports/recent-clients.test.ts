@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createMemoryRecentClients } from '../../domain/chat/recent-clients.memory.js';
 import { createRedisRecentClients } from '../../domain/chat/recent-clients.redis.js';
 import { systemClock } from '../../domain/kernel/clock.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, nextTurn } from '../support/eventually.js';
 import {
   describeOnRedis,
   hasRedisServer,
@@ -11,7 +11,7 @@ import {
   startRedis,
   type TestRedis,
 } from '../support/redis.js';
-import { inStoppedTime } from '../support/stopped-time.js';
+import { inStoppedTime } from '../support/time.js';
 import { bindingsContract } from './recent-clients.contract.js';
 
 bindingsContract('memory', () => {
@@ -150,7 +150,7 @@ describe('bindings on a Redis that answers what the test says', () => {
     const { redis, bindings } = build();
     redis.fails = true;
     bindings.touch(client, 3);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     redis.fails = false;
     bindings.touch(client, 3);
     expect(redis.asked).equal(2);

@@ -1,12 +1,12 @@
 import type { OpenRooms } from '../../domain/chat/presence.js';
 
-/** Connections without a network: each is in every room until it leaves it. */
+/** Connections without a network; each is in every room until it leaves it. */
 export interface FakeRooms extends OpenRooms {
-  /** The connection leaves a room without presence being told. */
+  /** The connection leaves a room without notifying presence. */
   leave(chatNo: number, connection: string): void;
-  /** What was told to connections of this process alone, in order. */
+  /** Presence events for connections of this process only, in order. */
   toldHere: [chatNo: number, memberNo: number, present: boolean][];
-  /** Who was taken out, in order. */
+  /** Connections taken out of a room, in order. */
   takenOut: [chatNo: number, connection: string][];
 }
 

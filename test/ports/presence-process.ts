@@ -1,7 +1,7 @@
 import { createRedisPresence, type PresenceTimes } from '../../domain/chat/presence.redis.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
-import { createOpenRooms } from './open-rooms.js';
+import { createOpenRooms } from '../support/open-rooms.js';
 
 /**
  * Presence in a process of its own, which a test may stop or kill. Arguments: the Redis URL and the
