@@ -1,49 +1,37 @@
-import { type Adoption, createAdoption } from './adoption/index.js';
-import { type Chat, createChat, createChatState } from './chat/index.js';
-import { type Community, createCommunity } from './community/index.js';
+/** Assembles the domain layer: creates the areas, connects them, runs their sweeps. */
+import { createAdoption } from './adoption/index.js';
+import { createChat, createChatState } from './chat/index.js';
+import { createCommunity } from './community/index.js';
 import { type Clock, systemClock } from './kernel/clock.js';
 import { createEventBus } from './kernel/events.js';
 import type { Live } from './kernel/live.js';
 import { createLocalDateTime } from './kernel/local-date-time.js';
-import { createMembers, type Members } from './members/index.js';
-import { createDeliveryBus, createNotifications, type Notifications } from './notifications/index.js';
+import { createMembers } from './members/index.js';
+import { createNotifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
-import { createRateLimits, type RateLimits } from './platform/rate-limits/index.js';
-import type { RedisConnection } from './platform/redis.js';
-
-/** The whole domain layer, shared by REST, event streams, sockets and commands. */
-export interface Domain {
-  members: Members;
-  adoption: Adoption;
-  community: Community;
-  chat: Chat;
-  notifications: Notifications;
-  rateLimits: RateLimits;
-  /** Finishes what a crash interrupted, and goes on looking for it until `close`. */
-  startSweeps(): Promise<void>;
-  /** Ends timers and queues; everything acknowledged is stored already. */
-  close(): Promise<void>;
-}
+import { createRateLimits } from './platform/rate-limits/index.js';
+import type { RedisConnection } from './platform/redis/connection.js';
+import { singleFlight } from './platform/single-flight.js';
 
 export interface DomainOptions {
   config: Config;
   logger: Logger;
-  /** Where pushes to sockets go. */
+  /** The port to sockets. */
   live: Live;
-  /** What this process shares with others; without it, everything is kept in this process. */
-  redis?: RedisConnection;
+  /** What processes share; without it, this process is alone. */
+  redis?: RedisConnection | undefined;
   clock?: Clock;
 }
 
-/** How often, in ms, records are looked for whose consequences a crash interrupted. */
+/** Interval, ms, of the sweeps: they finish what a crash interrupted. */
 const SWEEP_EVERY_MS = 30_000;
 
-/** Longest time, in ms, in which Redis may be away before it is noticed (platform/redis: check, echo, silence). */
+/** Longest time, ms, until an outage of Redis is noticed (platform/redis: check, echo, silence). */
 const UNNOTICED_MS = 5_000;
 
-/** Puts the areas together; needs a connected database (platform/mongo). */
-export async function createDomain(options: DomainOptions): Promise<Domain> {
+/** Used by REST, event streams, sockets and commands alike; needs a connected database (platform/mongo). */
+export async function createDomain(options: DomainOptions) {
   const { config, logger, live, redis, clock = systemClock } = options;
   const events = createEventBus();
   const localTime = createLocalDateTime(config.TIME_ZONE);
@@ -53,7 +41,7 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
   const community = createCommunity({ clock, events, directory, localTime, logger });
   const notifications = createNotifications({
     ...{ clock, events, directory, localTime, live, logger },
-    wakeUps: createDeliveryBus(redis),
+    redis,
   });
   const chat = createChat({
     ...{ clock, events, directory, adoption, live, logger, config },
@@ -62,30 +50,27 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;
   const closing = new AbortController();
-  /** From when on pushes of this process may have been lost, by performance.now(). */
-  let unheardSince = Number.NEGATIVE_INFINITY;
-  const endings = [
+  /** Since when pushes of this process may have been lost, by performance.now(). */
+  let lostSince = Number.NEGATIVE_INFINITY;
+  const stopListening = [
     redis?.on('away', () => {
-      unheardSince = performance.now() - UNNOTICED_MS;
+      lostSince = performance.now() - UNNOTICED_MS;
     }),
-    redis?.on('back', () => void chat.tellAgain(unheardSince)),
+    redis?.on('back', () => void chat.resendSince(lostSince)),
   ];
 
-  /** One at a time: a sweep may have so much to finish that the next one is due before. */
-  function sweepCommunity(): Promise<void> {
-    sweeping ??= community
+  /** A sweep may take longer than the interval: the calls meanwhile share it. */
+  const sweepCommunity = singleFlight(() =>
+    community
       .sweep(closing.signal)
-      .catch((error) => logger.warn({ err: error }, 'a sweep failed; the next one tries again'))
-      .finally(() => {
-        sweeping = undefined;
-      });
-    return sweeping;
-  }
+      .catch((error) => logger.warn({ err: error }, 'a sweep failed; the next one tries again')),
+  );
 
-  /** Resolves when the counts are right; what is left to announce is announced meanwhile. */
-  async function sweep(): Promise<void> {
+  /** Resolves when the counts are correct; announcements continue in the background. */
+  function sweep(): Promise<void> {
     void chat.sweep();
-    await sweepCommunity();
+    sweeping = sweepCommunity();
+    return sweeping;
   }
 
   return {
@@ -95,18 +80,22 @@ export async function createDomain(options: DomainOptions): Promise<Domain> {
     chat,
     notifications,
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
-    async startSweeps() {
-      await notifications.startTail();
+    /** Finishes what a crash interrupted, now and then regularly until `close`. */
+    async startSweeps(): Promise<void> {
+      await notifications.startPoll();
       await sweep();
       timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
       timer.unref();
     },
-    async close() {
+    /** Stops timers and queues; everything acknowledged is stored already. */
+    async close(): Promise<void> {
       clearInterval(timer);
-      for (const end of endings) end?.();
+      for (const stop of stopListening) stop?.();
       closing.abort();
       await Promise.all([sweeping, chat.close()]);
       await notifications.close();
     },
   };
 }
+
+export type Domain = Awaited<ReturnType<typeof createDomain>>;

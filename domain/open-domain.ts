@@ -1,41 +1,24 @@
-import { createDomain, type Domain } from './domain.js';
+/** Opens the domain on a database: for processes, commands and tests. */
+import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
-import type { Live } from './kernel/live.js';
-import type { Config } from './platform/config.js';
-import type { Logger } from './platform/logger.js';
-import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from './platform/mongo.js';
-import type { RedisConnection } from './platform/redis.js';
+import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from './platform/mongo/connection.js';
 import type { Shutdown } from './platform/shutdown.js';
 
-/** The domain over an open database, and what a process has to know about both. */
-export interface OpenDomain {
-  domain: Domain;
-  /** Rejects with what stands in the way of serving. (contract, section 1: /readyz) */
-  probe(): Promise<void>;
-  /** Ends the domain, then lets go of Redis and the database. */
-  close(): Promise<void>;
-}
-
-export interface OpenDomainOptions {
-  config: Config;
-  logger: Logger;
-  live: Live;
+export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
   mongoUri: string;
-  /** Without it, this process is alone. */
-  redis?: RedisConnection | undefined;
   shutdown: Shutdown;
   /** Runs before the sweeps start and before anything is served: sample data. */
   prepare?: ((domain: Domain) => Promise<void>) | undefined;
 }
 
 /**
- * Connects to the database, makes sure of its indexes, puts the domain together and starts its sweeps.
- * @throws Error naming what is missing; nothing is left open then
+ * Connects to the database, ensures its indexes, creates the domain and starts its sweeps.
+ * @throws Error naming what is missing; connections are closed then, that to Redis included
  */
-export async function openDomain(options: OpenDomainOptions): Promise<OpenDomain> {
-  const { config, logger, live, mongoUri, redis, shutdown, prepare } = options;
+export async function openDomain({ mongoUri, shutdown, prepare, ...options }: OpenDomainOptions) {
+  const { redis } = options;
 
-  async function letGo(): Promise<void> {
+  async function disconnect(): Promise<void> {
     await redis?.close();
     await disconnectMongo();
   }
@@ -43,22 +26,26 @@ export async function openDomain(options: OpenDomainOptions): Promise<OpenDomain
   try {
     await connectMongo(mongoUri);
     await ensureIndexes(mongoUri);
-    const domain = await createDomain({ config, logger, live, ...(redis ? { redis } : {}) });
+    const domain = await createDomain(options);
     await prepare?.(domain);
     await domain.startSweeps();
     return {
       domain,
-      async probe() {
+      /** Rejects with the reason for not being ready. (contract, section 1: /readyz) */
+      async probe(): Promise<void> {
         if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
         await Promise.all([pingMongo(), redis?.ping()]);
       },
-      async close() {
+      /** Closes the domain, then the connections to Redis and the database. */
+      async close(): Promise<void> {
         await domain.close();
-        await letGo();
+        await disconnect();
       },
     };
   } catch (error) {
-    await letGo();
+    await disconnect();
     throw error;
   }
 }
+
+export type OpenDomain = Awaited<ReturnType<typeof openDomain>>;

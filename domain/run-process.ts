@@ -1,25 +1,25 @@
+/** Runs one of several processes (http/main.ts, gateway/main.ts) on a shared database and Redis. */
 import type { Live } from './kernel/live.js';
 import { type OpenDomain, openDomain } from './open-domain.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
 import { createLogger, type Logger } from './platform/logger.js';
 import { metrics } from './platform/metrics.js';
-import { connectRedis, type RedisConnection } from './platform/redis.js';
-import { createShutdown, type Shutdown, stopOnSignals } from './platform/shutdown.js';
+import { connectRedis, type RedisConnection } from './platform/redis/connection.js';
+import { Shutdown, stopOnSignals } from './platform/shutdown.js';
 
-/** What one process of several starts from. */
 export interface ProcessContext {
   config: Config;
   logger: Logger;
   redis: RedisConnection;
   shutdown: Shutdown;
-  /** Opens the domain with this port to sockets. */
+  /** Opens the domain on the configured database and Redis. */
   open(live: Live): Promise<OpenDomain>;
 }
 
-/** Time, in ms, a process waits for Redis at its start before it serves without. */
+/** Longest wait for Redis at the start, ms; then the process serves without. */
 const REDIS_WAIT_MS = 3_000;
 
-/** What several processes must share, or each would tell a story of its own. (contract, section 1) */
+/** Settings without which several processes would not share their state. (contract, section 1) */
 function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
   return [
     ...(MONGODB_URI ? [] : ['MONGODB_URI: several processes need one database: set it']),
@@ -33,10 +33,10 @@ async function run(name: string, start: (context: ProcessContext) => Promise<voi
   const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config;
   if (!mongoUri || !redisUrl) throw new ConfigError(faults);
   const logger = createLogger(config.LOG_LEVEL, name);
-  const shutdown = createShutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
+  const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
   const redis = connectRedis(redisUrl, logger);
-  // A start without Redis is a degraded one, not a failed one: it serves what it can, and /readyz tells.
+  // Without Redis the process serves what it can, and /readyz fails.
   if (!(await redis.connected(REDIS_WAIT_MS))) logger.warn('Redis does not answer: starting without');
   await start({
     config,
@@ -45,16 +45,16 @@ async function run(name: string, start: (context: ProcessContext) => Promise<voi
     shutdown,
     open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown }),
   });
-  // A process manager that waits for it (pm2's wait_ready) is told.
+  // For pm2's wait_ready.
   process.send?.('ready');
 }
 
 /**
- * Runs one process of several over a shared database and Redis: reads the configuration, stops in
- * order on SIGTERM and SIGINT, and ends with one line per fault where it cannot start.
+ * Reads the configuration, starts the process, and stops it in order on SIGTERM and SIGINT. If it cannot
+ * start, prints one line per fault and exits with 1.
  *
  * @param name the kind of process, in every log line
- * @param start brings it up and adds the steps of its stop
+ * @param start starts it and adds the steps of its stop
  */
 export async function runProcess(
   name: string,

@@ -48,7 +48,7 @@ export function createAuthentication({ members, chat, rateLimits }: Domain, conf
     async function admit(): Promise<void> {
       await rateLimits.take('connect', client.address);
       const session = await members.authenticate(handshakeToken(socket));
-      socket.data = { session, expiry: undefined, turn: undefined };
+      socket.data = { session, expiry: undefined, queue: undefined };
       if (!client.proxied) chat.recentClients.touch(client, session.actor.no);
     }
 

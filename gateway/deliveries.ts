@@ -151,7 +151,7 @@ export function interceptDeliveries(
         sequencer.offerPresence(chatNo, passBare);
       }
     } else if (event === 'notification') {
-      if (notifications.heard((payload as NotificationView).id)) pass();
+      if (notifications.acceptPush((payload as NotificationView).id)) pass();
     } else {
       pass();
     }

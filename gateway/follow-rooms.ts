@@ -2,7 +2,7 @@ import type { Domain } from '../domain/domain.js';
 import { chatNoOf, chatRoom, memberNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
-import type { RedisConnection } from '../domain/platform/redis.js';
+import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { emitHere } from './deliveries.js';
 import { createRoomNews, type RoomNews } from './room-news.js';
 import { createSequencer, type Sequencer } from './sequencer.js';

@@ -1,5 +1,6 @@
 import type { MessagePayload, ReadPosition } from '../domain/kernel/live.js';
 import type { Logger } from '../domain/platform/logger.js';
+import { SerialQueue } from '../domain/platform/serial-queue.js';
 import type { SequencerPorts } from './sequencer-ports.js';
 
 interface Room {
@@ -15,8 +16,7 @@ interface Room {
   waitingPresence: (() => void)[];
   /** How many tasks hold or want to hold the room. */
   holders: number;
-  /** The last of those tasks. */
-  tail: Promise<unknown>;
+  tasks: SerialQueue;
 }
 
 /** How often a gap is read before what waits behind it is dropped. */
@@ -112,12 +112,9 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
   /** Holds a room for the time of a task; tasks of one room go one after another. */
   async function hold<T>(room: Room, chatNo: number, task: () => Promise<T>): Promise<T> {
     room.holders += 1;
-    const mine = room.tail.then(task);
-    const done = () => {};
-    room.tail = mine.then(done, done);
     let failed = true;
     try {
-      const result = await mine;
+      const result = await room.tasks.add(task);
       failed = false;
       return result;
     } finally {
@@ -262,7 +259,7 @@ export function createSequencer(ports: SequencerPorts, logger: Logger): Sequence
         waitingReads: new Map(),
         waitingPresence: [],
         holders: 0,
-        tail: Promise.resolve(),
+        tasks: new SerialQueue(),
       };
       rooms.set(chatNo, room);
       return hold(room, chatNo, async () => {

@@ -13,7 +13,7 @@ import type { Live } from '../domain/kernel/live.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
-import type { RedisConnection } from '../domain/platform/redis.js';
+import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { createSocketAdapter } from '../domain/platform/socket-adapter.js';
 import { createSocketLive } from '../domain/platform/socket-live.js';
 import { createAuthentication } from './authenticate.js';

@@ -1,3 +1,4 @@
+import { SerialQueue } from '../domain/platform/serial-queue.js';
 import type { GatewaySocket } from './socket.js';
 
 /**
@@ -5,11 +6,6 @@ import type { GatewaySocket } from './socket.js';
  * leave that a client sends right behind it must not overtake it.
  */
 export function enqueue<T>(socket: GatewaySocket, task: () => Promise<T>): Promise<T> {
-  const mine = (socket.data.turn ?? Promise.resolve()).then(task);
-  // A task that fails has told its client so; the next one runs all the same.
-  socket.data.turn = mine.then(
-    () => undefined,
-    () => undefined,
-  );
-  return mine;
+  socket.data.queue ??= new SerialQueue();
+  return socket.data.queue.add(task);
 }

@@ -16,7 +16,7 @@ export interface AdoptionPostRecord {
   thumbnail: string;
   modal: boolean;
   createdAt: Date;
-  /** What a post that an import brought without a number is known by (import-posts.ts). */
+  /** Identifies a post imported without a number (import-posts.ts). */
   importKey?: string;
 }
 
@@ -37,7 +37,7 @@ const schema = new Schema<AdoptionPostRecord>(
   },
   { versionKey: false, collection: 'adoptionPosts' },
 );
-// One post for a row of an import, however often and by however many it is imported.
+// One post per imported row, however often it is imported.
 schema.index({ importKey: 1 }, { unique: true, partialFilterExpression: { importKey: { $exists: true } } });
 
 export const AdoptionPost = model('AdoptionPost', schema);

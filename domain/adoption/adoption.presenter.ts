@@ -12,7 +12,7 @@ export interface RenderRecord {
   modal: boolean;
 }
 
-/** What of a post is rendered: the list reads no more than this. */
+/** What the list shows of a post: it reads no more. */
 export type RenderedPost = Pick<
   AdoptionPostRecord,
   '_id' | 'name' | 'age' | 'kind' | 'latitude' | 'longitude' | 'thumbnail' | 'modal'

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../kernel/clock.js';
-import { insertNew } from '../platform/inserts.js';
+import { insertNew } from '../platform/mongo/inserts.js';
 import { nextNumbers, reserveNumber } from '../platform/sequence.model.js';
 import { AdoptionPost, type AdoptionPostRecord } from './adoption-post.model.js';
 import type { AdoptionPostDraft } from './save-post.js';
 
-/** A post of an import; without a number it is known by its author, title and name. */
+/** An imported post; without a number, author, title and name identify it. */
 export type ImportedPost = Omit<AdoptionPostDraft, 'modal'> & { id?: number | undefined };
 
-/** `taken`: its number is that of another post, which an import brought without a number; nothing was changed. */
+/** `taken`: another post, imported without a number, has this number; nothing was changed. */
 export type ImportOutcome = 'created' | 'updated' | 'unchanged' | 'taken';
 
-/** The fields an import decides. */
+/** The fields that an import sets. */
 type Fields = Omit<AdoptionPostDraft, 'modal'>;
 
-/** The identity of a post without a number. */
+/** Identity of a post without a number. */
 function naturalKey({ authorNo, title, name }: Fields): string {
   return createHash('sha256')
     .update(JSON.stringify([authorNo, title, name]))
@@ -26,7 +26,7 @@ function fieldsOf(post: Fields): Fields {
   return { authorNo, title, name, age, kind, latitude, longitude, thumbnail };
 }
 
-/** Those of the posts that are stored, by number and by natural key. */
+/** The stored ones of these posts, by number and by natural key. */
 async function findStored(
   numbers: number[],
   keys: string[],
@@ -40,16 +40,17 @@ async function findStored(
   return new Map<number | string, AdoptionPostRecord>([...byNumber, ...byKey]);
 }
 
-/** Sees to it that posts without a number get none up to this one, which other rows bring along. */
+/** To be called before an import with its highest number: posts without a number get higher ones. */
 export async function reservePostNumbers(highest: number): Promise<void> {
   await reserveNumber('adoption', highest);
 }
 
 /**
- * Stores posts in a few writes; each post is written by one of them, so an interruption leaves whole
- * posts, and repeating the call finishes it and changes nothing else.
+ * Stores posts in a few writes, each post by one of them: an interruption leaves whole posts, and repeating
+ * the call completes it.
  *
  * @param posts no number twice, and no natural key twice among those without a number
+ * @returns the outcomes in order, and the numbers written
  */
 export async function importPosts(
   clock: Clock,
@@ -60,7 +61,7 @@ export async function importPosts(
   const keys = identities.filter((identity) => typeof identity === 'string');
   const stored = await findStored(numbers, keys);
 
-  // Taken from the sequence before they are used: no post created meanwhile may get the same number.
+  // Reserved before use: concurrently created posts do not get the same numbers.
   if (numbers.length > 0) await reserveNumber('adoption', Math.max(...numbers));
   const freshKeys = keys.filter((key) => !stored.has(key));
   let next = freshKeys.length > 0 ? await nextNumbers('adoption', freshKeys.length) : 0;
@@ -75,7 +76,7 @@ export async function importPosts(
   }
   const refused = await insertNew(AdoptionPost, created);
   if (refused.length > 0) {
-    // Another import stored these in the meantime: they are compared like those found at first.
+    // Stored by another import meanwhile: compared like those found first.
     const others = await findStored(
       refused.flatMap(({ _id, importKey }) => (importKey === undefined ? _id : [])),
       refused.flatMap(({ importKey }) => importKey ?? []),

@@ -2,13 +2,13 @@ import type { Clock } from '../kernel/clock.js';
 import { presentRenderRecord, type RenderRecord } from './adoption.presenter.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
-/** Most posts the list holds, newest first: bounds its time and size (fault 44). */
+/** Most posts in the list, the newest ones: bounds its time and size (fault 44). */
 const MAX_POSTS = 50_000;
 
-/** How long, in ms, a list serves at least: what another process wrote is seen this late. */
+/** Shortest time, ms, a list is used: other processes' posts are seen this much later. */
 const FRESH_MS = 2_000;
 
-/** A list serves this many times as long as reading it took: reading it anew is at most 5 % of the time. */
+/** A list is used this many times as long as reading it took, so that reading takes at most 5 % of the time. */
 const FRESH_PER_COST = 20;
 
 const RENDERED_FIELDS = {
@@ -21,42 +21,50 @@ const RENDERED_FIELDS = {
   modal: 1,
 } as const;
 
-export interface RenderList {
-  /** All posts as the map renders them, newest first; the same array while nothing has changed. */
-  listRenderRecords(): Promise<readonly RenderRecord[]>;
-  /** Tells that this process has written a post. */
-  changed(): void;
+async function readRenderRecords(): Promise<RenderRecord[]> {
+  const posts = await AdoptionPost.find({}, RENDERED_FIELDS).sort({ _id: -1 }).limit(MAX_POSTS).lean();
+  return posts.map(presentRenderRecord);
 }
 
-export function createRenderList(clock: Clock): RenderList {
-  let generation = 0;
-  let known: { generation: number; at: number; serves: number; records: Promise<RenderRecord[]> } | undefined;
+interface RenderList {
+  records: Promise<RenderRecord[]>;
+  readAt: number;
+  /** How long, ms, it is used. */
+  lifetime: number;
+}
 
-  async function load(): Promise<RenderRecord[]> {
-    const posts = await AdoptionPost.find({}, RENDERED_FIELDS).sort({ _id: -1 }).limit(MAX_POSTS).lean();
-    return posts.map(presentRenderRecord);
+/** The posts as the map renders them, cached. */
+export function createRenderList(clock: Clock) {
+  let current: RenderList | undefined;
+
+  function read(): RenderList {
+    const startedAt = performance.now();
+    const list = { records: readRenderRecords(), readAt: clock.now(), lifetime: Number.POSITIVE_INFINITY };
+    list.records.then(
+      () => {
+        list.lifetime = Math.max(FRESH_MS, FRESH_PER_COST * (performance.now() - startedAt));
+      },
+      () => {
+        // A failure is not kept: the next call reads the database again.
+        if (current === list) current = undefined;
+      },
+    );
+    return list;
   }
 
   return {
-    listRenderRecords() {
-      const age = known ? clock.now() - known.at : Number.NaN;
-      if (known && known.generation === generation && age >= 0 && age < known.serves) return known.records;
-      const startedAt = performance.now();
-      const loading = { generation, at: clock.now(), serves: Number.POSITIVE_INFINITY, records: load() };
-      known = loading;
-      loading.records.then(
-        () => {
-          loading.serves = Math.max(FRESH_MS, FRESH_PER_COST * (performance.now() - startedAt));
-        },
-        () => {
-          // A failure is not kept: the next call asks the database again.
-          if (known === loading) known = undefined;
-        },
-      );
-      return loading.records;
+    /**
+     * All posts, newest first, at most 50,000. The same array while nothing has changed, so that its
+     * serialised form may be cached by identity.
+     */
+    listRenderRecords(): Promise<readonly RenderRecord[]> {
+      const age = current ? clock.now() - current.readAt : Number.NaN;
+      if (!current || !(age >= 0 && age < current.lifetime)) current = read();
+      return current.records;
     },
-    changed() {
-      generation += 1;
+    /** To be called after this process wrote posts. */
+    changed(): void {
+      current = undefined;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createCache } from '../platform/cache.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
-/** What a chat about a post needs of it. */
+/** What a chat needs of the post it is about. */
 export interface PostFacts {
   no: number;
   title: string;
@@ -9,24 +9,16 @@ export interface PostFacts {
   authorNo: number;
 }
 
-/** How long, in ms, another process's change of a title may stay unseen here. */
+/** Longest time, ms, until a title changed by another process is seen here. */
 const FRESH_MS = 5_000;
 
-/** Posts by number, for those who show many of them often. */
-export interface PostDirectory {
-  findPost(no: number): Promise<PostFacts | undefined>;
-  /** The posts with these numbers; numbers without a post are left out. */
-  findPosts(numbers: Iterable<number>): Promise<Map<number, PostFacts>>;
-  /** Tells that this process has written a post. */
-  forget(no: number): void;
-}
-
-/** @param max posts held in memory */
-export function createPostDirectory(max = 10_000): PostDirectory {
+/** Posts by number, cached. @param max posts in memory */
+export function createPostDirectory(max = 10_000) {
   const cache = createCache<number, PostFacts>(max, FRESH_MS);
-  /** Moves with every local write: what was read before one is not kept. */
+  /** Raised by every local write: what was read before is not cached. */
   let generation = 0;
 
+  /** The posts with these numbers; unknown numbers are left out. */
   async function findPosts(numbers: Iterable<number>): Promise<Map<number, PostFacts>> {
     const found = new Map<number, PostFacts>();
     const missing: number[] = [];
@@ -36,11 +28,11 @@ export function createPostDirectory(max = 10_000): PostDirectory {
       else missing.push(no);
     }
     if (missing.length === 0) return found;
-    const begun = generation;
+    const startedIn = generation;
     const posts = await AdoptionPost.find({ _id: { $in: missing } }, { title: 1, authorNo: 1 }).lean();
     for (const { _id: no, title, authorNo } of posts) {
       const post = { no, title, authorNo };
-      if (begun === generation) cache.set(no, post);
+      if (startedIn === generation) cache.set(no, post);
       found.set(no, post);
     }
     return found;
@@ -48,10 +40,11 @@ export function createPostDirectory(max = 10_000): PostDirectory {
 
   return {
     findPosts,
-    async findPost(no) {
+    async findPost(no: number): Promise<PostFacts | undefined> {
       return (await findPosts([no])).get(no);
     },
-    forget(no) {
+    /** To be called after this process wrote a post. */
+    forget(no: number): void {
       generation += 1;
       cache.delete(no);
     },

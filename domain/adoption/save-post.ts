@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.js';
 import { nextNumbers, reserveNumber } from '../platform/sequence.model.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
-/** An adoption post as it comes in; the caller has validated it. */
+/** A validated adoption post. */
 export interface AdoptionPostDraft {
   /** Number of the member who offers the animal. */
   authorNo: number;
@@ -20,8 +20,8 @@ export interface AdoptionPostDraft {
 }
 
 /**
- * Stores a post under its number, or under the next one. Storing the same number again replaces the
- * post's fields and keeps its creation time, so an import may be repeated.
+ * Stores a post under its number or the next one. Storing a number again replaces the fields and keeps the
+ * creation time, so an import may be repeated.
  *
  * @returns the post's number
  */
@@ -31,7 +31,7 @@ export async function savePost(
 ): Promise<number> {
   const { authorNo, title, name, age, kind, latitude, longitude, thumbnail, modal = false } = draft;
   const fields = { authorNo, title, name, age, kind, latitude, longitude, thumbnail, modal };
-  // Taken from the sequence before it is used: no post created meanwhile may get the same number.
+  // Reserved before use: concurrently created posts do not get the same number.
   if (id !== undefined) await reserveNumber('adoption', id);
   const no = id ?? (await nextNumbers('adoption'));
   await AdoptionPost.updateOne(

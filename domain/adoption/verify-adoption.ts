@@ -2,7 +2,7 @@ import type { Check } from '../kernel/verification.js';
 import { checkSequence } from '../platform/sequence.model.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
-/** The checks of this area: post numbers. */
+/** The area's checks: post numbers. */
 export function checkAdoption(): Check[] {
   return [
     checkSequence('adoption', async () => {

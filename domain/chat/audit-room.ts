@@ -1,20 +1,17 @@
 import type { MessageRecord } from './message.model.js';
-import { sideOf } from './message.presenter.js';
-import type { Position, RoomRecord, Side } from './room.model.js';
-import { other, stateOf, unreadOf } from './room-states.js';
+import { BOTH_SIDES, other, type Position, type RoomRecord, type Side, sideOf } from './room.model.js';
+import { stateOf, unreadOf } from './room-states.js';
 
-const SIDES: Side[] = ['creator', 'joiner'];
-
-/** What of a message the ledger's bookkeeping consists of. */
+/** The fields of a message that the ledger's bookkeeping consists of. */
 export type LedgerEntry = Pick<MessageRecord, '_id' | 'seq' | 'senderNo' | 'sent' | 'read'>;
 
-/** What is wrong with a room, told once per kind: behind the first one the rest is often its consequence. */
+/** A fault of a room, reported once per kind: later ones often follow from the first. */
 export interface RoomFault {
   kind: string;
   text: string;
 }
 
-/** How many of the numbers, which rise, are not above this one. */
+/** How many of these ascending numbers are at most this one. */
 export function countUpTo(numbers: number[], most: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -26,13 +23,13 @@ export function countUpTo(numbers: number[], most: number): number {
 }
 
 /**
- * Goes through a room's messages in the order of their numbers and checks what each carries along
- * against the messages before it, and the room's read positions against all of them.
+ * Checks the bookkeeping in each message of a room against the messages before it, and the room's read
+ * positions against all of them.
  */
 export class RoomAudit {
   readonly #room: RoomRecord;
   readonly #faults = new Map<string, { text: string; more: number }>();
-  /** Numbers as they are stored, and how many each side had sent by then; parallel lists. */
+  /** The numbers stored, and how many messages each side had sent by then; parallel lists. */
   readonly #seqs: number[] = [];
   readonly #sent: Record<Side, number[]> = { creator: [], joiner: [] };
   #head: LedgerEntry | undefined;
@@ -70,7 +67,7 @@ export class RoomAudit {
     }
   }
 
-  /** Takes in the next message, in the order of `seq`. */
+  /** To be called with each message, in order of `seq`. */
   add(entry: LedgerEntry): void {
     const last = this.#seqs.at(-1) ?? 0;
     if (entry.seq !== last + 1) this.#note('seq', `message number ${entry.seq} follows ${last}`);
@@ -78,7 +75,7 @@ export class RoomAudit {
     if (!sender)
       this.#note('sender', `message ${entry.seq} is by member ${entry.senderNo}, who takes no part`);
     this.#seqs.push(entry.seq);
-    for (const side of SIDES) {
+    for (const side of BOTH_SIDES) {
       const records = (this.#sent[side].at(-1) ?? 0) + (side === sender ? 1 : 0);
       this.#sent[side].push(records);
       if (entry.sent[side] !== records) {
@@ -88,17 +85,17 @@ export class RoomAudit {
         );
       }
     }
-    for (const side of SIDES) this.#checkPosition('a message', side, entry.read[side], entry.seq);
+    for (const side of BOTH_SIDES) this.#checkPosition('a message', side, entry.read[side], entry.seq);
     this.#head = entry;
   }
 
-  /** The room's own positions and what follows from them, once all messages are in. */
+  /** Checks the room's read positions and unread counts, once all messages are added. */
   finish(): RoomFault[] {
     const newest = this.#seqs.at(-1) ?? 0;
-    for (const side of SIDES) this.#checkPosition('the room', side, this.#room.read[side], newest);
-    // Only what the list shows is needed of the newest message here: its bookkeeping.
+    for (const side of BOTH_SIDES) this.#checkPosition('the room', side, this.#room.read[side], newest);
+    // Unread counts need only the bookkeeping of the newest message.
     const state = stateOf(this.#room, this.#head as MessageRecord | undefined);
-    for (const side of SIDES) {
+    for (const side of BOTH_SIDES) {
       const [says, all] = [unreadOf(state, side), this.#sent[other(side)].at(-1) ?? 0];
       const records = all - this.#sentUpTo(other(side), state.read[side].seq);
       if (says !== records) {

@@ -4,22 +4,19 @@ import type { Presence } from './presence.js';
 import type { RoomState, RoomStates } from './room-states.js';
 
 /**
- * Marks read what this process shows to members who have the room open here, and whom the process that
- * wrote the message took for absent: it could not know while Redis was away. (contract, section 5)
+ * Marks messages read that this process delivers to a member who has the room open here, although the process
+ * that wrote them took the member for absent: while Redis is down it cannot know. (contract, section 5)
+ *
+ * @returns a function to be called with each message delivered to this process's sockets, in order of `seq`
  */
-export interface AutoRead {
-  /** A message is being delivered to this process's sockets in its room. */
-  add(payload: MessagePayload): void;
-}
-
 export function createAutoRead(
   states: RoomStates,
-  presence: Presence,
+  presence: Pick<Presence, 'isHere'>,
   markRead: (state: RoomState, memberNo: number, seq: number) => Promise<void>,
   logger: Logger,
-): AutoRead {
-  /** The newest unread one shown, by room and sender. */
-  const shown = new Map<string, MessagePayload>();
+): (payload: MessagePayload) => void {
+  /** The newest unread message by room and sender. */
+  const delivered = new Map<string, MessagePayload>();
 
   async function mark({ chatNo, senderNo, seq }: MessagePayload): Promise<void> {
     const state = await states.get(chatNo);
@@ -28,24 +25,21 @@ export function createAutoRead(
   }
 
   async function markAll(): Promise<void> {
-    const newest = [...shown.values()];
-    shown.clear();
+    const newest = [...delivered.values()];
+    delivered.clear();
     for (const payload of newest) {
       try {
         await mark(payload);
       } catch (error) {
-        logger.warn({ err: error, chatNo: payload.chatNo }, 'shown messages stay unread');
+        logger.warn({ err: error, chatNo: payload.chatNo }, 'delivered messages stay unread');
       }
     }
   }
 
-  return {
-    add(payload) {
-      if (payload.readCount === 0) return;
-      // What one turn of the loop delivers, a whole gap as it may be, is one step forward.
-      if (shown.size === 0) setImmediate(() => void markAll());
-      // They are delivered in the order of their numbers: the last one is the newest.
-      shown.set(`${payload.chatNo} ${payload.senderNo}`, payload);
-    },
+  return (payload) => {
+    if (payload.readCount === 0) return;
+    // One write for all messages of this turn of the event loop, which may fill a whole gap.
+    if (delivered.size === 0) setImmediate(() => void markAll());
+    delivered.set(`${payload.chatNo} ${payload.senderNo}`, payload);
   };
 }

@@ -3,17 +3,17 @@ import { WHOLE_GROUP } from '../platform/grouped-reads.js';
 import type { ChatDeps } from './chat-deps.js';
 import { Message } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
-import { BOTH } from './room-changes.js';
+import { BOTH_SIDES } from './room.model.js';
 import { headOf, readWithHeads, stateOf } from './room-states.js';
 
-/** Most messages read at once; a reader that wants more reads on from the last one. */
+/** Most messages read at once; callers go on from the last one. */
 const PAGE = 500;
 
-/** What of a message its room's numbers are. */
-const NUMBERS = { seq: 1, sent: 1, read: 1 } as const;
+/** The fields of a room's newest message that its head consists of. */
+const HEAD_FIELDS = { seq: 1, sent: 1, read: 1 } as const;
 
 /**
- * The messages of a room after a number, oldest first: what a process reads that has missed pushes.
+ * The messages of a room after a number, oldest first, at most PAGE: for a process that has missed pushes.
  * @throws AppError CHAT_ROOM_NOT_FOUND
  */
 export async function readAfter(deps: ChatDeps, chatNo: number, after: number): Promise<MessagePayload[]> {
@@ -28,10 +28,10 @@ export async function readAfter(deps: ChatDeps, chatNo: number, after: number): 
 }
 
 /**
- * Tells of everything that a room holds after a number, of both read positions, and of the room itself, to all
- * processes: each passes on what its sockets have not heard.
+ * Publishes everything that a room holds after a number, both read positions, and the room itself to all
+ * processes. Sequencers drop what their sockets already have.
  */
-export async function tellAfter(deps: ChatDeps, chatNo: number, after: number): Promise<void> {
+export async function republishAfter(deps: ChatDeps, chatNo: number, after: number): Promise<void> {
   const { live, states, changes } = deps;
   for (let last = after; ; ) {
     const payloads = await readAfter(deps, chatNo, last);
@@ -42,19 +42,21 @@ export async function tellAfter(deps: ChatDeps, chatNo: number, after: number): 
   }
   const { reads } = headOf(await states.load(chatNo));
   for (const position of reads) if (position.seq > 0) live.messageRead(chatNo, position);
-  changes.touch(chatNo, BOTH);
+  changes.touch(chatNo, BOTH_SIDES);
 }
 
-/** The numbers of these rooms; one that does not exist is left out. */
-export async function readHeads(chatNos: number[]): Promise<RoomHead[]> {
-  const rooms = await readWithHeads({ _id: { $in: chatNos } }, WHOLE_GROUP, NUMBERS);
+async function readMatchingHeads(match: object): Promise<RoomHead[]> {
+  const rooms = await readWithHeads(match, WHOLE_GROUP, HEAD_FIELDS);
   return rooms.map((room) => headOf(stateOf(room, room.head[0])));
 }
 
-/** The numbers of all rooms of these members. */
+/** The heads of these rooms; one that does not exist is left out. */
+export function readHeads(chatNos: number[]): Promise<RoomHead[]> {
+  return readMatchingHeads({ _id: { $in: chatNos } });
+}
+
+/** The heads of all rooms of these members. */
 export async function readHeadsOf(memberNos: number[]): Promise<RoomHead[]> {
-  const own = await Promise.all(
-    ['creator', 'joiner'].map((side) => readWithHeads({ [side]: { $in: memberNos } }, WHOLE_GROUP, NUMBERS)),
-  );
-  return own.flat().map((room) => headOf(stateOf(room, room.head[0])));
+  const heads = BOTH_SIDES.map((side) => readMatchingHeads({ [side]: { $in: memberNos } }));
+  return (await Promise.all(heads)).flat();
 }

@@ -1,6 +1,5 @@
 import { AppError } from '../kernel/errors.js';
-import { sideOf } from './message.presenter.js';
-import type { Side } from './room.model.js';
+import { type Side, sideOf } from './room.model.js';
 
 /**
  * Only its two participants may see or touch a room.

@@ -1,17 +1,15 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
-import { isDuplicateKey } from '../platform/mongo.js';
+import { isDuplicateKey } from '../platform/mongo/errors.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import type { ChatDeps } from './chat-deps.js';
-import { Room } from './room.model.js';
-import { BOTH } from './room-changes.js';
+import { BOTH_SIDES, Room } from './room.model.js';
 
 /**
- * Opens the room of a pair about an adoption post, or finds the one they have: the author of the
- * post is the creating member, the other party joins. (legacy; contract, section 4)
+ * Opens the room of two members about an adoption post, or finds the one they have. The author of the post is
+ * always the creator, the other one the joiner. (legacy; contract, section 4)
  *
- * @param input.createMember the author (then the caller joins) or the caller (then the author is the
- *   other party)
+ * @param input.createMember the author or the caller; the other party is the other one of the two
  * @returns the room's number
  * @throws AppError SALE_NOT_FOUND; INVALID_INPUT naming createMember
  */
@@ -39,11 +37,11 @@ export async function createRoom(
     await Room.create({ _id: chatNo, ...pair, createdAt: new Date(clock.now()) });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    // Both opened it at the same instant: the other one's room is the room.
+    // Another call has opened it at the same moment.
     const first = await Room.findOne(pair, { _id: 1 }).lean();
     if (!first) throw error;
     return first._id;
   }
-  changes.touch(chatNo, BOTH);
+  changes.touch(chatNo, BOTH_SIDES);
   return chatNo;
 }

@@ -5,18 +5,19 @@ import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';
 import { Message, type MessageRecord } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
-import { other, unreadOf } from './room-states.js';
+import { other } from './room.model.js';
+import { unreadOf } from './room-states.js';
 
-/** Most messages one join catches up. (contract, section 5) */
+/** Most messages in the answer to one join. (contract, section 5) */
 const MAX_CAUGHT_UP = 500;
 
 /**
- * Most bytes of text in one join: a quarter of what a reader may lag before it is closed (gateway/server).
- * More at once would close a client on a slow line each time it came back.
+ * Most bytes of text in the answer to one join: a quarter of what a reader may lag before it is closed
+ * (gateway/server). More would close a client on a slow network each time it reconnects.
  */
 const MAX_CAUGHT_UP_BYTES = 256 * 1024;
 
-/** As many of the first ones as fit, and always one. */
+/** As many of the first records as fit, at least one. */
 function fitting(records: MessageRecord[]): MessageRecord[] {
   let bytes = 0;
   const end = records.findIndex(({ content }) => {
@@ -29,21 +30,21 @@ function fitting(records: MessageRecord[]): MessageRecord[] {
 export interface Entered {
   /** Oldest first. */
   messages: MessagePayload[];
-  /** True when `messages` does not hold all that was asked for. */
+  /** True if `messages` does not hold everything that was missed. */
   more: boolean;
   /** Number of the room's newest message. */
   seq: number;
   /** Numbers of the members present. */
   present: number[];
-  /** Up to which number the other participant has read. */
+  /** The other participant's read position. */
   otherRead: { memberNo: number; seq: number };
 }
 
 /**
- * Records after a number, oldest first, up to the newest one known; without a number the newest, oldest
- * first. One more than shown.
+ * Records after a number, or without one the newest, up to `upTo`; oldest first, and one more than fits into
+ * an answer.
  */
-async function missed(chatNo: number, after: number | undefined, upTo: number): Promise<MessageRecord[]> {
+async function readMissed(chatNo: number, after: number | undefined, upTo: number): Promise<MessageRecord[]> {
   if ((after ?? 0) >= upTo) return [];
   if (after !== undefined) {
     return Message.find({ chatNo, seq: { $gt: after, $lte: upTo } })
@@ -59,13 +60,13 @@ async function missed(chatNo: number, after: number | undefined, upTo: number): 
 }
 
 /**
- * A connection has entered a room: it is present, has read everything, and gets what it missed up to
- * `seq`; whoever delivers to it goes on behind that number.
+ * A connection enters a room: it counts as present, everything is marked read, and it is answered what it
+ * missed up to `seq`; deliveries continue after that number.
  *
- * To be called once the connection is subscribed to the room and before anything is delivered to it:
- * what is written in between is then either read here or delivered afterwards.
+ * Call it once the connection is subscribed to the room and before anything is delivered to it: what is
+ * written in between is either read here or delivered afterwards.
  *
- * @param after the last number the client has; without it, it gets the newest messages
+ * @param after the last number the client has; without it, the newest messages are returned
  * @param connection id of the connection, for presence
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
  */
@@ -79,16 +80,15 @@ export async function enterRoom(
   const { states, presence, live, directory } = deps;
   const side = requireParticipant(await states.get(chatNo), actor.no);
   await presence.enter(chatNo, actor.no, connection);
-  // Read after they count as present: who sends from here on marks the message read by itself.
+  // Read once the member counts as present: messages sent from here on are stored as read.
   const state = await states.load(chatNo);
   const { seq } = state;
   const [records, people, present] = await Promise.all([
-    missed(chatNo, after, seq),
+    readMissed(chatNo, after, seq),
     directory.lookUp([state.creator, state.joiner]),
     presence.list(chatNo),
   ]);
-  // Behind one's own last messages there is nothing to read: who comes back to them costs no write. And a
-  // connection that is gone by now shows nothing to anybody.
+  // Without unread messages nothing is written; nor if the connection is gone by now, which shows nothing.
   if (unreadOf(state, side) > 0 && live.isInRoom(chatNo, connection)) {
     await markStateRead(deps, state, actor.no, seq);
   }

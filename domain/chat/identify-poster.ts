@@ -3,20 +3,20 @@ import type { Client } from '../kernel/client.js';
 import { AppError } from '../kernel/errors.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
-import { sideOf } from './message.presenter.js';
+import { sideOf } from './room.model.js';
 import type { RoomState } from './room-states.js';
 
-/** What a call without an Authorization header has to show for itself. */
+/** What may identify the caller of a call without an Authorization header. */
 export interface Caller {
-  /** Whose token was sent, if one was. */
+  /** The member whose token was sent. */
   actor?: Actor;
-  /** Whose session cookie was sent, if one was and it still holds. */
+  /** The member whose session cookie was sent, if it is valid. */
   cookieActor?: Actor;
-  /** Where it comes from, if that tells anything: not from a foreign page, nor through an unknown proxy. */
+  /** Absent for a call from a foreign page or through an untrusted proxy, which identifies nobody. */
   client?: Client;
 }
 
-/** What a pushed payload says of its sender. */
+/** The sender according to a pushed payload. */
 interface Claim {
   senderNo?: number | null;
   senderEmail?: string | null;
@@ -26,22 +26,22 @@ interface Claim {
 export interface Poster {
   room: RoomState;
   actor: Actor;
-  /** The payload names the other participant as its sender: what is posted is theirs, come back. */
+  /** The payload names the other participant as its sender: a broadcast posted back. */
   namesOther: boolean;
 }
 
 /**
- * Numbers of the members whom a call may speak for, the likeliest first: the token's member and nobody
- * else; or the session cookie's, then those lately seen authenticated from the same client.
+ * Numbers of the members who may have made a call, the likeliest first: the token's member and nobody else;
+ * or the session cookie's, then those recently seen authenticated from the same client.
  */
-export async function membersBehind(
+export async function possibleCallers(
   { recentClients, config }: Pick<ChatDeps, 'recentClients' | 'config'>,
   { actor, cookieActor, client }: Caller,
 ): Promise<number[]> {
   if (actor) return [actor.no];
   if (config.LEGACY_ANONYMOUS === 'off') return [];
-  const bound = client ? await recentClients.find(client) : [];
-  return [...new Set([...(cookieActor ? [cookieActor.no] : []), ...bound])];
+  const recent = client ? await recentClients.find(client) : [];
+  return [...new Set([...(cookieActor ? [cookieActor.no] : []), ...recent])];
 }
 
 function unknownPoster(): AppError {
@@ -52,13 +52,12 @@ function unknownPoster(): AppError {
 }
 
 /**
- * Who makes a push call (contract, section 4). `senderNo` and `senderEmail` of the payload pick among
- * those the call may speak for, the address first; only where LEGACY_ANONYMOUS is `open` do they name
- * a participant by themselves. Whoever may speak for one participant and names the other posts a
- * broadcast back. (docs/decisions/posted-back.md)
+ * Who makes a push call (contract, section 4). `senderEmail`, then `senderNo` of the payload choose among the
+ * members who may have made it; only with LEGACY_ANONYMOUS=open do they suffice by themselves. A caller who
+ * may be one participant and names the other posts a broadcast back. (docs/decisions/posted-back.md)
  *
- * @throws AppError CHAT_ROOM_NOT_FOUND; FORBIDDEN for a token of a non-participant; UNAUTHORIZED when nobody
- *   fits, whether there is such a room or not
+ * @throws AppError CHAT_ROOM_NOT_FOUND; FORBIDDEN for a token of a non-participant; UNAUTHORIZED if nobody is
+ *   identified, whether there is such a room or not
  */
 export async function identifyPoster(
   deps: ChatDeps,
@@ -67,24 +66,24 @@ export async function identifyPoster(
   { senderNo, senderEmail }: Claim,
 ): Promise<Poster> {
   const isOpen = deps.config.LEGACY_ANONYMOUS === 'open';
-  const known = await membersBehind(deps, caller);
-  // Before the room is looked up: a stranger does not learn which rooms there are.
+  const known = await possibleCallers(deps, caller);
+  // Before the room is looked up: a stranger does not learn which rooms exist.
   if (known.length === 0 && !isOpen) throw unknownPoster();
   const room = await deps.states.get(chatNo);
   if (caller.actor) requireParticipant(room, caller.actor.no);
   const people = await deps.directory.lookUp([room.creator, room.joiner]);
-  const behind = known.filter((no) => sideOf(room, no));
+  const possible = known.filter((no) => sideOf(room, no));
   const participants = [...people.values()];
   const named = [
     participants.find(({ email }) => email === senderEmail?.toLowerCase()),
     participants.find(({ no }) => no === senderNo),
   ].filter((actor) => actor !== undefined);
-  const believed = isOpen && !caller.actor ? named[0] : undefined;
+  const trusted = isOpen && !caller.actor ? named[0] : undefined;
   const claimsNothing = senderNo == null && senderEmail == null;
-  const likeliest = caller.actor ?? people.get(behind[0] ?? 0);
+  const likeliest = caller.actor ?? people.get(possible[0] ?? 0);
   const actor =
-    named.find(({ no }) => behind.includes(no)) ??
-    believed ??
+    named.find(({ no }) => possible.includes(no)) ??
+    trusted ??
     (caller.actor || claimsNothing || named.length > 0 ? likeliest : undefined);
   if (actor) return { room, actor, namesOther: named.some(({ no }) => no !== actor.no) };
   throw unknownPoster();

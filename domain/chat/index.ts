@@ -1,7 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomView } from '../kernel/live.js';
 import { createAutoRead } from './auto-read.js';
-import { readAfter, readHeads, readHeadsOf, tellAfter } from './catch-up.js';
+import { readAfter, readHeads, readHeadsOf, republishAfter } from './catch-up.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
 import { createRoom } from './create-room.js';
@@ -12,15 +12,16 @@ import { createLedger } from './ledger.js';
 import { listMessages, type MessageList, type MessagePage } from './list-messages.js';
 import { listRooms } from './list-rooms.js';
 import { markRead, markStateRead } from './mark-read.js';
-import { createNotifyAbsent } from './notify-absent.js';
+import { NotifyAbsent } from './notify-absent.js';
 import { echoMessage, type PushAnswer, type PushInput, pushMessage } from './push-message.js';
 import type { RecentClients } from './recent-clients.js';
-import { createRoomChanges } from './room-changes.js';
+import type { MarkedView } from './room.presenter.js';
+import { RoomChanges } from './room-changes.js';
 import { createRoomStates, headOf, type RoomState } from './room-states.js';
 import { type SendInput, sendMessage } from './send-message.js';
 import { type ChatState, createChatState } from './shared-state.js';
 import { createUncertainRooms } from './uncertain-rooms.js';
-import { type MarkedView, viewRoom } from './view-room.js';
+import { viewRoom } from './view-room.js';
 
 export type { Entered } from './enter-room.js';
 export type { Caller } from './identify-poster.js';
@@ -64,8 +65,8 @@ export interface Chat {
    * memory, others are read from the database first.
    */
   followedBy(isFollowed: (chatNo: number) => boolean): void;
-  /** Tells again of the rooms that changed here since then (performance.now()). */
-  tellAgain(since: number): Promise<void>;
+  /** Sends the rooms again that changed here since then (performance.now()). */
+  resendSince(since: number): Promise<void>;
   /**
    * Takes in that a member has come to a room or left it.
    * @returns false when that, or a later change of theirs, was taken in already
@@ -86,20 +87,20 @@ export function createChat(given: Given): Chat {
   const states = createRoomStates();
   // A process that is alone writes everything itself.
   let isCurrent = (_chatNo: number) => !shared;
-  const uncertain = createUncertainRooms((chatNo, seq) => tellAfter(deps, chatNo, seq), logger);
+  const uncertain = createUncertainRooms((chatNo, seq) => republishAfter(deps, chatNo, seq), logger);
   const ledger = createLedger(clock, states, presence, uncertain.add);
-  const changes = createRoomChanges({ states, directory, adoption, live, logger }, (chatNo) =>
+  const changes = new RoomChanges({ states, directory, adoption, live, logger }, (chatNo) =>
     isCurrent(chatNo),
   );
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);
-  const notifyAbsent = createNotifyAbsent({
+  const notifyAbsent = new NotifyAbsent({
     ...{ events, states, presence, logger },
     markRead: async (chatNo, memberNo, seq) => mark(await states.get(chatNo), memberNo, seq),
   });
   // A process that is alone knows for certain who is present.
   const autoRead = shared ? createAutoRead(states, presence, mark, logger) : undefined;
-  presence.watch(live.presence);
+  presence.onChange(live.presence);
   const deps: ChatDeps = { ...given, presence, recentClients, states, ledger, changes, notifyAbsent };
 
   return {
@@ -127,14 +128,14 @@ export function createChat(given: Given): Chat {
     viewRoom: (chatNo, memberNo) => viewRoom(deps, chatNo, memberNo),
     heard(payload) {
       states.advance(payload);
-      autoRead?.add(payload);
+      autoRead?.(payload);
     },
     heardRead: states.advanceRead,
     followedBy(isFollowed) {
       if (shared) isCurrent = isFollowed;
     },
-    tellAgain: changes.tellAgain,
-    heardPresence: presence.heard,
+    resendSince: (since) => changes.resendSince(since),
+    heardPresence: (...change) => presence.accept(...change),
     sweep: () => notifyAbsent.sweep(),
     async close() {
       await ledger.idle();

@@ -2,12 +2,12 @@ import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { newMessageId } from '../kernel/ids.js';
 import type { ReadPosition } from '../kernel/live.js';
-import { insertInOrder } from '../platform/inserts.js';
+import { insertInOrder } from '../platform/mongo/inserts.js';
 import { createGroupedInserts } from './grouped-inserts.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
-import { Room, type Side } from './room.model.js';
-import { other, type RoomState, type RoomStates } from './room-states.js';
+import { other, Room, type Side } from './room.model.js';
+import type { RoomState, RoomStates } from './room-states.js';
 
 export interface Draft {
   side: Side;

@@ -1,6 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
-import { readRecords } from '../platform/mongo.js';
+import { readRecords } from '../platform/mongo/records.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';
@@ -16,13 +16,12 @@ export interface MessageList {
   chatList: MessageView[];
 }
 
-/** Which messages are listed. */
 export interface MessagePage {
   /** At most this many, up to MAX_LISTED. */
   limit?: number;
   /** Only messages before the one with this id. */
   before?: string;
-  /** Marks nothing read. */
+  /** Leaves the read position unchanged. */
   peek?: boolean;
 }
 

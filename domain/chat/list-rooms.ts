@@ -2,11 +2,12 @@ import type { Actor } from '../kernel/actor.js';
 import type { RoomView } from '../kernel/live.js';
 import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
+import { other } from './room.model.js';
 import { presentRoom } from './room.presenter.js';
-import { other, readWithHeads, stateOf } from './room-states.js';
+import { readWithHeads, stateOf } from './room-states.js';
 
 /**
- * The caller's rooms, newest activity first: the time of the latest message, else of the opening.
+ * The caller's rooms, most recent first, by their latest message, or their creation if they have none.
  *
  * @param saleNo only the rooms about this adoption post
  */

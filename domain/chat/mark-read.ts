@@ -4,8 +4,8 @@ import type { ChatDeps } from './chat-deps.js';
 import type { RoomState } from './room-states.js';
 
 /**
- * Moves a participant's read position forward and tells the room and the reader's room list, if it
- * moved. Never back; past the newest message means up to it.
+ * Moves a participant's read position forward, up to the newest message at most, and publishes it to the room
+ * and the reader's room list. An earlier position changes nothing.
  */
 export async function markStateRead(
   { ledger, live, changes }: Pick<ChatDeps, 'ledger' | 'live' | 'changes'>,
@@ -27,7 +27,7 @@ export async function markStateRead(
 export async function markRead(deps: ChatDeps, actor: Actor, chatNo: number, seq: number): Promise<void> {
   const known = await deps.states.get(chatNo);
   requireParticipant(known, actor.no);
-  // Another process may have written what was read here: only the database knows how far it goes.
+  // Another process may have stored it: only the database knows the newest number.
   const state = seq > known.seq ? await deps.states.load(chatNo) : known;
   await markStateRead(deps, state, actor.no, seq);
 }

@@ -1,8 +1,8 @@
 import type { Actor } from '../kernel/actor.js';
 import type { MessagePayload } from '../kernel/live.js';
 import type { MessageRecord } from './message.model.js';
-import type { Side } from './room.model.js';
-import { other, type RoomState } from './room-states.js';
+import { other } from './room.model.js';
+import type { RoomState } from './room-states.js';
 
 /** An element of the documented message list. */
 export interface MessageView {
@@ -16,12 +16,6 @@ export interface MessageView {
   sendDate: number;
   readCount: number;
   mine: boolean;
-}
-
-/** Which side of the room a member is on; undefined for a member who is on neither. */
-export function sideOf(room: { creator: number; joiner: number }, memberNo: number): Side | undefined {
-  if (room.creator === memberNo) return 'creator';
-  return room.joiner === memberNo ? 'joiner' : undefined;
 }
 
 /** How many participants have not read a message: its sender has, so 1 or 0. (legacy) */

@@ -1,284 +1,261 @@
 import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
-import type { RedisConnection } from '../platform/redis.js';
-import { createLocalPresence } from './local-presence.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
+import { SerialQueue } from '../platform/serial-queue.js';
+import { coalesce } from '../platform/single-flight.js';
+import { DeliveredPresence } from './delivered-presence.js';
+import { LocalConnections } from './local-connections.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
-import { CLEARED, GONE, loadPresenceScripts, type NewsRow, type RoomAnswer } from './presence-scripts.js';
-import { createToldPresence } from './told-presence.js';
+import { CLEARED, GONE, type PresenceSnapshot, PresenceStore } from './presence-store.js';
 
 /** All in ms. */
 export interface PresenceTimes {
-  /** How long a member stays present without their process saying so again. */
+  /** How long a member stays present without a refresh by their process. */
   lifetime: number;
-  /** How often a process says so; several times a lifetime, so that one lost changes nothing. */
+  /** Interval between refreshes: several in a lifetime, so that one lost changes nothing. */
   refreshEvery: number;
   /**
-   * After an interruption, the time in which nobody's entries are removed: the others come back to
-   * Redis no sooner than we do, and their members have not gone.
+   * Time after an interruption in which no expired entry is removed: the other processes return to Redis no
+   * sooner than this one, and their members have not gone.
    */
   grace: number;
 }
 
-/** A dead process's members are gone after lifetime + refreshEvery at the latest: within the 30 s promised. */
+/** Members of a dead process are gone after lifetime + refreshEvery: within the 30 s promised. */
 const DEFAULT_TIMES: PresenceTimes = { lifetime: 20_000, refreshEvery: 6_000, grace: 5_000 };
 
-/** Lifetimes that a room's key outlives its last entry, and so a process may be frozen and still hear of a clear. */
-const KEY_LIFETIMES = 30;
-
-/** Most rooms one script call touches: some tenths of a millisecond of the server's only thread. */
+/** Most rooms in one script call: some tenths of a millisecond of Redis's only thread. */
 const ROOMS_PER_CALL = 100;
 
 /**
- * Presence of many processes: one entry per member and process in a sorted set per room, which ends
- * unless its process refreshes it. What this process knows of its own connections is answered without
- * asking, and stays right while Redis is away. Changes are told in the order in which Redis made them:
- * it numbers them by its clock, in µs.
+ * Presence across processes: one entry per member and process in a sorted set per room, which expires unless
+ * its process refreshes it. What this process knows from its own connections is answered without Redis, and
+ * stays right while Redis is away. Redis numbers changes by its clock, in µs.
  */
-export function createRedisPresence(
-  redis: RedisConnection,
-  openRooms: OpenRooms,
-  times: PresenceTimes = DEFAULT_TIMES,
-): Presence {
-  const { processId } = redis;
-  const scripts = loadPresenceScripts();
-  const local = createLocalPresence();
-  const told = createToldPresence((chatNo) => local.hasRoom(chatNo));
-  const keyLifetime = times.lifetime * KEY_LIFETIMES;
-  const listeners: PresenceListener[] = [];
-  /** Members by room whose coming or going Redis has not confirmed: the next refresh tells what then holds. */
-  const unconfirmed = new Map<number, Set<number>>();
-  let refreshedAt = performance.now();
-  let interruptedAt = performance.now();
-  let closed = false;
+export class RedisPresence implements Presence {
+  readonly #redis: RedisConnection;
+  readonly #openRooms: OpenRooms;
+  readonly #times: PresenceTimes;
+  readonly #store: PresenceStore;
+  readonly #local = new LocalConnections();
+  readonly #delivered = new DeliveredPresence((chatNo) => this.#local.hasRoom(chatNo));
+  readonly #listeners: PresenceListener[] = [];
+  /** Members by room whose arrival or departure Redis has not confirmed: the next refresh settles them. */
+  readonly #unconfirmed = new Map<number, Set<number>>();
+  readonly #calls = new SerialQueue();
+  readonly #refresh = coalesce<void, void>(() => this.#refreshAll());
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #graceTimer: NodeJS.Timeout | undefined;
+  #refreshedAt = performance.now();
+  #interruptedAt = performance.now();
+  #closed = false;
 
-  function tell(chatNo: number, memberNo: number, present: boolean, version: number): void {
-    told.note(version);
-    for (const listener of listeners) listener(chatNo, memberNo, present, version);
+  constructor(redis: RedisConnection, openRooms: OpenRooms, times: PresenceTimes = DEFAULT_TIMES) {
+    this.#redis = redis;
+    this.#openRooms = openRooms;
+    this.#times = times;
+    this.#store = new PresenceStore(redis, times.lifetime);
+    this.#timer = setInterval(() => void this.#refresh(), times.refreshEvery);
+    this.#timer.unref();
+    this.#stopListening = redis.on('back', this.#onBack);
+    redis.subscriber().on('messageBuffer', this.#onMessage);
+    void redis.subscriber().subscribe(redisChannels.presenceCleared);
   }
 
-  function leaveUnconfirmed(chatNo: number, memberNo: number): void {
-    unconfirmed.set(chatNo, (unconfirmed.get(chatNo) ?? new Set()).add(memberNo));
+  async enter(chatNo: number, memberNo: number, connection: string): Promise<void> {
+    if (!this.#openRooms.isInRoom(chatNo, connection)) return;
+    const { lastEntry } = this.#local;
+    if (!this.#local.hasRoom(chatNo)) this.#delivered.forget(chatNo);
+    const isFirst = this.#local.enter(chatNo, memberNo, connection);
+    const answer = await this.#store.enter(chatNo, memberNo);
+    if (!answer) {
+      if (isFirst) this.#publishUnconfirmed(chatNo, memberNo, true);
+      return;
+    }
+    const [arrival, cleared] = answer;
+    if (cleared === 1) this.#takeOut(chatNo, memberNo, lastEntry);
+    if (arrival > 0) this.#publish(chatNo, memberNo, true, arrival);
   }
 
-  /** Redis has not answered: what is known here is told here, and to everybody when it answers again. */
-  function tellAlone(chatNo: number, memberNo: number, present: boolean): void {
-    leaveUnconfirmed(chatNo, memberNo);
-    // The answer was waited for: it may be otherwise by now, and told.
-    if (local.has(chatNo, memberNo) === present) tell(chatNo, memberNo, present, told.next());
+  async leave(chatNo: number, memberNo: number, connection: string): Promise<void> {
+    if (this.#local.leave(chatNo, memberNo, connection)) await this.#depart(chatNo, memberNo);
+  }
+
+  async clear(chatNo: number, memberNo: number): Promise<void> {
+    const wasHere = this.#takeOut(chatNo, memberNo);
+    const answer = await this.#store.clear(chatNo, memberNo);
+    if (!answer) {
+      if (wasHere) this.#publishUnconfirmed(chatNo, memberNo, false);
+      return;
+    }
+    const [wasPresent, others, version] = answer;
+    if (others > 0) void this.#redis.publisher().publish(redisChannels.presenceCleared, String(chatNo));
+    if (wasHere || wasPresent === 1) this.#publish(chatNo, memberNo, false, version);
+  }
+
+  async isPresent(chatNo: number, memberNo: number): Promise<boolean> {
+    if (this.isHere(chatNo, memberNo)) return true;
+    const snapshot = await this.#store.list(chatNo);
+    return snapshot?.slice(1).includes(memberNo) ?? false;
+  }
+
+  isHere(chatNo: number, memberNo: number): boolean {
+    return this.#local.has(chatNo, memberNo);
+  }
+
+  async list(chatNo: number): Promise<number[]> {
+    const snapshot = await this.#store.list(chatNo);
+    if (this.#local.hasRoom(chatNo)) {
+      if (snapshot && (this.#mayRemove() || !this.#delivered.isListed(chatNo))) {
+        this.#reconcile(chatNo, snapshot);
+      }
+      this.#delivered.markListed(chatNo);
+    }
+    // Without Redis a new connection gets what the others here know, and will receive the same changes.
+    const memberNos = snapshot?.slice(1) ?? this.#delivered.members(chatNo);
+    return [...new Set([...memberNos, ...this.#local.members(chatNo)])].sort((a, b) => a - b);
+  }
+
+  onChange(listener: PresenceListener): void {
+    this.#listeners.push(listener);
+  }
+
+  accept(chatNo: number, memberNo: number, present: boolean, version: number): boolean {
+    return this.#delivered.accept(chatNo, memberNo, present, version);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    clearTimeout(this.#graceTimer);
+    this.#stopListening();
+    this.#redis.subscriber().off('messageBuffer', this.#onMessage);
+    void this.#redis.subscriber().unsubscribe(redisChannels.presenceCleared);
+    for (const chatNo of this.#local.rooms()) {
+      for (const memberNo of this.#local.members(chatNo)) {
+        this.#local.clear(chatNo, memberNo);
+        this.#markUnconfirmed(chatNo, memberNo);
+      }
+    }
+    await this.#refresh();
+  }
+
+  readonly #onBack = (): void => {
+    this.#interruptedAt = performance.now();
+    void this.#refresh();
+    // Once more when the other processes are back, too: their changes may not have arrived.
+    clearTimeout(this.#graceTimer);
+    this.#graceTimer = setTimeout(() => void this.#refresh(), this.#times.grace + 1).unref();
+  };
+
+  readonly #onMessage = (channel: Buffer, message: Buffer): void => {
+    if (channel.toString() !== redisChannels.presenceCleared) return;
+    const chatNo = Number(message);
+    if (!Number.isSafeInteger(chatNo)) throw new Error('presence-cleared: not a room number');
+    // Redis decides who was cleared: the member may have entered again since.
+    if (this.#local.hasRoom(chatNo)) void this.#refreshRooms([chatNo]);
+  };
+
+  #publish(chatNo: number, memberNo: number, present: boolean, version: number): void {
+    this.#delivered.noteVersion(version);
+    for (const listener of this.#listeners) listener(chatNo, memberNo, present, version);
+  }
+
+  /** Redis has not answered: publishes what holds here. A later refresh publishes what Redis confirms. */
+  #publishUnconfirmed(chatNo: number, memberNo: number, present: boolean): void {
+    this.#markUnconfirmed(chatNo, memberNo);
+    // While the answer was waited for, a later change may have been published.
+    if (this.isHere(chatNo, memberNo) !== present) return;
+    this.#publish(chatNo, memberNo, present, this.#delivered.nextVersion());
+  }
+
+  #markUnconfirmed(chatNo: number, memberNo: number): void {
+    this.#unconfirmed.set(chatNo, (this.#unconfirmed.get(chatNo) ?? new Set()).add(memberNo));
   }
 
   /** The member's last connection here has left a room. */
-  async function tellGone(chatNo: number, memberNo: number): Promise<void> {
-    const answer = (await redis.ask((commands) =>
-      scripts.leave(
-        commands,
-        [redisKeys.presence(chatNo)],
-        [memberNo, processId, times.lifetime, keyLifetime],
-      ),
-    )) as [gone: number, version: number] | undefined;
-    if (!answer) tellAlone(chatNo, memberNo, false);
-    else if (answer[0] === 1) tell(chatNo, memberNo, false, answer[1]);
+  async #depart(chatNo: number, memberNo: number): Promise<void> {
+    const departure = await this.#store.leave(chatNo, memberNo);
+    if (departure === undefined) this.#publishUnconfirmed(chatNo, memberNo, false);
+    else if (departure > 0) this.#publish(chatNo, memberNo, false, departure);
   }
 
-  /** Takes the member's connections that entered up to a turn out of a room. @returns whether there was one */
-  function takeOut(chatNo: number, memberNo: number, upTo?: number): boolean {
-    const connections = local.clear(chatNo, memberNo, upTo);
-    for (const connection of connections) openRooms.takeOut(chatNo, connection);
+  /** Removes the member's connections up to an entry from a room. @returns whether there was one */
+  #takeOut(chatNo: number, memberNo: number, upTo?: number): boolean {
+    const connections = this.#local.clear(chatNo, memberNo, upTo);
+    for (const connection of connections) this.#openRooms.takeOut(chatNo, connection);
     return connections.length > 0;
   }
 
-  const mayRemove = () => performance.now() - interruptedAt >= times.grace;
+  #mayRemove(): boolean {
+    return performance.now() - this.#interruptedAt >= this.#times.grace;
+  }
 
-  /** Tells the connections here what they have not heard of a room. */
-  function makeGood(chatNo: number, [version, ...members]: RoomAnswer): void {
-    const present = new Set([...members, ...local.members(chatNo)]);
-    for (const [memberNo, isPresent] of told.correct(chatNo, present, version)) {
-      openRooms.presenceHere(chatNo, memberNo, isPresent);
+  /** Tells the connections here what they do not know of a room. */
+  #reconcile(chatNo: number, [version, ...memberNos]: PresenceSnapshot): void {
+    const present = new Set([...memberNos, ...this.#local.members(chatNo)]);
+    for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version)) {
+      this.#openRooms.presenceHere(chatNo, memberNo, isPresent);
     }
   }
 
-  /** Refreshes rooms of one group. @returns whether Redis took it */
-  async function refreshRooms(chatNos: number[]): Promise<boolean> {
-    const { turn } = local;
-    const marked = chatNos.map((chatNo) => [...(unconfirmed.get(chatNo) ?? [])]);
-    // What is marked while Redis is asked is for the next refresh.
-    for (const chatNo of chatNos) unconfirmed.delete(chatNo);
-    const members = chatNos.map((chatNo, i) => {
-      const marks = marked[i] as number[];
-      const here = local.members(chatNo).map((no) => (marks.includes(no) ? `+${no}` : no));
-      return [...here, ...marks.filter((no) => !local.has(chatNo, no)).map((no) => -no)].join(',');
-    });
-    const isSettled = mayRemove();
-    const answer = (await redis.ask((commands) =>
-      scripts.refresh(commands, chatNos.map(redisKeys.presence), [
-        processId,
-        times.lifetime,
-        keyLifetime,
-        isSettled ? 1 : 0,
-        ...members,
-      ]),
-    )) as [NewsRow[], RoomAnswer[]] | undefined;
-    if (!answer) {
-      for (const [i, chatNo] of chatNos.entries()) {
-        for (const memberNo of marked[i] as number[]) leaveUnconfirmed(chatNo, memberNo);
-      }
-      return false;
+  async #refreshAll(): Promise<void> {
+    for (const [chatNo, memberNo] of this.#local.prune(this.#openRooms.isInRoom)) {
+      void this.#depart(chatNo, memberNo);
     }
-    const [news, states] = answer;
-    for (const [position, memberNo, what, version] of news) {
-      const chatNo = chatNos[position - 1] as number;
-      if (what === CLEARED) takeOut(chatNo, memberNo, turn);
-      else tell(chatNo, memberNo, what !== GONE, version);
-    }
-    for (const [i, chatNo] of chatNos.entries()) {
-      if (isSettled && told.isListed(chatNo)) makeGood(chatNo, states[i] as RoomAnswer);
-    }
-    return true;
-  }
-
-  async function refreshAll(): Promise<void> {
-    // Only connections that are in their rooms are said again.
-    for (const [chatNo, memberNo] of local.confirm(openRooms.isInRoom)) void tellGone(chatNo, memberNo);
+    // Frozen for so long that our entries have expired: other processes may have been frozen with us.
+    if (performance.now() - this.#refreshedAt > this.#times.lifetime) this.#interruptedAt = performance.now();
+    this.#refreshedAt = performance.now();
     const groups = new Map<number, number[]>();
-    for (const chatNo of new Set([...local.rooms(), ...unconfirmed.keys()])) {
+    for (const chatNo of new Set([...this.#local.rooms(), ...this.#unconfirmed.keys()])) {
       const group = groups.get(redisKeys.roomGroup(chatNo));
       if (group) group.push(chatNo);
       else groups.set(redisKeys.roomGroup(chatNo), [chatNo]);
     }
-    // Frozen for so long that ours have run out: those of the others may have been frozen with us.
-    if (performance.now() - refreshedAt > times.lifetime) interruptedAt = performance.now();
-    refreshedAt = performance.now();
     for (const chatNos of groups.values()) {
       for (let at = 0; at < chatNos.length; at += ROOMS_PER_CALL) {
-        if (!(await refreshRooms(chatNos.slice(at, at + ROOMS_PER_CALL)))) return;
+        if (!(await this.#refreshRooms(chatNos.slice(at, at + ROOMS_PER_CALL)))) return;
       }
     }
   }
 
-  let running: Promise<void> | undefined;
-  let again = false;
-
-  /** One round at a time; what asks for one meanwhile gets another behind it. */
-  function refresh(): Promise<void> {
-    again = true;
-    running ??= (async () => {
-      try {
-        while (again) {
-          again = false;
-          await refreshAll();
-        }
-      } finally {
-        running = undefined;
-      }
-    })();
-    return running;
+  /**
+   * Refreshes rooms of one group, one call at a time: a second call for a room would renew an entry that the
+   * first one has just learned was cleared. @returns whether Redis answered
+   */
+  #refreshRooms(chatNos: number[]): Promise<boolean> {
+    return this.#calls.add(() => this.#callRefresh(chatNos));
   }
 
-  const timer = setInterval(() => void refresh(), times.refreshEvery);
-  timer.unref();
-  let settled: NodeJS.Timeout | undefined;
-  const stopListening = redis.on('back', () => {
-    interruptedAt = performance.now();
-    void refresh();
-    // And once more when the others are back, too: changes may not have been heard.
-    clearTimeout(settled);
-    settled = setTimeout(() => void refresh(), times.grace + 1).unref();
-  });
-
-  const channel = redisChannels.presenceCleared;
-  const subscriber = redis.subscriber();
-  function onMessage(from: Buffer, message: Buffer): void {
-    if (from.toString() !== channel) return;
-    const chatNo = Number(message);
-    if (!Number.isSafeInteger(chatNo)) throw new Error('presence-cleared: not a room number');
-    // Not believed but looked up: the member may have entered again since.
-    if (local.members(chatNo).length > 0) void refreshRooms([chatNo]);
+  async #callRefresh(chatNos: number[]): Promise<boolean> {
+    const { lastEntry } = this.#local;
+    const rooms = chatNos.map((chatNo) => ({
+      chatNo,
+      present: this.#local.members(chatNo),
+      unconfirmed: this.#unconfirmed.get(chatNo) ?? new Set<number>(),
+    }));
+    // What is marked while Redis is asked is left to the next refresh.
+    for (const chatNo of chatNos) this.#unconfirmed.delete(chatNo);
+    const mayRemove = this.#mayRemove();
+    const answer = await this.#store.refresh(rooms, mayRemove);
+    if (!answer) {
+      for (const { chatNo, unconfirmed } of rooms) {
+        for (const memberNo of unconfirmed) this.#markUnconfirmed(chatNo, memberNo);
+      }
+      return false;
+    }
+    const [changes, snapshots] = answer;
+    for (const [position, memberNo, kind, version] of changes) {
+      const chatNo = chatNos[position - 1] as number;
+      if (kind === CLEARED) this.#takeOut(chatNo, memberNo, lastEntry);
+      else this.#publish(chatNo, memberNo, kind !== GONE, version);
+    }
+    for (const [i, chatNo] of chatNos.entries()) {
+      if (mayRemove && this.#delivered.isListed(chatNo)) {
+        this.#reconcile(chatNo, snapshots[i] as PresenceSnapshot);
+      }
+    }
+    return true;
   }
-  subscriber.on('messageBuffer', onMessage);
-  void subscriber.subscribe(channel);
-
-  function ask(chatNo: number): Promise<RoomAnswer | undefined> {
-    const answer = redis.ask((commands) => scripts.list(commands, [redisKeys.presence(chatNo)], []));
-    return answer as Promise<RoomAnswer | undefined>;
-  }
-
-  return {
-    async enter(chatNo, memberNo, connection) {
-      if (!openRooms.isInRoom(chatNo, connection)) return;
-      const { turn } = local;
-      if (!local.hasRoom(chatNo)) told.forget(chatNo);
-      const first = local.enter(chatNo, memberNo, connection);
-      const answer = (await redis.ask((commands) =>
-        scripts.enter(
-          commands,
-          [redisKeys.presence(chatNo)],
-          [memberNo, processId, times.lifetime, keyLifetime],
-        ),
-      )) as [arrived: number, cleared: number, version: number] | undefined;
-      if (!answer) {
-        if (first) tellAlone(chatNo, memberNo, true);
-        return;
-      }
-      const [arrived, cleared, version] = answer;
-      if (cleared === 1) takeOut(chatNo, memberNo, turn);
-      if (arrived === 1) tell(chatNo, memberNo, true, version);
-    },
-
-    async leave(chatNo, memberNo, connection) {
-      if (local.leave(chatNo, memberNo, connection)) await tellGone(chatNo, memberNo);
-    },
-
-    async clear(chatNo, memberNo) {
-      const here = takeOut(chatNo, memberNo);
-      const answer = (await redis.ask((commands) =>
-        scripts.clear(commands, [redisKeys.presence(chatNo)], [memberNo, processId, keyLifetime]),
-      )) as [anywhere: number, others: number, version: number] | undefined;
-      if (!answer) {
-        if (here) tellAlone(chatNo, memberNo, false);
-        return;
-      }
-      const [anywhere, others, version] = answer;
-      if (others > 0) void redis.publisher().publish(channel, String(chatNo));
-      if (here || anywhere === 1) tell(chatNo, memberNo, false, version);
-    },
-
-    async isPresent(chatNo, memberNo) {
-      if (local.has(chatNo, memberNo)) return true;
-      const [, ...members] = (await ask(chatNo)) ?? [0];
-      return members.includes(memberNo);
-    },
-
-    isHere: local.has,
-
-    async list(chatNo) {
-      const answer = await ask(chatNo);
-      if (local.hasRoom(chatNo)) {
-        if (answer && (mayRemove() || !told.isListed(chatNo))) makeGood(chatNo, answer);
-        told.list(chatNo);
-      }
-      // Those who come in now know what those know who are in already, and hear what they will hear.
-      const [, ...members] = answer ?? [0, ...told.members(chatNo)];
-      return [...new Set([...members, ...local.members(chatNo)])].sort((a, b) => a - b);
-    },
-
-    watch: (listener) => void listeners.push(listener),
-
-    heard: told.accept,
-
-    async close() {
-      if (closed) return;
-      closed = true;
-      clearInterval(timer);
-      clearTimeout(settled);
-      stopListening();
-      subscriber.off('messageBuffer', onMessage);
-      void subscriber.unsubscribe(channel);
-      for (const chatNo of [...local.rooms()]) {
-        for (const memberNo of local.members(chatNo)) {
-          local.clear(chatNo, memberNo);
-          leaveUnconfirmed(chatNo, memberNo);
-        }
-      }
-      await refresh();
-    },
-  };
 }

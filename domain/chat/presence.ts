@@ -1,50 +1,48 @@
 import type { Live } from '../kernel/live.js';
 
-/** What presence knows of this process's connections: whether one is in a room, how to take it out, how to tell them. */
+/** What presence needs of this process's sockets. */
 export type OpenRooms = Pick<Live, 'isInRoom' | 'takeOut' | 'presenceHere'>;
 
 /**
- * Told of every member who has come to a room (`present`) or is gone from it. Of two changes of one
- * member in one room, the later one has the higher version, whichever processes tell them.
+ * Called with every member who has come to a room (`present`) or is gone from it. Of two changes of one
+ * member in one room the later one has the higher version, whichever processes publish them.
  */
 export type PresenceListener = (chatNo: number, memberNo: number, present: boolean, version: number) => void;
 
 /**
- * Who has which room open right now, from how many connections, on all processes together.
+ * Which members have a room open, from how many connections, on all processes together.
  *
- * What an implementer owes:
+ * Every implementation guarantees:
  * - A member is present from the first `enter` of any of their connections until the last of them has
  *   left; `enter` and `leave` of one connection are idempotent.
- * - Only connections that are in the room count: one that is not enters nobody, and one that is gone
- *   without a `leave` is found out. This, and the connections of a process that died or froze, within
- *   30 s. (contract, section 5)
- * - Where processes cannot hear of each other, each goes on with what it knows itself: nothing waits,
- *   nothing rejects.
+ * - Only connections that are in the room count: entering without being there does nothing, and a connection
+ *   that goes without `leave`, or with its process, is removed within 30 s. (contract, section 5)
+ * - While processes cannot reach each other, each goes on with its own connections: nothing waits or rejects.
  */
 export interface Presence {
   /** A connection that is in the room counts from now on. */
   enter(chatNo: number, memberNo: number, connection: string): Promise<void>;
   /** A connection has left the room, or is about to. */
   leave(chatNo: number, memberNo: number, connection: string): Promise<void>;
-  /** Takes all connections of a member out of a room, on every process. */
+  /** Removes all connections of a member from a room, on every process. */
   clear(chatNo: number, memberNo: number): Promise<void>;
   isPresent(chatNo: number, memberNo: number): Promise<boolean>;
-  /** Whether it is from a connection of this process that the member is present; known at once. */
+  /** Whether the member is present from a connection of this process. */
   isHere(chatNo: number, memberNo: number): boolean;
-  /** Numbers of the members present, lowest first; while processes do not hear of each other, those last heard of. */
+  /** Numbers of the members present, lowest first; while processes cannot reach each other, as last known. */
   list(chatNo: number): Promise<number[]>;
   /**
-   * Tells every change once, in the process that caused or discovered it. After a time in which
-   * processes did not hear of each other, a change may be told again. What `heard` has not taken in although
-   * it happened is told to the connections of this process alone (`presenceHere`), within 10 s.
+   * Every change is passed to listeners once, in the process that caused or discovered it; after processes
+   * could not reach each other, perhaps again. A change that a process was not given by `accept` reaches its
+   * connections within 10 s by `presenceHere`.
    */
-  watch(listener: PresenceListener): void;
+  onChange(listener: PresenceListener): void;
   /**
-   * A change has arrived from some process, this one included.
-   * @returns whether connections of this process are to be told: not of a change that they know, or that a
-   *   later one of the same member and room has overtaken
+   * A change published by any process, this one included, has arrived.
+   * @returns whether to pass it to this process's connections: not if they know it, or a later one of the
+   *   same member and room
    */
-  heard(chatNo: number, memberNo: number, present: boolean, version: number): boolean;
+  accept(chatNo: number, memberNo: number, present: boolean, version: number): boolean;
   /** Ends timers, and the presence of this process's connections. */
   close(): Promise<void>;
 }

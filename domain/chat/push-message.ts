@@ -9,34 +9,34 @@ import { presentPayload } from './message.presenter.js';
 import type { RoomState } from './room-states.js';
 import { sendMessage } from './send-message.js';
 
-/** The documented payload as a caller fills it for a new message. */
+/** The documented payload of a new message. */
 export interface PushInput {
   chatNo: number;
   saleNo?: number | null;
   contentType: ContentType;
   content: string;
-  /** The caller's clock, epoch ms: tells a retry from a new message, and is never trusted further. */
+  /** Epoch ms by the caller's clock: only distinguishes a retry from a new message. */
   sendTime?: number | null;
   senderNo?: number | null;
   senderEmail?: string | null;
 }
 
-/** The documented answer: the payload without the sockets' running number. */
+/** The documented answer: the payload without `seq`, which only sockets get. */
 export type PushAnswer = Omit<MessagePayload, 'seq'>;
 
 function withoutSeq({ seq: _, ...answer }: MessagePayload): PushAnswer {
   return answer;
 }
 
-/** A `sendTime` further than this from now, in ms, is no moment somebody sent anything at. (contract, section 4) */
+/** Largest plausible distance of a `sendTime` from now, ms. (contract, section 4) */
 const PLAUSIBLE_MS = 24 * 3_600_000;
 
-/** How far back, in messages, a broadcast that comes back without its id is looked for. */
+/** How many of the newest messages are searched for a broadcast that is posted back without its id. */
 const POSTED_BACK_WITHIN = 1_000;
 
 /**
- * What makes two pushes one message: same room, sender, sendTime and content. A client that sends the same
- * number with each message (0, 1) tells nothing by it: its messages have no key. (contract, section 4)
+ * The client key of a push: its retry has the same room, sender, sendTime and content. Some clients send the
+ * same number (0, 1) with every message: an implausible sendTime makes no key. (contract, section 4)
  *
  * @param now epoch ms
  */
@@ -47,10 +47,10 @@ function retryKey({ sendTime, contentType, content }: PushInput, now: number): s
 }
 
 /**
- * The stored message that a payload without an id is a copy of: of the same content, and sent at the
+ * The stored message that a payload without an id repeats: it has the same content, and was sent at the
  * payload's `sendTime` by the server's clock, or by the clock of the other participant who pushed it.
  *
- * @param namesOther the payload says itself that it is the other's: then the newest of that content will do
+ * @param namesOther the payload names the other participant as sender: the newest of that content will do
  */
 async function findCopied(
   room: RoomState,
@@ -75,7 +75,7 @@ async function findCopied(
     : null;
 }
 
-/** Answers what was posted back with what is stored, and changes nothing. */
+/** Answers a broadcast that was posted back with the stored message. */
 async function answerStored(deps: ChatDeps, state: RoomState, record: MessageRecord): Promise<PushAnswer> {
   metrics.messagesRepeated.inc({ kind: 'echo' });
   const people = await deps.directory.lookUp([record.senderNo]);
@@ -83,11 +83,11 @@ async function answerStored(deps: ChatDeps, state: RoomState, record: MessageRec
 }
 
 /**
- * Stores and delivers a pushed message exactly as a socket send does. A broadcast that its receiver posts
- * back without its id is answered with the stored message instead (docs/decisions/posted-back.md).
+ * Stores and delivers a pushed message as a socket send does. A broadcast that its receiver posts back
+ * without its id is answered with the stored message instead (docs/decisions/posted-back.md).
  *
  * @throws AppError CHAT_ROOM_NOT_FOUND, UNAUTHORIZED, FORBIDDEN, INVALID_INPUT naming saleNo;
- *   MESSAGE_NOT_FOUND for one that names the other participant as its sender, who has sent no such message
+ *   MESSAGE_NOT_FOUND if it names the other participant as sender, who has sent no such message
  */
 export async function pushMessage(deps: ChatDeps, caller: Caller, input: PushInput): Promise<PushAnswer> {
   const { chatNo, saleNo, contentType, content } = input;
@@ -112,10 +112,10 @@ export async function pushMessage(deps: ChatDeps, caller: Caller, input: PushInp
 }
 
 /**
- * Answers a broadcast that a receiver posts back (legacy) with the stored message, and changes
- * nothing. Its unguessable id is proof enough of having received it.
+ * Answers a broadcast that its receiver posts back with its id (legacy) with the stored message. The id
+ * cannot be guessed: knowing it proves that the caller received the message.
  *
- * @throws AppError MESSAGE_NOT_FOUND for an id that this room does not hold, whether there is such a room or not
+ * @throws AppError MESSAGE_NOT_FOUND if the room holds no such message, whether there is such a room or not
  */
 export async function echoMessage(deps: ChatDeps, chatNo: number, messageId: string): Promise<PushAnswer> {
   const record = await Message.findOne({ _id: messageId, chatNo }).lean();

@@ -4,16 +4,16 @@ import { clientKey, MAX_MEMBERS, RECENT_MS, type RecentClients } from './recent-
 
 /**
  * @param max clients remembered
- * @param boundFor time a binding lasts, in ms
+ * @param recentFor how long a member is remembered, ms
  */
-export function createMemoryRecentClients(clock: Clock, max = 100_000, boundFor = RECENT_MS): RecentClients {
+export function createMemoryRecentClients(clock: Clock, max = 100_000, recentFor = RECENT_MS): RecentClients {
   const clients = createCache<string, Map<number, number>>(max);
 
   return {
     touch(client, memberNo) {
       const key = clientKey(client);
       const members = clients.get(key) ?? new Map<number, number>();
-      // Deleted and set again, so that the map's order is the order of the latest touch.
+      // Deleted first, so that the map's order is that of the latest touch.
       members.delete(memberNo);
       members.set(memberNo, clock.now());
       if (members.size > MAX_MEMBERS) members.delete(members.keys().next().value as number);
@@ -21,10 +21,9 @@ export function createMemoryRecentClients(clock: Clock, max = 100_000, boundFor 
     },
 
     async find(client) {
-      const since = clock.now() - boundFor;
-      const members = clients.get(clientKey(client));
-      if (!members) return [];
-      return [...members]
+      const since = clock.now() - recentFor;
+      const members = [...(clients.get(clientKey(client)) ?? [])];
+      return members
         .filter(([, at]) => at > since)
         .map(([memberNo]) => memberNo)
         .reverse();

@@ -1,15 +1,13 @@
 import { countUpTo, type LedgerEntry } from './audit-room.js';
 import { Message } from './message.model.js';
-import { sideOf } from './message.presenter.js';
-import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
-import { other } from './room-states.js';
+import { other, type Position, Room, type RoomRecord, type Side, sideOf } from './room.model.js';
 
-/** Records mended in one write. */
+/** Records repaired in one write. */
 const PAGE = 500;
 
 type Entry = Pick<LedgerEntry, 'seq' | 'sent' | 'read'>;
 
-/** The bookkeeping of a room's messages as it should be; its records decide, in the order of their numbers. */
+/** The bookkeeping that follows from a room's messages, in the order of their numbers. */
 function rightLedger(room: RoomRecord, entries: LedgerEntry[]) {
   const numbers = entries.map(({ seq }) => seq);
   const sentBy: Record<Side, number>[] = [];
@@ -20,7 +18,7 @@ function rightLedger(room: RoomRecord, entries: LedgerEntry[]) {
     sentBy.push({ ...sent });
   }
 
-  /** A read position in the new numbers: as many messages as it had behind it, and not past `newest`. */
+  /** A read position in the new numbers: after as many messages as before, at most `newest`. */
   function position({ seq }: Position, side: Side, newest: number): Position {
     const moved = Math.min(countUpTo(numbers, seq), newest);
     return { seq: moved, others: sentBy[moved - 1]?.[other(side)] ?? 0 };
@@ -40,7 +38,7 @@ function rightLedger(room: RoomRecord, entries: LedgerEntry[]) {
   return { right, read: both(room.read, entries.length) };
 }
 
-/** Positions in one comparable text. */
+/** Positions as a string that can be compared. */
 function textOf({ creator, joiner }: Record<Side, Position>): string {
   return [creator.seq, creator.others, joiner.seq, joiner.others].join();
 }
@@ -58,9 +56,9 @@ function same(entry: Entry, right: Entry): boolean {
  * Brings the bookkeeping of a room in line with its messages: numbers 1, 2, 3 … in their order, running
  * counts, and read positions that leave unread what was unread.
  *
- * Numbers move down to ones that are free by then, so the unique index holds at every moment, and an
- * interrupted run is finished by the next. A service that is running remembers the heads of its rooms:
- * it should be stopped before, or started anew behind it (docs/decisions/import-and-verify.md).
+ * Each number moves down to one that is free by then, so the unique index holds throughout, and an
+ * interrupted run is finished by the next. A running service remembers the heads of its rooms: stop it
+ * before, or restart it afterwards (docs/decisions/import-and-verify.md).
  */
 export async function rewriteLedger(chatNo: number): Promise<void> {
   const room = await Room.findById(chatNo).lean();

@@ -1,129 +1,134 @@
+import type { Adoption } from '../adoption/index.js';
+import type { Live } from '../kernel/live.js';
+import type { MemberDirectory } from '../members/index.js';
 import { createCache } from '../platform/cache.js';
 import { toAppError } from '../platform/failures.js';
-import type { ChatDeps } from './chat-deps.js';
-import type { Side } from './room.model.js';
-import { viewsOf } from './view-room.js';
+import type { Logger } from '../platform/logger.js';
+import { BOTH_SIDES, type Side } from './room.model.js';
+import { presentTo } from './room.presenter.js';
+import type { RoomStates } from './room-states.js';
 
-/** At most one `room` event per room and member in this many ms. (contract, section 5) */
-const QUIET_MS = 250;
-
-/**
- * Longest time, in ms, a change waits after the last event. Between the two the next change takes it
- * along: in a busy room the event then leaves with a message, in one system call with it, instead of by
- * itself. (docs/performance.md)
- */
-const LATEST_MS = 500;
-
-/** Time, in ms, until a room is told of again that could not be. */
-const AFTER_FAILURE_MS = 1_000;
-
-/** Most rooms whose latest change is remembered, for `tellAgain`. */
-const MAX_RECENT = 50_000;
-
-/** Rooms told of again at once. */
-const AGAIN_AT_ONCE = 500;
-
-export const BOTH: readonly Side[] = ['creator', 'joiner'];
+/** Shortest interval between two `room` events of one room to one member, ms. (contract, section 5) */
+const MIN_INTERVAL_MS = 250;
 
 /**
- * Tells participants that their room list has changed: the first change at once, the latest always. What could
- * not be told because the database did not answer is told once it does.
+ * Longest time from an event to the next one that holds a change made meanwhile, ms. From MIN_INTERVAL_MS on,
+ * the next change sends it along: in a busy room the event then leaves in one system call with a message.
+ * (docs/performance.md)
  */
-export interface RoomChanges {
-  /** @param sides those whose view of the room has changed */
-  touch(chatNo: number, sides: readonly Side[]): void;
-  /** Tells the rooms again that were touched since then (performance.now()): it may not have been heard. */
-  tellAgain(since: number): Promise<void>;
-  /** Ends the waiting timers; what they would have told is in the room list. */
-  close(): void;
-}
+const MAX_INTERVAL_MS = 500;
 
-/** A member who was told of a room lately. */
-interface Told {
-  /** When, by performance.now(). */
+/** Delay, ms, before an event is tried again while the database is unavailable. */
+const RETRY_AFTER_MS = 1_000;
+
+/** Most rooms whose latest change is remembered for `resendSince`. */
+const MAX_REMEMBERED = 50_000;
+
+/** Rooms that `resendSince` sends at once. */
+const RESEND_BATCH = 500;
+
+/** The latest `room` event of one room to one member. */
+interface LastEvent {
+  /** When it was sent, by performance.now(). */
   at: number;
-  /** Whether it has changed since. */
+  /** Whether the room has changed since. */
   changed: boolean;
   timer: NodeJS.Timeout;
 }
 
-/** @param isCurrent whether what this process remembers of a room is what all of them have written to it */
-export function createRoomChanges(
-  deps: Pick<ChatDeps, 'states' | 'directory' | 'adoption' | 'live' | 'logger'>,
-  isCurrent: (chatNo: number) => boolean,
-): RoomChanges {
-  const { states, live, logger } = deps;
-  const told: Record<Side, Map<number, Told>> = { creator: new Map(), joiner: new Map() };
-  /** When each room was touched last, by performance.now(). */
-  const recent = createCache<number, number>(MAX_RECENT);
-  let closed = false;
+interface RoomChangesDeps {
+  states: RoomStates;
+  directory: MemberDirectory;
+  adoption: Adoption;
+  live: Live;
+  logger: Logger;
+}
 
-  async function tell(chatNo: number, sides: readonly Side[]): Promise<void> {
-    // Where this process does not hear what others write to the room, only the database knows its state.
-    const state = await (isCurrent(chatNo) ? states.get(chatNo) : states.load(chatNo));
-    for (const { memberNo, view, mark } of await viewsOf(deps, state, sides)) live.room(memberNo, view, mark);
+/**
+ * Sends `room` events to participants whose room list has changed: the first change at once, the latest
+ * always. While the database is unavailable, events are tried again every second.
+ */
+export class RoomChanges {
+  readonly #deps: RoomChangesDeps;
+  readonly #isCurrent: (chatNo: number) => boolean;
+  readonly #lastEvents: Record<Side, Map<number, LastEvent>> = { creator: new Map(), joiner: new Map() };
+  /** When each room last changed, by performance.now(). */
+  readonly #changedAt = createCache<number, number>(MAX_REMEMBERED);
+  #closed = false;
+
+  /** @param isCurrent whether this process's copy of a room's state includes all processes' writes */
+  constructor(deps: RoomChangesDeps, isCurrent: (chatNo: number) => boolean) {
+    this.#deps = deps;
+    this.#isCurrent = isCurrent;
   }
 
-  async function tellNow(chatNo: number, sides: readonly Side[]): Promise<void> {
-    try {
-      await tell(chatNo, sides);
-    } catch (error) {
-      if (toAppError(error).status !== 503) {
-        logger.error({ err: error, chatNo }, 'a room event was not sent');
-        return;
-      }
-      logger.warn({ err: error, chatNo }, 'a room event was not sent; it is tried again');
-      setTimeout(touch, AFTER_FAILURE_MS, chatNo, sides).unref();
+  /** @param sides those whose view of the room has changed */
+  touch(chatNo: number, sides: readonly Side[]): void {
+    if (this.#closed) return;
+    const now = performance.now();
+    this.#changedAt.set(chatNo, now);
+    const due = sides.filter((side) => this.#isDue(chatNo, side, now));
+    if (due.length > 0) void this.#send(chatNo, due);
+  }
+
+  /** Sends the rooms again that have changed since then (performance.now()), in case events were lost. */
+  async resendSince(since: number): Promise<void> {
+    const chatNos = [...this.#changedAt.entries()].filter(([, at]) => at >= since).map(([chatNo]) => chatNo);
+    for (let i = 0; i < chatNos.length && !this.#closed; i += RESEND_BATCH) {
+      const batch = chatNos.slice(i, i + RESEND_BATCH);
+      await Promise.all(batch.map((chatNo) => this.#send(chatNo, BOTH_SIDES)));
     }
   }
 
-  /** The wait is over: what has changed meanwhile is told, and else the member is forgotten. */
-  function settle(chatNo: number, side: Side): void {
-    const last = told[side].get(chatNo);
-    if (!last?.changed) {
-      told[side].delete(chatNo);
-      return;
+  /** Drops events that wait for their interval: the room list shows what they would have sent. */
+  close(): void {
+    this.#closed = true;
+    for (const side of BOTH_SIDES) {
+      for (const { timer } of this.#lastEvents[side].values()) clearTimeout(timer);
     }
-    last.at = performance.now();
-    last.changed = false;
-    last.timer.refresh();
-    void tellNow(chatNo, [side]);
   }
 
-  /** @returns whether the member may be told now; the change is noted otherwise */
-  function mayTell(chatNo: number, side: Side, now: number): boolean {
-    const last = told[side].get(chatNo);
+  /** @returns whether the event may be sent now; otherwise the change is kept for the next one */
+  #isDue(chatNo: number, side: Side, now: number): boolean {
+    const last = this.#lastEvents[side].get(chatNo);
     if (!last) {
-      const timer = setTimeout(settle, LATEST_MS, chatNo, side);
-      told[side].set(chatNo, { at: now, changed: false, timer });
+      const timer = setTimeout(() => this.#endInterval(chatNo, side), MAX_INTERVAL_MS);
+      this.#lastEvents[side].set(chatNo, { at: now, changed: false, timer });
       return true;
     }
-    last.changed = now - last.at < QUIET_MS;
+    last.changed = now - last.at < MIN_INTERVAL_MS;
     if (last.changed) return false;
     last.at = now;
     last.timer.refresh();
     return true;
   }
 
-  function touch(chatNo: number, sides: readonly Side[]): void {
-    if (closed) return;
-    const now = performance.now();
-    recent.set(chatNo, now);
-    const due = sides.filter((side) => mayTell(chatNo, side, now));
-    if (due.length > 0) void tellNow(chatNo, due);
+  #endInterval(chatNo: number, side: Side): void {
+    const last = this.#lastEvents[side].get(chatNo);
+    if (!last?.changed) {
+      this.#lastEvents[side].delete(chatNo);
+      return;
+    }
+    last.at = performance.now();
+    last.changed = false;
+    last.timer.refresh();
+    void this.#send(chatNo, [side]);
   }
 
-  return {
-    touch,
-    async tellAgain(since) {
-      const chatNos = [...recent.entries()].filter(([, at]) => at >= since).map(([chatNo]) => chatNo);
-      for (let i = 0; i < chatNos.length && !closed; i += AGAIN_AT_ONCE) {
-        await Promise.all(chatNos.slice(i, i + AGAIN_AT_ONCE).map((chatNo) => tellNow(chatNo, BOTH)));
+  async #send(chatNo: number, sides: readonly Side[]): Promise<void> {
+    const { states, live, logger } = this.#deps;
+    try {
+      const state = await (this.#isCurrent(chatNo) ? states.get(chatNo) : states.load(chatNo));
+      for (const { memberNo, view, mark } of await presentTo(this.#deps, state, sides)) {
+        live.room(memberNo, view, mark);
       }
-    },
-    close() {
-      closed = true;
-      for (const side of BOTH) for (const { timer } of told[side].values()) clearTimeout(timer);
-    },
-  };
+    } catch (error) {
+      if (toAppError(error).status !== 503) {
+        logger.error({ err: error, chatNo }, 'a room event was not sent');
+        return;
+      }
+      logger.warn({ err: error, chatNo }, 'a room event was not sent; it is tried again');
+      setTimeout(() => this.touch(chatNo, sides), RETRY_AFTER_MS).unref();
+    }
+  }
 }

@@ -2,11 +2,9 @@ import { AppError } from '../kernel/errors.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../kernel/live.js';
 import { createCache } from '../platform/cache.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
-import { aggregateRecords, readRecords } from '../platform/mongo.js';
+import { aggregateRecords, readRecords } from '../platform/mongo/records.js';
 import { Message, type MessageRecord } from './message.model.js';
-import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
-
-export const other = (side: Side): Side => (side === 'creator' ? 'joiner' : 'creator');
+import { other, type Position, Room, type RoomRecord, type Side } from './room.model.js';
 
 /** A room as of its newest message: all that sending, reading and listing need to know of it. */
 export interface RoomState {

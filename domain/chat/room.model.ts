@@ -3,6 +3,15 @@ import { model, Schema } from 'mongoose';
 /** The two parties: the author of the adoption post, and who asked about it. */
 export type Side = 'creator' | 'joiner';
 
+export const BOTH_SIDES: readonly Side[] = ['creator', 'joiner'];
+
+export const other = (side: Side): Side => (side === 'creator' ? 'joiner' : 'creator');
+
+/** The side of the room that a member is on; undefined for a member who is on neither. */
+export function sideOf(room: Record<Side, number>, memberNo: number): Side | undefined {
+  return BOTH_SIDES.find((side) => room[side] === memberNo);
+}
+
 /**
  * How far a participant has read: every message up to `seq`, of which `others` came from the other
  * party. Both only ever rise, and `others` is a function of `seq`, so the larger of two positions is

@@ -1,10 +1,19 @@
+import type { Adoption } from '../adoption/index.js';
 import type { Actor } from '../kernel/actor.js';
-import type { RoomView } from '../kernel/live.js';
-import type { Side } from './room.model.js';
-import { type RoomState, unreadOf } from './room-states.js';
+import type { RoomMark, RoomView } from '../kernel/live.js';
+import type { MemberDirectory } from '../members/index.js';
+import { other, type Side } from './room.model.js';
+import { markOf, type RoomState, unreadOf } from './room-states.js';
+
+/** A room as one participant sees it, with the mark that says how new that is. */
+export interface MarkedView {
+  memberNo: number;
+  view: RoomView;
+  mark: RoomMark;
+}
 
 /**
- * A room as one participant sees it, the same for the room list and the `room` event.
+ * A room as one participant sees it, for the room list and the `room` event.
  *
  * @param side whose view it is
  * @param participant the other party; undefined when they are gone
@@ -28,4 +37,21 @@ export function presentRoom(
       : {}),
     unReadCount: unreadOf(state, side),
   };
+}
+
+/** A room as the participants on these sides see it. */
+export async function presentTo(
+  deps: { directory: MemberDirectory; adoption: Adoption },
+  state: RoomState,
+  sides: readonly Side[],
+): Promise<MarkedView[]> {
+  const [people, sale] = await Promise.all([
+    deps.directory.lookUp(sides.map((side) => state[other(side)])),
+    deps.adoption.findPost(state.saleNo),
+  ]);
+  return sides.map((side) => ({
+    memberNo: state[side],
+    view: presentRoom(state, side, people.get(state[other(side)]), sale?.title ?? ''),
+    mark: markOf(state, side),
+  }));
 }

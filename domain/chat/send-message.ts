@@ -6,7 +6,7 @@ import type { ChatDeps } from './chat-deps.js';
 import type { Appended } from './ledger.js';
 import type { ContentType } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
-import { BOTH } from './room-changes.js';
+import { BOTH_SIDES } from './room.model.js';
 
 export interface SendInput {
   chatNo: number;
@@ -47,11 +47,11 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
     const first = presentPayload(record, state, sender);
     // Its first send may have ended between storing and delivering; who has it drops it by its number.
     live.message(first);
-    changes.touch(chatNo, BOTH);
+    changes.touch(chatNo, BOTH_SIDES);
     return first;
   }
   metrics.messagesStored.inc();
-  changes.touch(chatNo, BOTH);
-  if (record.unannounced) notifyAbsent.announce(record);
+  changes.touch(chatNo, BOTH_SIDES);
+  if (record.unannounced) notifyAbsent.enqueue(record);
   return payload;
 }

@@ -1,35 +1,33 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Live } from '../kernel/live.js';
-import type { RedisConnection } from '../platform/redis.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
 import type { Presence } from './presence.js';
 import { createMemoryPresence } from './presence.memory.js';
-import { createRedisPresence } from './presence.redis.js';
+import { RedisPresence } from './presence.redis.js';
 import type { RecentClients } from './recent-clients.js';
 import { createMemoryRecentClients } from './recent-clients.memory.js';
 import { createRedisRecentClients } from './recent-clients.redis.js';
 
-/** What the processes of a service know together and no database holds. */
+/** What processes share that is not in the database. */
 export interface ChatState {
   presence: Presence;
   recentClients: RecentClients;
-  /** Whether other processes write to the same rooms: what this one remembers of a room may be behind. */
+  /** Whether other processes write to the same rooms: this one's copy of a room may then be behind. */
   shared: boolean;
 }
 
-/**
- * @param live the sockets whose presence it is
- * @param redis where it is shared; without it this process knows its own alone
- */
+/** @param redis without it, nothing is shared */
 export function createChatState(clock: Clock, live: Live, redis?: RedisConnection): ChatState {
-  return redis
-    ? {
-        presence: createRedisPresence(redis, live),
-        recentClients: createRedisRecentClients(redis, clock),
-        shared: true,
-      }
-    : {
-        presence: createMemoryPresence(live),
-        recentClients: createMemoryRecentClients(clock),
-        shared: false,
-      };
+  if (!redis) {
+    return {
+      presence: createMemoryPresence(live),
+      recentClients: createMemoryRecentClients(clock),
+      shared: false,
+    };
+  }
+  return {
+    presence: new RedisPresence(redis, live),
+    recentClients: createRedisRecentClients(redis, clock),
+    shared: true,
+  };
 }

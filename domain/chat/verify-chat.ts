@@ -8,7 +8,7 @@ import { Room, type RoomRecord } from './room.model.js';
 
 const LEDGER_FIELDS = { chatNo: 1, seq: 1, senderNo: 1, sent: 1, read: 1 } as const;
 
-/** Audits one room on its own. A room is read before its messages, which only ever run ahead of it. */
+/** Audits one room. It is read before its messages: those may be newer, never older. */
 async function auditRoom(chatNo: number): Promise<RoomFault[]> {
   const room = await Room.findById(chatNo).lean();
   if (!room) return [];
@@ -18,12 +18,12 @@ async function auditRoom(chatNo: number): Promise<RoomFault[]> {
   return audit.finish();
 }
 
-/** The faults of a room that stand, as findings. */
+/** The faults of a room that a second look confirms. */
 async function* findings(chatNo: number, faults: RoomFault[]): AsyncGenerator<Finding> {
   const byKind = (list: RoomFault[]) => new Map(list.map(({ kind, text }) => [kind, text]));
-  const standing = await settled(byKind(faults), async () => byKind(await auditRoom(chatNo)));
-  for (const [kind, text] of standing) {
-    // Who wrote a message is not ours to guess.
+  const confirmed = await settled(byKind(faults), async () => byKind(await auditRoom(chatNo)));
+  for (const [kind, text] of confirmed) {
+    // A wrong sender cannot be repaired: nothing else says who wrote a message.
     yield kind === 'sender' ? { text } : { text, mend: () => rewriteLedger(chatNo) };
   }
 }
@@ -33,7 +33,7 @@ async function* orphans(chatNo: number, count: number): AsyncGenerator<Finding> 
   yield { text: `room ${chatNo}: does not exist, but has ${count} messages` };
 }
 
-/** Rooms and all messages side by side, each in the order of an index: one pass, whatever their number. */
+/** Audits all rooms in one pass over rooms and messages, both in the order of an index. */
 async function* auditAll(looked: (count: number) => void): AsyncGenerator<Finding> {
   const messages = Message.find({}, LEDGER_FIELDS).sort({ chatNo: 1, seq: 1 }).lean().cursor();
   const stream = messages[Symbol.asyncIterator]();
@@ -43,7 +43,7 @@ async function* auditAll(looked: (count: number) => void): AsyncGenerator<Findin
   };
   try {
     let message = await next();
-    /** Passes messages before a room number: no room of that pass owns them. */
+    /** Skips messages of lower room numbers: they belong to no room. */
     async function* passBefore(chatNo: number): AsyncGenerator<Finding> {
       while (message && message.chatNo < chatNo) {
         const lost = message.chatNo;
@@ -71,11 +71,7 @@ async function* auditAll(looked: (count: number) => void): AsyncGenerator<Findin
   }
 }
 
-/**
- * The checks of this area: each room's ledger (numbers without holes, running counts, read positions)
- * and what the room list takes from it: the unread counts, and the latest message, which is the one of
- * the highest number.
- */
+/** The checks of this area: each room's numbers, running counts, read positions and unread counts. */
 export function checkChat(): Check[] {
   return [
     {

@@ -1,12 +1,12 @@
 import type { Logger } from '../platform/logger.js';
 
 /**
- * Announces what a stored record caused. A listener that fails must not fail the call whose write is
- * safe: the record keeps its mark, and the sweep announces again.
+ * Runs an announcement whose cause is stored. A failure must not fail the caller's request: the record keeps
+ * its mark, and the next sweep repeats the announcement.
  *
- * @returns whether the announcement is done and the mark may go
+ * @returns whether it succeeded, so that the mark may be cleared
  */
-export async function announceOrLeave(logger: Logger, announce: () => Promise<void>): Promise<boolean> {
+export async function tryAnnounce(logger: Logger, announce: () => Promise<void>): Promise<boolean> {
   try {
     await announce();
     return true;

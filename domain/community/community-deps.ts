@@ -3,10 +3,10 @@ import type { EventBus } from '../kernel/events.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { MemberDirectory } from '../members/index.js';
 import type { Logger } from '../platform/logger.js';
-import type { Trending } from './articles/trending.js';
 import type { Counters } from './counters.js';
+import type { Trending } from './trending.js';
 
-/** What the use cases of the area work with besides the database; each takes those it needs. */
+/** Dependencies of the area's use cases; each takes those it needs. */
 export interface CommunityDeps {
   clock: Clock;
   events: EventBus;

@@ -1,22 +1,10 @@
-import { Article } from './articles/article.model.js';
-import { Comment } from './comments/comment.model.js';
-import { Heart } from './hearts/heart.model.js';
+import { Article } from './article.model.js';
+import { Comment } from './comment.model.js';
+import { Heart } from './heart.model.js';
 import { createRecount } from './recount.js';
 
-/** Every stored count of the area. Each takes a number, and answers undefined for what is not live. */
-export interface Counters {
-  articleHearts(articleId: number): Promise<number | undefined>;
-  /** Live comments and replies of an article. */
-  articleComments(articleId: number): Promise<number | undefined>;
-  commentHearts(commentId: number): Promise<number | undefined>;
-  /**
-   * Counts the live replies of a deleted comment, which is flagged while it has some and gone
-   * without. Undefined for a live comment, whose state does not follow its replies.
-   */
-  repliesOfDeleted(commentId: number): Promise<number | undefined>;
-}
-
-export function createCounters(): Counters {
+/** The area's stored counts: each function updates one and returns it, undefined if the record is not live. */
+export function createCounters() {
   return {
     articleHearts: createRecount({
       async readVersion(_id) {
@@ -33,6 +21,7 @@ export function createCounters(): Counters {
       },
     }),
 
+    /** Live comments and replies of an article. */
     articleComments: createRecount({
       async readVersion(_id) {
         const article = await Article.findOne({ _id, state: 'live' }, { commentsVersion: 1 }).lean();
@@ -55,8 +44,8 @@ export function createCounters(): Counters {
           { articleId: 1, heartsVersion: 1 },
         ).lean();
         if (!comment) return undefined;
-        // The version is read before this, so that deleting the article, which moves every version
-        // after flagging the article, is noticed here or by the store.
+        // Read after the version: deleting the article flags it and then raises all versions, so it is noticed
+        // here or by `store`.
         const article = await Article.findOne({ _id: comment.articleId, state: 'live' }, { _id: 1 }).lean();
         return article ? comment.heartsVersion : undefined;
       },
@@ -70,6 +59,7 @@ export function createCounters(): Counters {
       },
     }),
 
+    /** Live replies of a deleted comment, which is flagged while it has some, else gone; undefined for a live one. */
     repliesOfDeleted: createRecount({
       async readVersion(_id) {
         const comment = await Comment.findOne({ _id, state: { $ne: 'live' } }, { repliesVersion: 1 }).lean();
@@ -86,3 +76,5 @@ export function createCounters(): Counters {
     }),
   };
 }
+
+export type Counters = ReturnType<typeof createCounters>;

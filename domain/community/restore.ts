@@ -1,19 +1,19 @@
 import { reserveNumber } from '../platform/sequence.model.js';
-import { Article } from './articles/article.model.js';
-import type { ArticleDraft } from './articles/create-article.js';
-import { Comment } from './comments/comment.model.js';
-import { Heart, type HeartTarget } from './hearts/heart.model.js';
+import { Article } from './article.model.js';
+import { Comment } from './comment.model.js';
+import type { CommunityDeps } from './community-deps.js';
+import type { ArticleDraft } from './create-article.js';
+import { Heart, type HeartTarget } from './heart.model.js';
 
-/** A member's heart, and when it was given. */
 export interface RestoredHeart {
   memberNo: number;
   at: Date;
 }
 
-/** A comment or reply under the number it is known by. */
+/** A comment or reply with its number. */
 export interface RestoredComment {
   id: number;
-  /** The comment a reply answers; 0 for a comment on the article itself. */
+  /** The comment that a reply answers; 0 for a comment on the article. */
   parentId: number;
   authorNo: number;
   context: string;
@@ -21,7 +21,7 @@ export interface RestoredComment {
   hearts: RestoredHeart[];
 }
 
-/** An article under the number it is known by, with what hangs on it. */
+/** An article with its number, comments and hearts. */
 export interface RestoredArticle extends ArticleDraft {
   id: number;
   authorNo: number;
@@ -33,7 +33,7 @@ export interface RestoredArticle extends ArticleDraft {
 
 type Write = Parameters<typeof Article.bulkWrite>[0][number];
 
-/** Stores a record unless one of its identity is there. */
+/** Inserts a record unless one with this identity exists. */
 function storeOnce(identity: Record<string, unknown>, record: Record<string, unknown>): Write {
   return { updateOne: { filter: identity, update: { $setOnInsert: record }, upsert: true } } as Write;
 }
@@ -54,17 +54,20 @@ function heartWrite(target: HeartTarget, id: number, articleId: number, heart: R
 }
 
 /**
- * Stores articles, comments and hearts of a known past, with their numbers, times and views. What is
- * there already stays as it is, so an interrupted call may be repeated; nobody is notified.
+ * Stores articles, comments and hearts with their numbers, times and views. Existing records stay unchanged,
+ * so an interrupted call may be repeated; nobody is notified.
  *
- * What is counted is stored before what holds the count, so a stored count is right from its first
- * moment: nobody can give a heart to an article that is not there yet.
+ * Records are stored before the record that holds their count, so every stored count is correct from the
+ * start: nobody can give a heart to an article that does not exist yet.
  *
- * @param articles few enough for memory; numbers rise with time, for articles and for comments
+ * @param articles few enough for memory; numbers rise with time, of articles and of comments
  */
-export async function restoreArticles(articles: RestoredArticle[]): Promise<void> {
+export async function restoreArticles(
+  { trending }: Pick<CommunityDeps, 'trending'>,
+  articles: RestoredArticle[],
+): Promise<void> {
   const comments = articles.flatMap((article) => article.comments);
-  // Taken from the sequences before they are used: nobody who writes meanwhile gets the same number.
+  // Reserved before use: concurrent writers do not get the same numbers.
   await Promise.all([
     reserveNumber('article', Math.max(0, ...articles.map(({ id }) => id))),
     reserveNumber('comment', Math.max(0, ...comments.map(({ id }) => id))),
@@ -83,4 +86,5 @@ export async function restoreArticles(articles: RestoredArticle[]): Promise<void
     { ordered: false },
   );
   await Article.bulkWrite(articles.map(articleWrite), { ordered: false });
+  for (const { id } of articles) trending.heartsChanged(id);
 }

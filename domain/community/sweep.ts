@@ -1,50 +1,76 @@
-import { Article } from './articles/article.model.js';
-import { finishArticleDeletion } from './articles/delete-article.js';
-import { Comment } from './comments/comment.model.js';
-import { finishComment } from './comments/finish-comment.js';
+import { Article } from './article.model.js';
+import { Comment } from './comment.model.js';
 import type { CommunityDeps } from './community-deps.js';
-import { finishHeart } from './hearts/finish-heart.js';
-import { Heart } from './hearts/heart.model.js';
+import { finishArticleDeletion } from './delete-article.js';
+import { finishComment } from './finish-comment.js';
+import { finishHeart } from './finish-heart.js';
+import { Heart } from './heart.model.js';
 
-/** Age, in ms, at which a mark is taken to be left by a crash and not by a call that is under way. */
+/** Age, ms, from which a mark counts as left by a crash, not by a call in progress. */
 const LEFT_BEHIND_MS = 5_000;
 
-type SweepParts = Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'trending' | 'logger'>;
+type SweepDeps = Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'trending' | 'logger'>;
 
 /**
- * @returns a function that finishes what a crash or a failing listener left unfinished: counts,
- *   announcements, deletions. The first run takes every mark, since whoever set them before this
- *   process began may be gone; redoing one that is still under way elsewhere changes nothing.
+ * @returns a function that finishes what a crash or a failed listener left unfinished: counts, announcements,
+ *   deletions. The first run takes every mark, as a process before this one may have set it; repeating what
+ *   another process is finishing changes nothing. The signal stops it after the current record.
  */
-export function createSweep(parts: SweepParts): (signal?: AbortSignal) => Promise<void> {
-  const { clock, trending, logger } = parts;
+export function createSweep(deps: SweepDeps): (signal?: AbortSignal) => Promise<void> {
+  const { clock, trending, logger } = deps;
   let first = true;
 
-  /** One record that cannot be finished must not keep the others from it. */
-  async function attempt(what: string, id: unknown, finish: () => Promise<unknown>): Promise<void> {
-    try {
-      await finish();
-    } catch (error) {
-      logger.warn({ err: error, id }, `a sweep could not finish ${what}; the next one tries again`);
+  /** Finishes marked records; one that cannot be finished does not stop the others. */
+  async function finishAll<T extends { _id: unknown }>(
+    what: string,
+    records: AsyncIterable<T>,
+    finish: (record: T) => Promise<unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    for await (const record of records) {
+      try {
+        await finish(record);
+      } catch (error) {
+        logger.warn(
+          { err: error, id: record._id },
+          `a sweep could not finish ${what}; the next one tries again`,
+        );
+      }
+      if (signal?.aborted) return;
     }
   }
 
   return async function sweep(signal) {
     const pending = { $exists: true, $lte: new Date(clock.now() - (first ? 0 : LEFT_BEHIND_MS)) };
-    for await (const { _id } of Article.find({ pending }, { _id: 1 }).lean().cursor()) {
-      await attempt('the deletion of an article', _id, () => finishArticleDeletion(_id));
+    const kinds = [
+      () =>
+        finishAll(
+          'the deletion of an article',
+          Article.find({ pending }, { _id: 1 }).lean().cursor(),
+          ({ _id }) => finishArticleDeletion(_id),
+          signal,
+        ),
+      () =>
+        finishAll(
+          'a comment',
+          Comment.find({ pending }).lean().cursor(),
+          (comment) => finishComment(deps, comment),
+          signal,
+        ),
+      () =>
+        finishAll(
+          'a heart',
+          Heart.find({ pending }).lean().cursor(),
+          (heart) => finishHeart(deps, heart),
+          signal,
+        ),
+      // Leaders also change when older hearts leave a window.
+      () => trending.announce(),
+    ];
+    for (const finishKind of kinds) {
+      await finishKind();
       if (signal?.aborted) return;
     }
-    for await (const comment of Comment.find({ pending }).lean().cursor()) {
-      await attempt('a comment', comment._id, () => finishComment(parts, comment));
-      if (signal?.aborted) return;
-    }
-    for await (const heart of Heart.find({ pending }).lean().cursor()) {
-      await attempt('a heart', heart.id, () => finishHeart(parts, heart));
-      if (signal?.aborted) return;
-    }
-    // Time itself makes leaders too: when older hearts leave a window, nobody calls.
-    await trending.announce();
     first = false;
   };
 }

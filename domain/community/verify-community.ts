@@ -1,14 +1,14 @@
 import { settled } from '../kernel/settle.js';
 import type { Check, Finding } from '../kernel/verification.js';
 import { checkSequence } from '../platform/sequence.model.js';
-import { Article } from './articles/article.model.js';
-import { finishArticleDeletion } from './articles/delete-article.js';
-import { Bookmark } from './bookmarks/bookmark.model.js';
-import { Comment } from './comments/comment.model.js';
+import { Article } from './article.model.js';
+import { Bookmark } from './bookmark.model.js';
+import { Comment } from './comment.model.js';
 import { type Counters, createCounters } from './counters.js';
-import { Heart, type HeartTarget } from './hearts/heart.model.js';
+import { finishArticleDeletion } from './delete-article.js';
+import { Heart, type HeartTarget } from './heart.model.js';
 
-/** Records looked at together. */
+/** Records per page. */
 const PAGE = 500;
 
 type Count = { _id: number; count: number };
@@ -35,7 +35,7 @@ async function countLiveComments(by: 'articleId' | 'parentId', ids: number[]): P
   );
 }
 
-/** What is left of deleted articles: hearts and bookmarks, by article. */
+/** Hearts and bookmarks that deleted articles still have, by article. */
 async function countLeftovers(ids: number[]): Promise<Map<number, number>> {
   const group = [
     { $match: { articleId: { $in: ids } } },
@@ -48,15 +48,14 @@ async function countLeftovers(ids: number[]): Promise<Map<number, number>> {
   return counts;
 }
 
-/** What a stored value says and what its records say; in one text, by what it is about. */
-type Disagreements = Map<string, string>;
+/** Stored values that contradict their records: a text by subject, such as `article 7 hearts`. */
+type Contradictions = Map<string, string>;
 
-function note(found: Disagreements, about: string, says: unknown, records: unknown): void {
-  if (says !== records) found.set(about, `${about}: ${says}, but its records say ${records}`);
+function compare(found: Contradictions, subject: string, stored: unknown, counted: unknown): void {
+  if (stored !== counted) found.set(subject, `${subject}: ${stored}, but its records say ${counted}`);
 }
 
-/** Names of what is about an article: `article 7 hearts`. */
-async function lookAtArticles(ids: number[]): Promise<Disagreements> {
+async function checkArticles(ids: number[]): Promise<Contradictions> {
   const articles = await Article.find({ _id: { $in: ids } }, { state: 1, hearts: 1, comments: 1 })
     .sort({ _id: 1 })
     .lean();
@@ -65,22 +64,23 @@ async function lookAtArticles(ids: number[]): Promise<Disagreements> {
     countLiveComments('articleId', ids),
     countLeftovers(articles.filter(({ state }) => state === 'deleted').map(({ _id }) => _id)),
   ]);
-  const found: Disagreements = new Map();
+  const found: Contradictions = new Map();
   for (const article of articles) {
     const { _id } = article;
     if (article.state === 'deleted') {
       const count = left.get(_id) ?? 0;
-      const about = `article ${_id} deletion`;
-      if (count > 0) found.set(about, `${about}: it was deleted, but ${count} hearts and bookmarks remain`);
+      const subject = `article ${_id} deletion`;
+      if (count > 0)
+        found.set(subject, `${subject}: it was deleted, but ${count} hearts and bookmarks remain`);
       continue;
     }
-    note(found, `article ${_id} hearts`, article.hearts, hearts.get(_id) ?? 0);
-    note(found, `article ${_id} comments`, article.comments, comments.get(_id) ?? 0);
+    compare(found, `article ${_id} hearts`, article.hearts, hearts.get(_id) ?? 0);
+    compare(found, `article ${_id} comments`, article.comments, comments.get(_id) ?? 0);
   }
   return found;
 }
 
-async function lookAtComments(ids: number[]): Promise<Disagreements> {
+async function checkComments(ids: number[]): Promise<Contradictions> {
   const comments = await Comment.find({ _id: { $in: ids } }, { articleId: 1, state: 1, hearts: 1 })
     .sort({ _id: 1 })
     .lean();
@@ -93,19 +93,19 @@ async function lookAtComments(ids: number[]): Promise<Disagreements> {
     ).lean(),
   ]);
   const liveArticles = new Set(articles.map(({ _id }) => _id));
-  const found: Disagreements = new Map();
+  const found: Contradictions = new Map();
   for (const { _id, articleId, state, hearts: stored } of comments) {
-    // A deleted article's comments are shown nowhere.
+    // A deleted article's comments are not shown.
     if (!liveArticles.has(articleId)) continue;
-    if (state === 'live') note(found, `comment ${_id} hearts`, stored, hearts.get(_id) ?? 0);
-    else note(found, `comment ${_id} state`, state, replies.get(_id) ? 'flagged' : 'gone');
+    if (state === 'live') compare(found, `comment ${_id} hearts`, stored, hearts.get(_id) ?? 0);
+    else compare(found, `comment ${_id} state`, state, replies.get(_id) ? 'flagged' : 'gone');
   }
   return found;
 }
 
-/** What mends a disagreement of this name. */
-async function mend(counters: Counters, about: string): Promise<void> {
-  const [kind, id, what] = about.split(' ');
+/** Repairs the stored value of a subject. */
+async function mend(counters: Counters, subject: string): Promise<void> {
+  const [kind, id, what] = subject.split(' ');
   const no = Number(id);
   if (what === 'deletion') await finishArticleDeletion(no);
   else if (what === 'comments') await counters.articleComments(no);
@@ -114,16 +114,16 @@ async function mend(counters: Counters, about: string): Promise<void> {
   else await counters.commentHearts(no);
 }
 
-/** Articles or comments: their numbers alone are asked for. */
+/** Articles or comments: only their numbers are used. */
 type Numbered = typeof Article;
 
-/** Goes through all records of a kind in pages. */
-function checkPages(model: Numbered, look: (ids: number[]) => Promise<Disagreements>): Check {
+/** Checks all records of a kind page by page. */
+function checkPages(model: Numbered, check: (ids: number[]) => Promise<Contradictions>): Check {
   const counters = createCounters();
-  const numberOf = (about: string) => Number(about.split(' ')[1]);
+  const numberOf = (subject: string) => Number(subject.split(' ')[1]);
   return {
     size: () => model.countDocuments({}),
-    async *run(looked): AsyncGenerator<Finding> {
+    async *run(checked): AsyncGenerator<Finding> {
       for (let after = 0; ; ) {
         const page = await model
           .find({ _id: { $gt: after } }, { _id: 1 })
@@ -132,19 +132,19 @@ function checkPages(model: Numbered, look: (ids: number[]) => Promise<Disagreeme
           .lean();
         const last = page.at(-1);
         if (!last) return;
-        const found = await look(page.map(({ _id }) => _id));
-        const standing = await settled(found, (about) => look([...new Set(about.map(numberOf))]));
-        for (const [about, text] of standing) yield { text, mend: () => mend(counters, about) };
+        const found = await check(page.map(({ _id }) => _id));
+        const persistent = await settled(found, (subjects) => check([...new Set(subjects.map(numberOf))]));
+        for (const [subject, text] of persistent) yield { text, mend: () => mend(counters, subject) };
         after = last._id;
-        looked(page.length);
+        checked(page.length);
       }
     },
   };
 }
 
 /**
- * The checks of this area: heart and comment counts, the state of deleted comments, what hangs on
- * deleted articles, and the sequences of numbers.
+ * The area's checks: heart and comment counts, the state of deleted comments, leftovers of deleted articles,
+ * and the sequences.
  */
 export function checkCommunity(): Check[] {
   const highest = async (model: Numbered) => {
@@ -153,8 +153,8 @@ export function checkCommunity(): Check[] {
   };
   const comments = Comment as unknown as Numbered;
   return [
-    checkPages(Article, lookAtArticles),
-    checkPages(comments, lookAtComments),
+    checkPages(Article, checkArticles),
+    checkPages(comments, checkComments),
     checkSequence('article', () => highest(Article)),
     checkSequence('comment', () => highest(comments)),
   ];

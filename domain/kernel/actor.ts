@@ -1,6 +1,6 @@
 export type Role = 'USER' | 'ADMIN';
 
-/** The member on whose behalf something is done: what every use case is told about its caller. */
+/** The member on whose behalf a use case runs. */
 export interface Actor {
   readonly no: number;
   readonly email: string;

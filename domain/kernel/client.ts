@@ -1,26 +1,26 @@
 import { isIPv6 } from 'node:net';
 
-/** The program at the other end: what links a call without a token to an earlier authenticated one. */
+/** The calling program; links a call without a token to an earlier authenticated one. */
 export interface Client {
   /** IP address; from X-Forwarded-For only behind a trusted proxy. */
   readonly address: string;
   readonly userAgent: string;
   /**
-   * Set where a proxy that is not one of ours passed the call on: the address is then the proxy's, shared
-   * by everybody behind it, and tells nobody apart.
+   * Set if an untrusted proxy forwarded the call: the address is then the proxy's and identifies nobody
+   * behind it.
    */
   readonly proxied?: true;
 }
 
-/** An IPv4 address that came in through an IPv6 socket, as Node writes it. */
+/** An IPv4-mapped IPv6 address, as Node writes it. */
 const MAPPED = /^::ffff:(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /**
- * An address in its one spelling: an IPv4 address that came in through an IPv6 socket as plain IPv4, an
- * IPv6 address shortened (RFC 5952). uWebSockets.js writes all eight groups out and Node does not.
+ * The canonical form of an address: IPv4-mapped ones as IPv4, IPv6 shortened (RFC 5952). uWebSockets.js
+ * writes all eight groups, Node does not.
  */
 function plainAddress(address: string): string {
-  // Nearly every address is one of these two, and both are read at every request.
+  // The fast paths: nearly every request has one of these two.
   if (!address.includes(':')) return address;
   if (MAPPED.test(address)) return address.slice('::ffff:'.length);
   if (!isIPv6(address) || address.includes('%')) return address;
@@ -31,18 +31,18 @@ function plainAddress(address: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** The address that the outermost of our own proxies saw. */
+/** The address seen by the outermost of our proxies. */
 function forwardedAddress(remote: string, forwardedFor: string, hops: number): string {
   const chain = [...forwardedFor.split(',').map((part) => part.trim()), remote].filter(Boolean);
   return chain[Math.max(0, chain.length - 1 - hops)] ?? remote;
 }
 
 /**
- * Who is calling, the same for both ports so that they agree on it.
+ * Identifies the caller, in the same way for both ports.
  *
- * @param remote the peer of the connection
- * @param forwardedFor the X-Forwarded-For header: each proxy appended the peer it saw
- * @param hops how many proxies in front are ours; only what those appended is believed
+ * @param remote the peer's address
+ * @param forwardedFor the X-Forwarded-For header, to which each proxy appends its peer
+ * @param hops trusted proxies in front; only the addresses they appended are used
  */
 export function identifyClient(
   remote: string,

@@ -1,4 +1,4 @@
-/** Where the domain reads the time, so that tests can move it. */
+/** The domain's time, which tests can set. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;

@@ -1,9 +1,9 @@
 /**
- * What areas tell each other after a write is safe. An event carries ids and the few values its
- * listeners show; the record itself stays where it was written.
+ * What areas publish for each other after a write is acknowledged: ids, and the few values that listeners
+ * show.
  */
 export interface DomainEvents {
-  /** A live comment or reply was stored. `recipientNo` wrote what it answers. */
+  /** A comment or reply was stored. `recipientNo` is the author of what it answers. */
   'comment.created': {
     commentId: number;
     articleId: number;
@@ -12,9 +12,9 @@ export interface DomainEvents {
     kind: 'comment' | 'recomment';
     context: string;
   };
-  /** An article leads the hearts of the last 24 hours or 7 days. */
+  /** An article has the most hearts of the last 24 hours or 7 days. */
   'article.leading': { articleId: number; authorNo: number; title: string; window: 'hot' | 'weekly' };
-  /** A message was stored whose recipient is not in the room. */
+  /** A message was stored while its recipient was not in the room. */
   'message.unseen': {
     messageId: string;
     chatNo: number;
@@ -28,26 +28,21 @@ export interface DomainEvents {
 
 type Listener<K extends keyof DomainEvents> = (event: DomainEvents[K]) => Promise<void>;
 
-/** The in-process bus between areas. */
-export interface EventBus {
-  on<K extends keyof DomainEvents>(name: K, listener: Listener<K>): void;
-  /**
-   * Tells every listener and resolves when all are done. A caller that recorded the cause with its
-   * own write clears that record only after this resolves; when it rejects, a later sweep announces
-   * the same event again, so listeners are idempotent.
-   */
-  publish<K extends keyof DomainEvents>(name: K, event: DomainEvents[K]): Promise<void>;
-}
-
-/** @returns a bus with no listeners */
-export function createEventBus(): EventBus {
+/** Connects the areas within a process. @returns a bus without listeners */
+export function createEventBus() {
   const listeners = new Map<string, Listener<never>[]>();
   return {
-    on(name, listener) {
+    on<K extends keyof DomainEvents>(name: K, listener: Listener<K>): void {
       listeners.set(name, [...(listeners.get(name) ?? []), listener as Listener<never>]);
     },
-    async publish(name, event) {
+    /**
+     * Resolves when all listeners are done. A caller that marked its record as unannounced clears the mark
+     * after that; if this rejects, a sweep publishes the event again, so listeners must be idempotent.
+     */
+    async publish<K extends keyof DomainEvents>(name: K, event: DomainEvents[K]): Promise<void> {
       await Promise.all((listeners.get(name) ?? []).map((listener) => listener(event as never)));
     },
   };
 }
+
+export type EventBus = ReturnType<typeof createEventBus>;

@@ -1,12 +1,12 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** Random bytes of one id, and of how many ids are made at once: the call is dear, not the bytes. */
+/** Random bytes are drawn for 256 ids at a time: the system call dominates. */
 const BYTES = 16;
 const pool = new Uint8Array(BYTES * 256);
 let used = pool.length;
 
-/** Random bytes that nobody has had. They are good until the next call of this function. */
+/** Unused random bytes, valid until the next call. */
 function freshBytes(): Uint8Array {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -17,8 +17,8 @@ function freshBytes(): Uint8Array {
 }
 
 /**
- * A new message id: a UUIDv7 (RFC 9562), so time-ordered and, with 74 random bits, unguessable.
- * Unguessable matters: holding a message id is the proof of having received it (contract, section 4).
+ * A new message id, a UUIDv7 (RFC 9562): time-ordered and, with 74 random bits, unguessable, as knowing an
+ * id proves having received the message (contract, section 4).
  */
 export function newMessageId(): string {
   return v7({ random: freshBytes() });

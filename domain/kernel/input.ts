@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { AppError } from './errors.js';
 
-/** Digits alone: no sign, blank, point or exponent. */
+/** Digits only: no sign, blank, point or exponent. */
 const DIGITS = /^\d+$/;
 
 const INEXACT = 'must be a whole number below 2^53';
 
 /**
- * A whole number in a body, exact in JSON. Text of digits counts as that number: the legacy app sends
- * its numbers so. (contract, section 2)
+ * A whole number in a body, exact in JSON. Digits as text are accepted: the legacy app sends its numbers so.
+ * (contract, section 2)
  *
- * @param min smallest accepted, 0 or 1
- * @param max largest accepted; up to 2^53 - 1 unless given
+ * @param max default 2^53 - 1
  */
 export function wholeNumber(min: 0 | 1 = 0, max?: number) {
   const number = z
@@ -23,24 +22,24 @@ export function wholeNumber(min: 0 | 1 = 0, max?: number) {
   );
 }
 
-/** A record's number in a body. */
+/** A record's number, in a body. */
 export const id = wholeNumber(1);
 
-/** The same as decimal text in a path or query: digits alone, no sign, no leading zero, no exponent. */
+/** A record's number, in a path or query: decimal digits without a leading zero. */
 export const pathId = z
   .string('must be sent once')
   .regex(/^[1-9]\d{0,15}$/, 'must be a positive whole number')
   .transform(Number)
   .refine(Number.isSafeInteger, INEXACT);
 
-/** In a Unicode-aware expression a surrogate matches only where its partner is missing. */
+/** In a Unicode-aware expression, matches only surrogates without their partner. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * Text of a person. Lone surrogates are refused because UTF-8 cannot store them: they would come
- * back as other characters than were sent.
+ * Text written by a person. Lone surrogates are refused: UTF-8 cannot represent them, so other characters
+ * would come back.
  *
- * @param max longest accepted, in UTF-16 code units
+ * @param max in UTF-16 code units
  */
 export function text(max: number, min = 1) {
   return z
@@ -51,11 +50,11 @@ export function text(max: number, min = 1) {
     .refine((value) => min === 0 || value.trim().length > 0, 'must not be blank');
 }
 
-/** How many faults one answer names: enough to mend a form, too few to be used as an amplifier. */
+/** Faults per response: enough to correct a form, too few for an amplification attack. */
 const MAX_FAULTS = 10;
 
-/** What raw input holds at the path of a fault; undefined where nothing was sent. */
-function sentAt(raw: unknown, path: PropertyKey[]): unknown {
+/** The value at a path of the raw input. */
+function valueAt(raw: unknown, path: PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, part) =>
       typeof value === 'object' && value !== null && Object.hasOwn(value, part)
@@ -65,7 +64,7 @@ function sentAt(raw: unknown, path: PropertyKey[]): unknown {
   );
 }
 
-/** What is wrong with a value. zod itself says of a missing one what it would say of a wrong one. */
+/** Describes a fault. zod's message for a missing value is that for a wrong one. */
 function faultOf(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return 'is missing';
   const isWhole = issue.path.length === 0 && issue.code === 'invalid_type' && issue.expected === 'object';
@@ -73,9 +72,9 @@ function faultOf(issue: z.core.$ZodIssue, value: unknown): string {
 }
 
 /**
- * Checks raw input and returns the parsed value, the only form that goes further in.
+ * Validates raw input; only the parsed value is passed on.
  *
- * @param where what the input is called in a fault that concerns the whole of it, e.g. `body`
+ * @param where name of the input in faults that concern all of it, such as `body`
  * @throws AppError INVALID_INPUT with one text per fault, `field: what is wrong`
  */
 export function parseInput<T extends z.ZodType>(schema: T, raw: unknown, where: string): z.output<T> {
@@ -85,7 +84,7 @@ export function parseInput<T extends z.ZodType>(schema: T, raw: unknown, where: 
     const path = issue.path.map((part, i) =>
       typeof part === 'number' ? `[${part}]` : i ? `.${String(part)}` : part,
     );
-    return `${path.join('') || where}: ${faultOf(issue, sentAt(raw, issue.path))}`;
+    return `${path.join('') || where}: ${faultOf(issue, valueAt(raw, issue.path))}`;
   });
   throw new AppError('INVALID_INPUT', faults);
 }

@@ -1,21 +1,15 @@
 const MINUTE_MS = 60_000;
 
-export interface LocalDateTime {
-  /** `2022-08-01T12:34:56.123456`: ISO 8601 local date-time without offset, six fraction digits. */
-  text(epochMs: number): string;
-  /** `[2022, 8, 1, 12, 34, 56]`: year, month (1-12), day, hour, minute, second. */
-  numbers(epochMs: number): [number, number, number, number, number, number];
-}
-
 /**
- * Writes instants as local date-times of one zone, as the interface wants them.
+ * Formats instants as local date-times of a zone.
  *
- * Intl is asked for the zone's offset once per quarter of an hour (offsets change at no finer step)
- * and the rest is arithmetic: formatting through Intl costs more than reading the record it dates.
+ * The zone's offset is read from Intl once per quarter of an hour (offsets change at no finer step) and
+ * cached: formatting by Intl costs more than reading the record.
  *
- * @param timeZone IANA name, for example `Asia/Seoul`; throws RangeError for an unknown one
+ * @param timeZone IANA name such as `Asia/Seoul`
+ * @throws RangeError for an unknown zone
  */
-export function createLocalDateTime(timeZone: string): LocalDateTime {
+export function createLocalDateTime(timeZone: string) {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
     hourCycle: 'h23',
@@ -43,8 +37,11 @@ export function createLocalDateTime(timeZone: string): LocalDateTime {
   }
 
   return {
-    text: (epochMs) => `${new Date(epochMs + offsetMs(epochMs)).toISOString().slice(0, -1)}000`,
-    numbers: (epochMs) => {
+    /** `2022-08-01T12:34:56.123456`: ISO 8601 without offset, six fraction digits. */
+    text: (epochMs: number): string =>
+      `${new Date(epochMs + offsetMs(epochMs)).toISOString().slice(0, -1)}000`,
+    /** `[2022, 8, 1, 12, 34, 56]`: year, month (1-12), day, hour, minute, second. */
+    numbers: (epochMs: number): [number, number, number, number, number, number] => {
       const local = new Date(epochMs + offsetMs(epochMs));
       return [
         local.getUTCFullYear(),
@@ -57,3 +54,5 @@ export function createLocalDateTime(timeZone: string): LocalDateTime {
     },
   };
 }
+
+export type LocalDateTime = ReturnType<typeof createLocalDateTime>;

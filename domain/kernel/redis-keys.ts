@@ -1,35 +1,35 @@
 /**
- * Every key and channel in Redis. One prefix tells ours from anybody else's on the same server:
- * channels know no database numbers.
+ * All keys and channels in Redis. The prefix separates them from others on the same server: channels are not
+ * separated by database number.
  */
 const PREFIX = 'adoption:';
 
 /**
- * Into how many groups rooms are put. A group is a Redis Cluster hash tag, so that one script may
- * touch many rooms of it at once; this many still spread evenly over any cluster's nodes.
+ * Groups of rooms. A group is a Redis Cluster hash tag, so that one script can work on many of its rooms;
+ * this number still spreads evenly over the nodes.
  */
 const ROOM_GROUPS = 256;
 
 export const redisKeys = {
-  /** There while a process is connected and may write. */
+  /** Exists while a process can write. */
   alive: (processId: string) => `${PREFIX}alive:${processId}`,
-  /** Number of the group a room is in: rooms of one group share a hash slot. */
+  /** The room's group: its rooms share a hash slot. */
   roomGroup: (chatNo: number) => chatNo % ROOM_GROUPS,
-  /** Sorted set of who is present in a room (domain/chat/presence.enter.lua tells its form). */
+  /** Sorted set of a room's present members; format: domain/chat/presence.lua. */
   presence: (chatNo: number) => `${PREFIX}presence:{${chatNo % ROOM_GROUPS}}:${chatNo}`,
-  /** Sorted set of the members bound to a client, by the time they were last seen. */
-  bindings: (clientHash: string) => `${PREFIX}bindings:${clientHash}`,
-  /** Beginning of one budget's counters. */
+  /** Sorted set of the members seen from a client, by time. */
+  recentClients: (clientHash: string) => `${PREFIX}bindings:${clientHash}`,
+  /** Prefix of a budget's counters. */
   rateLimit: (budget: string) => `${PREFIX}limit:${budget}`,
 };
 
 export const redisChannels = {
-  /** Notifications of one member, for their event streams; of nobody, the beginning of all these. */
-  wakeUps: (memberNo: number | '') => `${PREFIX}wake-ups:${memberNo}`,
-  /** Members who were taken out of a room on every process. */
+  /** A member's notifications, for their event streams; for '', the prefix of these channels. */
+  deliveries: (memberNo: number | '') => `${PREFIX}wake-ups:${memberNo}`,
+  /** Members removed from a room on every process. */
   presenceCleared: `${PREFIX}presence-cleared`,
-  /** A process's messages to itself, which prove that the path through Redis lives. */
+  /** A process's messages to itself, for the health check. */
   echo: (processId: string) => `${PREFIX}echo:${processId}`,
-  /** Beginning of the Socket.IO adapter's channels. */
+  /** Prefix of the Socket.IO adapter's channels. */
   sockets: `${PREFIX}sockets`,
 };

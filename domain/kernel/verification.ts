@@ -1,18 +1,18 @@
-/** Something stored that disagrees with the records it follows from. */
+/** A stored value that contradicts the records it is derived from. */
 export interface Finding {
-  /** One line: which record, what it says, and what the records say. */
+  /** One line: which record, its value, and what the records say. */
   text: string;
-  /** Brings it in line; may be called again. Absent where only a person can decide. */
+  /** Repairs it; repeatable. Absent if only a person can decide. */
   mend?: () => Promise<void>;
 }
 
 /**
- * A check of stored values against the records they follow from. It may run beside a working service:
- * what is only halfway through a write at that moment is no finding.
+ * A check of stored values against the records they are derived from. It may run beside a working service:
+ * writes in progress are not reported.
  */
 export interface Check {
-  /** How many records it looks at, about; for a progress bar. */
+  /** Approximate number of records to check, for a progress bar. */
   size(): Promise<number>;
-  /** @param looked told how many more records have been looked at */
-  run(looked: (count: number) => void): AsyncIterable<Finding>;
+  /** @param checked called with the number of records checked since the last call */
+  run(checked: (count: number) => void): AsyncIterable<Finding>;
 }

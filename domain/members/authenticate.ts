@@ -6,19 +6,18 @@ import type { MemberDirectory } from './member-directory.js';
 import { recordMember } from './record-member.js';
 import type { Claims } from './verify-token.js';
 
-/** Who calls, and until when the token speaks for them (epoch ms). */
+/** The caller, and the expiry of their token (epoch ms). */
 export interface Session {
   readonly actor: Actor;
   readonly expiresAt: number;
 }
 
-/** How long, in ms, a token that was accepted is accepted again without asking key and database. */
+/** Time, ms, for which an accepted token is not verified again. */
 const TRUSTED_MS = 10_000;
 
 /**
- * @returns a function that turns a token into its member. An accepted token is remembered for a few
- *   seconds: checking a signature costs more than most requests that carry it.
- * @throws AppError UNAUTHORIZED or TOKEN_EXPIRED (the returned function)
+ * @returns a function that resolves a token to its member and rejects with AppError UNAUTHORIZED or
+ *   TOKEN_EXPIRED. Accepted tokens are cached: verifying a signature costs more than most requests.
  */
 export function createAuthenticator(
   clock: Clock,

@@ -9,13 +9,13 @@ export interface TokenRequest {
   nickname?: string;
   profile?: string;
   role?: Role;
-  /** A span such as `12h`, as jose reads it. */
+  /** Lifetime in jose's syntax, such as `12h`. */
   ttl: string;
 }
 
 /**
  * Signs an access token with the configured HS256 secret.
- * @throws ConfigError where tokens are signed elsewhere (a public key or a key set is configured)
+ * @throws ConfigError if a public key or a key set is configured: the issuer signs then
  */
 export async function issueToken(config: Config, request: TokenRequest): Promise<string> {
   const secret = hmacSecret(config);

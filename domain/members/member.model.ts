@@ -8,10 +8,10 @@ export interface MemberRecord {
   nickname: string;
   profile: string;
   role: Role;
-  /** `iat` of the token the fields were last taken from, epoch seconds; older tokens change nothing. */
+  /** `iat` of the token that last set the fields, epoch seconds; older tokens change nothing. */
   claimsAt: number;
   createdAt: Date;
-  /** Set when the member has left: their tokens are refused. */
+  /** When the member left; their tokens are refused. */
   leftAt?: Date;
 }
 

@@ -2,21 +2,21 @@ import type { Actor, Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
-import { isDuplicateKey } from '../platform/mongo.js';
+import { isDuplicateKey } from '../platform/mongo/errors.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Member, type MemberRecord } from './member.model.js';
 
-/** What is known of a member from a token or an import. */
+/** A member's data from a token or an import. */
 export interface MemberFacts {
   email: string;
   nickname?: string;
   profile?: string;
   role?: Role;
-  /** Epoch seconds from which the facts date. */
+  /** Time of the data, epoch seconds. */
   issuedAt: number;
 }
 
-/** The public part of an address is all a member without a nickname has to be called by. */
+/** A member without a nickname is named by the local part of their address. */
 function nicknameFrom(email: string): string {
   return email.slice(0, email.indexOf('@')).slice(0, 50);
 }
@@ -26,7 +26,7 @@ export function toActor(member: MemberRecord): Actor {
   return { no: _id, email, nickname, profile, role };
 }
 
-/** The fields in which newer facts differ from the record; what the facts do not say stays as it is. */
+/** The fields that newer facts change; absent ones stay. */
 export function changesOf(member: MemberRecord, facts: MemberFacts): Partial<MemberRecord> {
   if (facts.issuedAt < member.claimsAt) return {};
   const changes: Partial<MemberRecord> = {};
@@ -42,29 +42,29 @@ const findMember = createGroupedReads(async (emails: string[]) => {
 });
 
 /**
- * Finds the member of an e-mail address, creating it at first sight and updating what has changed
- * since. Two first requests at the same instant make one member.
+ * Finds, creates or updates the member of an e-mail address. Two concurrent first requests create one
+ * member.
  *
- * @throws AppError UNAUTHORIZED when the member has left
+ * @throws AppError UNAUTHORIZED if the member has left
  */
 export async function recordMember(clock: Clock, facts: MemberFacts): Promise<Actor> {
   const found = await findMember(facts.email);
   if (!found) return createMember(clock, facts);
   if (found.leftAt) throw new AppError('UNAUTHORIZED', 'this member has left');
   const changes = changesOf(found, facts);
-  // The date is kept also where nothing differs: else facts older than these, but newer than the last
-  // change, would undo what these confirm.
+  // The time is stored even if nothing changes: else older facts, newer than the last change, would undo
+  // what these confirm.
   if (Object.keys(changes).length === 0 && facts.issuedAt <= found.claimsAt) return toActor(found);
   const { matchedCount } = await Member.updateOne(
     { _id: found._id, claimsAt: { $lte: facts.issuedAt } },
     { $set: { ...changes, claimsAt: facts.issuedAt } },
   );
-  // Newer facts came in meanwhile: they stand.
+  // Newer facts were stored meanwhile.
   if (matchedCount === 0) return recordMember(clock, facts);
   return toActor({ ...found, ...changes });
 }
 
-/** The record of a member who is seen for the first time. */
+/** The record of a new member. */
 export function newMember(clock: Clock, no: number, facts: MemberFacts): MemberRecord {
   return {
     _id: no,
@@ -83,7 +83,7 @@ async function createMember(clock: Clock, facts: MemberFacts): Promise<Actor> {
     await Member.create(member);
     return toActor(member);
   } catch (error) {
-    // Somebody else's first request created it in the meantime.
+    // Created by a concurrent request.
     if (isDuplicateKey(error)) return recordMember(clock, facts);
     throw error;
   }

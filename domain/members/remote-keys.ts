@@ -1,16 +1,17 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../kernel/clock.js';
+import { singleFlight } from '../platform/single-flight.js';
 
-/** Age, in ms, from which the set is fetched anew, so that a withdrawn key is not trusted for ever. */
+/** Age, ms, at which the set is fetched again, so that withdrawn keys expire. */
 const FRESH_MS = 10 * 60_000;
 
-/** Least time, in ms, between two fetches that a key id we do not know asks for. */
+/** Shortest time, ms, between fetches because of unknown key ids. */
 const UNKNOWN_KEY_COOL_DOWN_MS = 30_000;
 
-/** Least time, in ms, between two fetches while they fail. */
+/** Shortest time, ms, between failing fetches. */
 const FAILURE_COOL_DOWN_MS = 5_000;
 
-/** Longest time, in ms, a fetch may take. */
+/** Time limit of a fetch, ms. */
 const FETCH_MS = 3_000;
 
 async function fetchKeys(url: URL): Promise<JWTVerifyGetKey> {
@@ -20,47 +21,37 @@ async function fetchKeys(url: URL): Promise<JWTVerifyGetKey> {
     headers: { Accept: 'application/jwk-set+json, application/json' },
   });
   if (answer.status !== 200) throw new Error(`the key set answers ${answer.status}`);
-  // Throws for anything that is not a key set.
+  // Throws unless it is a key set.
   return createLocalJWKSet((await answer.json()) as JSONWebKeySet);
 }
 
 /**
- * The keys of a JSON Web Key Set at an address. The set that was read last stays in use while a new one
- * cannot be had, and neither an outage nor a flood of unknown key ids costs more than one fetch per
- * cool-down: jose's own remote set stops taking known keys once its ten minutes are over, and waits for
- * a fetch with every token while the address is down (fault 8).
+ * The keys of a JSON Web Key Set. The last set stays in use while no newer one can be fetched, and neither
+ * an outage nor a flood of unknown key ids causes more than one fetch per cool-down. jose's own remote set
+ * refuses known keys after ten minutes of outage and waits for a fetch with every token (fault 8).
  *
- * @throws whatever the first fetch threw, until one has succeeded (the returned function)
+ * @returns a function that rejects with the fetch's error until one has succeeded
  */
 export function createRemoteKeys(url: URL, clock: Clock): JWTVerifyGetKey {
   let keys: JWTVerifyGetKey | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let failedAt = Number.NEGATIVE_INFINITY;
   let failure: unknown;
-  let fetching: Promise<void> | undefined;
 
-  function refresh(): Promise<void> {
-    if (clock.now() < failedAt + FAILURE_COOL_DOWN_MS) return Promise.resolve();
-    fetching ??= fetchKeys(url)
-      .then(
-        (fetched) => {
-          keys = fetched;
-          fetchedAt = clock.now();
-        },
-        (error) => {
-          failure = error;
-          failedAt = clock.now();
-        },
-      )
-      .finally(() => {
-        fetching = undefined;
-      });
-    return fetching;
-  }
+  const refresh = singleFlight(async () => {
+    if (clock.now() < failedAt + FAILURE_COOL_DOWN_MS) return;
+    try {
+      keys = await fetchKeys(url);
+      fetchedAt = clock.now();
+    } catch (error) {
+      failure = error;
+      failedAt = clock.now();
+    }
+  });
 
   return async (header, token) => {
     if (!keys) await refresh();
-    // Nobody waits for a new set while there is an old one.
+    // In the background: the old set stays in use.
     else if (clock.now() >= fetchedAt + FRESH_MS) void refresh();
     if (!keys) throw failure;
     try {

@@ -1,11 +1,11 @@
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
-import { insertNew } from '../platform/inserts.js';
+import { insertNew } from '../platform/mongo/inserts.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Member, type MemberRecord } from './member.model.js';
 import { changesOf, type MemberFacts, newMember, toActor } from './record-member.js';
 
-/** What became of a member's facts; `left`: the member has left, and nothing was changed. */
+/** `left`: the member has left, and nothing was changed. */
 export interface SavedMember {
   actor: Actor;
   outcome: 'created' | 'updated' | 'unchanged' | 'left';
@@ -17,11 +17,11 @@ async function findByEmail(emails: string[]): Promise<Map<string, MemberRecord>>
 }
 
 /**
- * Creates and updates many members in a few writes; each member is written by one of them, so an
- * interruption leaves whole members, and repeating the call finishes it.
+ * Creates and updates members in a few writes, each member by one of them: an interruption leaves whole
+ * members, and repeating the call completes it.
  *
  * @param facts no e-mail address twice, in lower case
- * @returns what became of each, in the order of `facts`
+ * @returns the outcomes in order
  */
 export async function saveMembers(clock: Clock, facts: MemberFacts[]): Promise<SavedMember[]> {
   const known = await findByEmail(facts.map(({ email }) => email));
@@ -29,7 +29,7 @@ export async function saveMembers(clock: Clock, facts: MemberFacts[]): Promise<S
   const first = fresh.length > 0 ? await nextNumbers('member', fresh.length) : 0;
   const created = fresh.map((fact, i) => newMember(clock, first + i, fact));
   const refused = await insertNew(Member, created);
-  // Somebody's first request created these in the meantime.
+  // Created by their first requests meanwhile.
   const others = await findByEmail(refused.map(({ email }) => email));
   for (const [email, record] of others) known.set(email, record);
   const createdByEmail = new Map(created.map((record) => [record.email, record]));

@@ -6,54 +6,54 @@ import type { Clock } from '../kernel/clock.js';
 import type { Config } from '../platform/config.js';
 import { createRemoteKeys } from './remote-keys.js';
 
-/** How tokens are checked: a secret, for HS256 alone, or a public key (or where to find it) and the algorithms it is believed for. */
+/** A secret, for HS256 only, or a public key (or key set) and the algorithms it may be used with. */
 export type SigningKey = { secret: KeyObject } | { key: CryptoKey | JWTVerifyGetKey; algorithms: string[] };
 
-/** Signature algorithms of public keys; `none` and HMAC are never taken with one (RFC 8725, 3.1). */
+/** Algorithms of public keys; never `none` or HMAC (RFC 8725, 3.1). */
 const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /**
- * The secret that development generates under DATA_DIR and `npm run token` shares. Two processes
- * that start together agree on one: it is written aside and linked into place, so the file is there
- * whole or not at all, and the one that comes second reads the first one's.
+ * The development secret under DATA_DIR, shared with `npm run token`. Concurrently started processes agree
+ * on one: it is written to a temporary file and linked into place, so the file is never partial, and the
+ * second process reads the first one's.
  */
 function developmentSecret(dataDir: string): string {
   const path = join(dataDir, 'jwt-secret');
   if (!existsSync(path)) {
     mkdirSync(dataDir, { recursive: true });
-    const aside = `${path}.${process.pid}`;
-    writeFileSync(aside, randomBytes(48).toString('base64url'), { mode: 0o600 });
+    const temporary = `${path}.${process.pid}`;
+    writeFileSync(temporary, randomBytes(48).toString('base64url'), { mode: 0o600 });
     try {
-      linkSync(aside, path);
+      linkSync(temporary, path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     } finally {
-      unlinkSync(aside);
+      unlinkSync(temporary);
     }
   }
   return readFileSync(path, 'utf8').trim();
 }
 
-/** The HS256 secret of this configuration, or undefined where tokens are signed elsewhere. */
+/** The HS256 secret; undefined if a public key or a key set is configured. */
 export function hmacSecret(config: Config): Uint8Array | undefined {
   if (config.JWT_PUBLIC_KEY || config.JWKS_URL) return undefined;
   return new TextEncoder().encode(config.JWT_SECRET ?? developmentSecret(config.DATA_DIR));
 }
 
-/** Shortest RSA key that checks anything, in bits (RFC 7518, section 3.3). */
+/** Shortest allowed RSA key, bits (RFC 7518, section 3.3). */
 const MIN_RSA_BITS = 2_048;
 
-/** Imports a PEM public key for the first algorithm of ours that its type fits. */
+/** Imports a PEM public key for the first algorithm that fits its type. */
 async function importPem(pem: string): Promise<SigningKey> {
   for (const algorithm of ASYMMETRIC) {
     let key: CryptoKey;
     try {
       key = await importSPKI(pem, algorithm);
     } catch {
-      // Another type of key: the next algorithm may fit it.
+      // Another type of key.
       continue;
     }
-    // A shorter one is imported like any other, and then every single token is refused.
+    // jose imports a shorter key, but then refuses every token.
     const { modulusLength = MIN_RSA_BITS } = key.algorithm as { modulusLength?: number };
     if (modulusLength < MIN_RSA_BITS) {
       throw new Error(`JWT_PUBLIC_KEY: an RSA key needs ${MIN_RSA_BITS} bits, this one has ${modulusLength}`);
@@ -63,7 +63,7 @@ async function importPem(pem: string): Promise<SigningKey> {
   throw new Error('JWT_PUBLIC_KEY: not a public key of type RSA, EC (P-256) or Ed25519');
 }
 
-/** @returns the key of this configuration: exactly one of secret, PEM and JWKS */
+/** The configured key: a secret, PEM or JWKS. */
 export async function loadSigningKey(config: Config, clock: Clock): Promise<SigningKey> {
   if (config.JWT_PUBLIC_KEY) return importPem(config.JWT_PUBLIC_KEY);
   if (config.JWKS_URL) {

@@ -2,7 +2,7 @@ import type { Check } from '../kernel/verification.js';
 import { checkSequence } from '../platform/sequence.model.js';
 import { Member } from './member.model.js';
 
-/** The checks of this area: member numbers. */
+/** The area's checks: member numbers. */
 export function checkMembers(): Check[] {
   return [
     checkSequence('member', async () => {

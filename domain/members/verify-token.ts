@@ -14,19 +14,19 @@ import { AppError } from '../kernel/errors.js';
 import type { Config } from '../platform/config.js';
 import type { SigningKey } from './signing-key.js';
 
-/** What a valid token says. */
+/** The claims of a valid token. */
 export interface Claims {
   email: string;
   nickname?: string;
   profile?: string;
   role?: Role;
-  /** Epoch seconds; 0 where the token does not say. */
+  /** Epoch seconds; 0 if missing. */
   issuedAt: number;
   /** Epoch seconds. */
   expiresAt: number;
 }
 
-/** Longest token looked at, in characters: larger than any real one, small enough to hash at leisure. */
+/** Longest accepted token, characters: longer than any real one, but cheap to hash. */
 const MAX_TOKEN_LENGTH = 8_192;
 
 const text = (max: number) => z.string().trim().min(1).max(max).optional().catch(undefined);
@@ -57,7 +57,7 @@ function readClaims(payload: JWTPayload): Claims {
   };
 }
 
-/** A refused token as the client reads it; the reason is said where it helps, never what we expected. */
+/** The error for a refused token: names the reason if that helps, never the expected value. */
 function refusal(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof errors.JWTExpired) return new AppError('TOKEN_EXPIRED', [], { cause: error });
@@ -70,20 +70,20 @@ function refusal(error: unknown): AppError {
 }
 
 /**
- * The token of an Authorization header: the raw token (legacy) or `Bearer TOKEN` (RFC 6750), the
- * scheme in any case.
+ * The token of an Authorization header: the bare token (legacy) or `Bearer TOKEN` (RFC 6750), the scheme
+ * case-insensitive.
  */
 export function tokenOf(header: string): string {
   return header.replace(/^Bearer +/i, '').trim();
 }
 
-/** The header of a token without a signature, as jose reads its claims from. */
+/** Header of an unsigned token, of which jose checks the claims only. */
 const UNSIGNED = Buffer.from('{"alg":"none"}').toString('base64url');
 
 /**
- * Checks an HS256 token by Node's own HMAC, in place, and leaves its claims to jose. jose's check of the
- * signature is WebCrypto's, a job on another thread: four times the CPU, for each of thousands of clients
- * that come back at once. (docs/performance.md)
+ * Verifies an HS256 token by Node's synchronous HMAC, and its claims by jose. jose's own verification uses
+ * WebCrypto on another thread: four times the CPU, for thousands of clients that reconnect at once.
+ * (docs/performance.md)
  *
  * @throws errors.JOSEError
  */
@@ -94,16 +94,16 @@ function verifyHmac(token: string, secret: KeyObject, options: JWTClaimVerificat
   if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
     throw new errors.JWSSignatureVerificationFailed();
   }
-  // Whoever knows the secret has written the header, and may have meant something that we do not do.
+  // The issuer may have asked for something we do not support.
   const { alg, crit } = decodeProtectedHeader(token);
   if (alg !== 'HS256' || crit !== undefined) throw new errors.JOSEAlgNotAllowed();
   return UnsecuredJWT.decode(`${UNSIGNED}${token.slice(token.indexOf('.'), end)}.`, options).payload;
 }
 
 /**
- * @returns a function that checks a token's signature, algorithm, times, issuer and audience and
- *   resolves to its claims. It rejects with UNAUTHORIZED or TOKEN_EXPIRED, whatever was wrong: a key
- *   set that cannot be fetched is the token's misfortune too (fault 8).
+ * @returns a function that verifies signature, algorithm, times, issuer and audience, and resolves to the
+ *   claims. It rejects with UNAUTHORIZED or TOKEN_EXPIRED only, also if the key set cannot be fetched
+ *   (fault 8).
  */
 export function createTokenVerifier(config: Config, signingKey: SigningKey, clock: Clock) {
   async function payloadOf(token: string): Promise<JWTPayload> {

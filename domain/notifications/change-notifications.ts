@@ -3,8 +3,8 @@ import { AppError } from '../kernel/errors.js';
 import { Notification } from './notification.model.js';
 
 /**
- * Of a chat only the latest notification is listed, so what is done to it is done to the older ones
- * of its room too: else deleting the one shown would bring up the one behind it.
+ * Applies a change also to older notifications of the same room: the list shows only the latest one of a
+ * chat, and deleting it would bring up the previous one.
  */
 async function changeWithOlder(
   memberNo: number,
@@ -20,7 +20,7 @@ async function changeWithOlder(
   );
 }
 
-/** @throws AppError NOTIFICATION_NOT_FOUND also for another member's */
+/** @throws AppError NOTIFICATION_NOT_FOUND, for another member's notification, too */
 export async function checkNotification(actor: Actor, notificationId: number): Promise<void> {
   const record = await Notification.findOne(
     { _id: notificationId, memberNo: actor.no, deleted: false },
@@ -31,9 +31,7 @@ export async function checkNotification(actor: Actor, notificationId: number): P
 }
 
 /**
- * Deletes several, or none: one that is not the caller's changes nothing. Repeats, and ones deleted
- * before, are no fault.
- *
+ * Deletes all of these, or none if one is not the caller's. Repeated and deleted ones are accepted.
  * @throws AppError NOTIFICATION_NOT_FOUND naming those that are not the caller's
  */
 export async function deleteNotifications(actor: Actor, ids: number[]): Promise<void> {

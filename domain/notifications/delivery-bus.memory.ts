@@ -2,7 +2,7 @@ import type { Delivery, DeliveryBus } from './delivery-bus.js';
 
 const READY = Promise.resolve();
 
-/** Wake-ups within one process. */
+/** Deliveries within one process. */
 export function createMemoryDeliveryBus(): DeliveryBus {
   const listeners = new Map<number, Set<(delivery: Delivery) => void>>();
 

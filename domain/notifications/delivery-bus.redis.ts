@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { NotificationView } from '../kernel/live.js';
 import { redisChannels } from '../kernel/redis-keys.js';
-import type { RedisConnection } from '../platform/redis.js';
-import type { DeliveryBus } from './delivery-bus.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
+import type { Delivery, DeliveryBus, Subscription } from './delivery-bus.js';
 import { createMemoryDeliveryBus } from './delivery-bus.memory.js';
 
-/** Longest time, in ms, a listener waits for its subscription: Redis may be frozen. */
+/** Longest time `ready` waits for Redis to confirm a subscription, ms: Redis may be frozen. */
 const READY_WITHIN_MS = 1_000;
 
 const number = z.int().nonnegative();
 
-/** What another process says. Anybody can publish: nothing is passed on that we would not have sent. */
+/** A message between processes. Anybody can publish to Redis: only what we would have sent is passed on. */
 const message = z.object({
-  /** The process that says it, which has told its own listeners itself. */
+  /** The process that published it, which has called its own listeners itself. */
   from: z.string(),
   delivery: z.object({
     memberNo: number,
@@ -30,10 +30,10 @@ const message = z.object({
   }),
 });
 
-/** Resolves with the promise, whatever becomes of it, or when the time (ms) is over. */
-function settled(promise: Promise<unknown>, withinMs: number): Promise<void> {
+/** Resolves when the promise is settled or the time (ms) is over. */
+function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, withinMs);
+    const timer = setTimeout(resolve, timeoutMs);
     const done = () => {
       clearTimeout(timer);
       resolve();
@@ -43,87 +43,98 @@ function settled(promise: Promise<unknown>, withinMs: number): Promise<void> {
 }
 
 /**
- * Wake-ups of all processes: one channel a member, subscribed to while somebody here listens. Listeners
- * here are told directly, so that they are while Redis is away, and only once.
+ * Deliveries across processes: one channel per member, subscribed to while somebody listens here. Local
+ * listeners are called directly, so that they receive deliveries while Redis is away, and each only once.
  */
-export function createRedisDeliveryBus(redis: RedisConnection): DeliveryBus {
-  const local = createMemoryDeliveryBus();
-  const publisher = redis.publisher();
-  const subscriber = redis.subscriber();
-  const prefix = Buffer.from(redisChannels.wakeUps(''));
-  /** Listeners of each member here. */
-  const wanted = new Map<number, number>();
-  /** Members whose channel we have subscribed to, and whether it stands. */
-  const standing = new Map<number, Promise<unknown>>();
+export class RedisDeliveryBus implements DeliveryBus {
+  readonly #redis: RedisConnection;
+  readonly #local = createMemoryDeliveryBus();
+  readonly #prefix = Buffer.from(redisChannels.deliveries(''));
+  /** Number of listeners here by member. */
+  readonly #listeners = new Map<number, number>();
+  /** By member: Redis's confirmation of the subscription to the member's channel. */
+  readonly #subscribed = new Map<number, Promise<unknown>>();
+  readonly #stopListening: () => void;
 
-  /** Brings one subscription in line with what is wanted. While Redis is away it waits for `back`. */
-  function align(memberNo: number): void {
+  constructor(redis: RedisConnection) {
+    this.#redis = redis;
+    redis.subscriber().on('messageBuffer', this.#onMessage);
+    this.#stopListening = redis.on('back', () => this.#alignAll());
+  }
+
+  publish(delivery: Delivery): void {
+    this.#local.publish(delivery);
+    const payload = JSON.stringify({ from: this.#redis.processId, delivery });
+    void this.#redis.publisher().publish(redisChannels.deliveries(delivery.memberNo), payload);
+  }
+
+  publishHere(delivery: Delivery): void {
+    this.#local.publish(delivery);
+  }
+
+  subscribe(memberNo: number, listener: (delivery: Delivery) => void): Subscription {
+    const local = this.#local.subscribe(memberNo, listener);
+    this.#count(memberNo, 1);
+    const subscribed = this.#subscribed.get(memberNo);
+    let ended = false;
+    return {
+      ready: subscribed ? settledWithin(subscribed, READY_WITHIN_MS) : local.ready,
+      end: () => {
+        if (ended) return;
+        ended = true;
+        local.end();
+        this.#count(memberNo, -1);
+      },
+    };
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.#listeners.clear();
+    this.#alignAll();
+    this.#redis.subscriber().off('messageBuffer', this.#onMessage);
+    this.#local.close();
+  }
+
+  #count(memberNo: number, change: 1 | -1): void {
+    const count = (this.#listeners.get(memberNo) ?? 0) + change;
+    if (count > 0) this.#listeners.set(memberNo, count);
+    else this.#listeners.delete(memberNo);
+    this.#align(memberNo);
+  }
+
+  #alignAll(): void {
+    for (const memberNo of new Set([...this.#listeners.keys(), ...this.#subscribed.keys()])) {
+      this.#align(memberNo);
+    }
+  }
+
+  /** Subscribes or unsubscribes as the member's listeners require; while Redis is away, once it is back. */
+  #align(memberNo: number): void {
+    const subscriber = this.#redis.subscriber();
     if (subscriber.status !== 'ready') return;
-    const channel = redisChannels.wakeUps(memberNo);
-    if (wanted.has(memberNo) && !standing.has(memberNo)) {
+    const channel = redisChannels.deliveries(memberNo);
+    const isWanted = this.#listeners.has(memberNo);
+    if (isWanted === this.#subscribed.has(memberNo)) return;
+    if (isWanted) {
       const subscribed = subscriber.subscribe(channel);
-      standing.set(memberNo, subscribed);
+      this.#subscribed.set(memberNo, subscribed);
       subscribed.catch(() => {
-        if (standing.get(memberNo) === subscribed) standing.delete(memberNo);
+        if (this.#subscribed.get(memberNo) === subscribed) this.#subscribed.delete(memberNo);
       });
-    } else if (!wanted.has(memberNo) && standing.has(memberNo)) {
-      standing.delete(memberNo);
+    } else {
+      this.#subscribed.delete(memberNo);
       void subscriber.unsubscribe(channel);
     }
   }
 
-  function onMessage(channel: Buffer, payload: Buffer): void {
-    if (!channel.subarray(0, prefix.length).equals(prefix)) return;
+  readonly #onMessage = (channel: Buffer, payload: Buffer): void => {
+    if (!channel.subarray(0, this.#prefix.length).equals(this.#prefix)) return;
     const { from, delivery } = message.parse(JSON.parse(payload.toString()));
-    if (from === redis.processId) return;
-    if (channel.toString() !== redisChannels.wakeUps(delivery.memberNo)) {
-      throw new Error('wake-ups: a delivery of another member');
+    if (from === this.#redis.processId) return;
+    if (channel.toString() !== redisChannels.deliveries(delivery.memberNo)) {
+      throw new Error('a delivery on the channel of another member');
     }
-    local.publish(delivery);
-  }
-
-  function alignAll(): void {
-    for (const memberNo of new Set([...wanted.keys(), ...standing.keys()])) align(memberNo);
-  }
-
-  subscriber.on('messageBuffer', onMessage);
-  const stopListening = redis.on('back', alignAll);
-
-  return {
-    publish(delivery) {
-      local.publish(delivery);
-      const said = JSON.stringify({ from: redis.processId, delivery });
-      void publisher.publish(redisChannels.wakeUps(delivery.memberNo), said);
-    },
-
-    publishHere: local.publish,
-
-    subscribe(memberNo, listener) {
-      const { end } = local.subscribe(memberNo, listener);
-      wanted.set(memberNo, (wanted.get(memberNo) ?? 0) + 1);
-      align(memberNo);
-      const subscribed = standing.get(memberNo);
-      let ended = false;
-      return {
-        ready: subscribed ? settled(subscribed, READY_WITHIN_MS) : Promise.resolve(),
-        end() {
-          if (ended) return;
-          ended = true;
-          end();
-          const left = (wanted.get(memberNo) ?? 1) - 1;
-          if (left > 0) wanted.set(memberNo, left);
-          else wanted.delete(memberNo);
-          align(memberNo);
-        },
-      };
-    },
-
-    close() {
-      stopListening();
-      wanted.clear();
-      alignAll();
-      subscriber.off('messageBuffer', onMessage);
-      local.close();
-    },
+    this.#local.publish(delivery);
   };
 }

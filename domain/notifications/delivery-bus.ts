@@ -1,6 +1,6 @@
 import type { NotificationView } from '../kernel/live.js';
 
-/** A stored notification on its way to whoever is listening for its member. */
+/** A stored notification on its way to the member's open event streams. */
 export interface Delivery {
   memberNo: number;
   /** Its number among the member's notifications. */
@@ -10,20 +10,19 @@ export interface Delivery {
 
 export interface Subscription {
   /**
-   * Resolves, soon and always, when deliveries of other processes arrive as well, or cannot arrive now.
-   * Who reads the database after that and then goes by the deliveries misses nothing but what is lost on
-   * the way; who reads it before may miss one that is written in between.
+   * Resolves, always and soon, when deliveries of other processes arrive, too, or cannot arrive now. Read the
+   * database after it, then follow deliveries: only lost pub/sub messages can be missed.
    */
   readonly ready: Promise<void>;
   end(): void;
 }
 
 /**
- * Wakes the open event streams of a member.
+ * Brings stored notifications to the member's open event streams, on every process.
  *
- * What an implementer owes: within one process deliveries of a member arrive in the order of
- * publishing, at once, each one once. Across processes one may be lost or late: a listener that sees a
- * jump in `n` reads what is missing from the database.
+ * Every implementation guarantees: within one process the deliveries of a member arrive at once, in the order
+ * of publishing, each once. Across processes one may be lost or late: a listener that sees a gap in `n` reads
+ * what is missing from the database.
  */
 export interface DeliveryBus {
   /** To listeners on every process. */

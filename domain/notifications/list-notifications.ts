@@ -2,14 +2,14 @@ import type { Actor } from '../kernel/actor.js';
 import type { NotificationView } from '../kernel/live.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { MemberDirectory } from '../members/index.js';
-import { readRecords } from '../platform/mongo.js';
+import { readRecords } from '../platform/mongo/records.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
 import { presentNotification } from './notification.presenter.js';
 
-/** Most notifications one list shows; older ones have had their time. */
+/** Most notifications in one list. */
 const MAX_LISTED = 1_000;
 
-/** Most records looked at for it: of a busy chat only the latest one is shown. */
+/** Most records read for a list, which shows only the latest one of each chat. */
 const MAX_READ = 10_000;
 
 /** Drops all but the newest chat notification of each room. (legacy) @param newestFirst in order of n */

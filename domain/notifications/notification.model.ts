@@ -1,6 +1,6 @@
 import { model, Schema } from 'mongoose';
 
-/** Every kind of notification there is. (contract, section 6) */
+/** All kinds of notifications. (contract, section 6) */
 export const notificationTypes = [
   'announcement',
   'documentHot',
@@ -28,7 +28,7 @@ export interface NotificationRecord {
   publishedAt: Date;
   checked: boolean;
   deleted: boolean;
-  /** What caused it: the same cause never notifies a member twice. */
+  /** Key of what led to it: the same cause never notifies a member twice. */
   cause: string;
   /** The room a chat notification is about. */
   chatNo?: number;

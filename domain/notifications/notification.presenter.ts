@@ -3,18 +3,18 @@ import type { NotificationView } from '../kernel/live.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { NotificationRecord } from './notification.model.js';
 
-/** What the origin is called where it is no member. */
+/** Origin of a notification that comes from no member. */
 const SERVICE_NAME = 'admin';
 
 /**
- * The page of the app that a notification leads to, with a leading slash: a relative path would resolve against
- * the page that shows it. Older records, and announcements, may hold one without.
+ * With a leading slash: a relative path would resolve against the page that shows it. Older records and
+ * announcements may lack the slash.
  */
 function pathOf(url: string): string {
   return url.startsWith('/') ? url : `/${url}`;
 }
 
-/** The documented record, the same for the list, the stream and the socket event. */
+/** The documented record, for the list, the stream and the socket event. */
 export function presentNotification(
   record: Omit<NotificationRecord, 'memberNo' | 'n' | 'cause' | 'chatNo'>,
   origin: Actor | undefined,

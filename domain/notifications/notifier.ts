@@ -1,10 +1,11 @@
 import type { Clock } from '../kernel/clock.js';
+import { Batcher } from '../platform/batcher.js';
 import { createCache } from '../platform/cache.js';
-import { insertInOrder, insertNew } from '../platform/inserts.js';
+import { insertEach, insertInOrder } from '../platform/mongo/inserts.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Notification, type NotificationRecord, type NotificationType } from './notification.model.js';
 
-/** A notification to be written. */
+/** A notification to be stored. */
 export interface NewNotification {
   memberNo: number;
   type: NotificationType;
@@ -12,52 +13,67 @@ export interface NewNotification {
   url: string;
   /** The member it comes from; 0 for the service itself. */
   originNo: number;
-  /** The same cause never notifies a member twice. */
+  /** A cause notifies a member once. */
   cause: string;
   chatNo?: number;
 }
 
-interface Waiting {
-  notice: NewNotification;
-  resolve(record: NotificationRecord | undefined): void;
-  reject(error: unknown): void;
+interface Pending {
+  notification: NewNotification;
+  /** The stored record; undefined if its cause has notified the member before; why it is unknown. */
+  outcome?: NotificationRecord | Error | undefined;
 }
 
-/** What waits for one member, in the order it came, with the records it becomes. */
+/** What a batch holds for one member, in order, with the records it becomes. */
 interface Run {
   memberNo: number;
-  items: Waiting[];
+  pending: Pending[];
   records: NotificationRecord[];
   /** How many of the records are stored: always the first ones. */
   stored: number;
-  /** Why the outcome of the others is unknown. */
-  error?: unknown;
+  /** Why it is unknown whether the others are. */
+  error?: Error;
 }
 
-/** Most notifications written at a time. */
+/** Most notifications stored at a time. */
 const MAX_GROUP = 1_000;
 
-/** Longest text shown, in UTF-16 code units: a notification is a hint, not the thing itself. */
+/** Members whose last number is remembered. */
+const MAX_MEMBERS = 100_000;
+
+/** Longest text shown, in UTF-16 code units: a notification leads to its subject, it does not repeat it. */
 const MAX_CONTENT = 200;
 
 function excerpt(text: string): string {
   if (text.length <= MAX_CONTENT) return text;
-  // Cut between characters, never inside a surrogate pair.
+  // Never cut inside a surrogate pair.
   return `${text.slice(0, MAX_CONTENT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
+/** Stores runs of one record each by one insert, in which a refused record does not delay the others. */
+async function storeSingles(runs: Run[]): Promise<void> {
+  try {
+    const records = runs.flatMap((run) => run.records);
+    for (const [i, outcome] of (await insertEach(Notification, records)).entries()) {
+      const run = runs[i] as Run;
+      if (outcome instanceof Error) run.error = outcome;
+      else run.stored = outcome ? 1 : 0;
+    }
+  } catch (error) {
+    for (const run of runs) run.error = error as Error;
+  }
+}
+
 /**
- * Stores runs of several records each by ordered inserts, so that none is stored behind a refused one:
- * a member's numbers get no hole. A run that is refused in its middle does not hold up those behind it.
+ * Stores runs of several records by ordered inserts, which store nothing after a refused record: a member's
+ * numbers get no gap. After a refused record the next insert continues with the following run.
  */
-async function storeRuns(runs: Run[]): Promise<void> {
+async function storeInOrder(runs: Run[]): Promise<void> {
   let left = runs;
   try {
     while (left.length > 0) {
-      let stored = await insertInOrder(
-        Notification,
-        left.flatMap(({ records }) => records),
-      );
+      const records = left.flatMap((run) => run.records);
+      let stored = await insertInOrder(Notification, records);
       const refused = left.findIndex((run) => {
         run.stored = Math.min(stored, run.records.length);
         stored -= run.stored;
@@ -66,137 +82,119 @@ async function storeRuns(runs: Run[]): Promise<void> {
       left = refused < 0 ? [] : left.slice(refused + 1);
     }
   } catch (error) {
-    for (const run of left) run.error = error;
-  }
-}
-
-/** Stores runs of one record each by one insert, in which a refused one does not hold up the others. */
-async function storeSingles(runs: Run[]): Promise<void> {
-  try {
-    const refused = new Set(
-      await insertNew(
-        Notification,
-        runs.flatMap(({ records }) => records),
-      ),
-    );
-    for (const run of runs) run.stored = run.records.some((record) => refused.has(record)) ? 0 : 1;
-  } catch (error) {
-    for (const run of runs) run.error = error;
+    for (const run of left) run.error = error as Error;
   }
 }
 
 /**
- * Writes notifications, those that wait at the same moment together.
+ * Stores notifications, those requested at the same moment together.
  *
- * Each member's `n` rises without gaps: a member's notices are numbered behind the last one, the unique
- * index (memberNo, n) refuses a number that another process took, and none is stored behind a refused one.
- *
- * @param deliver called with new records once they are stored, per member in the order of `n`
+ * Each member's `n` rises without gaps: new ones are numbered after the member's last one, the unique index
+ * (memberNo, n) refuses a number that another process has taken, and nothing is stored after a refused one.
  */
-export function createNotifier(clock: Clock, deliver: (records: NotificationRecord[]) => Promise<void>) {
-  const heads = createCache<number, number>(100_000);
-  let waiting: Waiting[] = [];
-  let running: Promise<void> | undefined;
+export class Notifier {
+  readonly #clock: Clock;
+  readonly #deliver: (records: NotificationRecord[]) => Promise<void>;
+  /** Each member's last number. */
+  readonly #lastNumbers = createCache<number, number>(MAX_MEMBERS);
+  readonly #batcher = new Batcher<NewNotification, NotificationRecord | undefined>(
+    (notifications) => this.#storeBatch(notifications),
+    { size: MAX_GROUP, concurrency: 1 },
+  );
 
-  /** The member's last number; undefined without any. */
-  async function headOf(memberNo: number): Promise<number | undefined> {
-    const known = heads.get(memberNo);
-    if (known !== undefined) return known;
-    const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
-    return last?.n;
+  /** @param deliver called with new records once they are stored, per member in order of `n` */
+  constructor(clock: Clock, deliver: (records: NotificationRecord[]) => Promise<void>) {
+    this.#clock = clock;
+    this.#deliver = deliver;
   }
 
-  async function numbered(group: Waiting[]): Promise<Run[]> {
-    const byMember = new Map<number, Waiting[]>();
-    for (const item of group) {
-      const { memberNo } = item.notice;
-      const items = byMember.get(memberNo);
-      if (items) items.push(item);
-      else byMember.set(memberNo, [item]);
-    }
-    const [firstId, numbers] = await Promise.all([
-      nextNumbers('notification', group.length),
-      Promise.all([...byMember.keys()].map(headOf)),
-    ]);
-    const publishedAt = new Date(clock.now());
-    let id = firstId;
-    return [...byMember].map(([memberNo, items], i) => {
-      let n = numbers[i] ?? 0;
-      const records = items.map(({ notice }) => recordOf(notice, id++, ++n, publishedAt));
-      return { memberNo, items, records, stored: 0 };
-    });
+  /** @returns the stored record, or undefined if this cause has notified the member before */
+  notify(notification: NewNotification): Promise<NotificationRecord | undefined> {
+    return this.#batcher.add(notification);
   }
 
-  function recordOf(notice: NewNotification, _id: number, n: number, publishedAt: Date): NotificationRecord {
-    const { memberNo, type, content, url, originNo, cause, chatNo } = notice;
-    return {
-      ...{ _id, memberNo, n, type, content: excerpt(content), url, originNo, publishedAt },
-      ...{ checked: false, deleted: false, cause },
-      ...(chatNo === undefined ? {} : { chatNo }),
-    };
+  /** Resolves when nothing waits to be stored. */
+  idle(): Promise<void> {
+    return this.#batcher.idle();
   }
 
-  /** Refused notices were written before (same cause), or their numbers are another process's: once more. */
-  async function settleRefused({ memberNo, items, stored }: Run): Promise<Waiting[]> {
-    const refused = items.slice(stored);
-    const causes = refused.map(({ notice }) => notice.cause);
-    try {
-      const existing = await Notification.find({ memberNo, cause: { $in: causes } }, { cause: 1 }).lean();
-      const known = new Set(existing.map(({ cause }) => cause));
-      for (const { notice, resolve } of refused) if (known.has(notice.cause)) resolve(undefined);
-      return refused.filter(({ notice }) => !known.has(notice.cause));
-    } catch (error) {
-      for (const { reject } of refused) reject(error);
-      return [];
-    }
+  async #storeBatch(notifications: NewNotification[]): Promise<Pending['outcome'][]> {
+    const all = notifications.map((notification): Pending => ({ notification }));
+    let left = all;
+    while (left.length > 0) left = await this.#store(left);
+    return all.map(({ outcome }) => outcome);
   }
 
-  async function writeGroup(group: Waiting[]): Promise<void> {
+  /** @returns those whose number another process has taken: they are stored under the next one */
+  async #store(pending: Pending[]): Promise<Pending[]> {
     let runs: Run[];
     try {
-      runs = await numbered(group);
+      runs = await this.#number(pending);
     } catch (error) {
-      for (const { reject } of group) reject(error);
-      return;
+      for (const one of pending) one.outcome = error as Error;
+      return [];
     }
     await Promise.all([
       storeSingles(runs.filter(({ records }) => records.length === 1)),
-      storeRuns(runs.filter(({ records }) => records.length > 1)),
+      storeInOrder(runs.filter(({ records }) => records.length > 1)),
     ]);
-    await deliver(runs.flatMap(({ records, stored }) => records.slice(0, stored)));
-    const again: Promise<Waiting[]>[] = [];
-    for (const run of runs) {
-      const { memberNo, items, records, stored, error } = run;
-      if (stored === records.length) heads.set(memberNo, records[stored - 1]?.n ?? 0);
-      else heads.delete(memberNo);
-      for (const [i, { resolve }] of items.slice(0, stored).entries()) resolve(records[i]);
-      if (error !== undefined) for (const { reject } of items.slice(stored)) reject(error);
-      else if (stored < records.length) again.push(settleRefused(run));
+    await this.#deliver(runs.flatMap(({ records, stored }) => records.slice(0, stored)));
+    return (await Promise.all(runs.map((run) => this.#settle(run)))).flat();
+  }
+
+  async #number(pending: Pending[]): Promise<Run[]> {
+    const byMember = new Map<number, Pending[]>();
+    for (const one of pending) {
+      const { memberNo } = one.notification;
+      const own = byMember.get(memberNo);
+      if (own) own.push(one);
+      else byMember.set(memberNo, [one]);
     }
-    waiting = [...(await Promise.all(again)).flat(), ...waiting];
+    const [firstId, lastNumbers] = await Promise.all([
+      nextNumbers('notification', pending.length),
+      Promise.all([...byMember.keys()].map((memberNo) => this.#lastNumberOf(memberNo))),
+    ]);
+    const publishedAt = new Date(this.#clock.now());
+    let _id = firstId;
+    return [...byMember].map(([memberNo, own], i) => {
+      let n = lastNumbers[i] as number;
+      const records = own.map(
+        ({ notification: { type, content, url, originNo, cause, chatNo } }): NotificationRecord => ({
+          ...{ _id: _id++, memberNo, n: ++n, type, content: excerpt(content), url, originNo, publishedAt },
+          ...{ checked: false, deleted: false, cause },
+          ...(chatNo === undefined ? {} : { chatNo }),
+        }),
+      );
+      return { memberNo, pending: own, records, stored: 0 };
+    });
   }
 
-  async function writeAll(): Promise<void> {
-    while (waiting.length > 0) await writeGroup(waiting.splice(0, MAX_GROUP));
-    running = undefined;
+  /** 0 for a member without notifications. */
+  async #lastNumberOf(memberNo: number): Promise<number> {
+    const known = this.#lastNumbers.get(memberNo);
+    if (known !== undefined) return known;
+    const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
+    return last?.n ?? 0;
   }
 
-  return {
-    /**
-     * @returns the stored record, or undefined when this cause has notified the member before
-     */
-    notify(notice: NewNotification): Promise<NotificationRecord | undefined> {
-      return new Promise((resolve, reject) => {
-        waiting.push({ notice, resolve, reject });
-        // All notices of one turn of the event loop go together.
-        running ??= new Promise<void>((turn) => setImmediate(turn)).then(writeAll);
-      });
-    },
-    /** Resolves when nothing is waiting any more. */
-    async idle(): Promise<void> {
-      await running;
-    },
-  };
+  /** Sets the outcomes of a run. @returns those that are to be stored under another number */
+  async #settle({ memberNo, pending, records, stored, error }: Run): Promise<Pending[]> {
+    for (const [i, record] of records.slice(0, stored).entries()) (pending[i] as Pending).outcome = record;
+    if (stored === records.length) {
+      this.#lastNumbers.set(memberNo, records.at(-1)?.n ?? 0);
+      return [];
+    }
+    this.#lastNumbers.delete(memberNo);
+    const rest = pending.slice(stored);
+    try {
+      if (error) throw error;
+      const causes = rest.map(({ notification }) => notification.cause);
+      const existing = await Notification.find({ memberNo, cause: { $in: causes } }, { cause: 1 }).lean();
+      const known = new Set(existing.map(({ cause }) => cause));
+      return rest.filter(({ notification }) => !known.has(notification.cause));
+    } catch (failure) {
+      for (const one of rest) one.outcome = failure as Error;
+      return [];
+    }
+  }
 }
-
-export type Notifier = ReturnType<typeof createNotifier>;

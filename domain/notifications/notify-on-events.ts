@@ -1,15 +1,18 @@
 import type { EventBus } from '../kernel/events.js';
-import type { Notifier } from './notifier.js';
+import type { NewNotification } from './notifier.js';
 
-/** What a chat notification shows for content that is not text. */
-const stands: Record<string, string> = { image: '[image]', picture: '[picture]', coords: '[location]' };
+/** What a chat notification shows in place of content that is not text. */
+const placeholders: Record<string, string> = { image: '[image]', picture: '[picture]', coords: '[location]' };
 
 /**
- * What happens elsewhere, turned into notifications. Every cause has a key, so that an event that is
- * announced again after a crash notifies nobody twice; nobody is told of what they did themselves.
- * (contract, section 6; the url forms are legacy)
+ * Turns domain events into notifications. The cause is a key, so that an event published again after a crash
+ * notifies nobody twice. Nobody is notified of their own doing. (contract, section 6; the url forms are
+ * legacy)
  */
-export function notifyOnEvents(events: EventBus, { notify }: Notifier): void {
+export function notifyOnEvents(
+  events: EventBus,
+  notify: (notification: NewNotification) => Promise<unknown>,
+): void {
   events.on('comment.created', async ({ commentId, articleId, authorNo, recipientNo, kind, context }) => {
     if (recipientNo === authorNo) return;
     await notify({
@@ -34,18 +37,16 @@ export function notifyOnEvents(events: EventBus, { notify }: Notifier): void {
     });
   });
 
-  events.on(
-    'message.unseen',
-    async ({ messageId, chatNo, saleNo, senderNo, recipientNo, content, contentType }) => {
-      await notify({
-        memberNo: recipientNo,
-        type: 'chat',
-        content: stands[contentType] ?? content,
-        url: `/chat/${chatNo}?adoptId=${saleNo}`,
-        originNo: senderNo,
-        cause: `message:${messageId}`,
-        chatNo,
-      });
-    },
-  );
+  events.on('message.unseen', async (message) => {
+    const { messageId, chatNo, saleNo, senderNo, recipientNo, content, contentType } = message;
+    await notify({
+      memberNo: recipientNo,
+      type: 'chat',
+      content: placeholders[contentType] ?? content,
+      url: `/chat/${chatNo}?adoptId=${saleNo}`,
+      originNo: senderNo,
+      cause: `message:${messageId}`,
+      chatNo,
+    });
+  });
 }

@@ -1,34 +1,35 @@
 import type { Logger } from '../platform/logger.js';
-import { aggregateRecords } from '../platform/mongo.js';
-import { createHoles, type Span } from './holes.js';
+import { aggregateRecords } from '../platform/mongo/records.js';
+import { SerialQueue } from '../platform/serial-queue.js';
+import { type IdRange, MissingIds } from './missing-ids.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
 
-/** How often, in ms, notifications written by other processes are looked for. */
+/** Interval between polls, ms. */
 const EVERY_MS = 5_000;
 
-/** Most numbers read at a time. */
+/** Most ids read at a time. */
 const PAGE = 5_000;
 
-/** Most records read whole and delivered at a time: others are served in between. */
-const PART = 1_000;
+/** Most records read and delivered at a time: others are served in between. */
+const BATCH = 1_000;
 
-/** Most spans of numbers asked for at a time. */
-const SPANS_AT_ONCE = 100;
+/** Most ranges of missing ids in one query. */
+const RANGES_PER_QUERY = 100;
 
-/** What notifications have in common that tell several members the same, as those of an announcement do. */
-export type SharedPart = Pick<
+/** What the notifications of one announcement have in common. */
+export type SharedFields = Pick<
   NotificationRecord,
   'type' | 'content' | 'url' | 'originNo' | 'publishedAt' | 'checked' | 'deleted'
 >;
 
-/** A notification that was written past this process. */
+/** A notification that this process has not delivered. */
 export interface MissedNotification extends Pick<NotificationRecord, '_id' | 'memberNo' | 'n'> {
-  /** The same object for all that were read together and say the same. */
-  shared: SharedPart;
+  /** The same object for all notifications read together that agree in it. */
+  shared: SharedFields;
 }
 
-/** The first numbers of those that match, lowest first, as one record: most looks find nothing to read but these. */
-async function numbersOf(match: object): Promise<number[]> {
+/** The first ids of records that match, lowest first, in one document: most polls read nothing else. */
+async function readIds(match: object): Promise<number[]> {
   const [all] = await aggregateRecords<{ ids: number[] }>(Notification, [
     { $match: match },
     { $sort: { _id: 1 } },
@@ -38,27 +39,24 @@ async function numbersOf(match: object): Promise<number[]> {
   return all?.ids ?? [];
 }
 
-const numbersAfter = (after: number) => numbersOf({ _id: { $gt: after } });
+const readIdsAfter = (after: number) => readIds({ _id: { $gt: after } });
 
-/** Numbers within any of these spans. */
-async function numbersWithin(spans: Span[]): Promise<number[]> {
+async function readIdsWithin(ranges: IdRange[]): Promise<number[]> {
   const found: number[] = [];
-  for (let i = 0; i < spans.length; i += SPANS_AT_ONCE) {
-    const some = spans.slice(i, i + SPANS_AT_ONCE);
-    found.push(
-      ...(await numbersOf({ $or: some.map(({ from, to }) => ({ _id: { $gte: from, $lte: to } })) })),
-    );
+  for (let i = 0; i < ranges.length; i += RANGES_PER_QUERY) {
+    const some = ranges.slice(i, i + RANGES_PER_QUERY);
+    found.push(...(await readIds({ $or: some.map(({ from, to }) => ({ _id: { $gte: from, $lte: to } })) })));
   }
   return found;
 }
 
 /**
- * The notifications of these numbers, lowest first. What they have in common comes once: an announcement
- * has a record for every member, and reading each of them whole was most of what delivering it cost.
+ * The notifications of these ids, lowest first. Shared fields are read once: an announcement has a record for
+ * every member, and reading each of them whole was most of the cost of delivering it.
  */
-async function readFound(ids: number[]): Promise<MissedNotification[]> {
+async function readMissed(ids: number[]): Promise<MissedNotification[]> {
   const groups = await aggregateRecords<{
-    _id: SharedPart;
+    _id: SharedFields;
     ids: number[];
     members: number[];
     numbers: number[];
@@ -94,74 +92,81 @@ async function readFound(ids: number[]): Promise<MissedNotification[]> {
 }
 
 /**
- * Finds notifications that were written past this process (by `npm run announce`, say), so that they
- * reach open streams and sockets within seconds without anybody telling us.
+ * Polls for notifications that were not pushed to this process, such as those of `npm run announce`, so that
+ * they reach open streams and sockets within seconds.
  *
- * A number is taken before its record is inserted, and the writer may stall in between: numbers that are
- * missing when a higher one is seen are looked for again (holes.ts).
- *
- * @param wasDelivered whether this process has delivered a record already
- * @param deliver called with those that it has not, in order of their numbers
+ * An id is taken before its record is inserted, and the writer may stall in between: ids that are missing
+ * when a higher one is seen are looked for again (missing-ids.ts).
  */
-export function createMissedPoll(
-  wasDelivered: (id: number) => boolean,
-  deliver: (found: MissedNotification[]) => Promise<void>,
-  logger: Logger,
-) {
-  const holes = createHoles();
-  let timer: NodeJS.Timeout | undefined;
-  let since = 0;
-  let running = Promise.resolve();
-  let stopped = false;
+export class MissedPoll {
+  readonly #wasDelivered: (id: number) => boolean;
+  readonly #deliver: (missed: MissedNotification[]) => Promise<void>;
+  readonly #logger: Logger;
+  readonly #missing = new MissingIds();
+  readonly #queue = new SerialQueue();
+  /** The highest id seen. */
+  #lastId = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
 
-  async function deliverMissed(numbers: number[]): Promise<void> {
-    const missed = numbers.filter((id) => !wasDelivered(id));
-    for (let from = 0; from < missed.length; from += PART) {
-      await deliver(await readFound(missed.slice(from, from + PART)));
-    }
+  /**
+   * @param wasDelivered whether this process has delivered a notification already
+   * @param deliver called with those that it has not, in order of their ids
+   */
+  constructor(
+    wasDelivered: (id: number) => boolean,
+    deliver: (missed: MissedNotification[]) => Promise<void>,
+    logger: Logger,
+  ) {
+    this.#wasDelivered = wasDelivered;
+    this.#deliver = deliver;
+    this.#logger = logger;
   }
 
-  /** Goes on behind these numbers, and keeps in mind which ones are missing among them. */
-  function goOn(numbers: number[]): void {
-    const now = performance.now();
-    for (const id of numbers) {
-      holes.add({ from: since + 1, to: id - 1 }, now);
-      since = id;
-    }
+  /** Notifications stored before are left to streams, which read them by themselves. */
+  async start(): Promise<void> {
+    const last = await Notification.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
+    // A writer may be stalling already.
+    this.#lastId = Math.max(0, (last?._id ?? 0) - PAGE);
+    this.#advance(await readIdsAfter(this.#lastId));
+    const fail = (error: unknown) =>
+      this.#logger.warn({ err: error }, 'a poll for missed notifications failed');
+    this.#timer = setInterval(() => this.#queue.add(() => this.#poll()).catch(fail), EVERY_MS);
   }
 
-  async function look(): Promise<void> {
-    const late = await numbersWithin(holes.spans(performance.now()));
-    await deliverMissed(late);
-    for (const id of late) holes.fill(id);
-    let numbers: number[];
+  /** Resolves when no poll is running any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#queue.add(async () => {});
+  }
+
+  async #poll(): Promise<void> {
+    const late = await readIdsWithin(this.#missing.ranges(performance.now()));
+    await this.#deliverMissed(late);
+    for (const id of late) this.#missing.remove(id);
+    let ids: number[];
     do {
-      numbers = await numbersAfter(since);
-      await deliverMissed(numbers);
-      goOn(numbers);
-      // A full page has more behind it: an announcement to everybody.
-    } while (numbers.length === PAGE && !stopped);
+      ids = await readIdsAfter(this.#lastId);
+      await this.#deliverMissed(ids);
+      this.#advance(ids);
+      // After a full page there may be more: an announcement to everybody.
+    } while (ids.length === PAGE && !this.#stopped);
   }
 
-  return {
-    /** From now on: what is stored already is history, which streams read by themselves. */
-    async start(): Promise<void> {
-      const last = await Notification.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
-      // Its writer may be stalling already when we begin.
-      since = Math.max(0, (last?._id ?? 0) - PAGE);
-      goOn(await numbersAfter(since));
-      timer = setInterval(() => {
-        running = running
-          .then(look)
-          .catch((error) =>
-            logger.warn({ err: error }, 'notifications of other processes were not looked for'),
-          );
-      }, EVERY_MS);
-    },
-    async stop(): Promise<void> {
-      stopped = true;
-      clearInterval(timer);
-      await running;
-    },
-  };
+  async #deliverMissed(ids: number[]): Promise<void> {
+    const missed = ids.filter((id) => !this.#wasDelivered(id));
+    for (let from = 0; from < missed.length; from += BATCH) {
+      await this.#deliver(await readMissed(missed.slice(from, from + BATCH)));
+    }
+  }
+
+  /** Remembers which ids are missing among and before these. */
+  #advance(ids: number[]): void {
+    const now = performance.now();
+    for (const id of ids) {
+      this.#missing.add({ from: this.#lastId + 1, to: id - 1 }, now);
+      this.#lastId = id;
+    }
+  }
 }

@@ -7,7 +7,7 @@ import { presentNotification } from './notification.presenter.js';
 /** Records in one page of a replay. */
 const PAGE = 500;
 
-/** A number from which a legacy event id `{memberNo}_{epoch ms}` is told from `{memberNo}_{n}`. */
+/** From here on the second half of an event id is not `n` but epoch ms, as in legacy ids. */
 const FIRST_EPOCH_MS = 1_000_000_000_000;
 
 /** The member's last number; 0 without any. */
@@ -16,9 +16,9 @@ async function lastNumber(memberNo: number): Promise<number> {
   return last?.n ?? 0;
 }
 
-/** The number that an event id stands for; undefined for one of another member, of the future, or of no form we know. */
+/** The number that an event id stands for; undefined for another member's, a future or an unknown one. */
 async function numberOf(memberNo: number, eventId: string, last: number): Promise<number | undefined> {
-  // The latest date of JavaScript is 8.64e15 ms: of 16 digits, some are no date.
+  // JavaScript's dates end at 8.64e15 ms: some numbers of 16 digits are no date.
   const match = /^(\d{1,15})_(\d{1,15})$/.exec(eventId);
   if (!match || Number(match[1]) !== memberNo) return undefined;
   const cursor = Number(match[2]);
@@ -30,10 +30,9 @@ async function numberOf(memberNo: number, eventId: string, last: number): Promis
 }
 
 /**
- * The number after which a stream replays everything. Of several event ids that a client sends the one
- * furthest on counts: the header of the usual browser polyfill stays what it was when the page was opened,
- * the query of a browser's own client does. Without an id that is known nothing is replayed.
- * (contract, section 6)
+ * The number after which a stream replays everything. Of several event ids the furthest one counts: the usual
+ * browser polyfill keeps sending the header, and the browser's own client the query, with which the page was
+ * opened. Without a valid id nothing is replayed. (contract, section 6)
  */
 export async function resumeAfter(memberNo: number, lastEventIds: readonly string[]): Promise<number> {
   const last = await lastNumber(memberNo);
@@ -42,10 +41,7 @@ export async function resumeAfter(memberNo: number, lastEventIds: readonly strin
   return known.length > 0 ? Math.max(...known) : last;
 }
 
-/**
- * The member's notifications after a number, in order, page by page; those deleted meanwhile are left
- * out.
- */
+/** The member's notifications after a number, in order, page by page, without deleted ones. */
 export async function* replayAfter(
   directory: MemberDirectory,
   localTime: LocalDateTime,

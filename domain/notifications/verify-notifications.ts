@@ -3,25 +3,25 @@ import type { Check, Finding } from '../kernel/verification.js';
 import { checkSequence } from '../platform/sequence.model.js';
 import { Notification } from './notification.model.js';
 
-/** Findings told one at a time where there are no more than this; of a wreck the beginning is enough. */
-const MAX_HOLES = 20;
+/** Most gaps reported for one member. */
+const MAX_GAPS = 20;
 
-/** Where the numbers of a member's notifications jump, one line each. */
-async function holesOf(memberNo: number): Promise<string[]> {
-  const holes: string[] = [];
+/** The gaps in a member's numbers, one line each. */
+async function gapsOf(memberNo: number): Promise<string[]> {
+  const gaps: string[] = [];
   let last = 0;
   for await (const { n } of Notification.find({ memberNo }, { n: 1 }).sort({ n: 1 }).lean().cursor()) {
-    if (n !== last + 1 && holes.length < MAX_HOLES) {
-      holes.push(`notifications of member ${memberNo}: number ${n} follows ${last}`);
+    if (n !== last + 1 && gaps.length < MAX_GAPS) {
+      gaps.push(`notifications of member ${memberNo}: number ${n} follows ${last}`);
     }
     last = n;
   }
-  return holes;
+  return gaps;
 }
 
 /**
- * Numbers a member's notifications 1, 2, 3 … again, in their order. Each moves down to a number that
- * is free by then, so the unique index holds at every moment and an interruption does no harm.
+ * Renumbers a member's notifications 1, 2, 3 … in their order. Each number moves down to one that is free by
+ * then, so the unique index holds throughout, and an interrupted run can be repeated.
  */
 async function renumber(memberNo: number): Promise<void> {
   const records = await Notification.find({ memberNo }, { n: 1 }).sort({ n: 1 }).lean();
@@ -38,7 +38,7 @@ const checkNumbers: Check = {
     let memberNo = 0;
     let last = 0;
     const fields = { memberNo: 1, n: 1 };
-    // In the order of an index: one pass over everything, and nothing to remember.
+    // One pass in the order of an index.
     for await (const record of Notification.find({}, fields).sort({ memberNo: 1, n: 1 }).lean().cursor()) {
       if (record.memberNo !== memberNo) last = 0;
       memberNo = record.memberNo;
@@ -47,14 +47,14 @@ const checkNumbers: Check = {
       looked(1);
     }
     for (const suspect of suspects) {
-      const look = async () => new Map((await holesOf(suspect)).map((text) => [text, text]));
-      const holes = await settled(await look(), look);
-      for (const text of holes.values()) yield { text, mend: () => renumber(suspect) };
+      const look = async () => new Map((await gapsOf(suspect)).map((text) => [text, text]));
+      const gaps = await settled(await look(), look);
+      for (const text of gaps.values()) yield { text, mend: () => renumber(suspect) };
     }
   },
 };
 
-/** The checks of this area: each member's numbers rise from 1 without holes, and the sequence is ahead. */
+/** The checks of this area: each member's numbers rise from 1 without gaps, and the sequence is ahead. */
 export function checkNotifications(): Check[] {
   return [
     checkNumbers,

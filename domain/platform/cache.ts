@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Keeps what was used last. lru-cache makes room for a number of entries at once, which for all caches of a
- * process is 10 MB and 45 ms of CPU time at its start; for a sum of sizes it does not.
+ * A least-recently-used cache. Limited by `maxSize`, not `max`, for which lru-cache allocates all entries in
+ * advance: for a process's caches 10 MB and 45 ms of CPU time at its start.
  *
  * @param max most entries
- * @param ttl how long, in ms, an entry is kept after it was set; 0: no limit
+ * @param ttl lifetime of an entry, ms; 0: unlimited
  */
 export function createCache<K extends string | number, V extends NonNullable<unknown>>(
   max: number,

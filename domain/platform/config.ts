@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
-import { parseRedisUrl } from './redis-url.js';
+import { parseRedisUrl } from './redis/url.js';
 
-/** A start that must not happen. `faults` holds one readable line per bad variable. */
+/** Invalid settings. `faults` has one line per variable. */
 export class ConfigError extends Error {
   readonly faults: string[];
   constructor(faults: string[]) {
@@ -14,7 +14,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Digits alone: a blank or `0x50` is a slip, not port 0 or 80. */
+/** Digits only: a blank or `0x50` is a mistake, not port 0 or 80. */
 const port = z
   .string()
   .regex(/^\d{1,5}$/, 'must be a port number from 0 to 65535')
@@ -49,12 +49,12 @@ const timeZone = z.string().refine((name) => {
   }
 }, 'must be an IANA time zone such as Asia/Seoul');
 
-/** `localhost:3000` is a URL too, of the scheme `localhost`; its origin is `null`, that of any sandboxed page. */
+/** `localhost:3000` is a URL of the scheme `localhost`; its origin is `null`, as that of any sandboxed page. */
 function isWebOrigin(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** `*`, or origins such as `https://app.example.org`, separated by commas. */
+/** `*`, or origins such as `https://app.example.org`, comma-separated. */
 const origins = z
   .string()
   .transform((text) =>
@@ -69,29 +69,28 @@ const origins = z
   )
   .transform((list) => list.map((origin) => (origin === '*' ? origin : new URL(origin).origin)));
 
-/** One entry per variable; README's table has the same rows in the same order. */
+/** The variables, in the order of README's table. */
 const schema = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
-  /** Address both ports bind. Loopback unless told otherwise: nothing is exposed by accident. */
+  /** Address that both ports bind to; loopback by default, so that nothing is exposed by accident. */
   HOST: z.string().default('127.0.0.1'),
-  /** REST, event streams, documents and demo; 0 takes a free port. */
+  /** REST, event streams, documents and demo; 0 picks a free port. */
   HTTP_PORT: port.default(8080),
-  /** Socket.IO; 0 takes a free port. */
+  /** Socket.IO; 0 picks a free port. */
   GATEWAY_PORT: port.default(8081),
   /** Folder of the embedded database and the development key. */
   DATA_DIR: z.string().default('.data'),
   /** MongoDB to use; unset: the embedded database. */
   MONGODB_URI: mongoUri.optional(),
   /**
-   * Redis that the processes share; unset: everything in one process. Also `rediss://` (TLS),
-   * `redis+sentinel://host:port,host:port/master` and `redis+cluster://host:port,host:port`.
+   * Redis shared by the processes; unset: everything in one process. Forms: redis/url.ts.
    */
   REDIS_URL: redisUrl.optional(),
   /** Channels of the Socket.IO adapter: `sharded` spreads them over the nodes of a Redis Cluster (Redis 7). */
   REDIS_ADAPTER: z.enum(['classic', 'sharded'], 'must be classic or sharded').default('classic'),
-  /** Whether a proxy sends all requests of a client to one gateway: then long-polling works with several. */
+  /** Whether a proxy keeps each client at one gateway, which long-polling needs with several. */
   GATEWAY_STICKY: onOff.default('off'),
-  /** Processes of each kind that `npm run cluster` starts. */
+  /** Processes that `npm run cluster` starts. */
   HTTP_INSTANCES: instances.default(2),
   GATEWAY_INSTANCES: instances.default(3),
   /** HS256 secret, 32 bytes or more (RFC 7518, section 3.2). */
@@ -107,35 +106,35 @@ const schema = z.object({
     .optional(),
   /** Address of a JSON Web Key Set (RFC 7517). */
   JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  /** Demanded `iss` claim. */
+  /** Required `iss` claim. */
   JWT_ISSUER: z.string().optional(),
-  /** Demanded `aud` claim. */
+  /** Required `aud` claim. */
   JWT_AUDIENCE: z.string().optional(),
-  /** Browser origins allowed to call; unset: pages of this machine (loopback, any port). */
+  /** Browser origins that may call; unset: pages of this machine (loopback, any port). */
   CORS_ORIGINS: origins.optional(),
-  /** Hops of trusted proxies in front, whose X-Forwarded-For is believed; `off` or 0 believes nobody. */
+  /** Number of trusted proxies in front, whose X-Forwarded-For is used; `off` is 0. */
   TRUST_PROXY: z
     .preprocess(
       (value) => ({ off: 0, on: 1 })[value as 'off' | 'on'] ?? value,
       z.coerce.number().int().min(0).max(10),
     )
     .default(0),
-  /** Zone of local date-times on the wire; the legacy app takes them for UTC. */
+  /** Zone of local date-times in responses; the legacy app assumes UTC. */
   TIME_ZONE: timeZone.default('UTC'),
   /** Who may push a message without a token: `bound` clients, nobody (`off`), anybody (`open`); unset: `bound`, in production `off`. */
   LEGACY_ANONYMOUS: z.enum(['bound', 'open', 'off'], 'must be bound, open or off').optional(),
-  /** The second switch that `open` needs in production. */
+  /** Confirms LEGACY_ANONYMOUS=open in production. */
   LEGACY_ANONYMOUS_OPEN_CONFIRMED: onOff.default('off'),
   /** Request, message and connection limits. */
   RATE_LIMIT: onOff.default('on'),
   /** Sample data on an empty database, and the demo page; unset: on with the embedded database. */
   DEMO: onOff.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  /** Bearer token demanded by /metrics; unset: open. */
+  /** Bearer token required by /metrics; unset: none. */
   METRICS_TOKEN: z.string().min(8, 'must be at least 8 characters').optional(),
-  /** Time over which a stopping process closes its connections one by one, in ms. */
+  /** Time over which a stopping process closes its connections, ms. */
   DRAIN_WINDOW_MS: z.coerce.number().int().min(0).max(300_000).default(2_000),
-  /** Time a stop may take before the process is ended, in ms. */
+  /** Longest time a stop may take, ms. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(10_000),
 });
 
@@ -149,10 +148,10 @@ export type Config = Readonly<
   }
 >;
 
-/** Names of all variables, for the documents and the check of `.env`. */
+/** Names of all variables. */
 export const variableNames = Object.keys(schema.shape);
 
-/** What production refuses that development allows. (contract, section 1) */
+/** Settings that only development allows. (contract, section 1) */
 function productionFaults(settings: Settings): string[] {
   if (settings.NODE_ENV !== 'production') return [];
   const faults: string[] = [];
@@ -172,7 +171,7 @@ function productionFaults(settings: Settings): string[] {
   return faults;
 }
 
-/** Lines of `.env` that name no variable of ours: most often a misspelling. */
+/** Unknown names in `.env`: usually misspelled. */
 function unknownFaults(file: Record<string, string>): string[] {
   return Object.keys(file)
     .filter((name) => !variableNames.includes(name))
@@ -180,15 +179,15 @@ function unknownFaults(file: Record<string, string>): string[] {
 }
 
 /**
- * Reads the configuration once, from the environment and then `.env` in the working folder.
+ * Reads the settings from the environment and then `.env`; the only place that reads the environment.
  *
- * @param env defaults to the environment of the process; the one place that reads it
+ * @param folder of `.env`
  * @throws ConfigError with one line per fault
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string = process.cwd()): Config {
   const path = resolve(folder, '.env');
   const file = existsSync(path) ? parseDotenv(readFileSync(path)) : {};
-  // A variable that is set to nothing counts as unset: `JWT_ISSUER=` in a file means "none".
+  // An empty value counts as unset: `JWT_ISSUER=` in a file means "none".
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...file, ...env })) if (value) given[name] = value;
 

@@ -1,9 +1,9 @@
 import { AppError } from '../kernel/errors.js';
-import { isMongoAway, isMongoFull } from './mongo.js';
+import { isMongoAway, isMongoFull } from './mongo/errors.js';
 
 /**
- * What a client is told of any thrown value: errors of the catalogue as they are, a database that is
- * away as 503, everything else as 500 without internals (which stay in `cause`, for the log).
+ * The error for the client: an AppError as it is, an unavailable database as 503, anything else as 500
+ * without internals, which are kept in `cause` for the log.
  */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;

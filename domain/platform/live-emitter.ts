@@ -1,6 +1,6 @@
 import { Server } from 'socket.io';
 import type { Live } from '../kernel/live.js';
-import type { RedisConnection } from './redis.js';
+import type { RedisConnection } from './redis/connection.js';
 import { type AdapterKind, createSocketAdapter } from './socket-adapter.js';
 import { createSocketLive } from './socket-live.js';
 

@@ -5,10 +5,9 @@ import pretty from 'pino-pretty';
 export type { Logger } from 'pino';
 
 /**
- * The process's log: JSON lines on stderr, or readable lines where stderr is a terminal. Standard
- * output stays free for what a command is asked to print.
+ * Logs JSON lines to stderr, readable ones if it is a terminal; stdout is for the output of commands.
  *
- * @param level pino's, from `fatal` to `trace`, or `silent`
+ * @param level of pino, from `fatal` to `trace`, or `silent`
  * @param name the kind of process, in every line
  */
 export function createLogger(level: string, name: string): Logger {
@@ -23,7 +22,7 @@ export function createLogger(level: string, name: string): Logger {
       pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' }),
     );
   }
-  // The descriptors of a worker are its manager's own; what the manager keeps of it goes through the stream.
+  // A worker's descriptor 2 is its manager's; what the manager records of the worker passes through the stream.
   if (cluster.isWorker) return pino(options, process.stderr);
   return pino(options, pino.destination({ fd: 2, sync: true }));
 }

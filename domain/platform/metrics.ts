@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom
 
 collectDefaultMetrics();
 
-/** One process's figures; every kind of process has those it needs. Names: docs in each `help`. */
+/** The process's metrics. */
 export const metrics = {
   httpRequests: new Histogram({
     name: 'http_request_duration_seconds',
@@ -75,7 +75,7 @@ export const metrics = {
   }),
 };
 
-/** The exposition text and its content type. */
+/** The metrics in Prometheus' text format. */
 export async function exposeMetrics(): Promise<{ contentType: string; text: string }> {
   return { contentType: register.contentType, text: await register.metrics() };
 }

@@ -8,18 +8,18 @@ const Milestone = model(
   ),
 );
 
-/** Work that is done once in a database's life. */
+/** Work done once per database. */
 export type MilestoneName = 'sample-data';
 
 export type MilestoneState = 'begun' | 'done';
 
-/** How far a piece of work got, by whatever process; undefined when it never began. */
+/** Progress of the work, by any process; undefined if it never began. */
 export async function milestoneState(name: MilestoneName): Promise<MilestoneState | undefined> {
   const record = await Milestone.findById(name).lean();
   return record?.state;
 }
 
-/** Records how far a piece of work got. `begun` goes before its first write, `done` behind its last. */
+/** Records progress: `begun` before the first write, `done` after the last. */
 export async function reachMilestone(name: MilestoneName, state: MilestoneState): Promise<void> {
   await Milestone.updateOne({ _id: name }, { $set: { state } }, { upsert: true });
 }

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder of package.json. Files that are served as they are written (pages, styles, scripts) are
- * found from here, because the compiled code that serves them lives in another folder than they do.
+ * The folder of package.json. Pages, styles and scripts are read from here, as compiled code is in another
+ * folder than they are.
  */
 export function projectRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));

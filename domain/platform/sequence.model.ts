@@ -12,11 +12,10 @@ const Sequence = model(
 export type SequenceName = 'member' | 'article' | 'comment' | 'adoption' | 'room' | 'notification';
 
 /**
- * Takes the next numbers of a kind of record. Numbers rise and are never given twice; one that was
- * taken for a record that then failed stays unused.
+ * Takes the next numbers of a sequence. Numbers rise and are never given twice; those of records that fail
+ * stay unused.
  *
- * @param count how many to take
- * @returns the first of them
+ * @returns the first of `count` numbers
  */
 export async function nextNumbers(name: SequenceName, count = 1): Promise<number> {
   const after = await Sequence.findOneAndUpdate(
@@ -27,22 +26,21 @@ export async function nextNumbers(name: SequenceName, count = 1): Promise<number
   return after.value - count + 1;
 }
 
-/** Moves a sequence past a number that came from outside (an import), so that it is not given again. */
+/** Raises a sequence to a number from outside (import), so that it is not given again. */
 export async function reserveNumber(name: SequenceName, number: number): Promise<void> {
   await Sequence.updateOne({ _id: name }, { $max: { value: number } }, { upsert: true });
 }
 
 /**
- * Checks that a sequence stands at or past every number in use: one that is behind would give a number
- * twice.
+ * Checks that a sequence is not below the numbers in use, which it would give again.
  *
  * @param highest the highest number in use, 0 for none
  */
 export function checkSequence(name: SequenceName, highest: () => Promise<number>): Check {
   return {
     size: async () => 1,
-    async *run(looked) {
-      // In this order: a number is taken from the sequence before it is used.
+    async *run(checked) {
+      // In this order: numbers are taken before they are used.
       const used = await highest();
       const sequence = await Sequence.findById(name).lean();
       const value = sequence?.value ?? 0;
@@ -52,7 +50,7 @@ export function checkSequence(name: SequenceName, highest: () => Promise<number>
           mend: () => reserveNumber(name, used),
         };
       }
-      looked(1);
+      checked(1);
     },
   };
 }

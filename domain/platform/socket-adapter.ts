@@ -1,6 +1,6 @@
 import { createAdapter, createShardedAdapter } from '@socket.io/redis-adapter';
 import { redisChannels } from '../kernel/redis-keys.js';
-import type { RedisConnection } from './redis.js';
+import type { RedisConnection } from './redis/connection.js';
 
 /** Which of the two Redis adapters: `classic` for one Redis, `sharded` for Redis 7 and Redis Cluster. */
 export type AdapterKind = 'classic' | 'sharded';

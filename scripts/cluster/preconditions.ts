@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { connectRedis } from '../../domain/platform/redis.js';
+import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { isFree } from '../command/ports.js';
 import { makeDataFolder } from '../embedded-mongo/data-folder.js';
 import { holdOwner } from '../embedded-mongo/lock.js';

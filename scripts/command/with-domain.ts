@@ -2,7 +2,7 @@ import { createDomain, type Domain } from '../../domain/domain.js';
 import { noLive } from '../../domain/kernel/live.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo.js';
+import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo/connection.js';
 import { openDatabase } from './open-database.js';
 
 /**

@@ -1,8 +1,8 @@
 import type { AdoptionPostRecord } from '../../domain/adoption/adoption-post.model.js';
 import type { MessageRecord } from '../../domain/chat/message.model.js';
 import type { RoomRecord } from '../../domain/chat/room.model.js';
-import type { ArticleRecord } from '../../domain/community/articles/article.model.js';
-import type { CommentRecord } from '../../domain/community/comments/comment.model.js';
+import type { ArticleRecord } from '../../domain/community/article.model.js';
+import type { CommentRecord } from '../../domain/community/comment.model.js';
 import type { MemberRecord } from '../../domain/members/member.model.js';
 import type { NotificationRecord } from '../../domain/notifications/notification.model.js';
 

@@ -1,13 +1,13 @@
 import { AdoptionPost } from '../../domain/adoption/adoption-post.model.js';
 import { Message } from '../../domain/chat/message.model.js';
 import { Room } from '../../domain/chat/room.model.js';
-import { Article } from '../../domain/community/articles/article.model.js';
-import { Comment } from '../../domain/community/comments/comment.model.js';
+import { Article } from '../../domain/community/article.model.js';
+import { Comment } from '../../domain/community/comment.model.js';
 import { issueToken } from '../../domain/members/index.js';
 import { Member } from '../../domain/members/member.model.js';
 import { Notification } from '../../domain/notifications/notification.model.js';
 import { loadConfig } from '../../domain/platform/config.js';
-import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo.js';
+import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo/connection.js';
 import { reserveNumber, type SequenceName } from '../../domain/platform/sequence.model.js';
 import type { ConnectionSpec } from './clients/connection.js';
 import { SECRET } from './installation.js';

@@ -2,7 +2,7 @@ import type { Domain } from '../../domain/domain.js';
 import { openDomain } from '../../domain/open-domain.js';
 import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
-import { createShutdown, type Shutdown } from '../../domain/platform/shutdown.js';
+import { Shutdown } from '../../domain/platform/shutdown.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { createGateway } from '../../gateway/server.js';
 import { HttpServer } from '../../http/server.js';
@@ -28,7 +28,7 @@ export async function runService(
   mongoUri: string,
   prepare?: (domain: Domain) => Promise<void>,
 ): Promise<RunningService> {
-  const shutdown = createShutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
+  const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const gateway = createGateway(config, logger);
   const http = new HttpServer(config, logger);
   const { domain, probe, close } = await openDomain({

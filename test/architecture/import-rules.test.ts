@@ -115,7 +115,7 @@ describe('import rules', () => {
   });
 
   const confined: [name: string, allowed: RegExp][] = [
-    ['mongoose', /\.model\.ts$|^domain\/platform\/mongo\.ts$/],
+    ['mongoose', /\.model\.ts$|^domain\/platform\/mongo\//],
     ['socket.io', /^gateway\/|^domain\/platform\/live-emitter\.ts$/],
     ['socket.io-adapter', /^gateway\//],
     ['@socket.io/redis-adapter', /^domain\/platform\/socket-adapter\.ts$/],
@@ -141,9 +141,9 @@ describe('import rules', () => {
 
   it('form no cycle', () => {
     const next = new Map<string, string[]>();
-    // Imports of types are erased when compiled.
+    // Types alone are gone when the modules load; in the domain they count, so that its files read one way.
     for (const { from, to, typesOnly } of own)
-      if (!typesOnly) next.set(from, [...(next.get(from) ?? []), to]);
+      if (!typesOnly || from.startsWith('domain/')) next.set(from, [...(next.get(from) ?? []), to]);
     const state = new Map<string, 'open' | 'done'>();
     const cycles: string[] = [];
     function visit(path: string, trail: string[]): void {

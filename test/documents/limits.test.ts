@@ -78,7 +78,7 @@ const told: [
     [decisions('delivery'), 'Every #, and when Redis is back'],
   ],
   [
-    'domain/chat/room-changes.ts QUIET_MS',
+    'domain/chat/room-changes.ts MIN_INTERVAL_MS',
     ms,
     [protocol, 'at most every # per room'],
     [asyncApi, 'at most one per room in #,'],
@@ -119,12 +119,12 @@ const told: [
     ['docs/scaling.md', 'its inserts of # messages'],
   ],
   [
-    'domain/chat/notify-absent.ts MAX_WAITING',
+    'domain/chat/notify-absent.ts MAX_QUEUED',
     spelt,
     [decisions('notifications'), 'Up to # messages wait in memory'],
   ],
   [
-    'domain/chat/notify-absent.ts FINISH_MS',
+    'domain/chat/notify-absent.ts CLOSE_TIMEOUT_MS',
     s,
     [decisions('notifications'), 'A stop waits # for those under way'],
   ],
@@ -137,7 +137,7 @@ const told: [
   ['domain/chat/recent-clients.ts RECENT_MS', min, [operations, 'or # passed'], [contract, 'in the last #.']],
   // Community and adoption.
   [
-    'domain/community/articles/list-articles.ts MAX_AUTHORS',
+    'domain/community/list-articles.ts MAX_AUTHORS',
     count,
     [decisions('community-rules'), 'takes the first # members'],
   ],
@@ -210,7 +210,7 @@ const told: [
   [
     'domain/notifications/poll-missed.ts EVERY_MS',
     s,
-    [decisions('notifications'), 'Every process looks every # for'],
+    [decisions('notifications'), 'Every process polls every # for'],
   ],
   ['domain/notifications/poll-missed.ts PAGE', spelt, ['docs/scaling.md', 'up to # a look']],
   ['http/notifications/notifications.schema.ts MAX_IDS', count, [openApi, '"maxItems":#']],
@@ -258,9 +258,9 @@ const told: [
   ],
   ['domain/members/authenticate.ts TRUSTED_MS', s, [decisions('identity'), 'remembered for #, because']],
   // Redis.
-  ['domain/platform/redis-clients.ts MAX_MESSAGE', mib, [operations, 'or larger than #']],
+  ['domain/platform/redis/ioredis-internals.ts MAX_MESSAGE', mib, [operations, 'or larger than #']],
   [
-    'domain/platform/redis.ts CHECK_EVERY_MS',
+    'domain/platform/redis/connection.ts CHECK_EVERY_MS',
     s,
     [decisions('shared-state'), 'Every # a process writes a key'],
   ],
@@ -275,12 +275,13 @@ const told: [
 /** Internal limits: no client can reach them, or they only split work into batches. */
 const inner = new Set<string>([
   'domain/platform/rate-limits/rate-limits.redis.ts MAX_KEYS',
-  'domain/platform/redis-clients.ts MAX_RETRY_DELAY_MS',
-  'domain/platform/redis-echo.ts MAX_MISSED',
+  'domain/platform/redis/clients.ts MAX_RETRY_DELAY_MS',
+  'domain/platform/redis/echo.ts MAX_MISSED',
   'domain/platform/grouped-reads.ts MAX_GROUP',
   'domain/platform/grouped-reads.ts MAX_IN_FLIGHT',
   'domain/kernel/input.ts MAX_FAULTS',
-  'domain/chat/room-changes.ts MAX_RECENT',
+  'domain/chat/room-changes.ts MAX_INTERVAL_MS',
+  'domain/chat/room-changes.ts MAX_REMEMBERED',
   'domain/chat/room-states.ts MAX_STATES',
   'domain/chat/recent-clients.ts MAX_MEMBERS',
   'domain/chat/recent-clients.redis.ts MAX_CLIENTS',
@@ -289,10 +290,11 @@ const inner = new Set<string>([
   'domain/chat/grouped-inserts.ts MAX_GROUP',
   'domain/chat/grouped-inserts.ts MAX_IN_FLIGHT',
   'domain/chat/notify-absent.ts MAX_BATCH',
-  'domain/notifications/index.ts MAX_DELIVERED',
-  'domain/notifications/holes.ts MAX_SPANS',
+  'domain/notifications/deliver.ts MAX_DELIVERED',
+  'domain/notifications/missing-ids.ts MAX_RANGES',
   'domain/notifications/notifier.ts MAX_GROUP',
-  'domain/notifications/verify-notifications.ts MAX_HOLES',
+  'domain/notifications/notifier.ts MAX_MEMBERS',
+  'domain/notifications/verify-notifications.ts MAX_GAPS',
   'gateway/sequencer.ts MAX_READS',
   'gateway/sequencer.ts MAX_WAITING',
   'http/demo/introduce-members.ts MAX_MEMBERS',

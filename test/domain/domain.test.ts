@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createDomain, type Domain } from '../../domain/domain.js';
 import type { Live } from '../../domain/kernel/live.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../support/redis.js';
 import { service } from '../support/service.js';
 
@@ -11,17 +11,17 @@ const silent = createLogger('silent', 'test');
 /** Sockets that nobody is connected to. */
 const live = new Proxy({}, { get: () => () => false }) as Live;
 
-describe('the domain of a process', () => {
+describe('a process’s domain', () => {
   let domain: Domain | undefined;
   afterEach(() => domain?.close());
 
   async function open(redis?: RedisConnection): Promise<Domain> {
     const { config } = await service();
-    domain = await createDomain({ config, logger: silent, live, ...(redis ? { redis } : {}) });
+    domain = await createDomain({ config, logger: silent, live, redis });
     return domain;
   }
 
-  it('looks for interrupted work at its start and every thirty seconds, one look at a time', async () => {
+  it('sweeps at its start and every thirty seconds, one sweep at a time', async () => {
     const { community, chat, startSweeps, close } = await open();
     const looks: string[] = [];
     let finish = () => {};
@@ -85,7 +85,7 @@ describe('the domain of a process', () => {
     }
   });
 
-  it('ends its areas before it counts as closed', async () => {
+  it('closes its areas before it is closed', async () => {
     const { chat, notifications, close } = await open();
     const ended: string[] = [];
     for (const [name, area] of Object.entries({ chat, notifications })) {
@@ -112,9 +112,9 @@ describe('the domain of a process', () => {
       await server?.stop();
     });
 
-    it('leaves nothing that listens to Redis when it is closed', async () => {
+    it('leaves no listeners on Redis when closed', async () => {
       const redis = await connections.connect(server.url);
-      const { on } = redis;
+      const on = redis.on.bind(redis);
       let listening = 0;
       redis.on = (...listener) => {
         const stop = on(...listener);
@@ -132,11 +132,11 @@ describe('the domain of a process', () => {
       expect([listening, heard() - before]).to.deep.equal([0, 0]);
     });
 
-    it('tells again what changed from five seconds before Redis was found away', async () => {
+    it('repeats changes from five seconds before Redis was found away', async () => {
       const redis = await connections.connect(server.url);
       const { chat, close } = await open(redis);
       const since: number[] = [];
-      chat.tellAgain = (from) => {
+      chat.resendSince = (from) => {
         since.push(from);
         return Promise.resolve() as never;
       };

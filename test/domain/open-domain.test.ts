@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { openDomain } from '../../domain/open-domain.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 
-describe('a domain that cannot be opened', () => {
-  it('has let go of Redis by the time it fails', async () => {
+describe('a domain that fails to open', () => {
+  it('closes the connection to Redis first', async () => {
     let closed = false;
     const redis = {
       async close() {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Article } from '../../domain/community/articles/article.model.js';
-import { Bookmark } from '../../domain/community/bookmarks/bookmark.model.js';
-import { Comment } from '../../domain/community/comments/comment.model.js';
+import { Article } from '../../domain/community/article.model.js';
+import { Bookmark } from '../../domain/community/bookmark.model.js';
+import { Comment } from '../../domain/community/comment.model.js';
 import { Member } from '../../domain/members/member.model.js';
 
 const now = new Date();
@@ -43,14 +43,14 @@ describe('a record', () => {
       return Object.keys(errors);
     };
 
-    it(`of ${model.modelName} is refused without what it needs, and with a state or role that is none`, async () => {
+    it(`of ${model.modelName} is refused without required fields, and with an unknown state or role`, async () => {
       expect(await faultsOf(needed)).to.deep.equal([]);
       expect(await faultsOf({})).to.have.members(Object.keys(needed));
       expect(await faultsOf({ ...needed, ...wrong })).to.deep.equal(Object.keys(wrong));
     });
   }
 
-  it('of a new article counts no views, hearts and comments', () => {
+  it('of a new article has no views, hearts and comments', () => {
     const counts = { views: 0, hearts: 0, heartsVersion: 0, comments: 0, commentsVersion: 0 };
     expect(new Article({}).toObject()).to.deep.include(counts);
   });

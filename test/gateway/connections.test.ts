@@ -37,7 +37,7 @@ function fakeNamespace(limits: 'on' | 'off' = 'on') {
     const events = new EventEmitter();
     const socket = {
       ...{ id, nsp, connected: true, rooms: new Set<string>(), handshake: { auth: { token: 'a token' } } },
-      data: { session: { actor: { no }, expiresAt }, expiry: undefined, turn: undefined },
+      data: { session: { actor: { no }, expiresAt }, expiry: undefined, queue: undefined },
       on: (event: string, listener: () => void) => events.on(event, listener.bind(socket)),
       onAny() {},
       conn: { close: () => told.push('closed') },

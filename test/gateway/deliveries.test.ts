@@ -59,7 +59,7 @@ describe('deliveries to the sockets of a process', () => {
     interceptDeliveries(
       {
         chat: { heard: heard('chat heard'), heardPresence: heard('chat heard presence') },
-        notifications: { heard: heard('notifications heard') },
+        notifications: { acceptPush: heard('notifications heard') },
       } as unknown as Domain,
       {
         offer: deliverNow('message offered', 1),

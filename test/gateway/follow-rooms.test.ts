@@ -6,7 +6,7 @@ import type { Domain } from '../../domain/domain.js';
 import type { MessagePayload, RoomHead, RoomView } from '../../domain/kernel/live.js';
 import { chatRoom, memberRoom } from '../../domain/kernel/socket-rooms.js';
 import { metrics } from '../../domain/platform/metrics.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { followRooms } from '../../gateway/follow-rooms.js';
 import type { GatewayServer } from '../../gateway/socket.js';
 import { settled } from './sequenced-room.js';

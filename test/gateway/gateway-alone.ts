@@ -5,7 +5,7 @@ import type { Domain } from '../../domain/domain.js';
 import type { Client as Caller } from '../../domain/kernel/client.js';
 import { AppError } from '../../domain/kernel/errors.js';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { createGateway, type Gateway } from '../../gateway/server.js';
 import type { GatewayServer } from '../../gateway/socket.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
@@ -38,7 +38,7 @@ function fakeDomain(log: unknown[][]) {
       followedBy() {},
       heard() {},
     },
-    notifications: { heard: () => true },
+    notifications: { acceptPush: () => true },
   };
 }
 

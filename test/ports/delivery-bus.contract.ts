@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { Delivery, DeliveryBus } from '../../domain/notifications/delivery-bus.js';
 
-/** A delivery as it leaves the notifier. */
 export function delivery(memberNo: number, n: number): Delivery {
   return {
     memberNo,
@@ -19,76 +18,76 @@ export function delivery(memberNo: number, n: number): Delivery {
   };
 }
 
-/** What every implementation of the wake-ups port owes its callers. */
-export function wakeUpsContract(name: string, open: () => DeliveryBus): void {
+/** The guarantees of every implementation of the delivery bus. */
+export function deliveryBusContract(name: string, open: () => DeliveryBus): void {
   let memberNo = 1_000 + Math.floor(Math.random() * 1_000_000_000);
 
-  describe(`wake-ups: ${name}`, () => {
-    let wakeUps: DeliveryBus;
-    let heard: Delivery[];
-    const listen = (d: Delivery) => heard.push(d);
+  describe(`delivery bus: ${name}`, () => {
+    let bus: DeliveryBus;
+    let received: Delivery[];
+    const listen = (d: Delivery) => received.push(d);
     beforeEach(() => {
       memberNo += 10;
-      heard = [];
-      wakeUps = open();
+      received = [];
+      bus = open();
     });
-    afterEach(() => wakeUps.close());
+    afterEach(() => bus.close());
 
-    it('tell the listeners of a member at once, in order, each one once', async () => {
-      const subscription = wakeUps.subscribe(memberNo, listen);
-      for (let n = 1; n <= 50; n += 1) wakeUps.publish(delivery(memberNo, n));
+    it('calls the listeners of a member at once, in order, once each', async () => {
+      const subscription = bus.subscribe(memberNo, listen);
+      for (let n = 1; n <= 50; n += 1) bus.publish(delivery(memberNo, n));
       const expected = Array.from({ length: 50 }, (_, i) => delivery(memberNo, i + 1));
-      expect(heard).deep.equal(expected);
+      expect(received).deep.equal(expected);
       await subscription.ready;
-      wakeUps.publish(delivery(memberNo, 51));
-      // Were it told a second time on a way around, the answer to a later request would come after it.
-      await wakeUps.subscribe(memberNo + 1, () => {}).ready;
-      expect(heard).lengthOf(51);
+      bus.publish(delivery(memberNo, 51));
+      // A second copy through Redis would arrive before the confirmation of a later subscription.
+      await bus.subscribe(memberNo + 1, () => {}).ready;
+      expect(received).lengthOf(51);
     });
 
-    it('tell every listener of the member, and nobody else', () => {
+    it('calls every listener of the member, and nobody else', () => {
       const others: Delivery[] = [];
-      wakeUps.subscribe(memberNo, listen);
-      wakeUps.subscribe(memberNo, listen.bind(undefined));
-      wakeUps.subscribe(memberNo + 1, (d) => others.push(d));
-      wakeUps.publish(delivery(memberNo, 1));
-      expect(heard).lengthOf(2);
+      bus.subscribe(memberNo, listen);
+      bus.subscribe(memberNo, listen.bind(undefined));
+      bus.subscribe(memberNo + 1, (d) => others.push(d));
+      bus.publish(delivery(memberNo, 1));
+      expect(received).lengthOf(2);
       expect(others).lengthOf(0);
     });
 
-    it('tell one process alone when asked to', () => {
-      wakeUps.subscribe(memberNo, listen);
-      wakeUps.publishHere(delivery(memberNo, 1));
-      expect(heard).deep.equal([delivery(memberNo, 1)]);
+    it('delivers within one process when asked to', () => {
+      bus.subscribe(memberNo, listen);
+      bus.publishHere(delivery(memberNo, 1));
+      expect(received).deep.equal([delivery(memberNo, 1)]);
     });
 
-    it('end with the subscription, and only it', async () => {
-      const first = wakeUps.subscribe(memberNo, listen);
-      const second = wakeUps.subscribe(memberNo, listen.bind(undefined));
+    it('ends with the subscription, and only that one', async () => {
+      const first = bus.subscribe(memberNo, listen);
+      const second = bus.subscribe(memberNo, listen.bind(undefined));
       await first.ready;
       first.end();
       first.end();
-      wakeUps.publish(delivery(memberNo, 1));
-      expect(heard).lengthOf(1);
+      bus.publish(delivery(memberNo, 1));
+      expect(received).lengthOf(1);
       second.end();
-      wakeUps.publish(delivery(memberNo, 2));
-      expect(heard).lengthOf(1);
+      bus.publish(delivery(memberNo, 2));
+      expect(received).lengthOf(1);
     });
 
-    it('are there for a member who comes back, whatever is ended twice', async () => {
-      const before = wakeUps.subscribe(memberNo, listen);
+    it('delivers to a member who returns, although the old subscription is ended twice', async () => {
+      const before = bus.subscribe(memberNo, listen);
       before.end();
-      await wakeUps.subscribe(memberNo, listen.bind(undefined)).ready;
+      await bus.subscribe(memberNo, listen.bind(undefined)).ready;
       before.end();
-      wakeUps.publish(delivery(memberNo, 1));
-      expect(heard).lengthOf(1);
+      bus.publish(delivery(memberNo, 1));
+      expect(received).lengthOf(1);
     });
 
-    it('are over when all are closed', async () => {
-      await wakeUps.subscribe(memberNo, listen).ready;
-      wakeUps.close();
-      wakeUps.publish(delivery(memberNo, 1));
-      expect(heard).lengthOf(0);
+    it('delivers nothing after close', async () => {
+      await bus.subscribe(memberNo, listen).ready;
+      bus.close();
+      bus.publish(delivery(memberNo, 1));
+      expect(received).lengthOf(0);
     });
   });
 }

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import type { Delivery, DeliveryBus } from '../../domain/notifications/delivery-bus.js';
 import { createMemoryDeliveryBus } from '../../domain/notifications/delivery-bus.memory.js';
-import { createRedisDeliveryBus } from '../../domain/notifications/delivery-bus.redis.js';
+import { RedisDeliveryBus } from '../../domain/notifications/delivery-bus.redis.js';
 import { metrics } from '../../domain/platform/metrics.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { eventually } from '../support/eventually.js';
 import { memoryTaken } from '../support/memory.js';
 import {
@@ -16,29 +16,29 @@ import {
   startRedis,
   type TestRedis,
 } from '../support/redis.js';
-import { delivery, wakeUpsContract } from './delivery-bus.contract.js';
+import { delivery, deliveryBusContract } from './delivery-bus.contract.js';
 
-wakeUpsContract('memory', createMemoryDeliveryBus);
+deliveryBusContract('memory', createMemoryDeliveryBus);
 
-describe('wake-ups in memory', () => {
-  it('keep nothing of members who listen no more', async () => {
-    const wakeUps = createMemoryDeliveryBus();
-    expect(await memoryTaken(20_000, (i) => wakeUps.subscribe(i, () => {}).end())).below(1_000_000);
-    wakeUps.close();
+describe('delivery bus in memory', () => {
+  it('keeps nothing of members without listeners', async () => {
+    const bus = createMemoryDeliveryBus();
+    expect(await memoryTaken(20_000, (i) => bus.subscribe(i, () => {}).end())).below(1_000_000);
+    bus.close();
   });
 });
 
-describeOnRedis('wake-ups on Redis', (connection) => {
-  wakeUpsContract('Redis', () => createRedisDeliveryBus(connection()));
+describeOnRedis('delivery bus on Redis', (connection) => {
+  deliveryBusContract('Redis', () => new RedisDeliveryBus(connection()));
 });
 
-describe('wake-ups of several processes', () => {
+describe('delivery bus of several processes', () => {
   const connections = openConnections();
   let server: TestRedis;
   let redis: RedisConnection;
   let one: DeliveryBus;
   let two: DeliveryBus;
-  let heard: Delivery[];
+  let received: Delivery[];
 
   before(async function () {
     if (!hasRedisServer) this.skip();
@@ -46,37 +46,37 @@ describe('wake-ups of several processes', () => {
   });
   after(() => server?.stop());
   beforeEach(async () => {
-    heard = [];
+    received = [];
     redis = await connections.connect(server.url);
-    one = createRedisDeliveryBus(redis);
-    two = createRedisDeliveryBus(await connections.connect(server.url));
+    one = new RedisDeliveryBus(redis);
+    two = new RedisDeliveryBus(await connections.connect(server.url));
   });
   afterEach(() => connections.close());
 
-  const numbers = () => heard.map(({ n }) => n);
-  const listen = (wakeUps: DeliveryBus) => wakeUps.subscribe(3, (d) => heard.push(d));
+  const numbers = () => received.map(({ n }) => n);
+  const listen = (bus: DeliveryBus) => bus.subscribe(3, (d) => received.push(d));
 
-  /** Numbers of the subscriptions that Redis has of wake-ups. */
-  const channels = () => redis.commands.pubsub('CHANNELS', redisChannels.wakeUps('*' as never));
+  /** The delivery channels that Redis has subscriptions of. */
+  const channels = () => redis.commands.pubsub('CHANNELS', redisChannels.deliveries('*' as never));
 
-  it('reach listeners of another process, whole and in order', async () => {
+  it('reaches listeners of another process, complete and in order', async () => {
     await listen(two).ready;
     for (let n = 1; n <= 20; n += 1) one.publish(delivery(3, n));
-    await eventually(() => expect(heard).lengthOf(20));
-    expect(heard).deep.equal(Array.from({ length: 20 }, (_, i) => delivery(3, i + 1)));
+    await eventually(() => expect(received).lengthOf(20));
+    expect(received).deep.equal(Array.from({ length: 20 }, (_, i) => delivery(3, i + 1)));
   });
 
-  it('stay in the process where they are meant to', async () => {
+  it('keeps local deliveries within the process', async () => {
     await listen(two).ready;
     one.publishHere(delivery(3, 1));
     one.publish(delivery(3, 2));
     await eventually(() => expect(numbers()).deep.equal([2]));
   });
 
-  it('are subscribed to while somebody listens, and no longer', async () => {
+  it('subscribes while somebody listens, and no longer', async () => {
     const [first, second] = [listen(two), listen(two)];
     await second.ready;
-    expect(await channels()).deep.equal([redisChannels.wakeUps(3)]);
+    expect(await channels()).deep.equal([redisChannels.deliveries(3)]);
     first.end();
     first.end();
     two.publish(delivery(3, 1));
@@ -86,18 +86,18 @@ describe('wake-ups of several processes', () => {
     await eventually(async () => expect(await channels()).deep.equal([]));
   });
 
-  it('are ready as soon as they are subscribed to', async () => {
-    // The time after which a listener goes on without its subscription never comes.
+  it('is ready as soon as Redis confirms the subscription', async () => {
+    // Time stands still: only the confirmation can make it ready.
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       await listen(two).ready;
     } finally {
       mock.timers.reset();
     }
-    expect(await channels()).deep.equal([redisChannels.wakeUps(3)]);
+    expect(await channels()).deep.equal([redisChannels.deliveries(3)]);
   });
 
-  it('do not let a listener wait longer than a second where Redis is frozen', async () => {
+  it('is ready after a second if Redis is frozen', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     server.pause();
     try {
@@ -116,7 +116,7 @@ describe('wake-ups of several processes', () => {
     }
   });
 
-  it('are subscribed to anew where Redis has refused once', async () => {
+  it('subscribes again after Redis has refused', async () => {
     const refused = mock.method(redis.subscriber(), 'subscribe', async () => {
       throw new Error('refused');
     });
@@ -127,10 +127,10 @@ describe('wake-ups of several processes', () => {
     await eventually(() => expect(numbers()).deep.equal([1]));
   });
 
-  it('hear nothing any more when they are closed, and let go of their channels', async () => {
+  it('unsubscribes and stops listening on close', async () => {
     const listeners = () => redis.subscriber().listenerCount('messageBuffer');
     const before = listeners();
-    const three = createRedisDeliveryBus(redis);
+    const three = new RedisDeliveryBus(redis);
     await three.subscribe(3, () => {}).ready;
     expect(listeners()).equal(before + 1);
     three.close();
@@ -138,7 +138,7 @@ describe('wake-ups of several processes', () => {
     await eventually(async () => expect(await channels()).deep.equal([]));
   });
 
-  it('drop and count what is malformed', async () => {
+  it('drops and counts malformed messages', async () => {
     await listen(two).ready;
     const dropped = async () => (await metrics.redisMessagesDropped.get()).values[0]?.value ?? 0;
     const before = await dropped();
@@ -157,15 +157,15 @@ describe('wake-ups of several processes', () => {
       }),
       JSON.stringify({ ...good, delivery: { ...good.delivery, view: 'x'.repeat(3_000_000) } }),
     ];
-    for (const text of malformed) await redis.publisher().publish(redisChannels.wakeUps(3), text);
+    for (const text of malformed) await redis.publisher().publish(redisChannels.deliveries(3), text);
     one.publish(delivery(3, 2));
     await eventually(() => expect(numbers()).deep.equal([2]));
     expect((await dropped()) - before).equal(malformed.length);
   });
 
-  it('go on within a process while Redis is away, and between them when it is back', async () => {
+  it('goes on within a process while Redis is away, and across processes once it is back', async () => {
     const other = (await connections.connect(server.url)) as RedisConnection;
-    const three = createRedisDeliveryBus(other);
+    const three = new RedisDeliveryBus(other);
     const leaving = three.subscribe(4, () => {});
     await leaving.ready;
     await listen(three).ready;
@@ -174,8 +174,8 @@ describe('wake-ups of several processes', () => {
     await away;
     three.publish(delivery(3, 1));
     expect(numbers()).deep.equal([1]);
-    // Nobody waits for a subscription that cannot stand.
-    await three.subscribe(5, (d) => heard.push(d)).ready;
+    // Ready at once: no subscription is possible now.
+    await three.subscribe(5, (d) => received.push(d)).ready;
     leaving.end();
     one.publish(delivery(3, 2));
 
@@ -183,11 +183,14 @@ describe('wake-ups of several processes', () => {
     await server.restart();
     await back;
     await eventually(async () =>
-      expect((await channels()) as string[]).members([redisChannels.wakeUps(3), redisChannels.wakeUps(5)]),
+      expect((await channels()) as string[]).members([
+        redisChannels.deliveries(3),
+        redisChannels.deliveries(5),
+      ]),
     );
     one.publish(delivery(5, 3));
     one.publish(delivery(3, 4));
-    // The second was published into the outage: it is in the database, and no stale burst follows.
+    // The delivery published during the outage is dropped: no burst of old ones follows.
     await eventually(() => expect(numbers()).deep.equal([1, 3, 4]));
   });
 });

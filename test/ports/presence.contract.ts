@@ -3,45 +3,45 @@ import type { OpenRooms, Presence } from '../../domain/chat/presence.js';
 import { eventually } from '../support/eventually.js';
 import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
 
-/** What every implementation of the presence port owes its callers. */
+/** The guarantees of every implementation of the presence port. */
 export function presenceContract(name: string, open: (openRooms: OpenRooms) => Presence): void {
-  /** Rooms of their own for each test: an implementation may be shared. */
+  /** Each test has its own rooms: implementations may share a store. */
   let room = 1_000_000 + Math.floor(Math.random() * 1_000_000_000);
 
   describe(`presence: ${name}`, () => {
     let openRooms: FakeRooms;
     let presence: Presence;
-    /** What was told since it was last asked for, without versions, which have to rise. */
-    let told: [chatNo: number, memberNo: number, present: boolean][];
+    /** Changes published since `expectPublished` was last called. Their versions have to rise. */
+    let published: [chatNo: number, memberNo: number, present: boolean][];
 
     beforeEach(() => {
       room += 1;
       openRooms = createOpenRooms();
       presence = open(openRooms);
-      told = [];
+      published = [];
       const versions = new Map<string, number>();
-      presence.watch((chatNo, memberNo, present, version) => {
+      presence.onChange((chatNo, memberNo, present, version) => {
         const key = `${chatNo} ${memberNo}`;
         expect(version).above(versions.get(key) ?? 0);
         versions.set(key, version);
-        told.push([chatNo, memberNo, present]);
+        published.push([chatNo, memberNo, present]);
       });
     });
     afterEach(() => presence.close());
 
-    function expectTold(...changes: [memberNo: number, present: boolean][]): void {
-      expect(told.splice(0)).deep.equal(changes.map((change) => [room, ...change]));
+    function expectPublished(...changes: [memberNo: number, present: boolean][]): void {
+      expect(published.splice(0)).deep.equal(changes.map((change) => [room, ...change]));
     }
 
     it('begins with the first connection and ends with the last', async () => {
       await presence.enter(room, 3, 'phone');
-      expectTold([3, true]);
+      expectPublished([3, true]);
       await presence.enter(room, 3, 'laptop');
       await presence.leave(room, 3, 'phone');
-      expectTold();
+      expectPublished();
       expect(await presence.isPresent(room, 3)).equal(true);
       await presence.leave(room, 3, 'laptop');
-      expectTold([3, false]);
+      expectPublished([3, false]);
       expect(await presence.isPresent(room, 3)).equal(false);
     });
 
@@ -51,22 +51,22 @@ export function presenceContract(name: string, open: (openRooms: OpenRooms) => P
       await presence.enter(room, 3, 'laptop');
       await presence.leave(room, 3, 'phone');
       await presence.leave(room, 3, 'phone');
-      expectTold([3, true]);
+      expectPublished([3, true]);
       expect(await presence.isPresent(room, 3)).equal(true);
     });
 
-    it('is nobody where nobody entered', async () => {
+    it('has nobody in a room that nobody entered', async () => {
       expect(await presence.isPresent(room, 3)).equal(false);
       expect(await presence.list(room)).deep.equal([]);
       await presence.leave(room, 3, 'phone');
       await presence.clear(room, 3);
-      expectTold();
+      expectPublished();
     });
 
     it('keeps rooms and members apart', async () => {
       await presence.enter(room, 3, 'phone');
       await presence.enter(room, 33, 'phone');
-      expectTold([3, true], [33, true]);
+      expectPublished([3, true], [33, true]);
       await presence.enter(room + 1_000_000_000, 4, 'phone');
       expect(await presence.list(room)).deep.equal([3, 33]);
       await presence.leave(room, 33, 'phone');
@@ -80,13 +80,13 @@ export function presenceContract(name: string, open: (openRooms: OpenRooms) => P
       expect(await presence.list(room)).deep.equal([4, 30, 200]);
     });
 
-    it('takes all connections of a member out, and forgets them', async () => {
+    it('removes and forgets all connections of a member', async () => {
       await presence.enter(room, 3, 'phone');
       await presence.enter(room, 3, 'laptop');
       await presence.enter(room, 4, 'tablet');
-      expectTold([3, true], [4, true]);
+      expectPublished([3, true], [4, true]);
       await presence.clear(room, 3);
-      expectTold([3, false]);
+      expectPublished([3, false]);
       expect(openRooms.takenOut).deep.equal([
         [room, 'phone'],
         [room, 'laptop'],
@@ -94,27 +94,27 @@ export function presenceContract(name: string, open: (openRooms: OpenRooms) => P
       expect(await presence.list(room)).deep.equal([4]);
       await presence.leave(room, 3, 'phone');
       await presence.clear(room, 3);
-      expectTold();
+      expectPublished();
       await presence.enter(room, 3, 'new page');
-      expectTold([3, true]);
+      expectPublished([3, true]);
     });
 
-    it('does not count a connection that is not in the room any more', async () => {
+    it('ignores a connection that is no longer in the room', async () => {
       openRooms.leave(room, 'phone');
       await presence.enter(room, 3, 'phone');
-      expectTold();
+      expectPublished();
       expect(await presence.list(room)).deep.equal([]);
     });
 
-    it('ends by itself when no connection of the member is in the room any more', async () => {
+    it('ends when no connection of the member is in the room any more', async () => {
       await presence.enter(room, 3, 'phone');
       await presence.enter(room, 3, 'laptop');
       await presence.enter(room, 4, 'tablet');
-      expectTold([3, true], [4, true]);
+      expectPublished([3, true], [4, true]);
       openRooms.leave(room, 'phone');
       openRooms.leave(room, 'laptop');
-      await eventually(() => expect(told).length(1));
-      expectTold([3, false]);
+      await eventually(() => expect(published).length(1));
+      expectPublished([3, false]);
       expect(await presence.list(room)).deep.equal([4]);
     });
 

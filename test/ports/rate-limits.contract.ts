@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { AppError } from '../../domain/kernel/errors.js';
 import { type Budgets, budgets, type RateLimits } from '../../domain/platform/rate-limits/rate-limits.js';
 
-/** Budgets whose window is over soon. */
+/** Budgets with a short window. */
 export const shortBudgets = Object.fromEntries(
   Object.keys(budgets).map((name) => [name, { points: 100, duration: 2 }]),
 ) as Budgets;
 
-/** Takes so many from a budget, one after another. @returns the refusals */
+/** Takes `count` times from a budget, one after another. @returns the refusals */
 export async function takeMany(limits: RateLimits, count: number, key: string | number): Promise<AppError[]> {
   const refusals: AppError[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -21,7 +21,7 @@ export async function takeMany(limits: RateLimits, count: number, key: string | 
   return refusals;
 }
 
-/** What every implementation of the rate limits port owes its callers. */
+/** The guarantees of every implementation of the rate limits port. */
 export function rateLimitsContract(name: string, open: () => RateLimits): void {
   let count = 0;
 
@@ -34,7 +34,7 @@ export function rateLimitsContract(name: string, open: () => RateLimits): void {
       key = `${process.pid}-${Math.random()}-${count}`;
     });
 
-    it('lets a burst use the whole budget, and refuses what is more with the time to wait', async () => {
+    it('lets a burst use the whole budget, and refuses more with the time to wait', async () => {
       const refusals = await takeMany(limits, 103, key);
       expect(refusals).lengthOf(3);
       for (const { code, status, retryAfterMs } of refusals) {
@@ -44,7 +44,7 @@ export function rateLimitsContract(name: string, open: () => RateLimits): void {
       }
     });
 
-    it('counts requests that come at the same moment one by one', async () => {
+    it('counts every one of simultaneous requests', async () => {
       const results = await Promise.allSettled(
         Array.from({ length: 130 }, () => limits.take('message', key)),
       );
@@ -57,19 +57,19 @@ export function rateLimitsContract(name: string, open: () => RateLimits): void {
       await limits.take('read', key);
     });
 
-    it('takes numbers and text as keys alike', async () => {
+    it('accepts numbers and text as keys', async () => {
       const no = Math.floor(Math.random() * 1e12);
       await takeMany(limits, 100, no);
       expect(await takeMany(limits, 1, String(no))).lengthOf(1);
     });
 
-    it('gives the whole budget again when the window is over, and no more than that', async () => {
+    it('restores the whole budget, and no more, when the window is over', async () => {
       const begun = `${key}-begun`;
       await takeMany(limits, 1, begun);
       const [refused] = await takeMany(limits, 101, key);
       await new Promise((resolve) => setTimeout(resolve, (refused?.retryAfterMs ?? 0) + 20));
       expect(await takeMany(limits, 101, key)).lengthOf(1);
-      // What was left of the old window does not come on top.
+      // What was left in the old window is not added.
       expect(await takeMany(limits, 101, begun)).lengthOf(1);
     });
   });

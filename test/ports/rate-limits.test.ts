@@ -4,7 +4,7 @@ import { createRateLimits } from '../../domain/platform/rate-limits/index.js';
 import { type Budget, refusal } from '../../domain/platform/rate-limits/rate-limits.js';
 import { createMemoryRateLimits } from '../../domain/platform/rate-limits/rate-limits.memory.js';
 import { createRedisRateLimits } from '../../domain/platform/rate-limits/rate-limits.redis.js';
-import type { RedisConnection } from '../../domain/platform/redis.js';
+import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import {
   describeOnRedis,
   hasRedisServer,
@@ -17,7 +17,7 @@ import { rateLimitsContract, shortBudgets, takeMany } from './rate-limits.contra
 
 rateLimitsContract('memory', () => createMemoryRateLimits(shortBudgets));
 
-/** What everybody may ask for: so many in so many seconds. */
+/** Points per seconds of each budget. */
 const documented: Record<Budget, [points: number, seconds: number]> = {
   read: [2_000, 10],
   write: [500, 10],
@@ -27,7 +27,7 @@ const documented: Record<Budget, [points: number, seconds: number]> = {
   connect: [1_000, 10],
 };
 
-describe('rate limits that are on', () => {
+describe('enabled rate limits', () => {
   for (const [budget, [points, seconds]] of Object.entries(documented)) {
     it(`are ${points} in ${seconds} s for ${budget}`, async () => {
       const limits = createRateLimits(true);
@@ -39,13 +39,13 @@ describe('rate limits that are on', () => {
     });
   }
 
-  it('have a time to wait also in the last moment of a window', () => {
+  it('return a time to wait even in the last moment of a window', () => {
     const refused = refusal({ points: 1, duration: 1 }, new RateLimiterRes(0, 0));
     expect(refused.retryAfterMs).equal(1);
   });
 });
 
-describe('rate limits that are off', () => {
+describe('disabled rate limits', () => {
   it('refuse nothing', async () => {
     expect(await takeMany(createRateLimits(false), 10_000, 'key')).lengthOf(0);
   });
@@ -66,7 +66,7 @@ describe('rate limits of several processes', () => {
   after(() => server?.stop());
   afterEach(() => connections.close());
 
-  /** How many scripts Redis has run since it was last asked. */
+  /** Scripts that Redis has run since the last call. */
   async function scriptsRun(redis: RedisConnection): Promise<number> {
     const stats = await redis.commands.info('commandstats');
     await redis.commands.config('RESETSTAT');
@@ -74,7 +74,7 @@ describe('rate limits of several processes', () => {
     return calls.reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  it('count together', async () => {
+  it('share their counts', async () => {
     const [one, two] = [
       createRedisRateLimits(await connections.connect(server.url), shortBudgets),
       createRedisRateLimits(await connections.connect(server.url), shortBudgets),
@@ -85,7 +85,7 @@ describe('rate limits of several processes', () => {
     expect(there).lengthOf(20);
   });
 
-  it('ask Redis once a share, and nothing for a key that is refused', async () => {
+  it('call Redis once per share, and not for a refused key', async () => {
     const redis = await connections.connect(server.url);
     const limits = createRedisRateLimits(redis, shortBudgets);
     await takeMany(limits, 1, 'warm');
@@ -96,13 +96,13 @@ describe('rate limits of several processes', () => {
     expect(await scriptsRun(redis)).equal(0);
   });
 
-  it('count exactly where a budget has no even shares', async () => {
+  it('count exactly if a budget does not divide into shares', async () => {
     const redis = await connections.connect(server.url);
     const odd = { ...shortBudgets, message: { points: 101, duration: 2 } };
     expect(await takeMany(createRedisRateLimits(redis, odd), 110, 'odd')).lengthOf(9);
   });
 
-  it('go on in each process with a Redis that fails, before it is known to be away', async () => {
+  it('go on in each process when Redis fails, before that is detected', async () => {
     const redis = await connections.connect(server.url);
     const failing = { commands: redis.commands, away: false } as RedisConnection;
     const limits = createRedisRateLimits(failing, shortBudgets);

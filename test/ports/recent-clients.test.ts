@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createMemoryRecentClients } from '../../domain/chat/recent-clients.memory.js';
 import { createRedisRecentClients } from '../../domain/chat/recent-clients.redis.js';
 import { systemClock } from '../../domain/kernel/clock.js';
-import { eventually, nextTurn } from '../support/eventually.js';
+import { eventually } from '../support/eventually.js';
 import {
   describeOnRedis,
   hasRedisServer,
@@ -12,28 +12,28 @@ import {
   type TestRedis,
 } from '../support/redis.js';
 import { inStoppedTime } from '../support/time.js';
-import { bindingsContract } from './recent-clients.contract.js';
+import { recentClientsContract } from './recent-clients.contract.js';
 
-bindingsContract('memory', () => {
+recentClientsContract('memory', () => {
   let now = 1_000_000;
   return {
-    bindings: createMemoryRecentClients({ now: () => now }),
-    boundFor: 30 * 60_000,
+    recentClients: createMemoryRecentClients({ now: () => now }),
+    recentFor: 30 * 60_000,
     async pass(ms) {
       now += ms;
     },
   };
 });
 
-describeOnRedis('bindings on Redis', (connection) => {
-  bindingsContract('Redis', () => ({
-    bindings: createRedisRecentClients(connection(), systemClock, 400, 20),
-    boundFor: 400,
+describeOnRedis('recent clients on Redis', (connection) => {
+  recentClientsContract('Redis', () => ({
+    recentClients: createRedisRecentClients(connection(), systemClock, 400, 20),
+    recentFor: 400,
     pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   }));
 });
 
-describe('bindings of several processes', () => {
+describe('recent clients of several processes', () => {
   const client = { address: '203.0.113.7', userAgent: 'a browser' };
   const connections = openConnections();
   let server: TestRedis;
@@ -45,7 +45,7 @@ describe('bindings of several processes', () => {
   after(() => server?.stop());
   afterEach(() => connections.close());
 
-  it('are found by every process, the latest seen anywhere first', async () => {
+  it('are found by every process, last seen first', async () => {
     const [one, two] = [
       createRedisRecentClients(await connections.connect(server.url), systemClock),
       createRedisRecentClients(await connections.connect(server.url), systemClock),
@@ -56,21 +56,21 @@ describe('bindings of several processes', () => {
     await eventually(async () => expect(await one.find(client)).deep.equal([4, 3]));
   });
 
-  it('cost Redis one touch a minute while the same member goes on', async () => {
+  it('cost Redis one touch a minute for the same member', async () => {
     const redis = await connections.connect(server.url);
-    const bindings = createRedisRecentClients(redis, systemClock);
+    const clients = createRedisRecentClients(redis, systemClock);
     await redis.commands.config('RESETSTAT');
-    for (let i = 0; i < 1_000; i += 1) bindings.touch({ ...client, address: '203.0.113.8' }, 3);
-    await bindings.find({ ...client, address: '203.0.113.8' });
+    for (let i = 0; i < 1_000; i += 1) clients.touch({ ...client, address: '203.0.113.8' }, 3);
+    await clients.find({ ...client, address: '203.0.113.8' });
     const stats = await redis.commands.info('commandstats');
     expect(Number(/cmdstat_zadd:calls=(\d+)/.exec(stats)?.[1])).equal(1);
   });
 
-  it('keep addresses and user agents out of Redis, and leave nothing behind there', async () => {
+  it('store neither addresses nor user agents in Redis, and expire there', async () => {
     const redis = await connections.connect(server.url);
-    const bindings = createRedisRecentClients(redis, systemClock);
-    bindings.touch(client, 3);
-    await bindings.find(client);
+    const clients = createRedisRecentClients(redis, systemClock);
+    clients.touch(client, 3);
+    await clients.find(client);
     const keys = await redis.commands.keys('*');
     const own = keys.filter((key) => key.startsWith('adoption:bindings:'));
     expect(own).not.empty;
@@ -78,30 +78,30 @@ describe('bindings of several processes', () => {
     for (const key of own) expect(await redis.commands.pttl(key)).within(1, 30 * 60_000);
   });
 
-  it('go on in each process while Redis is away, and are told anew to one that has lost them', async () => {
+  it('go on in each process while Redis is away, and are stored again if Redis has lost them', async () => {
     const redis = await connections.connect(server.url);
-    const bindings = createRedisRecentClients(redis, systemClock);
-    bindings.touch(client, 3);
-    await bindings.find(client);
+    const clients = createRedisRecentClients(redis, systemClock);
+    clients.touch(client, 3);
+    await clients.find(client);
     const away = reaches(redis, 'away');
     await server.kill();
     await away;
     const before = performance.now();
-    bindings.touch(client, 4);
-    expect(await bindings.find(client)).deep.equal([4, 3]);
+    clients.touch(client, 4);
+    expect(await clients.find(client)).deep.equal([4, 3]);
     expect(performance.now() - before).below(100);
     const back = reaches(redis, 'back');
     await server.restart();
     await back;
     const other = createRedisRecentClients(await connections.connect(server.url), systemClock);
-    // The one it was told of last: it has lost that, too.
-    bindings.touch(client, 3);
+    // Redis was touched with this member before, and has lost that, too.
+    clients.touch(client, 3);
     await eventually(async () => expect(await other.find(client)).deep.equal([3]));
-    expect(await bindings.find(client)).deep.equal([3, 4]);
+    expect(await clients.find(client)).deep.equal([3, 4]);
   });
 });
 
-describe('bindings on a Redis that answers what the test says', () => {
+describe('recent clients on a fake Redis', () => {
   const client = { address: '203.0.113.9', userAgent: 'a browser' };
 
   function build() {
@@ -125,77 +125,77 @@ describe('bindings on a Redis that answers what the test says', () => {
         return () => redis.listeners.delete(event);
       },
     };
-    return { redis, bindings: createRedisRecentClients(connection as never, systemClock) };
+    return { redis, clients: createRedisRecentClients(connection as never, systemClock) };
   }
 
-  it('tell it of a member who goes on once a minute', () =>
+  it('touch Redis once a minute for the same member', () =>
     inStoppedTime(async (pass) => {
-      const { redis, bindings } = build();
+      const { redis, clients } = build();
       for (const [ms, asked] of [
         [0, 1],
         [59_000, 1],
         [2_000, 2],
       ] as const) {
         pass(ms);
-        // The cache looks at the time once a millisecond.
+        // The cache reads the clock at most once a millisecond.
         await new Promise((resolve) => setTimeout(resolve, 5));
-        bindings.touch(client, 3);
+        clients.touch(client, 3);
         expect(redis.asked).equal(asked);
       }
-      bindings.touch(client, 4);
-      expect(redis.asked, 'another one at once: the order counts').equal(3);
+      clients.touch(client, 4);
+      expect(redis.asked, 'another member at once: the order counts').equal(3);
     }));
 
-  it('tell it again what it did not take, and nothing while it is away', async () => {
-    const { redis, bindings } = build();
+  it('repeat a touch that failed, and skip Redis while it is away', async () => {
+    const { redis, clients } = build();
     redis.fails = true;
-    bindings.touch(client, 3);
-    await nextTurn();
+    clients.touch(client, 3);
+    await new Promise((resolve) => setImmediate(resolve));
     redis.fails = false;
-    bindings.touch(client, 3);
+    clients.touch(client, 3);
     expect(redis.asked).equal(2);
     redis.away = true;
-    bindings.touch(client, 4);
+    clients.touch(client, 4);
     expect(redis.asked).equal(2);
     redis.away = false;
-    bindings.touch(client, 4);
+    clients.touch(client, 4);
     expect(redis.asked).equal(3);
   });
 
-  it('listen to it no longer once they are closed', () => {
-    const { redis, bindings } = build();
+  it('stop listening on close', () => {
+    const { redis, clients } = build();
     expect(redis.listeners.size).equal(1);
-    bindings.close();
+    clients.close();
     expect(redis.listeners.size).equal(0);
   });
 
-  it('tell it again what it may have lost while it was away', () => {
-    const { redis, bindings } = build();
-    bindings.touch(client, 3);
+  it('touch again once Redis is back', () => {
+    const { redis, clients } = build();
+    clients.touch(client, 3);
     redis.listeners.get('back')?.();
-    bindings.touch(client, 3);
+    clients.touch(client, 3);
     expect(redis.asked).equal(2);
   });
 
   const clientOf = (i: number) => ({ address: `${i}`, userAgent: '' });
 
-  it('are remembered of 50,000 clients, in each process and of what was told', async () => {
-    const { redis, bindings } = build();
-    for (let i = 0; i <= 50_000; i += 1) bindings.touch(clientOf(i), 3);
+  it('remember 50,000 clients, in memory and as touched in Redis', async () => {
+    const { redis, clients } = build();
+    for (let i = 0; i <= 50_000; i += 1) clients.touch(clientOf(i), 3);
     redis.fails = true;
-    expect(await bindings.find(clientOf(0))).deep.equal([]);
-    expect(await bindings.find(clientOf(1))).deep.equal([3]);
+    expect(await clients.find(clientOf(0))).deep.equal([]);
+    expect(await clients.find(clientOf(1))).deep.equal([3]);
     redis.asked = 0;
-    bindings.touch(clientOf(50_000), 3);
+    clients.touch(clientOf(50_000), 3);
     expect(redis.asked).equal(0);
-    bindings.touch(clientOf(0), 3);
+    clients.touch(clientOf(0), 3);
     expect(redis.asked).equal(1);
   });
 
-  it('are remembered of 100,000 clients where a process is alone', async () => {
-    const bindings = createMemoryRecentClients(systemClock);
-    for (let i = 0; i <= 100_000; i += 1) bindings.touch(clientOf(i), 3);
-    expect(await bindings.find(clientOf(0))).deep.equal([]);
-    expect(await bindings.find(clientOf(1))).deep.equal([3]);
+  it('remember 100,000 clients in a single process', async () => {
+    const clients = createMemoryRecentClients(systemClock);
+    for (let i = 0; i <= 100_000; i += 1) clients.touch(clientOf(i), 3);
+    expect(await clients.find(clientOf(0))).deep.equal([]);
+    expect(await clients.find(clientOf(1))).deep.equal([3]);
   });
 });

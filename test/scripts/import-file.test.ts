@@ -57,7 +57,7 @@ describe('Importing a file', () => {
 
   it('stores rows about one record in order: the later one wins', async () => {
     const { domain } = await service();
-    const id = (await domain.adoption.createPost({ ...postRow('a'), authorNo: 1 })) + 5;
+    const id = (await domain.adoption.savePost({ ...postRow('a'), authorNo: 1 })) + 5;
     const rows = [
       memberRow('a'),
       memberRow('a', { nickname: 'Later' }),
@@ -120,7 +120,7 @@ describe('Importing a file', () => {
 
   it('stores 500 rows at a time, reports faults in order, and numbers posts past all numbers in the file', async () => {
     const { domain } = await service();
-    const high = (await domain.adoption.createPost({ ...postRow('a'), authorNo: 1 })) + 5_000;
+    const high = (await domain.adoption.savePost({ ...postRow('a'), authorNo: 1 })) + 5_000;
     const rows: unknown[] = Array.from({ length: 1_100 }, (_, i) => memberRow(`m${i}`));
     rows[3] = { record: 'cat' };
     rows[700] = postRow('m2', { title: 'Without a number' });

@@ -22,7 +22,7 @@ export interface OpenedRoom {
 /** An adoption post by a new member, or the given one. */
 export async function adoptionPost(author: Member, title = 'Bori, a gentle Jindo mix'): Promise<number> {
   const { domain } = await service();
-  return domain.adoption.createPost({
+  return domain.adoption.savePost({
     title,
     authorNo: author.no,
     name: 'Bori',

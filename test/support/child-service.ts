@@ -12,7 +12,7 @@ const { domain, httpPort, gatewayPort, shutdown } = await runService(config, log
 stopOnSignals(shutdown, logger, () => {});
 
 const author = await domain.members.record({ email: 'author@example.org', issuedAt: 0 });
-const saleNo = await domain.adoption.createPost({
+const saleNo = await domain.adoption.savePost({
   title: 'Bori',
   authorNo: author.no,
   name: 'Bori',

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { Article } from '../../domain/community/articles/article.model.js';
-import { Bookmark } from '../../domain/community/bookmarks/bookmark.model.js';
-import { Comment } from '../../domain/community/comments/comment.model.js';
-import { Heart } from '../../domain/community/hearts/heart.model.js';
+import { Article } from '../../domain/community/article.model.js';
+import { Bookmark } from '../../domain/community/bookmark.model.js';
+import { Comment } from '../../domain/community/comment.model.js';
+import { Heart } from '../../domain/community/heart.model.js';
 import { type Community, createCommunity } from '../../domain/community/index.js';
 import type { Actor } from '../../domain/kernel/actor.js';
 import { AppError } from '../../domain/kernel/errors.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../domain/platform/logger.js';
-import { connectRedis } from '../../domain/platform/redis.js';
+import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { freePort } from '../../scripts/command/ports.js';
 import { eventually } from './eventually.js';
 import { launchRedis, startRedis, type TestRedis } from './redis.js';

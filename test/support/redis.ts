@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLogger } from '../../domain/platform/logger.js';
-import { connectRedis, type RedisConnection } from '../../domain/platform/redis.js';
+import { connectRedis, type RedisConnection } from '../../domain/platform/redis/connection.js';
 import { freePort } from '../../scripts/command/ports.js';
 import { endWithTests } from './child-process.js';
 

@@ -1,7 +1,7 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { type Budget, type Budgets, budgets, type RateLimits, refusal } from './rate-limits.js';
 
-/** Limits of one process. */
+/** Limits counted by one process. */
 export function createMemoryRateLimits(sizes: Budgets = budgets): RateLimits {
   const limiters = Object.fromEntries(
     Object.entries(sizes).map(([name, size]) => [name, new RateLimiterMemory({ ...size, keyPrefix: name })]),

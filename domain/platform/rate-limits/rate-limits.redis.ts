@@ -1,7 +1,7 @@
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { redisKeys } from '../../kernel/redis-keys.js';
 import { createCache } from '../cache.js';
-import type { RedisConnection } from '../redis.js';
+import type { RedisConnection } from '../redis/connection.js';
 import {
   type Budget,
   type BudgetSize,
@@ -12,16 +12,15 @@ import {
 } from './rate-limits.js';
 
 /**
- * Into how many shares a budget is divided. A process takes a share at a time and spends it by itself,
- * so that Redis is asked once in as many requests as a share has. What a process leaves unspent at the
- * end of a window is lost to the others: at most one share each.
+ * Shares of a budget. A process takes a share from Redis and spends it locally, so that not every request
+ * costs a round trip. What it leaves unspent at the end of a window is lost to the others: at most a share.
  */
 const SHARES = 50;
 
-/** Keys whose shares are kept at a time, per budget. */
+/** Keys with a share in memory, per budget. */
 const MAX_KEYS = 50_000;
 
-/** What is left of a share, or the share on its way. */
+/** What is left of a share and until when (performance.now()), or the share being fetched. */
 type Share = { left: number; until: number } | Promise<void>;
 
 function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize) {
@@ -33,7 +32,7 @@ function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize)
     storeClient: redis.commands,
     keyPrefix: redisKeys.rateLimit(budget),
     insuranceLimiter: alone,
-    // A key that has used its budget up is refused here until the window ends.
+    // A key without budget is refused locally until the window ends.
     inMemoryBlockOnConsumed: size.points,
   });
 
@@ -57,15 +56,15 @@ function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize)
         share.left -= 1;
         return;
       } else {
-        const coming = fetchShare(key);
-        shares.set(key, coming);
-        await coming;
+        const fetching = fetchShare(key);
+        shares.set(key, fetching);
+        await fetching;
       }
     }
   };
 }
 
-/** Limits that all processes keep together; each by itself while Redis is away. */
+/** Limits shared by all processes; while Redis is away, each counts alone. */
 export function createRedisRateLimits(redis: RedisConnection, sizes: Budgets = budgets): RateLimits {
   const limiters = Object.fromEntries(
     Object.entries(sizes).map(([name, size]) => [name, createLimiter(redis, name as Budget, size)]),

@@ -1,48 +1,46 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../../kernel/errors.js';
 
-/** `points` requests in any `duration` seconds, per key. A burst may use the whole budget. */
+/** `points` requests per `duration` seconds and key. A burst may use the whole budget. */
 export interface BudgetSize {
   points: number;
   duration: number;
 }
 
 export const budgets = {
-  /** REST reads of one member or, without a token, one address. */
+  /** REST reads of a member or, without a token, an address. */
   read: { points: 2_000, duration: 10 },
-  /** REST writes of one member. */
+  /** REST writes of a member. */
   write: { points: 500, duration: 10 },
-  /** All requests of one address, before anything else is looked at. */
+  /** All requests of an address, checked first. */
   address: { points: 5_000, duration: 10 },
-  /** Messages of one member, by socket or push. */
+  /** Messages of a member, by socket or push. */
   message: { points: 100, duration: 5 },
-  /** Other socket events of one member. */
+  /** Other socket events of a member. */
   socketEvent: { points: 300, duration: 10 },
-  /** New connections of one address. */
+  /** New connections of an address. */
   connect: { points: 1_000, duration: 10 },
 } as const satisfies Record<string, BudgetSize>;
 
 export type Budget = keyof typeof budgets;
 
-/** How large each budget is; tests have smaller ones. */
+/** Size of each budget; tests have smaller ones. */
 export type Budgets = Record<Budget, BudgetSize>;
 
 /**
- * What one key may ask for in a time.
- *
- * What an implementer owes: a key gets its points, whichever process it asks, and is refused from then
- * on until its window ends, which begins with its first request; keys and budgets do not touch each
- * other. Where processes cannot hear of each other each counts by itself, and nothing waits.
+ * Limits requests per key and time. A key gets its points over all processes and is then refused until its
+ * window ends, which begins with its first request; keys and budgets are independent. While processes are
+ * disconnected each counts alone, and nothing waits.
  */
 export interface RateLimits {
-  /** Takes one from a budget. @throws AppError RATE_LIMITED with the time to wait */
+  /** Takes one point of a budget. @throws AppError RATE_LIMITED with the waiting time */
   take(budget: Budget, key: string | number): Promise<void>;
 }
 
 /**
- * What the caller is told of a limiter's rejection.
+ * The error for a limiter's rejection.
  *
- * @throws whatever was thrown, where it is not a refusal
+ * @throws the rejection itself if it is not a refusal
  */
 export function refusal({ points, duration }: BudgetSize, refused: unknown): AppError {
   if (!(refused instanceof RateLimiterRes)) throw refused;

@@ -1,6 +1,6 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
 import { createGroupedInserts } from '../../../domain/chat/grouped-inserts.js';
-import { connectMongo } from '../../../domain/platform/mongo.js';
+import { connectMongo } from '../../../domain/platform/mongo/connection.js';
 import { eventFrame, notificationJson } from '../messages.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import { createFrameHandler, OPEN } from './message-protocol.js';

@@ -23,16 +23,16 @@ describe('adoption posts', () => {
     await service();
   });
 
-  it('are found by number, and left out where there is none', async () => {
+  it('are found by number, unknown numbers left out', async () => {
     const adoption = createAdoption({ clock });
-    const no = await adoption.createPost(POST);
+    const no = await adoption.savePost(POST);
     const facts = { no, title: POST.title, authorNo: 7 };
     expect(await adoption.findPost(no)).to.deep.equal(facts);
     expect(await adoption.findPost(999_999_999)).to.equal(undefined);
     expect([...(await adoption.findPosts([no, no, 999_999_999]))]).to.deep.equal([[no, facts]]);
   });
 
-  it('saved again under the same number replace the post and keep its creation time', async () => {
+  it('saved again under the same number keep their creation time', async () => {
     const adoption = createAdoption({ clock });
     const no = await adoption.savePost(POST);
     const { createdAt } = (await AdoptionPost.findById(no).lean()) ?? {};
@@ -59,42 +59,42 @@ describe('adoption posts', () => {
   for (const [how, bring] of bringers) {
     it(`${how} under a high number push the sequence past it, before anything is stored`, async () => {
       const adoption = createAdoption({ clock });
-      const high = (await adoption.createPost(POST)) + 1_000;
+      const high = (await adoption.savePost(POST)) + 1_000;
       let other = 0;
       const stop = interceptCalls([AdoptionPost], async (_model, call, run) => {
         if (call !== 'find' && other === 0) {
           other = 1;
-          other = await adoption.createPost(POST);
+          other = await adoption.savePost(POST);
         }
         return run();
       });
       await bring(adoption, high);
       stop();
       if (how !== 'reserved') expect(other).to.equal(high + 1);
-      expect(await adoption.createPost(POST)).to.be.above(high);
+      expect(await adoption.savePost(POST)).to.be.above(high);
     });
   }
 
-  it('are listed as the same array until a post is written here or it has aged', async () => {
+  it('are listed as the same array until a post is written here or the list expires', async () => {
     const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
     const before = await here.listRenderRecords();
     expect(await here.listRenderRecords()).to.equal(before);
-    const mine = await here.createPost(POST);
+    const mine = await here.savePost(POST);
     const after = await here.listRenderRecords();
     expect(after[0]?.id).to.equal(mine);
-    const other = await elsewhere.createPost(POST);
+    const other = await elsewhere.savePost(POST);
     expect(await here.listRenderRecords()).to.equal(after);
     now += 60_000;
     expect((await here.listRenderRecords())[0]?.id).to.equal(other);
   });
 
-  it('are read once for all who ask for the list meanwhile', async () => {
+  it('are read once for concurrent callers', async () => {
     const adoption = createAdoption({ clock });
     const [first, second] = await Promise.all([adoption.listRenderRecords(), adoption.listRenderRecords()]);
     expect(second).to.equal(first);
   });
 
-  it('are listed again after a reading that failed', async () => {
+  it('are read again after a failure', async () => {
     const adoption = createAdoption({ clock });
     const stop = interceptCalls([AdoptionPost], () => Promise.reject(new Error('database away')));
     const failed = await adoption.listRenderRecords().catch((error: Error) => error.message);
@@ -103,14 +103,14 @@ describe('adoption posts', () => {
     expect(await adoption.listRenderRecords()).not.to.have.length(0);
   });
 
-  it('are listed from what was read after the last post was written here', async () => {
+  it('are listed from a read after the last local write', async () => {
     const adoption = createAdoption({ clock });
     let written = 0;
     const stale = await meanwhile(
       'after',
       [AdoptionPost, 'find'],
       async () => {
-        written = await adoption.createPost(POST);
+        written = await adoption.savePost(POST);
       },
       () => adoption.listRenderRecords(),
     );
@@ -118,7 +118,7 @@ describe('adoption posts', () => {
     expect((await adoption.listRenderRecords())[0]?.id).to.equal(written);
   });
 
-  describe('of another process', () => {
+  describe('written by another process', () => {
     const real = performance.now;
     let at = 0;
     beforeEach(() => {
@@ -139,7 +139,7 @@ describe('adoption posts', () => {
           at += cost;
         };
         const before = await meanwhile('after', [AdoptionPost, 'find'], advance, here.listRenderRecords);
-        const no = await elsewhere.createPost(POST);
+        const no = await elsewhere.savePost(POST);
         now += serves - 1;
         expect(await here.listRenderRecords()).to.equal(before);
         now += 1;
@@ -147,17 +147,17 @@ describe('adoption posts', () => {
       });
     }
 
-    it('are listed at once where the clock was set back', async () => {
+    it('are listed at once if the clock was set back', async () => {
       const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
       await here.listRenderRecords();
-      const no = await elsewhere.createPost(POST);
+      const no = await elsewhere.savePost(POST);
       now -= 3_600_000;
       expect((await here.listRenderRecords())[0]?.id).to.equal(no);
     });
 
-    it('are known by their new title 5 s after it was given', async () => {
+    it('show a new title after 5 s', async () => {
       const [here, elsewhere] = [createAdoption({ clock }), createAdoption({ clock })];
-      const no = await elsewhere.createPost(POST);
+      const no = await elsewhere.savePost(POST);
       expect((await here.findPost(no))?.title).to.equal(POST.title);
       await elsewhere.savePost({ ...POST, id: no, title: 'New' });
       expect((await here.findPost(no))?.title).to.equal(POST.title);
@@ -168,9 +168,9 @@ describe('adoption posts', () => {
     });
   });
 
-  it('are forgotten where they were read before a write that came meanwhile', async () => {
+  it('are not cached if written while being read', async () => {
     const adoption = createAdoption({ clock });
-    const no = await adoption.createPost(POST);
+    const no = await adoption.savePost(POST);
     await meanwhile(
       'after',
       [AdoptionPost, 'find'],

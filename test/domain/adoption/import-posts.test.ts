@@ -34,8 +34,8 @@ describe('imported posts', () => {
       .sort({ _id: 1 })
       .lean();
 
-  it('are stored whole, with and without a number, and the second time nothing changes', async () => {
-    const high = (await here.createPost(post())) + 100;
+  it('are stored with and without a number, and a repeated import changes nothing', async () => {
+    const high = (await here.savePost(post())) + 100;
     const [numbered, first, second] = [post({ id: high }), post(), post()];
     const all = [first, numbered, second];
     expect(await here.importPosts(all)).to.deep.equal(['created', 'created', 'created']);
@@ -74,7 +74,7 @@ describe('imported posts', () => {
   }
 
   it('with a number may change their author, title and name', async () => {
-    const id = (await here.createPost(post())) + 1;
+    const id = (await here.savePost(post())) + 1;
     const row = post({ id });
     await here.importPosts([row]);
     const changed = { ...row, authorNo: 8, title: `${row.title}, changed`, name: 'Bori' };
@@ -84,7 +84,7 @@ describe('imported posts', () => {
     expect((await here.listRenderRecords())[0]).to.include({ id, name: 'Bori' });
   });
 
-  it('differ where author, title or name differ', async () => {
+  it('differ if author, title or name differ', async () => {
     const row = post();
     const all = [row, { ...row, authorNo: 8 }, { ...row, name: 'Bori' }, { ...row, title: `${row.title}!` }];
     expect(await here.importPosts(all)).to.deep.equal(['created', 'created', 'created', 'created']);
@@ -103,7 +103,7 @@ describe('imported posts', () => {
 
   for (const numbered of [false, true]) {
     it(`${numbered ? 'with' : 'without'} a number: what another import has stored meanwhile is told`, async () => {
-      const id = numbered ? (await here.createPost(post())) + 10 : undefined;
+      const id = numbered ? (await here.savePost(post())) + 10 : undefined;
       const [same, other, mine] = [post({ id }), post(id === undefined ? {} : { id: id + 1 }), post()];
       const outcomes = await meanwhile(
         'before',
@@ -117,7 +117,7 @@ describe('imported posts', () => {
     });
   }
 
-  it('that the database refuses for another reason are not told as stored', async () => {
+  it('refused by the database are not reported as stored', async () => {
     const refused = await meanwhile(
       'before',
       [AdoptionPost, 'insertMany'],
@@ -129,7 +129,7 @@ describe('imported posts', () => {
     expect(refused).to.equal('database away');
   });
 
-  it('may be none at all', async () => {
+  it('may be empty', async () => {
     expect(await here.importPosts([])).to.deep.equal([]);
   });
 });

@@ -9,29 +9,29 @@ const JOINER = 2;
 /** A room whose state cannot be read. */
 const BROKEN = 9;
 
-/** @param here rooms and members that have them open in this process */
+/** @param here rooms and the members that have them open in this process */
 function build(here: [chatNo: number, memberNo: number][]) {
   const marked: [chatNo: number, memberNo: number, seq: number][] = [];
   const get = async (chatNo: number) => {
     if (chatNo === BROKEN) throw new Error('the database is away');
     return { chatNo, creator: CREATOR, joiner: JOINER };
   };
-  const shown = createAutoRead(
+  const autoRead = createAutoRead(
     { get } as unknown as RoomStates,
     { isHere: (...one: number[]) => here.some((other) => `${other}` === `${one}`) } as never,
     async ({ chatNo }, memberNo, seq) => void marked.push([chatNo, memberNo, seq]),
     createLogger('silent', 'test'),
   );
   const add = (chatNo: number, senderNo: number, seq: number, readCount = 1) =>
-    shown.add({ chatNo, senderNo, seq, readCount } as MessagePayload);
+    autoRead({ chatNo, senderNo, seq, readCount } as MessagePayload);
   const turnsPass = async () => {
     for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
   };
   return { marked, add, turnsPass };
 }
 
-describe('messages shown here, whose writer took the reader for absent', () => {
-  it('are marked read, the newest of each sender alone', async () => {
+describe('messages delivered here whose writer took the recipient for absent', () => {
+  it('are marked read, once per sender up to the newest', async () => {
     const { marked, add, turnsPass } = build([
       [7, CREATOR],
       [7, JOINER],
@@ -51,7 +51,7 @@ describe('messages shown here, whose writer took the reader for absent', () => {
     expect(marked.slice(3)).to.deep.equal([[7, CREATOR, 4]]);
   });
 
-  it('stay unread for who does not have the room open here, and are left alone where they are read', async () => {
+  it('stay unread if the recipient is not here, and are ignored if already read', async () => {
     const { marked, add, turnsPass } = build([
       [7, JOINER],
       [8, CREATOR],
@@ -62,7 +62,7 @@ describe('messages shown here, whose writer took the reader for absent', () => {
     expect(marked).to.deep.equal([]);
   });
 
-  it('do not wait for a room that cannot be read', async () => {
+  it('are marked read although another room cannot be read', async () => {
     const { marked, add, turnsPass } = build([[7, CREATOR]]);
     add(BROKEN, JOINER, 1);
     add(7, JOINER, 1);

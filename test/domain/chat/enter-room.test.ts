@@ -7,24 +7,24 @@ import { noLive } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom } from '../../support/chat.js';
 import { interceptCalls } from '../../support/database-calls.js';
 
-/** Most messages, and most bytes of their text as JSON, that one join catches up. */
+/** Most messages in one join, and most bytes of their text as JSON. */
 const MAX_CAUGHT_UP = 500;
 const MAX_BYTES = 256 * 1024;
 
-/** A chat of its own on the service's database, and what it told. */
+/** A chat of its own on the service's database, and the read positions it published. */
 async function buildChat({ isInRoom = true } = {}) {
-  const told: [memberNo: number, seq: number][] = [];
+  const published: [memberNo: number, seq: number][] = [];
   const chat = await anotherChat({
     live: {
       ...noLive,
       isInRoom: () => isInRoom,
-      messageRead: (_, { memberNo, seq }) => void told.push([memberNo, seq]),
+      messageRead: (_, { memberNo, seq }) => void published.push([memberNo, seq]),
     },
   });
-  return { chat, told };
+  return { chat, published };
 }
 
-/** Stores messages of the asker at once, with these texts, behind as many as there are. */
+/** Stores messages of the asker with these texts, after those stored. */
 async function fill({ chatNo, asker }: OpenedRoom, contents: string[], stored = 0): Promise<void> {
   const read: Record<Side, { seq: number; others: number }> = {
     creator: { seq: 0, others: 0 },
@@ -46,7 +46,7 @@ async function fill({ chatNo, asker }: OpenedRoom, contents: string[], stored = 
   await Message.collection.insertMany(records as never[]);
 }
 
-/** Does something just before the database is asked for the messages that were missed. */
+/** Runs a task just before the missed messages are read. */
 function beforeMissedAreRead(task: () => Promise<unknown>): void {
   const collection = Message.collection as unknown as Record<'find', (...args: unknown[]) => object>;
   const { find } = collection;
@@ -63,10 +63,10 @@ function beforeMissedAreRead(task: () => Promise<unknown>): void {
 describe('entering a room', () => {
   let room: OpenedRoom;
   let chat: Chat;
-  let told: [memberNo: number, seq: number][];
+  let published: [memberNo: number, seq: number][];
   beforeEach(async () => {
     room = await openRoom();
-    ({ chat, told } = await buildChat());
+    ({ chat, published } = await buildChat());
   });
   afterEach(() => chat.close());
 
@@ -85,38 +85,38 @@ describe('entering a room', () => {
     return body[0]?.unReadCount;
   };
 
-  it('moves the read position over the other party’s messages, and tells nothing of one’s own', async () => {
+  it('moves the read position over the other party’s messages, and publishes nothing for one’s own', async () => {
     const { asker, author, chatNo } = room;
     await send('hello?');
     await send('anybody there?');
     expect(await chat.enterRoom(asker.actor, chatNo, 2, 'asker-1')).to.include({ seq: 2 });
-    expect(told).to.deep.equal([]);
+    expect(published).to.deep.equal([]);
     await enter();
-    expect(told).to.deep.equal([[author.no, 2]]);
+    expect(published).to.deep.equal([[author.no, 2]]);
     const { body } = await author.get<{ chatList: { readCount: number }[] }>(`/chatroom/${chatNo}`);
     expect(body.chatList.map(({ readCount }) => readCount)).to.deep.equal([0, 0]);
   });
 
-  it('reads a single message, too, before it answers', async () => {
+  it('marks a single message read before it answers', async () => {
     await fill(room, ['hello?']);
     await enter(1);
-    expect(told).to.deep.equal([[room.author.no, 1]]);
+    expect(published).to.deep.equal([[room.author.no, 1]]);
     expect(await unread()).to.equal(0);
     await enter();
-    expect(told, 'once').to.have.length(1);
+    expect(published, 'once').to.have.length(1);
   });
 
-  it('reads nothing for a connection that is gone by then', async () => {
+  it('marks nothing read for a connection that is gone by then', async () => {
     await chat.close();
-    ({ chat, told } = await buildChat({ isInRoom: false }));
+    ({ chat, published } = await buildChat({ isInRoom: false }));
     await send('hello?');
     const { messages, present } = await enter();
-    expect([messages.length, present, told]).to.deep.equal([1, [], []]);
+    expect([messages.length, present, published]).to.deep.equal([1, [], []]);
     expect(await unread()).to.equal(1);
   });
 
-  it('is told up to the number it goes on from, and nothing that is written meanwhile', async () => {
-    // Who enters is delivered what comes behind `seq`: it would be there twice.
+  it('answers messages up to `seq`, and none that is written meanwhile', async () => {
+    // It is delivered after `seq`, and would arrive twice.
     for (const after of [undefined, 1]) {
       const before = await send(`before, after ${after}`);
       beforeMissedAreRead(() => send(`meanwhile, after ${after}`));
@@ -127,7 +127,7 @@ describe('entering a room', () => {
     }
   });
 
-  it('tells the numbers, who is there, and how far the other has read', async () => {
+  it('answers the numbers, who is present, and the other’s read position', async () => {
     const { asker, author, chatNo } = room;
     expect(await enter()).to.deep.equal({
       ...{ messages: [], more: false, seq: 0, present: [author.no] },
@@ -148,7 +148,7 @@ describe('entering a room', () => {
     for (const after of [2, 3]) expect((await enter(after)).messages, `after ${after}`).to.deep.equal([]);
   });
 
-  it('catches up five hundred messages at once, and says whether there are more', async () => {
+  it('answers five hundred messages at most, and whether there are more', async () => {
     const texts = Array.from({ length: MAX_CAUGHT_UP }, (_, i) => `${i + 1}`);
     await fill(room, texts);
     const { messages, more } = await enter();
@@ -171,8 +171,8 @@ describe('entering a room', () => {
     }
   });
 
-  it('catches up as much text as a slow line can take, the nearest first, and always one message', async () => {
-    // Each is a text in quotes of JSON: together just what fits, and a byte more.
+  it('limits the text for slow connections, and always answers one message', async () => {
+    // As JSON strings two of them just fit, and a byte more does not.
     const half = 'x'.repeat(MAX_BYTES / 2 - 2);
     await fill(room, [half, half, `${half}y`, half, 'z'.repeat(MAX_BYTES)]);
     const cases: [after: number | undefined, seqs: number[], more: boolean][] = [
@@ -193,7 +193,7 @@ describe('entering a room', () => {
     }
   });
 
-  it('finds rooms that are asked for together as it finds one alone', async () => {
+  it('finds several rooms requested together as it finds one', async () => {
     const second = await openRoom();
     await fill(second, ['1', '2']);
     await fill(room, ['1']);
@@ -217,8 +217,7 @@ describe('entering a room', () => {
     } finally {
       stop();
     }
-    // However many the room has.
-    for (const records of found) expect(records, 'the newest message alone').to.have.length(1);
+    for (const records of found) expect(records, 'only the newest message').to.have.length(1);
     expect(found).not.to.deep.equal([]);
   });
 });

@@ -5,7 +5,7 @@ import { checkContent, messageFields } from '../../../domain/chat/index.js';
 const input = z.object(messageFields).superRefine(checkContent);
 const digits = (count: number) => '1'.repeat(count);
 
-describe('what a message may hold', () => {
+describe('the content of a message', () => {
   for (const [contentType, accepted, refused] of [
     ['text', ['x', 'x'.repeat(5_000), '가'.repeat(5_000)], ['', ' ', 'x'.repeat(5_001), '\ud800', 7, null]],
     ['image', ['x'.repeat(2_048)], ['', 'x'.repeat(2_049)]],

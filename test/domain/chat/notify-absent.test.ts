@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
-import { createNotifyAbsent } from '../../../domain/chat/notify-absent.js';
+import { NotifyAbsent } from '../../../domain/chat/notify-absent.js';
 import { createRoomStates } from '../../../domain/chat/room-states.js';
 import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
@@ -17,14 +17,14 @@ const HOUR_MS = 3_600_000;
 const strand = (chatNo: number, senderNo: number, count: number, sentAt = Date.now() - HOUR_MS) =>
   storeMessages(chatNo, senderNo, count, (i) => ({ sentAt: new Date(sentAt + i), unannounced: true }));
 
-/** Numbers of rooms that are not there: the service under test cannot announce their messages meanwhile. */
+/** Numbers of rooms that do not exist, so that the service under test does not announce their messages. */
 let lastRoom = 900_000_000;
 const CREATOR = 1;
 const SENDER = 2;
 
 /**
- * Announcements of one such room, as a process makes them that knows it; what is told is kept.
- * @param readUpTo how far its creating member has read; further once they are in the room
+ * A process that knows one such room, and what it has announced.
+ * @param readUpTo read position of the creator, until they enter the room
  */
 async function announcer(
   chatNo: number,
@@ -36,12 +36,12 @@ async function announcer(
 ) {
   await service();
   const events = createEventBus();
-  const told: string[] = [];
+  const announced: string[] = [];
   const all: DomainEvents['message.unseen'][] = [];
   events.on('message.unseen', async (event) => {
-    // Other tests may have left marks of their own.
+    // Other tests may have left marks.
     if (event.chatNo !== chatNo) return;
-    told.push(event.messageId);
+    announced.push(event.messageId);
     all.push(event);
     await listen(event.messageId);
   });
@@ -51,7 +51,7 @@ async function announcer(
     ...{ sent: { creator: 0, joiner: 0 }, read: nobody },
   };
   const known = createRoomStates();
-  const unseen = createNotifyAbsent({
+  const notifyAbsent = new NotifyAbsent({
     events,
     states: { ...known, get: async (no) => (no === chatNo ? room : known.get(no)) },
     presence: { isPresent: async (no, memberNo) => isPresent && no === chatNo && memberNo === CREATOR },
@@ -60,17 +60,17 @@ async function announcer(
     },
     logger: createLogger('silent', 'test'),
   });
-  return { unseen, told, all };
+  return { notifyAbsent, announced, all };
 }
 
 const marked = (chatNo: number) => Message.countDocuments({ chatNo, unannounced: true });
 
 describe('messages for an absent recipient', () => {
-  it('are answered before their notification is written, which follows by itself', async () => {
+  it('are acknowledged before their notification is stored', async () => {
     const { author, asker, chatNo, saleNo } = await openRoom();
-    let letGo = () => {};
+    let release = () => {};
     const held = new Promise<void>((resolve) => {
-      letGo = resolve;
+      release = resolve;
     });
     await beforeInserts(
       Notification,
@@ -82,7 +82,7 @@ describe('messages for an absent recipient', () => {
           expect((await author.get<unknown[]>('/notification/all')).body).to.deep.equal([]);
           expect(await marked(chatNo), 'a crash now would lose it').to.equal(1);
         } finally {
-          letGo();
+          release();
         }
       },
     );
@@ -92,7 +92,7 @@ describe('messages for an absent recipient', () => {
     });
   });
 
-  it('are announced by the sweep of the chat area where a crash came before', async () => {
+  it('are announced by the sweep after a crash', async () => {
     const { author, asker, chatNo } = await openRoom();
     await strand(chatNo, asker.no, 1);
     await (await service()).domain.chat.sweep();
@@ -108,70 +108,70 @@ describe('messages for an absent recipient', () => {
     });
     afterEach(() => Message.deleteMany({ chatNo: { $in: [chatNo, chatNo + 1] } }));
 
-    it('are announced by the sweep, however many of missing rooms come before them', async () => {
-      // A thousand of them filled each sweep, and the first one ended it.
+    it('are announced by the sweep, however many messages of missing rooms precede them', async () => {
+      // More than one batch.
       const orphans = 1_005;
-      const { unseen, told } = await announcer(chatNo);
+      const { notifyAbsent, announced } = await announcer(chatNo);
       await strand(chatNo + 1, SENDER, orphans, Date.now() - 2 * HOUR_MS);
       const records = await strand(chatNo, SENDER, 3);
-      await unseen.sweep();
-      await unseen.close();
-      expect(told).to.deep.equal(records.map(({ _id }) => _id));
+      await notifyAbsent.sweep();
+      await notifyAbsent.close();
+      expect(announced).to.deep.equal(records.map(({ _id }) => _id));
       expect(await marked(chatNo)).to.equal(0);
       expect(await marked(chatNo + 1), 'their rooms may be restored').to.equal(orphans);
     });
 
-    it('are announced in the order they were sent, also when more are sent than fit into memory', async () => {
-      let letGo = () => {};
+    it('are announced in the order they were sent, even if not all fit into memory', async () => {
+      let release = () => {};
       const held = new Promise<void>((resolve) => {
-        letGo = resolve;
+        release = resolve;
       });
       const all = messageRecords(chatNo, SENDER, 5_101, (i) => ({
         sentAt: new Date(Date.now() + i),
         unannounced: true,
       }));
       const [records, last] = [all.slice(0, -1), all.at(-1) as MessageRecord];
-      const { unseen, told } = await announcer(chatNo, {
+      const { notifyAbsent, announced } = await announcer(chatNo, {
         async listen(id) {
           await held;
           if (id !== records.at(-1)?._id) return;
-          // One that comes while they are read back is read back behind them.
+          // A message sent during the read is read back after the others.
           await Message.collection.insertOne({ ...last } as never);
-          unseen.announce(last);
+          notifyAbsent.enqueue(last);
         },
       });
       await Message.collection.insertMany(records as never[]);
-      for (const record of records) unseen.announce(record);
-      letGo();
-      await unseen.sweep();
-      await unseen.close();
-      expect(told).to.deep.equal(all.map(({ _id }) => _id));
+      for (const record of records) notifyAbsent.enqueue(record);
+      release();
+      await notifyAbsent.sweep();
+      await notifyAbsent.close();
+      expect(announced).to.deep.equal(all.map(({ _id }) => _id));
       expect(await marked(chatNo)).to.equal(0);
     });
 
-    it('are announced a thousand at a time, of five thousand that wait in memory', async () => {
-      let letGo = () => {};
+    it('are announced a thousand at a time, up to five thousand from memory', async () => {
+      let release = () => {};
       const held = new Promise<void>((resolve) => {
-        letGo = resolve;
+        release = resolve;
       });
-      const { unseen, told } = await announcer(chatNo, { listen: () => held });
-      // Not in the database, so what is told of them was in memory.
+      const { notifyAbsent, announced } = await announcer(chatNo, { listen: () => held });
+      // Not in the database: what is announced was in memory.
       const records = messageRecords(chatNo, SENDER, 5_002);
       const last = records.at(-1) as MessageRecord;
-      for (const record of records) unseen.announce(record);
-      await eventually(() => expect(told).to.have.length(1_000));
-      letGo();
+      for (const record of records) notifyAbsent.enqueue(record);
+      await eventually(() => expect(announced).to.have.length(1_000));
+      release();
       const { find } = Message;
       Message.find = (() => {
         throw new Error('the database is away');
       }) as never;
       try {
-        await unseen.sweep();
-        expect(told).to.have.length(5_000);
-        // Reading back has failed: that is the next sweep's, and what comes now waits in memory again.
-        unseen.announce(last);
-        await unseen.close();
-        expect(told.slice(5_000)).to.deep.equal([last._id]);
+        await notifyAbsent.sweep();
+        expect(announced).to.have.length(5_000);
+        // The read failed and is left to the next sweep; new messages are queued in memory again.
+        notifyAbsent.enqueue(last);
+        await notifyAbsent.close();
+        expect(announced.slice(5_000)).to.deep.equal([last._id]);
       } finally {
         Message.find = find;
       }
@@ -181,39 +181,39 @@ describe('messages for an absent recipient', () => {
       [2_999, 1_001],
       [3_001, 1_000],
     ] as const) {
-      it(`are announced by a stop for 3 s: ${count} of them where a thousand take ${passed} ms`, () =>
+      it(`are announced for 3 s by a stop: ${count} of them if a thousand take ${passed} ms`, () =>
         inStoppedTime(async (pass) => {
           const records = messageRecords(chatNo, SENDER, 1_001);
-          const { unseen, told } = await announcer(chatNo, {
+          const { notifyAbsent, announced } = await announcer(chatNo, {
             listen: async (id) => {
               if (id === records[0]?._id) pass(passed);
             },
           });
-          for (const record of records) unseen.announce(record);
-          await unseen.close();
-          expect(told).to.have.length(count);
+          for (const record of records) notifyAbsent.enqueue(record);
+          await notifyAbsent.close();
+          expect(announced).to.have.length(count);
         }));
     }
 
-    it('are read back no further once a stop has begun', async () => {
+    it('are not read back any further once a stop has begun', async () => {
       const records = await strand(chatNo, SENDER, 1_001);
       let closed: Promise<void> | undefined;
-      const { unseen, told } = await announcer(chatNo, {
+      const { notifyAbsent, announced } = await announcer(chatNo, {
         listen: async () => {
-          closed ??= unseen.close();
+          closed ??= notifyAbsent.close();
         },
       });
-      await unseen.sweep();
+      await notifyAbsent.sweep();
       await closed;
-      expect(told).to.deep.equal(records.slice(0, 1_000).map(({ _id }) => _id));
+      expect(announced).to.deep.equal(records.slice(0, 1_000).map(({ _id }) => _id));
     });
 
-    it('are announced to the other participant, with what a notification shows of them', async () => {
-      const { unseen, all } = await announcer(chatNo);
+    it('are announced to the other participant, with what a notification shows', async () => {
+      const { notifyAbsent, all } = await announcer(chatNo);
       const [first, second] = messageRecords(chatNo, SENDER, 2);
       const answer: MessageRecord = { ...(second as MessageRecord), senderNo: CREATOR, contentType: 'image' };
-      for (const record of [first as MessageRecord, answer]) unseen.announce(record);
-      await unseen.close();
+      for (const record of [first as MessageRecord, answer]) notifyAbsent.enqueue(record);
+      await notifyAbsent.close();
       const common = { chatNo, saleNo: 1 };
       expect(all).to.deep.equal([
         {
@@ -229,54 +229,54 @@ describe('messages for an absent recipient', () => {
       ]);
     });
 
-    it('are not announced to who has read them, or has come in meanwhile', async () => {
+    it('are not announced to a recipient who has read them or has entered meanwhile', async () => {
       const records = await strand(chatNo, SENDER, 3);
       const read = await announcer(chatNo, { readUpTo: 2 });
-      await read.unseen.sweep();
-      expect(read.told).to.deep.equal([records[2]?._id]);
-      expect(await marked(chatNo), 'nor looked at again').to.equal(0);
+      await read.notifyAbsent.sweep();
+      expect(read.announced).to.deep.equal([records[2]?._id]);
+      expect(await marked(chatNo), 'their marks are removed, too').to.equal(0);
       const open = await announcer(chatNo, { isPresent: true });
-      for (const record of records) open.unseen.announce(record);
-      await open.unseen.close();
-      expect(open.told).to.deep.equal([]);
+      for (const record of records) open.notifyAbsent.enqueue(record);
+      await open.notifyAbsent.close();
+      expect(open.announced).to.deep.equal([]);
     });
 
-    it('keep their mark where it could not be taken off', async () => {
+    it('keep their mark if it cannot be removed', async () => {
       const [record] = await strand(chatNo, SENDER, 1);
-      const { unseen, told } = await announcer(chatNo);
+      const { notifyAbsent, announced } = await announcer(chatNo);
       const { updateMany } = Message;
       Message.updateMany = (() => Promise.reject(new Error('the database is away'))) as never;
       try {
-        await unseen.sweep();
+        await notifyAbsent.sweep();
       } finally {
         Message.updateMany = updateMany;
       }
       expect(await marked(chatNo)).to.equal(1);
-      await unseen.sweep();
-      await unseen.close();
-      expect(told, 'listeners are idempotent').to.deep.equal([record?._id, record?._id]);
+      await notifyAbsent.sweep();
+      await notifyAbsent.close();
+      expect(announced, 'listeners are idempotent').to.deep.equal([record?._id, record?._id]);
       expect(await marked(chatNo)).to.equal(0);
     });
 
     it('are announced before a stop, or keep their mark', async () => {
-      const { unseen, told } = await announcer(chatNo);
+      const { notifyAbsent, announced } = await announcer(chatNo);
       const [first, second] = await strand(chatNo, SENDER, 2);
-      unseen.announce(first as MessageRecord);
-      await unseen.close();
-      unseen.announce(second as MessageRecord);
-      expect(told).to.deep.equal([first?._id]);
+      notifyAbsent.enqueue(first as MessageRecord);
+      await notifyAbsent.close();
+      notifyAbsent.enqueue(second as MessageRecord);
+      expect(announced).to.deep.equal([first?._id]);
       expect(await Message.distinct('_id', { chatNo, unannounced: true })).to.deep.equal([second?._id]);
     });
 
-    it('keep their mark when telling fails, and hold up no other', async () => {
+    it('keep their mark if a listener fails, and delay no other', async () => {
       const records = await strand(chatNo, SENDER, 3);
-      const { unseen } = await announcer(chatNo, {
+      const { notifyAbsent } = await announcer(chatNo, {
         listen: async (id) => {
           if (id === records[1]?._id) throw new Error('the notification cannot be written');
         },
       });
-      await unseen.sweep();
-      await unseen.close();
+      await notifyAbsent.sweep();
+      await notifyAbsent.close();
       expect(await Message.distinct('_id', { chatNo, unannounced: true })).to.deep.equal([records[1]?._id]);
     });
   });

@@ -8,11 +8,11 @@ import { createEventBus } from '../../../domain/kernel/events.js';
 import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
 import { beforeInserts } from '../../support/database-calls.js';
-import { eventually, gate, nextTurn } from '../../support/eventually.js';
+import { eventually, nextTurn } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
-/** What a process has told its sockets. */
-function listening() {
+/** What a process has sent to its sockets. */
+function recording() {
   const messages: MessagePayload[] = [];
   const reads: [memberNo: number, seq: number][] = [];
   const rooms: [memberNo: number, mark: RoomMark][] = [];
@@ -25,18 +25,18 @@ function listening() {
   return { messages, reads, rooms, live };
 }
 
-describe('a process beside others', () => {
+describe('one process of several', () => {
   let room: OpenedRoom;
   beforeEach(async () => {
     room = await openRoom();
   });
 
-  it('delivers a message again when it is repeated: it may have been stored and never delivered', async () => {
+  it('delivers a repeated message again: it may have been stored but not delivered', async () => {
     const { asker, author, chatNo } = room;
-    const { messages, rooms, live } = listening();
+    const { messages, rooms, live } = recording();
     const chat = await anotherChat({ live });
     await chat.requireParticipant(asker.actor, chatNo);
-    // What a process leaves that dies, or gives up waiting for the database, right after the write.
+    // As after a crash, or a time-out, right after the write.
     const [stored] = await storeMessages(chatNo, asker.no, 1, () => ({
       clientKey: 'socket:k1',
       read: { creator: { seq: 1, others: 1 }, joiner: { seq: 0, others: 0 } },
@@ -56,11 +56,11 @@ describe('a process beside others', () => {
     expect(body.chatList).to.have.length(1);
   });
 
-  it('moves a read position over what they have written, and never back', async () => {
+  it('moves a read position over messages of other processes, and never back', async () => {
     const { asker, author, chatNo } = room;
     const unread = async () =>
       (await author.get<{ unReadCount: number }[]>('/chatroom')).body[0]?.unReadCount;
-    const { reads, live } = listening();
+    const { reads, live } = recording();
     const [one, two] = await Promise.all([anotherChat({ live }), anotherChat()]);
     await one.requireParticipant(author.actor, chatNo);
     await storeMessages(chatNo, asker.no, 3);
@@ -68,23 +68,23 @@ describe('a process beside others', () => {
     for (const seq of [2, 2, 1]) await one.markRead(author.actor, chatNo, seq);
     expect(reads).to.deep.equal([[author.no, 2]]);
     expect(await unread()).to.equal(1);
-    // This one does not know of it.
+    // This process does not know of it.
     await two.markRead(author.actor, chatNo, 1);
     expect(await unread()).to.equal(1);
     await Promise.all([one.close(), two.close()]);
   });
 
-  it('keeps the furthest of two read positions that are written at once', async () => {
+  it('keeps the further of two read positions written at once', async () => {
     const { asker, author, chatNo } = room;
     await storeMessages(chatNo, asker.no, 2);
-    const { reads, live } = listening();
+    const { reads, live } = recording();
     const chat = await anotherChat({ live });
     const { updateOne } = Room.collection;
-    let letGo = () => {};
+    let release = () => {};
     Room.collection.updateOne = (async (...args: Parameters<typeof updateOne>) => {
       Room.collection.updateOne = updateOne;
       await new Promise<void>((resolve) => {
-        letGo = resolve;
+        release = resolve;
       });
       return updateOne.apply(Room.collection, args);
     }) as typeof updateOne;
@@ -93,7 +93,7 @@ describe('a process beside others', () => {
       const first = chat.markRead(author.actor, chatNo, 1);
       await eventually(() => expect(Room.collection.updateOne).to.equal(updateOne));
       await chat.markRead(author.actor, chatNo, 2);
-      letGo();
+      release();
       await first;
     } finally {
       Room.collection.updateOne = updateOne;
@@ -106,10 +106,10 @@ describe('a process beside others', () => {
     await chat.close();
   });
 
-  it('marks read what it shows to a member whom the writer took for absent', async () => {
+  it('marks messages read whose writer took the present recipient for absent', async () => {
     const { asker, author, chatNo } = room;
     const { domain } = await service();
-    const { reads, live } = listening();
+    const { reads, live } = recording();
     const inRoom = { ...live, isInRoom: () => true };
     const chat = await anotherChat({ live: inRoom, ...createChatState(systemClock, inRoom), shared: true });
     await chat.enterRoom(author.actor, chatNo, undefined, 'connection');
@@ -123,7 +123,7 @@ describe('a process beside others', () => {
     expect(body.chatList.map(({ readCount }) => readCount)).to.deep.equal([0]);
   });
 
-  it('answers with what they have recorded as read', async () => {
+  it('answers with read positions stored by other processes', async () => {
     const { asker, author, saleNo, chatNo } = room;
     const { domain } = await service();
     await domain.chat.requireParticipant(asker.actor, chatNo);
@@ -143,7 +143,7 @@ describe('a process beside others', () => {
     await other.close();
   });
 
-  it('stops when the sends under way are stored and announced', async () => {
+  it('stops once pending sends are stored and announced', async () => {
     const { asker, author, chatNo } = room;
     const events = createEventBus();
     const order: string[] = [];
@@ -152,8 +152,14 @@ describe('a process beside others', () => {
       order.push(`${recipientNo === author.no ? 'author' : recipientNo} notified`);
     });
     const chat = await anotherChat({ events });
-    const { open: letGo, opened: held } = gate();
-    const { open: reached, opened: underWay } = gate();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let reached = () => {};
+    const underWay = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
     await beforeInserts(
       Message,
       () => {
@@ -167,16 +173,16 @@ describe('a process beside others', () => {
         await underWay;
         const closed = chat.close().then(() => order.push('closed'));
         await author.get('/healthz');
-        letGo();
+        release();
         await Promise.all([sent, closed]);
       },
     );
     expect(order).to.deep.equal(['sent', 'author notified', 'closed']);
   });
 
-  it('reads a long room by pages, and tells all of it after a write of unknown outcome', async () => {
+  it('reads a long room by pages, and republishes all of it after a write of unknown outcome', async () => {
     const { asker, author, saleNo, chatNo } = room;
-    const { messages, reads, live } = listening();
+    const { messages, reads, live } = recording();
     const chat = await anotherChat({ live });
     await chat.requireParticipant(asker.actor, chatNo);
     const count = 1_001;
@@ -191,7 +197,7 @@ describe('a process beside others', () => {
 
     const { body } = await author.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`);
     expect(body.chatList.map(({ content }) => Number(content) + 1)).to.deep.equal(numbers(2, count));
-    // A broadcast that comes back without its id is looked for as far back.
+    // A broadcast posted back without its id is searched for equally far back.
     const back = (content: string) =>
       author.post(
         '/chatroom/notification',

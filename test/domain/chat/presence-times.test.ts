@@ -1,23 +1,23 @@
 import { expect } from 'chai';
 import type { Presence } from '../../../domain/chat/presence.js';
 import { createMemoryPresence } from '../../../domain/chat/presence.memory.js';
-import { createRedisPresence } from '../../../domain/chat/presence.redis.js';
-import type { RedisConnection } from '../../../domain/platform/redis.js';
+import { RedisPresence } from '../../../domain/chat/presence.redis.js';
+import type { RedisConnection } from '../../../domain/platform/redis/connection.js';
 import { createOpenRooms } from '../../support/open-rooms.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
 
-/** Within which, in ms, those of a dead process are gone. (contract, section 5) */
+/** Within this time members of a dead process are gone, ms. (contract, section 5) */
 const PROMISED_MS = 30_000;
 
-/** After which, in ms, a connection hears of what its process has not: an interruption's grace included. */
-const TOLD_WITHIN_MS = 10_000;
+/** Within this time a connection receives a change whose push was lost, ms, including the grace. */
+const RECEIVED_WITHIN_MS = 10_000;
 
-/** Looks at all connections no nearer to each other than this, in ms, cost a busy process little. */
-const SPARING_MS = 2_000;
+/** Shortest interval between checks of all connections that costs a busy process little, ms. */
+const MIN_INTERVAL_MS = 2_000;
 
 const ROOM = 7;
 
-/** A Redis that takes everything, and keeps what it was asked to refresh: rooms and arguments. */
+/** A fake Redis that records the refreshes it receives: rooms and arguments. */
 function fakeRedis() {
   const refreshed: {
     rooms: number;
@@ -33,10 +33,10 @@ function fakeRedis() {
   let back = () => {};
   const commands = {
     async evalsha(_hash: string, rooms: number, ...all: (string | number)[]): Promise<unknown> {
-      const [first, ...args] = all.slice(rooms);
-      if (first === undefined) return [0];
-      if (first !== 'me') return [1, 0, 1];
-      const [lifetime, keyLifetime, mayRemove, ...members] = args;
+      const [command, , lifetime, keyLifetime, mayRemove, ...members] = all.slice(rooms);
+      if (command === 'list') return [0];
+      if (command === 'leave') return 1;
+      if (command !== 'refresh') return [1, 0, 1];
       refreshed.push({
         ...{ rooms, lifetime: Number(lifetime), keyLifetime: Number(keyLifetime) },
         ...{ mayRemove: mayRemove === 1, members: members.map(String) },
@@ -64,7 +64,7 @@ function fakeRedis() {
   return { redis, refreshed, state, back: () => back() };
 }
 
-describe('presence in time', () => {
+describe('presence over time', () => {
   let time: FakeTime;
   let presence: Presence | undefined;
   beforeEach(() => {
@@ -79,14 +79,14 @@ describe('presence in time', () => {
   async function start() {
     const built = fakeRedis();
     const openRooms = createOpenRooms();
-    presence = createRedisPresence(built.redis, openRooms);
+    presence = new RedisPresence(built.redis, openRooms);
     await presence.enter(ROOM, 3, 'phone');
     await time.pass(60_000);
     const takeRefreshed = () => built.refreshed.splice(0);
     return { ...built, presence, openRooms, takeRefreshed };
   }
 
-  it('ends within 30 s of a process’s death, though two refreshes of a live one may be lost', async () => {
+  it('ends within 30 s of a process’s death, although a live one may lose two refreshes', async () => {
     const { takeRefreshed } = await start();
     takeRefreshed();
     await time.pass(60_000);
@@ -95,14 +95,14 @@ describe('presence in time', () => {
     const { lifetime, keyLifetime } = all[0] as (typeof all)[number];
     expect(lifetime + every).to.be.at.most(PROMISED_MS);
     expect(lifetime).to.be.above(3 * every);
-    expect(every, 'a changed room is made good').to.be.at.most(TOLD_WITHIN_MS);
-    // A process may stand still for minutes; an hour later its rooms are forgotten.
+    expect(every, 'a lost change is recovered').to.be.at.most(RECEIVED_WITHIN_MS);
+    // A process may stand still for minutes; after an hour its rooms are forgotten.
     expect(keyLifetime).to.be.within(5 * 60_000, 3_600_000);
     for (const { mayRemove, members } of all)
       expect({ mayRemove, members }).to.deep.equal({ mayRemove: true, members: ['3'] });
   });
 
-  it('removes nobody for some seconds after an interruption, and looks again behind them', async () => {
+  it('removes nobody for some seconds after an interruption, and refreshes again after them', async () => {
     const { takeRefreshed, back } = await start();
     await time.pass(1_000);
     takeRefreshed();
@@ -118,13 +118,13 @@ describe('presence in time', () => {
     takeRefreshed();
     await time.pass(2_600);
     const settled = takeRefreshed();
-    expect(settled.length, 'the others are back').to.be.at.least(1);
+    expect(settled.length, 'the other processes are back').to.be.at.least(1);
     expect(settled.at(-1)).to.include({ mayRemove: true });
     await time.pass(60_000);
     expect(takeRefreshed().every(({ mayRemove }) => mayRemove)).to.equal(true);
   });
 
-  it('takes having stood still longer than its entries live for an interruption', async () => {
+  it('treats a standstill longer than a lifetime as an interruption', async () => {
     const { takeRefreshed } = await start();
     takeRefreshed();
     time.skip(19_000);
@@ -137,7 +137,7 @@ describe('presence in time', () => {
     expect(takeRefreshed().at(-1)).to.include({ mayRemove: true });
   });
 
-  it('says again a going that Redis did not take, until it has', async () => {
+  it('repeats a departure until Redis has confirmed it', async () => {
     const { presence, takeRefreshed, state } = await start();
     state.isAway = true;
     await presence.leave(ROOM, 3, 'phone');
@@ -151,17 +151,17 @@ describe('presence in time', () => {
     expect(new Set(members.slice(1))).to.deep.equal(new Set(['4']));
   });
 
-  it('of a room that nobody here was in meanwhile is not told as it was before', async () => {
+  it('forgets who was present in a room once nobody here is in it', async () => {
     const { presence, state } = await start();
-    presence.heard(ROOM, 4, true, 1);
+    presence.accept(ROOM, 4, true, 1);
     state.isAway = true;
-    expect(await presence.list(ROOM), 'what those here were told').to.deep.equal([3, 4]);
+    expect(await presence.list(ROOM), 'as delivered here').to.deep.equal([3, 4]);
     await presence.leave(ROOM, 3, 'phone');
     await presence.enter(ROOM, 3, 'laptop');
     expect(await presence.list(ROOM)).to.deep.equal([3]);
   });
 
-  it('refreshes at most a hundred rooms of one group in a call, and rests while Redis is away', async () => {
+  it('refreshes at most a hundred rooms per call, and stops at the first failure', async () => {
     const { presence, takeRefreshed, state } = await start();
     for (let i = 1; i <= 250; i += 1) await presence.enter(ROOM + 256 * i, 3, 'phone');
     takeRefreshed();
@@ -170,10 +170,10 @@ describe('presence in time', () => {
     let asked = 0;
     Object.defineProperty(state, 'isAway', { get: () => ++asked > 0 });
     await time.pass(6_000);
-    expect(asked, 'the first that fails speaks for all').to.equal(1);
+    expect(asked, 'the first failure stops the round').to.equal(1);
   });
 
-  it('leaves nothing behind', async () => {
+  it('leaves no timers or listeners after close', async () => {
     const { presence, state, back, takeRefreshed } = await start();
     for (let i = 0; i < 2; i += 1) back();
     await time.pass(0);
@@ -188,7 +188,7 @@ describe('presence in time', () => {
     });
   });
 
-  it('of one process ends within 30 s for a connection that is gone without a word', async () => {
+  it('ends within 30 s in a single process for a connection that left without notice', async () => {
     const openRooms = createOpenRooms();
     const { isInRoom } = openRooms;
     let looks = 0;
@@ -200,7 +200,7 @@ describe('presence in time', () => {
     await presence.enter(ROOM, 3, 'phone');
     await time.pass(60_000);
     expect(await presence.list(ROOM)).to.deep.equal([3]);
-    expect(looks).to.be.at.most(60_000 / SPARING_MS);
+    expect(looks).to.be.at.most(60_000 / MIN_INTERVAL_MS);
     openRooms.leave(ROOM, 'phone');
     await time.pass(PROMISED_MS);
     expect(await presence.list(ROOM)).to.deep.equal([]);

@@ -12,10 +12,10 @@ const CREATOR = 1;
 const JOINER = 2;
 const SIDES: Side[] = ['creator', 'joiner'];
 
-/** A message of a room whose bookkeeping is anything: its records alone count. */
-interface Wreck {
-  /** How many numbers are missing before it. */
-  hole: number;
+/** A message with arbitrary bookkeeping. */
+interface BrokenMessage {
+  /** Numbers missing before it. */
+  gap: number;
   senderNo: number;
   sent: Record<Side, number>;
   read: Record<Side, Position>;
@@ -23,8 +23,8 @@ interface Wreck {
 
 const position = fc.record({ seq: fc.nat(30), others: fc.nat(30) });
 const positions = fc.record({ creator: position, joiner: position });
-const wreck: fc.Arbitrary<Wreck> = fc.record({
-  hole: fc.constantFrom(0, 0, 0, 1, 3),
+const brokenMessage: fc.Arbitrary<BrokenMessage> = fc.record({
+  gap: fc.constantFrom(0, 0, 0, 1, 3),
   senderNo: fc.constantFrom(CREATOR, JOINER),
   sent: fc.record({ creator: fc.nat(30), joiner: fc.nat(30) }),
   read: positions,
@@ -32,14 +32,14 @@ const wreck: fc.Arbitrary<Wreck> = fc.record({
 
 let chatNo = 50_000_000;
 
-/** Stores a room as it is after some accident. */
-async function store(wrecks: Wreck[], read: RoomRecord['read']): Promise<void> {
+/** Stores a room with broken bookkeeping. */
+async function store(broken: BrokenMessage[], read: RoomRecord['read']): Promise<void> {
   chatNo += 1;
   const room = { _id: chatNo, saleNo: chatNo, creator: CREATOR, joiner: JOINER, createdAt: new Date(), read };
   await Room.collection.insertOne(room as never);
   let seq = 0;
-  const messages = wrecks.map(({ hole, ...fields }, i) => {
-    seq += hole + 1;
+  const messages = broken.map(({ gap, ...fields }, i) => {
+    seq += gap + 1;
     const text = { contentType: 'text', content: `${i}`, sentAt: new Date() };
     return { _id: `${chatNo} ${String(i).padStart(4, '0')}`, chatNo, seq, ...text, ...fields };
   });
@@ -51,7 +51,7 @@ async function records(): Promise<{ room: RoomRecord; messages: MessageRecord[] 
   return { room, messages: await Message.find({ chatNo }).sort({ seq: 1 }).lean() };
 }
 
-/** The messages that a side has not read, by the larger of its positions. */
+/** The messages that a side has not read. */
 function unread(room: RoomRecord, messages: MessageRecord[], side: Side): string[] {
   const { read, seq: newest } = stateOf(room, messages.at(-1));
   const upTo = Math.min(read[side].seq, newest);
@@ -76,39 +76,39 @@ async function expectMended(): Promise<void> {
   expect(await records(), 'once more').to.deep.equal(after);
 }
 
-describe('the bookkeeping of a room, rewritten', () => {
+describe('rewriting the bookkeeping of a room', () => {
   before(() => service());
 
-  it('agrees with its messages, and leaves unread what was unread, whatever it was before', () =>
+  it('makes it agree with the messages, and leaves unread what was unread', () =>
     fc.assert(
-      fc.asyncProperty(fc.array(wreck, { maxLength: 8 }), positions, async (wrecks, read) => {
-        await store(wrecks, read);
+      fc.asyncProperty(fc.array(brokenMessage, { maxLength: 8 }), positions, async (broken, read) => {
+        await store(broken, read);
         await expectMended();
       }),
       { numRuns: 12 },
     ));
 
-  it('moves more messages than go in one write', async () => {
+  it('rewrites more messages than fit into one write', async () => {
     const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 2, others: 1 } };
-    const wrecks = Array.from({ length: 501 }, (_, i) => ({
-      ...{ hole: i === 0 ? 2 : 0, senderNo: CREATOR, sent: { creator: i, joiner: 0 }, read },
+    const broken = Array.from({ length: 501 }, (_, i) => ({
+      ...{ gap: i === 0 ? 2 : 0, senderNo: CREATOR, sent: { creator: i, joiner: 0 }, read },
     }));
-    await store(wrecks, read);
+    await store(broken, read);
     await expectMended();
   });
 
-  it('closes a hole also where nothing else is wrong', async () => {
+  it('closes a gap although nothing else is wrong', async () => {
     const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 0, others: 0 } };
     await store(
-      [0, 1, 0].map((hole, i) => ({ hole, senderNo: CREATOR, sent: { creator: i + 1, joiner: 0 }, read })),
+      [0, 1, 0].map((gap, i) => ({ gap, senderNo: CREATOR, sent: { creator: i + 1, joiner: 0 }, read })),
       read,
     );
     await expectMended();
   });
 
-  it('of a room that is right is left alone, and of none is none', async () => {
+  it('writes nothing for a correct room, or none', async () => {
     const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 1, others: 1 } };
-    await store([{ hole: 0, senderNo: CREATOR, sent: { creator: 1, joiner: 0 }, read }], read);
+    await store([{ gap: 0, senderNo: CREATOR, sent: { creator: 1, joiner: 0 }, read }], read);
     const { bulkWrite } = Message;
     const { updateOne } = Room;
     let written = 0;
@@ -129,14 +129,14 @@ describe('the bookkeeping of a room, rewritten', () => {
   });
 });
 
-describe('a rewrite that is interrupted', () => {
+describe('an interrupted rewrite', () => {
   before(() => service());
 
-  it('fails, with the room’s positions as they were: the next one finishes it', async () => {
+  it('fails, leaves the room’s positions, and is finished by the next one', async () => {
     const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 3, others: 1 } };
     const wrong = { senderNo: CREATOR, sent: { creator: 0, joiner: 0 }, read };
     await store(
-      [1, 0, 2].map((hole) => ({ hole, ...wrong })),
+      [1, 0, 2].map((gap) => ({ gap, ...wrong })),
       read,
     );
     const { bulkWrite } = Message;
@@ -170,7 +170,7 @@ describe('the audit of a room', () => {
     return audit.finish().map(({ kind, text }) => `${kind}: ${text}`);
   };
 
-  it('finds nothing where all agrees, and names each kind of fault once, with how many there are', () => {
+  it('finds nothing in a correct room, and reports each kind of fault once, with its count', () => {
     expect(faultsOf(room, entry)).to.deep.equal([]);
     const third = { ...entry, seq: 3, senderNo: 9, sent: { creator: 1, joiner: 0 } };
     const fifth = { ...third, seq: 5 };
@@ -185,7 +185,7 @@ describe('the audit of a room', () => {
     ]);
   });
 
-  it('checks the positions of the room and of its messages', () => {
+  it('checks the read positions of the room and of its messages', () => {
     const readUpTo = (seq: number, others: number) => ({ ...read, joiner: { seq, others } });
     const cases: [seq: number, others: number, fault: string | undefined][] = [
       [1, 1, undefined],
@@ -197,9 +197,9 @@ describe('the audit of a room', () => {
     for (const [seq, others, fault] of cases) {
       const own = faultsOf({ ...room, read: readUpTo(seq, others) }, { ...entry, read: readUpTo(0, 0) });
       const carried = faultsOf(room, { ...entry, read: readUpTo(seq, others) });
-      const told = (who: string) => (fault ? [`${who} ${fault.replace('WHO', who)}`] : []);
-      expect(own.slice(0, 1), `${seq} ${others}`).to.deep.equal(told('the room'));
-      expect(carried.slice(0, 1), `${seq} ${others}`).to.deep.equal(told('a message'));
+      const expected = (who: string) => (fault ? [`${who} ${fault.replace('WHO', who)}`] : []);
+      expect(own.slice(0, 1), `${seq} ${others}`).to.deep.equal(expected('the room'));
+      expect(carried.slice(0, 1), `${seq} ${others}`).to.deep.equal(expected('a message'));
     }
   });
 });

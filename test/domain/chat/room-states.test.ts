@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { MessageRecord } from '../../../domain/chat/message.model.js';
-import type { RoomRecord, Side } from '../../../domain/chat/room.model.js';
+import { other, type RoomRecord, type Side } from '../../../domain/chat/room.model.js';
 import {
   createRoomStates,
   headOf,
   markOf,
-  other,
   type RoomState,
   type RoomStates,
   stateOf,

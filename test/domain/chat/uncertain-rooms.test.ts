@@ -4,19 +4,19 @@ import { pino } from 'pino';
 import { createUncertainRooms } from '../../../domain/chat/uncertain-rooms.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
 
-/** Rooms to be looked at, and a database that fails as a test says. */
+/** Uncertain rooms on a database that fails as a test says. */
 function buildRooms() {
-  const looked: [chatNo: number, seq: number][] = [];
+  const republished: [chatNo: number, seq: number][] = [];
   const faults: unknown[] = [];
   const database: { fault?: (chatNo: number) => unknown; gate?: Promise<void> } = {};
   const logger = pino({ level: 'error' }, { write: (line: string) => void faults.push(JSON.parse(line)) });
   const rooms = createUncertainRooms(async (chatNo, seq) => {
-    looked.push([chatNo, seq]);
+    republished.push([chatNo, seq]);
     await database.gate;
     const fault = database.fault?.(chatNo);
     if (fault) throw fault;
   }, logger);
-  return { rooms, looked, faults, database };
+  return { rooms, republished, faults, database };
 }
 
 const away = () => new MongoNetworkTimeoutError('the database is away');
@@ -28,8 +28,8 @@ describe('rooms with a write of unknown outcome', () => {
   });
   afterEach(() => time.restore());
 
-  it('are looked at at once, one after another, each from the lowest number', async () => {
-    const { rooms, looked, database } = buildRooms();
+  it('are republished at once, one after another, each from the lowest number', async () => {
+    const { rooms, republished, database } = buildRooms();
     let open = () => {};
     database.gate = new Promise((resolve) => {
       open = resolve;
@@ -39,23 +39,23 @@ describe('rooms with a write of unknown outcome', () => {
     rooms.add(2, 7);
     rooms.add(2, 8);
     await time.pass(0);
-    expect(looked).to.deep.equal([[1, 5]]);
+    expect(republished).to.deep.equal([[1, 5]]);
     open();
     await time.pass(0);
-    expect(looked.splice(0)).to.deep.equal([
+    expect(republished.splice(0)).to.deep.equal([
       [1, 5],
       [2, 7],
     ]);
     rooms.add(1, 6);
     await time.pass(0);
-    expect(looked, 'what was found out is forgotten').to.deep.equal([[1, 6]]);
+    expect(republished, 'a settled room is forgotten').to.deep.equal([[1, 6]]);
     await time.pass(60_000);
-    expect(looked).to.have.length(1);
+    expect(republished).to.have.length(1);
     rooms.close();
   });
 
-  it('are looked at once more where a write failed during the look', async () => {
-    const { rooms, looked, database } = buildRooms();
+  it('are republished again if another write fails meanwhile', async () => {
+    const { rooms, republished, database } = buildRooms();
     let open = () => {};
     database.gate = new Promise((resolve) => {
       open = resolve;
@@ -64,44 +64,44 @@ describe('rooms with a write of unknown outcome', () => {
     rooms.add(1, 5);
     open();
     await time.pass(0);
-    expect(looked).to.deep.equal([
+    expect(republished).to.deep.equal([
       [1, 5],
       [1, 5],
     ]);
     rooms.close();
   });
 
-  it('are looked at again, a second later, until the database answers', async () => {
-    const { rooms, looked, faults, database } = buildRooms();
+  it('are tried again every second until the database answers', async () => {
+    const { rooms, republished, faults, database } = buildRooms();
     database.fault = away;
     rooms.add(1, 5);
     rooms.add(2, 3);
     await time.pass(0);
-    expect(looked.splice(0), 'the others would fail as well').to.deep.equal([[1, 5]]);
+    expect(republished.splice(0), 'the others would fail as well').to.deep.equal([[1, 5]]);
     await time.pass(900);
-    expect(looked).to.deep.equal([]);
+    expect(republished).to.deep.equal([]);
     await time.pass(5_000);
-    expect(looked.length).to.be.within(5, 11);
+    expect(republished.length).to.be.within(5, 11);
     delete database.fault;
-    looked.length = 0;
+    republished.length = 0;
     await time.pass(1_000);
-    expect(looked).to.have.deep.members([
+    expect(republished).to.have.deep.members([
       [1, 5],
       [2, 3],
     ]);
     await time.pass(10_000);
-    expect(looked).to.have.length(2);
+    expect(republished).to.have.length(2);
     expect([time.pending, faults]).to.deep.equal([0, []]);
     rooms.close();
   });
 
-  it('do not keep each other from being found out about', async () => {
-    const { rooms, looked, faults, database } = buildRooms();
+  it('do not block each other', async () => {
+    const { rooms, republished, faults, database } = buildRooms();
     database.fault = (chatNo) => chatNo === 1 && new Error('a broken record');
     rooms.add(1, 5);
     rooms.add(2, 3);
     await time.pass(10_000);
-    expect(looked).to.deep.equal([
+    expect(republished).to.deep.equal([
       [1, 5],
       [2, 3],
     ]);
@@ -110,23 +110,23 @@ describe('rooms with a write of unknown outcome', () => {
     rooms.close();
   });
 
-  it('are left alone once the process ends', async () => {
-    const { rooms, looked, database } = buildRooms();
+  it('are not read after close', async () => {
+    const { rooms, republished, database } = buildRooms();
     database.fault = away;
     rooms.add(1, 5);
     await time.pass(0);
     rooms.close();
     rooms.add(2, 3);
     await time.pass(10_000);
-    expect(looked).to.deep.equal([[1, 5]]);
+    expect(republished).to.deep.equal([[1, 5]]);
   });
 
-  it('are left alone by a look that is under way when the process ends', async () => {
-    const { rooms, looked } = buildRooms();
+  it('are not read any further by a running pass after close', async () => {
+    const { rooms, republished } = buildRooms();
     rooms.add(1, 5);
     rooms.add(2, 3);
     rooms.close();
     await time.pass(10_000);
-    expect(looked).to.deep.equal([[1, 5]]);
+    expect(republished).to.deep.equal([[1, 5]]);
   });
 });

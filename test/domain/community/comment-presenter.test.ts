@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { CommentRecord } from '../../../domain/community/comments/comment.model.js';
-import { presentComments } from '../../../domain/community/comments/comment.presenter.js';
+import type { CommentRecord } from '../../../domain/community/comment.model.js';
+import { presentComments } from '../../../domain/community/comment.presenter.js';
 import { createLocalDateTime } from '../../../domain/kernel/local-date-time.js';
 
 function comment(_id: number, over: Partial<CommentRecord> = {}): CommentRecord {
@@ -63,7 +63,7 @@ describe('comment presenter', () => {
     ]);
   });
 
-  it('orders comments and replies oldest first, however they come', () => {
+  it('orders comments and replies oldest first', () => {
     const shown = present([comment(9), comment(4, { parentId: 2 }), comment(3, { parentId: 2 }), comment(2)]);
     expect(shown.map(({ id, comments }) => [id, comments.map((reply) => reply.id)])).to.deep.equal([
       [2, [3, 4]],
@@ -71,7 +71,7 @@ describe('comment presenter', () => {
     ]);
   });
 
-  it('shows a flagged comment as deleted, and neither gone ones nor what is not live under them', () => {
+  it('shows flagged comments as deleted, and neither gone ones nor deleted replies', () => {
     const shown = present([
       comment(1, { state: 'flagged', context: '' }),
       comment(2, { parentId: 1 }),
@@ -86,7 +86,7 @@ describe('comment presenter', () => {
       .deep.equal([[1, '', 1, 1]]);
   });
 
-  it('is nobody’s own for a reader without a token', () => {
+  it('marks nothing as the reader’s own without a token', () => {
     expect(present([comment(1)])[0]?.mine).to.equal(false);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import { type Board, buildBoard, outcome } from '../../support/community.js';
 
 function tally(outcomes: string[]): Record<string, number> {
@@ -37,7 +37,7 @@ describe('at the same moment', () => {
     expect(await Heart.countDocuments({ target: 'article', id: no })).to.equal(40);
   });
 
-  it('one member’s twenty equal hearts make one, and nineteen are told so', async () => {
+  it('one member’s twenty equal hearts make one, and nineteen fail', async () => {
     const { no } = await boards[0].article();
     const giver = await boards[0].member('Giver');
     const outcomes = await Promise.all(
@@ -75,7 +75,7 @@ describe('at the same moment', () => {
     expect((await Article.findById(no).lean())?.comments).to.equal(25);
   });
 
-  it('hearts given and taken while lists are read leave the leaders that counting by hand finds', async () => {
+  it('hearts given and removed while lists are read leave the correct leaders', async () => {
     // A time of its own, where no other test's hearts are.
     const board = await buildBoard(Date.UTC(2200, 0, 1));
     const author = await board.member('Author');

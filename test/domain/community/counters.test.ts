@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
 import { createCounters } from '../../../domain/community/counters.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import { type Board, buildBoard } from '../../support/community.js';
 
 interface Counted {

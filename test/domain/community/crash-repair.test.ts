@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { Bookmark } from '../../../domain/community/bookmarks/bookmark.model.js';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Bookmark } from '../../../domain/community/bookmark.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { type Board, buildBoard, expectConsistent } from '../../support/community.js';
 import { interceptCalls, meanwhile } from '../../support/database-calls.js';
@@ -30,7 +30,7 @@ describe('after a crash', () => {
     return _id;
   }
 
-  it('a heart that was written and not counted is counted', async () => {
+  it('an uncounted heart is counted', async () => {
     const { no } = await board.article();
     const giver = await board.member('Giver');
     await board.community.giveHeart(giver, 'article', no);
@@ -52,7 +52,7 @@ describe('after a crash', () => {
     expect(await Heart.countDocuments({ id: no, pending: { $exists: true } })).to.equal(0);
   });
 
-  it('a heart that was taken and not counted is counted, and its record goes', async () => {
+  it('an uncounted removal of a heart is counted, and the record deleted', async () => {
     const { no, author } = await board.article();
     const commentId = await board.community.createComment(author, {
       articleId: no,
@@ -70,7 +70,7 @@ describe('after a crash', () => {
     expect(await Heart.countDocuments({ target: 'comment', id: commentId })).to.equal(0);
   });
 
-  it('a comment that was written and neither counted nor announced is both, once', async () => {
+  it('an uncounted, unannounced comment is counted and announced once', async () => {
     const { no, author } = await board.article();
     const writer = await board.member('Writer');
     const commentId = await strandedComment({ articleId: no, authorNo: writer.no });
@@ -89,7 +89,7 @@ describe('after a crash', () => {
     ]);
   });
 
-  it('a reply whose comment was deleted at that moment keeps it visible', async () => {
+  it('a reply keeps its concurrently deleted comment visible', async () => {
     const { no, author } = await board.article();
     const parentId = await board.community.createComment(author, {
       articleId: no,
@@ -105,7 +105,7 @@ describe('after a crash', () => {
     expect((await Article.findById(no).lean())?.comments).to.equal(1);
   });
 
-  it('a comment that was flagged and no more is removed from the count, with its hearts', async () => {
+  it('a half-deleted comment is removed from the count, with its hearts', async () => {
     const { no, author } = await board.article();
     const commentId = await board.community.createComment(author, {
       articleId: no,
@@ -123,7 +123,7 @@ describe('after a crash', () => {
     expect(await Heart.countDocuments({ target: 'comment', id: commentId })).to.equal(0);
   });
 
-  it('a deleted article loses the hearts and bookmarks it still has, and its comments’ hearts', async () => {
+  it('a half-deleted article loses its hearts and bookmarks, and its comments’ hearts', async () => {
     const { no, author } = await board.article();
     const commentId = await board.community.createComment(author, {
       articleId: no,
@@ -145,7 +145,7 @@ describe('after a crash', () => {
     expect([article?.hearts, article?.pending]).to.deep.equal([0, undefined]);
   });
 
-  it('a heart and a comment that reached an article after its deletion go', async () => {
+  it('a heart and a comment stored after their article’s deletion are removed', async () => {
     const { no, author } = await board.article();
     await board.community.deleteArticle(author, no);
     const now = new Date(board.clock.now());
@@ -165,7 +165,7 @@ describe('after a crash', () => {
     expect(await Comment.findById(commentId).lean()).to.equal(null);
   });
 
-  it('a later sweep leaves alone what may still be under way', async () => {
+  it('later sweeps leave recent marks alone', async () => {
     await board.community.sweep();
     const { no } = await board.article();
     const writer = await board.member('Writer');
@@ -180,7 +180,7 @@ describe('after a crash', () => {
     expect((await Comment.findById(commentId).lean())?.pending).to.equal(undefined);
   });
 
-  it('announcements that a listener refused are made by the next sweep', async () => {
+  it('failed announcements are repeated by the next sweep', async () => {
     const { no } = await board.article();
     const writer = await board.member('Writer');
     board.listenersFail = true;
@@ -203,7 +203,7 @@ describe('after a crash', () => {
     expect(await Comment.countDocuments({ _id: commentId, pending: { $exists: true } })).to.equal(0);
   });
 
-  it('ends behind the record it is at when it is told to, and the next one finishes the rest', async () => {
+  it('a sweep stops after the current record when told to, and the next one finishes the rest', async () => {
     const articles = await Promise.all([1, 2, 3].map(() => board.article()));
     const ids = articles.map(({ no }) => no);
     const pending = new Date(board.clock.now());
@@ -221,7 +221,7 @@ describe('after a crash', () => {
     expect(await left()).to.equal(0);
   });
 
-  it('one record that cannot be finished keeps no other from it, and is tried again', async () => {
+  it('a record that cannot be finished does not stop the others, and is tried again', async () => {
     const writer = await board.member('Writer');
     const articles = await Promise.all([1, 2, 3, 4].map(() => board.article()));
     const [bad, good, gone, left] = articles.map(({ no }) => no) as [number, number, number, number];

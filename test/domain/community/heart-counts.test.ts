@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
-import { createHeartCounts, type HeartCounts } from '../../../domain/community/hearts/heart-counts.js';
+import { Heart } from '../../../domain/community/heart.model.js';
+import { HeartCounts } from '../../../domain/community/heart-counts.js';
 import { interceptCalls } from '../../support/database-calls.js';
 import { service } from '../../support/service.js';
 
@@ -34,7 +34,7 @@ function hold(kind: 'aggregate' | 'countDocuments') {
   return { made, go };
 }
 
-describe('the tally of hearts', () => {
+describe('heart counts', () => {
   let tally: HeartCounts;
 
   before(async () => {
@@ -44,7 +44,7 @@ describe('the tally of hearts', () => {
   beforeEach(() => {
     now += 30 * DAY;
     article += 1;
-    tally = createHeartCounts({ now: () => now });
+    tally = new HeartCounts({ now: () => now });
   });
 
   afterEach(async () => {
@@ -60,7 +60,7 @@ describe('the tally of hearts', () => {
 
   /** The article's hearts by the full count, and by the single one that follows a change here. */
   async function counts(): Promise<unknown[]> {
-    const other = createHeartCounts({ now: () => now });
+    const other = new HeartCounts({ now: () => now });
     await other.update();
     const full = other.counts.get(article);
     other.markDirty(article);
@@ -82,13 +82,13 @@ describe('the tally of hearts', () => {
     });
   }
 
-  it('counts neither taken hearts nor those of comments', async () => {
+  it('omit removed hearts and those of comments', async () => {
     await heart(now, { on: false });
     await heart(now, { target: 'comment' });
     expect(await counts()).to.deep.equal([undefined, undefined]);
   });
 
-  it('keeps a change that comes while its article is counted singly', async () => {
+  it('keep a change during the single count of its article', async () => {
     await tally.update();
     await heart();
     tally.markDirty(article);
@@ -103,7 +103,7 @@ describe('the tally of hearts', () => {
     expect(tally.counts.get(article)).to.deep.equal({ hot: 2, weekly: 2 });
   });
 
-  it('keeps a change that was counted singly while everything was counted', async () => {
+  it('keep a change counted singly during a full count', async () => {
     await tally.update();
     await heart();
     tally.markDirty(article);
@@ -124,7 +124,7 @@ describe('the tally of hearts', () => {
     expect(tally.counts.get(article)).to.deep.equal({ hot: 2, weekly: 2 });
   });
 
-  it('counts everything once for all who ask at the same time', async () => {
+  it('share one full count among concurrent callers', async () => {
     let full = 0;
     const stop = interceptCalls([Heart], (_model, call, run) => {
       if (call === 'aggregate') full += 1;
@@ -135,7 +135,7 @@ describe('the tally of hearts', () => {
     expect(full).to.equal(1);
   });
 
-  it('counts everything again at the next call where it failed', async () => {
+  it('repeat a failed full count at the next call', async () => {
     await heart();
     const stop = interceptCalls([Heart], () => Promise.reject(new Error('database away')));
     const failed = await tally.update().catch((error: Error) => error.message);
@@ -145,7 +145,7 @@ describe('the tally of hearts', () => {
     expect(tally.counts.get(article)).to.deep.equal({ hot: 1, weekly: 1 });
   });
 
-  it('moves its version with every count, and only then', async () => {
+  it('raise the version with every count, and only then', async () => {
     const versions = [tally.version];
     const update = async () => {
       await tally.update();
@@ -158,7 +158,7 @@ describe('the tally of hearts', () => {
     expect(versions.map((version) => version - (versions[0] ?? 0))).to.deep.equal([0, 1, 1, 2]);
   });
 
-  describe('what another process writes', () => {
+  describe('hearts of another process', () => {
     const real = performance.now;
     /** What a full count takes, in ms, by the clock that measures it. */
     let cost = 0;
@@ -199,7 +199,7 @@ describe('the tally of hearts', () => {
       });
     }
 
-    it('is seen at once when the clock was set back', async () => {
+    it('are counted at once if the clock was set back', async () => {
       cost = 0;
       expect(await seenAfter(-HOUR)).to.equal(true);
     });

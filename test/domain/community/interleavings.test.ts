@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import {
   type Board,
@@ -23,7 +23,7 @@ const LOST = [
   ...['ALREADY_HEARTED', 'ALREADY_BOOKMARKED'],
 ];
 
-describe('whatever order the database calls of several processes come in', () => {
+describe('in any order of several processes’ database calls', () => {
   const random = createRandom('INTERLEAVINGS_SEED');
 
   /** Makes every database call, and hands on every answer, one at a time and in a random order. */
@@ -46,7 +46,7 @@ describe('whatever order the database calls of several processes come in', () =>
     }
   }
 
-  it('counts equal their records, and everyone was told what has happened', async () => {
+  it('counts equal their records, and everyone is notified', async () => {
     const boards = [await buildBoard(), await buildBoard()] as const;
     const boardOf = (): Board => random.pick(boards);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -60,26 +60,26 @@ describe('whatever order the database calls of several processes come in', () =>
         expect(LOST, what).to.include(code);
         told.push([what, code]);
       };
+      const actsOf = (member: Actor) => [
+        ...[['article', no] as const, ['comment', parentId] as const].flatMap(([target, id]) => {
+          const key = `${target} ${member.no}`;
+          return [
+            act(`give ${key}`, boardOf().community.giveHeart(member, target, id)),
+            act(`give ${key}`, boardOf().community.giveHeart(member, target, id)),
+            act(`take ${key}`, boardOf().community.takeHeart(member, target, id)),
+          ];
+        }),
+        act('bookmark', boardOf().community.addBookmark(member, no)),
+        act('reply', boardOf().comment(member, no, parentId)),
+      ];
+      const actsOn = (id: number) => [
+        act(`delete ${id}`, boardOf().community.deleteComment(author, id)),
+        act(`delete ${id}`, boardOf().community.deleteComment(author, id)),
+        act('edit', boardOf().community.editComment(author, id, 'Edited')),
+      ];
       await shuffled(async () => {
-        const all: Promise<void>[] = [];
-        for (const member of members) {
-          for (const [target, id] of [['article', no] as const, ['comment', parentId] as const]) {
-            for (const times of [1, 2]) {
-              const key = `${target} ${member.no}`;
-              all.push(act(`give ${key}`, boardOf().community.giveHeart(member, target, id)));
-              if (times === 2)
-                all.push(act(`take ${key}`, boardOf().community.takeHeart(member, target, id)));
-            }
-          }
-          all.push(act('bookmark', boardOf().community.addBookmark(member, no)));
-          all.push(act('reply', boardOf().comment(member, no, parentId)));
-        }
-        for (const id of [parentId, replyId]) {
-          all.push(act(`delete ${id}`, boardOf().community.deleteComment(author, id)));
-          all.push(act(`delete ${id}`, boardOf().community.deleteComment(author, id)));
-          all.push(act('edit', boardOf().community.editComment(author, id, 'Edited')));
-        }
-        // In every third round the article goes while all this is under way.
+        const all = [...members.flatMap(actsOf), ...[parentId, replyId].flatMap(actsOn)];
+        // In every third round the article is deleted meanwhile.
         if (round % 3 === 2) all.push(act('delete', boardOf().community.deleteArticle(author, no)));
         await Promise.all(all);
       });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { Bookmark } from '../../../domain/community/bookmarks/bookmark.model.js';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Bookmark } from '../../../domain/community/bookmark.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { type Board, buildBoard, expectConsistent, outcome } from '../../support/community.js';
 import { type DatabaseCall, interceptCalls, meanwhile } from '../../support/database-calls.js';
@@ -150,14 +150,14 @@ describe('in the middle of a call', () => {
     });
   }
 
-  it('a heart that was counted is not stored when its comment goes', async () => {
+  it('a heart is removed if its comment is deleted meanwhile', async () => {
     await meanwhile('after', [Heart, 'countDocuments'], commentGoes, () =>
       outcome(here.community.giveHeart(author, 'comment', commentId)),
     );
     await expectConsistent(no);
   });
 
-  it('a comment that is answered goes, and stays flagged with the reply', async () => {
+  it('a comment deleted while it is answered stays flagged', async () => {
     const replyId = await meanwhile('before', [Comment, 'insertOne'], commentGoes, () =>
       here.comment(author, no, commentId),
     );
@@ -168,7 +168,7 @@ describe('in the middle of a call', () => {
     await expectConsistent(no);
   });
 
-  it('a comment that the database refuses is neither answered nor announced', async () => {
+  it('a comment that the database refuses is not announced', async () => {
     const refuse = () => {
       throw new Error('the database refuses');
     };
@@ -180,7 +180,7 @@ describe('in the middle of a call', () => {
     expect(here.commentsAnnounced.filter((event) => event.commentId !== commentId)).to.deep.equal([]);
   });
 
-  it('a deletion keeps its mark where the comment it answered cannot be looked at', async () => {
+  it('a deletion keeps its mark if the answered comment cannot be read', async () => {
     const replyId = await here.comment(author, no, commentId);
     await commentGoes();
     const stop = interceptCalls([Comment], (_model, call, run, filter) =>
@@ -195,7 +195,7 @@ describe('in the middle of a call', () => {
     await expectConsistent(no);
   });
 
-  it('a bookmark that is taken away goes with its article', async () => {
+  it('a bookmark is removed with its article', async () => {
     await here.community.addBookmark(author, no);
     const told = await meanwhile('before', [Bookmark, 'deleteOne'], articleGoes, () =>
       outcome(here.community.removeBookmark(author, no)),
@@ -206,7 +206,7 @@ describe('in the middle of a call', () => {
   /** When a process was killed that left its mark. */
   const since = new Date();
 
-  it('the mark of a deletion that was begun stays for the sweep, when the creation is done', async () => {
+  it('the mark of a deletion survives the end of the creation', async () => {
     const writer = await here.member('Writer');
     let begun = 0;
     await meanwhile(
@@ -226,7 +226,7 @@ describe('in the middle of a call', () => {
     expect((await Comment.findById(begun).lean())?.state).to.equal('gone');
   });
 
-  it('the mark of a taking that was begun stays for the sweep, when the giving is done', async () => {
+  it('the mark of a removal survives the end of the giving', async () => {
     const killed = () => {
       throw new Error('killed');
     };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import type { RestoredArticle } from '../../../domain/community/index.js';
 import { createLocalDateTime } from '../../../domain/kernel/local-date-time.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
@@ -9,7 +9,7 @@ import { buildBoard, COMMUNITY_MODELS, expectConsistent, outcome } from '../../s
 import { interceptCalls } from '../../support/database-calls.js';
 
 describe('restored articles', () => {
-  it('lead at once, also where the leaders were asked for just before', async () => {
+  it('lead at once, even if the leaders were read just before', async () => {
     // Far from every other test's hearts, so that both windows are empty.
     const board = await buildBoard(Date.now() + 1_000 * 86_400_000);
     const author = await board.member('Author');
@@ -36,7 +36,7 @@ describe('restored articles', () => {
     for (const id of [first, first + 1]) await board.community.deleteArticle(author, id);
   });
 
-  it('are stored once, with all that hangs on them; what is there already stays as it is', async () => {
+  it('are stored once, with comments and hearts; existing records stay unchanged', async () => {
     const board = await buildBoard();
     const [author, giver] = [await board.member('Author'), await board.member('Giver')];
     const no = (await nextNumbers('article')) + 50;
@@ -104,7 +104,7 @@ describe('restored articles', () => {
     expect(await records()).to.deep.equal(before);
   });
 
-  it('show no count before what it counts is there', async () => {
+  it('show no count before its records are stored', async () => {
     const board = await buildBoard();
     const author = await board.member('Author');
     const first = await nextNumbers('article', 20);

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { listArticles } from '../../../domain/community/articles/list-articles.js';
-import { createTrending } from '../../../domain/community/articles/trending.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
+import { listArticles } from '../../../domain/community/list-articles.js';
+import type { Trending } from '../../../domain/community/trending.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
-import { createEventBus } from '../../../domain/kernel/events.js';
 import { createLocalDateTime } from '../../../domain/kernel/local-date-time.js';
 import { type Board, buildBoard } from '../../support/community.js';
 import { interceptCalls, meanwhile } from '../../support/database-calls.js';
@@ -68,7 +67,7 @@ describe('hot and weekly', () => {
     expect(await leading()).to.deep.equal({ hot: newer, weekly: newer });
   });
 
-  it('count a heart for just as long as the window lasts', async () => {
+  it('count a heart exactly as long as the window', async () => {
     const [first, second] = [await write(), await write()];
     await giveHearts(first, 2);
     board.clock.advance(HOUR);
@@ -79,7 +78,7 @@ describe('hot and weekly', () => {
     expect(await leading()).to.deep.equal({ hot: second, weekly: first });
   });
 
-  it('decide between equals by views, then by age, at once', async () => {
+  it('break ties by views, then by age, at once', async () => {
     const [first, second] = [await write(), await write()];
     await giveHearts(first, 1);
     await giveHearts(second, 1);
@@ -90,7 +89,7 @@ describe('hot and weekly', () => {
     expect((await leading()).hot).to.equal(second);
   });
 
-  it('follow a heart taken back and a deleted article at once', async () => {
+  it('change at once with a removed heart or a deleted article', async () => {
     const [first, second] = [await write(), await write()];
     const giver = await board.member('Giver');
     await board.community.giveHeart(giver, 'article', first);
@@ -104,7 +103,7 @@ describe('hot and weekly', () => {
     expect(await leading()).to.deep.equal({ hot: first, weekly: first });
   });
 
-  it('notice before long what another process has deleted or given', async () => {
+  it('notice soon what another process changed', async () => {
     const [first, second] = [await write(), await write()];
     await giveHearts(first, 2);
     await giveHearts(second, 1);
@@ -120,7 +119,7 @@ describe('hot and weekly', () => {
     expect((await leading()).hot).to.equal(first);
   });
 
-  it('are the best live article of all time where their window is empty', async () => {
+  it('are the best live article of all time if their window is empty', async () => {
     const [first, second] = [await write(), await write()];
     // More than any other article of the shared database has.
     await Article.updateMany({ _id: { $in: [first, second] } }, { $set: { hearts: 1_000_000, views: 7 } });
@@ -133,19 +132,18 @@ describe('hot and weekly', () => {
     expect(await leading()).to.deep.equal({ hot: first, weekly: other });
   });
 
-  it('are the best of all time each by itself, where one window alone is empty', async () => {
+  it('are the best of all time for the empty window only', async () => {
     const [best, leader] = [await write(), await write()];
     await Article.updateOne({ _id: best }, { $set: { hearts: 1_000_000 } });
-    const standing = { articleId: leader, authorNo: 1, title: 'A title' };
+    const trending = { articleId: leader, authorNo: 1, title: 'A title' };
     const { members } = (await service()).domain;
     for (const window of ['hot', 'weekly'] as const) {
       const list = await listArticles(
         {
           directory: members.directory,
           trending: {
-            ...createTrending(board.clock, createEventBus()),
-            standing: async () => ({ hot: undefined, weekly: undefined, [window]: standing }),
-          },
+            current: async () => ({ hot: undefined, weekly: undefined, [window]: trending }),
+          } as unknown as Trending,
           localTime: createLocalDateTime('UTC'),
         },
         { order: 'recent', page: 1, size: 1 },
@@ -167,7 +165,7 @@ describe('hot and weekly', () => {
     }
   });
 
-  it('are announced to the author when an article comes to lead, not for every heart', async () => {
+  it('are announced when an article starts to lead, not for every heart', async () => {
     const [first, second] = [await write(), await write()];
     await giveHearts(first, 3);
     const authorNo = (await Article.findById(first).lean())?.authorNo;
@@ -182,7 +180,7 @@ describe('hot and weekly', () => {
     );
   });
 
-  it('are announced by a sweep when time alone makes a leader', async () => {
+  it('are announced by a sweep if time alone makes a leader', async () => {
     const [first, second] = [await write(), await write()];
     await giveHearts(first, 2);
     board.clock.advance(HOUR);
@@ -196,7 +194,7 @@ describe('hot and weekly', () => {
     ]);
   });
 
-  it('hand over to the next article when they are deleted', async () => {
+  it('are replaced by the next article when deleted', async () => {
     const [first, second] = [await write(), await write()];
     await giveHearts(first, 2);
     await giveHearts(second, 1);
@@ -211,7 +209,7 @@ describe('hot and weekly', () => {
     ]);
   });
 
-  it('are announced once to all who ask at the same time, and again where a listener failed', async () => {
+  it('are announced once for concurrent calls, and again if a listener failed', async () => {
     const no = await write();
     const givers = await Promise.all([1, 2, 3].map((i) => board.member(`G${i}`)));
     board.listenersFail = true;
@@ -238,7 +236,7 @@ describe('hot and weekly', () => {
     });
   }
 
-  it('are looked for again where a look has failed', async () => {
+  it('are chosen again after a failure', async () => {
     const no = await write();
     await giveHearts(no, 1);
     await board.community.readArticle(undefined, no);
@@ -252,7 +250,7 @@ describe('hot and weekly', () => {
     expect(await leading()).to.deep.equal({ hot: no, weekly: no });
   });
 
-  it('are not looked for again while nothing has changed that decides', async () => {
+  it('are not chosen again while nothing relevant changed', async () => {
     const [first, second, third] = [await write(), await write(), await write()];
     await giveHearts(first, 2);
     await giveHearts(second, 1);
@@ -269,7 +267,7 @@ describe('hot and weekly', () => {
     expect(looks).to.equal(0);
   });
 
-  it('count a view that comes while they are picked', async () => {
+  it('consider a view counted while they are being chosen', async () => {
     const [first, second] = [await write(), await write()];
     await giveHearts(first, 1);
     await giveHearts(second, 1);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
-import { Bookmark } from '../../../domain/community/bookmarks/bookmark.model.js';
-import { Comment } from '../../../domain/community/comments/comment.model.js';
-import { Heart } from '../../../domain/community/hearts/heart.model.js';
+import { Article } from '../../../domain/community/article.model.js';
+import { Bookmark } from '../../../domain/community/bookmark.model.js';
+import { Comment } from '../../../domain/community/comment.model.js';
+import { Heart } from '../../../domain/community/heart.model.js';
 import { checkCommunity } from '../../../domain/community/index.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import type { Finding } from '../../../domain/kernel/verification.js';
@@ -62,14 +62,14 @@ describe('verifying the community', () => {
     ...over,
   });
 
-  it('finds nothing in what was written, and has looked at every record', async () => {
+  it('finds nothing in sound data, and checks every record', async () => {
     const { findings, looked, sizes } = await look();
     expect(findings).to.deep.equal([]);
     expect(looked).to.equal(sizes);
     expect(sizes).to.equal((await Article.countDocuments({})) + (await Comment.countDocuments({})) + 2);
   });
 
-  it('finds nothing in taken hearts, gone and flagged comments, and what is deleted', async () => {
+  it('finds nothing in removed hearts, deleted comments and deleted articles', async () => {
     await Heart.create(heart({ on: false }), heart({ on: false, target: 'comment', id: commentId }));
     await board.community.deleteComment(author, commentId);
     expect(await texts()).to.deep.equal([]);
@@ -81,7 +81,7 @@ describe('verifying the community', () => {
     await Heart.deleteMany({ articleId: no });
   });
 
-  it('finds what disagrees with its records, nothing else, and mends it', async () => {
+  it('finds contradictions, nothing else, and repairs them', async () => {
     /** What is planted in an article with comments and hearts as above, and what is to be found of it. */
     const faults: (() => Promise<string>)[] = [
       async () => {
@@ -136,7 +136,7 @@ describe('verifying the community', () => {
     for (const each of numbers) await expectConsistent(each);
   });
 
-  it('goes through any number of records, five hundred at a time', async () => {
+  it('checks any number of records, five hundred at a time', async () => {
     const many = Array.from({ length: 1_001 }, (_, i) => ({
       ...{
         _id: 1_000_000_000 + i,
@@ -165,7 +165,7 @@ describe('verifying the community', () => {
     }
   });
 
-  it('takes a write that is under way for no fault', async () => {
+  it('does not report a write in progress', async () => {
     const giver = await board.member('Giver');
     let found: Promise<string[]> | undefined;
     await meanwhile(

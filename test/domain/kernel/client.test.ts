@@ -4,19 +4,19 @@ import { identifyClient } from '../../../domain/kernel/client.js';
 const address = (remote: string, forwardedFor?: string, hops = 0) =>
   identifyClient(remote, forwardedFor, 'agent', hops).address;
 
-describe('who is calling', () => {
-  it('is the peer where no proxy is ours, whatever it forwards', () => {
+describe('the caller', () => {
+  it('is the peer without trusted proxies, whatever is forwarded', () => {
     expect(address('198.51.100.7', '203.0.113.1', 0)).to.equal('198.51.100.7');
   });
 
-  it('is what our own proxies saw, and nothing a client wrote before them', () => {
+  it('is what our proxies saw, not what a client sent', () => {
     expect(address('10.0.0.1', '203.0.113.1', 1)).to.equal('203.0.113.1');
     expect(address('10.0.0.1', '6.6.6.6, 203.0.113.1', 1)).to.equal('203.0.113.1');
     expect(address('10.0.0.1', '6.6.6.6, 203.0.113.1, 10.0.0.2', 2)).to.equal('203.0.113.1');
     expect(address('10.0.0.1', ' 203.0.113.1 ,, ', 1)).to.equal('203.0.113.1');
   });
 
-  it('is nobody in particular behind a proxy that is not ours', () => {
+  it('is not identified behind an untrusted proxy', () => {
     expect(identifyClient('10.0.0.1', '203.0.113.7', 'agent', 0).proxied).to.equal(true);
     for (const [forwardedFor, hops] of [
       [undefined, 0],
@@ -27,13 +27,13 @@ describe('who is calling', () => {
     }
   });
 
-  it('is the peer where a proxy forwards nothing, and the furthest known where hops are missing', () => {
+  it('is the peer if nothing is forwarded, and the first address if hops are missing', () => {
     expect(address('10.0.0.1', undefined, 1)).to.equal('10.0.0.1');
     expect(address('10.0.0.1', '', 1)).to.equal('10.0.0.1');
     expect(address('10.0.0.1', '203.0.113.1', 5)).to.equal('203.0.113.1');
   });
 
-  it('spells an IPv4 address in one way, however it came in', () => {
+  it('has one spelling of an IPv4 address', () => {
     for (const spelled of [
       '127.0.0.1',
       '::ffff:127.0.0.1',
@@ -45,7 +45,7 @@ describe('who is calling', () => {
     }
   });
 
-  it('spells an IPv6 address in one way, so that both ports mean the same client', () => {
+  it('has one spelling of an IPv6 address, on both ports', () => {
     // The gateway's server writes all eight groups out and Node shortens them: a member who came over a
     // socket was unknown to a push from the same IPv6 address.
     for (const spelled of [

@@ -10,7 +10,7 @@ const LEADING: DomainEvents['article.leading'] = {
 };
 
 describe('events between areas', () => {
-  it('are announced when every listener is done, and to those of their name alone', async () => {
+  it('are published when every listener of their name is done', async () => {
     const bus = createEventBus();
     const heard: unknown[] = [];
     const { open: finish, opened: slow } = gate();
@@ -31,7 +31,7 @@ describe('events between areas', () => {
     expect(heard).to.deep.equal([LEADING, LEADING]);
   });
 
-  it('fail where one listener fails: the sweep announces them again', async () => {
+  it('reject if a listener fails', async () => {
     const bus = createEventBus();
     bus.on('article.leading', async () => {});
     bus.on('article.leading', () => Promise.reject(new Error('not stored')));

@@ -15,7 +15,7 @@ function faults(schema: z.ZodType, raw: unknown): string[] {
 }
 
 describe('input', () => {
-  it('takes numbers in a path as plain digits alone', () => {
+  it('accepts numbers in a path as plain digits only', () => {
     for (const good of ['1', '42', '9007199254740991']) {
       expect(parseInput(pathId, good, 'path')).to.equal(Number(good));
     }
@@ -41,14 +41,14 @@ describe('input', () => {
     }
   });
 
-  it('takes numbers in a body as whole, positive and exact ones', () => {
+  it('accepts whole, positive and exact numbers in a body', () => {
     expect(parseInput(id, 7, 'body')).to.equal(7);
     for (const bad of [0, -1, 1.5, 2 ** 53, Number.NaN, null, undefined, [7], {}, true]) {
       expect(faults(id, bad), String(bad)).to.have.length.of.at.least(1);
     }
   });
 
-  it('takes text of digits as the number it spells, within the same bounds, and no other text', () => {
+  it('accepts digits as text within the same bounds, and no other text', () => {
     for (const good of ['1', '42', '007', '9007199254740991', `${'0'.repeat(30)}7`]) {
       expect(parseInput(id, good, 'body'), good).to.equal(Number(good));
     }
@@ -66,11 +66,11 @@ describe('input', () => {
     expect(faults(id, '1'.repeat(10_000)), 'more than any number').to.have.length(1);
   });
 
-  it('says of a number that a query holds twice that it must be sent once', () => {
+  it('refuses a number that a query contains twice', () => {
     expect(faults(pathId, ['1', '2'])).to.deep.equal(['body: must be sent once']);
   });
 
-  it('says of whatever is not there that it is missing, and of null that it is wrong', () => {
+  it('calls an absent value missing, and null invalid', () => {
     const schema = z.object({
       no: id,
       title: text(5),
@@ -94,7 +94,7 @@ describe('input', () => {
     ]);
   });
 
-  it('takes text as it is, and refuses what could not be given back', () => {
+  it('accepts text unchanged, and refuses what could not be returned', () => {
     const kept = '한국어 🐶 \u0000 \r\n <b>&amp;</b> $where';
     expect(parseInput(text(100), kept, 'body')).to.equal(kept);
     for (const bad of ['', '   ', '\n\t', 'x'.repeat(101), '\uD800', 'a\uDC00b', '\uDC00\uD800', 7, null]) {
@@ -103,7 +103,7 @@ describe('input', () => {
     expect(parseInput(text(100, 0), '', 'body')).to.equal('');
   });
 
-  it('names each fault by its field, at most ten, and the whole where it is no object', () => {
+  it('names the field of each fault, ten at most, or the whole input', () => {
     const schema = z.object({ title: text(5), list: z.array(z.object({ id })) });
     expect(faults(schema, { title: 'too long', list: [{ id: 1 }, { id: 'x' }] })).to.deep.equal([
       'title: must have at most 5 characters',
@@ -115,7 +115,7 @@ describe('input', () => {
     }
   });
 
-  it('leaves unknown fields behind, and prototypes alone', () => {
+  it('drops unknown fields, and does not touch prototypes', () => {
     const raw = JSON.parse(
       '{"title":"x","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
     );

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createOriginPolicy } from '../../../domain/kernel/origins.js';
 
-describe('which pages may call', () => {
-  it('are those of this machine where nothing is configured', () => {
+describe('origins that may call', () => {
+  it('are those of this machine by default', () => {
     const allowed = createOriginPolicy(undefined);
     for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080']) {
       expect(allowed(origin), origin).to.equal(true);
@@ -24,7 +24,7 @@ describe('which pages may call', () => {
     }
   });
 
-  it('are the configured ones to the letter', () => {
+  it('are exactly the configured ones', () => {
     const allowed = createOriginPolicy(['https://app.example.org']);
     expect(allowed('https://app.example.org')).to.equal(true);
     for (const origin of [

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { settled } from '../../../domain/kernel/settle.js';
 
-describe('a disagreement with what is being written', () => {
-  it('stands where a second look finds the same, and is none where a write has ended meanwhile', async () => {
+describe('a contradiction', () => {
+  it('is reported if a second check finds the same, not if a write was in progress', async () => {
     const seen = new Map([
       ['mended', '3 of 4'],
       ['changed', '3 of 5'],
@@ -30,7 +30,7 @@ describe('a disagreement with what is being written', () => {
     expect(performance.now() - before).to.be.below(2_500);
   });
 
-  it('is not looked for again where there is none', async () => {
+  it('is not checked again if there is none', async () => {
     const standing = await settled(new Map<number, string>(), () => Promise.reject(new Error('looked')));
     expect(standing.size).to.equal(0);
   });

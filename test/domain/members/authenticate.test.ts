@@ -40,7 +40,7 @@ describe('an accepted token', () => {
     checked = [];
   });
 
-  it('is checked anew after ten seconds, and not before', async () => {
+  it('is verified again after ten seconds, and not before', async () => {
     const authenticate = open();
     const { actor } = await authenticate('token');
     await later(9_900, async () => expect((await authenticate('token')).actor).to.deep.equal(actor));
@@ -52,7 +52,7 @@ describe('an accepted token', () => {
     });
   });
 
-  it('ends with its own time also while it is remembered', async () => {
+  it('expires on time even while cached', async () => {
     const authenticate = open();
     const { expiresAt } = await authenticate('token');
     expect(expiresAt).to.equal(clock.at + 3_600_000);
@@ -63,7 +63,7 @@ describe('an accepted token', () => {
     expect(checked).to.deep.equal(['token']);
   });
 
-  it('is the only kind that is remembered', async () => {
+  it('is cached, a refused one is not', async () => {
     const authenticate = open();
     for (let i = 0; i < 2; i += 1) {
       expect(await authenticate('bad').catch((error) => error)).to.be.an('error');
@@ -71,7 +71,7 @@ describe('an accepted token', () => {
     expect(checked).to.deep.equal(['bad', 'bad']);
   });
 
-  it('makes room for newer ones: those that came last are remembered', async () => {
+  it('is evicted by newer ones', async () => {
     const authenticate = open();
     await authenticate('0');
     await Promise.all(Array.from({ length: REMEMBERED }, (_, i) => authenticate(`${i + 1}`)));
@@ -82,7 +82,7 @@ describe('an accepted token', () => {
     expect(checked).to.deep.equal(['0']);
   });
 
-  it('shows its claims in this process at once', async () => {
+  it('updates its member in this process at once', async () => {
     const authenticate = open();
     const { actor } = await authenticate('token');
     expect(await directory.lookUp([actor.no])).to.deep.equal(new Map([[actor.no, actor]]));

@@ -6,7 +6,7 @@ import { member } from '../../support/api.js';
 import { service } from '../../support/service.js';
 import { refusal } from '../../support/sockets.js';
 
-describe('what tokens say of members', () => {
+describe('claims about members', () => {
   async function record(facts: {
     nickname?: string;
     role?: 'ADMIN' | 'USER';
@@ -18,7 +18,7 @@ describe('what tokens say of members', () => {
   }
   const address = () => `${randomUUID()}@example.org`;
 
-  it('makes one member of an address in any case, with the public part of it for a nickname', async () => {
+  it('create one member per address in any case, named by its local part', async () => {
     const { domain, token } = await service();
     const id = randomUUID();
     const [upper, lower] = await Promise.all([token(`${id}@Example.ORG`), token(`${id}@example.org`)]);
@@ -27,7 +27,7 @@ describe('what tokens say of members', () => {
     expect(both[0].actor).to.include({ nickname: id, profile: '', role: 'USER', email: `${id}@example.org` });
   });
 
-  it('takes over newer claims and keeps what they do not say', async () => {
+  it('update what newer claims say, and keep the rest', async () => {
     const email = address();
     const first = await record({ email, nickname: 'first', role: 'ADMIN', issuedAt: 100 });
     expect(await record({ email, nickname: 'second', issuedAt: 200 })).to.deep.equal({
@@ -36,7 +36,7 @@ describe('what tokens say of members', () => {
     });
   });
 
-  it('keeps whatever newer claims change, also of the same second, and what a record began with', async () => {
+  it('update fields within the same second, too', async () => {
     const { domain } = await service();
     const { record: save } = domain.members;
     const email = `${'l'.repeat(60)}${randomUUID().slice(0, 4)}@example.org`;
@@ -58,7 +58,7 @@ describe('what tokens say of members', () => {
     expect(stored?.createdAt.getTime()).to.be.within(started, Date.now());
   });
 
-  it('saves many at once: each is told what became of it, in order', async () => {
+  it('are saved in bulk, with the outcomes in order', async () => {
     const { domain } = await service();
     const [same, changed, older, gone, fresh, late] = Array.from({ length: 6 }, address) as [
       string,
@@ -98,7 +98,7 @@ describe('what tokens say of members', () => {
     );
   });
 
-  it('saves the same many twice at once as one member each', async () => {
+  it('concurrently saved in bulk create one member each', async () => {
     const { domain } = await service();
     const facts = Array.from({ length: 20 }, () => ({ email: address(), issuedAt: 1 }));
     const [one, two] = await Promise.all([domain.members.saveAll(facts), domain.members.saveAll(facts)]);
@@ -106,13 +106,13 @@ describe('what tokens say of members', () => {
     expect(await Member.countDocuments({ email: { $in: facts.map(({ email }) => email) } })).to.equal(20);
   });
 
-  it('is not undone by older claims', async () => {
+  it('are not undone by older claims', async () => {
     const email = address();
     await record({ email, nickname: 'new', issuedAt: 200 });
     expect(await record({ email, nickname: 'old', issuedAt: 100 })).to.include({ nickname: 'new' });
   });
 
-  it('is not undone by claims older than ones that changed nothing', async () => {
+  it('are not undone by claims older than ones that changed nothing', async () => {
     // The date of claims was kept only when they changed something, so a token of the time in between
     // brought back a nickname that a later one had already confirmed to be over.
     const email = address();
@@ -121,7 +121,7 @@ describe('what tokens say of members', () => {
     expect(await record({ email, nickname: 'then', issuedAt: 200 })).to.include({ nickname: 'now' });
   });
 
-  it('ends with the newest claims when many come at once', async () => {
+  it('end with the newest ones if many come at once', async () => {
     const email = address();
     const times = Array.from({ length: 20 }, (_, i) => i + 1).sort(() => Math.random() - 0.5);
     await Promise.all(times.map((at) => record({ email, nickname: `n${at}`, issuedAt: at })));
@@ -129,7 +129,7 @@ describe('what tokens say of members', () => {
     expect(await Member.findOne({ email }).lean()).to.include({ nickname: 'n20', claimsAt: 20 });
   });
 
-  it('refuses a member who has left, by REST and by socket', async () => {
+  it('refuse a member who has left, by REST and by socket', async () => {
     const gone = await member();
     await Member.updateOne({ _id: gone.no }, { $set: { leftAt: new Date() } });
     const { token } = await service();

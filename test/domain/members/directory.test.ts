@@ -31,13 +31,13 @@ describe('the directory of members', () => {
     name = randomUUID().slice(0, 8);
   });
 
-  it('leaves out numbers without a member, and names each once', async () => {
+  it('leaves out unknown numbers, and returns each member once', async () => {
     const [one] = (await actors(['one'])) as [Actor];
     expect(await directory.lookUp([one.no, 2 ** 40, one.no])).to.deep.equal(new Map([[one.no, one]]));
     expect(await directory.lookUp([one.no, 2 ** 40])).to.deep.equal(new Map([[one.no, one]]));
   });
 
-  it('shows what another process has changed within five seconds, and asks no more than that', async () => {
+  it('shows another process’s change within five seconds, and reads no more often', async () => {
     const [one] = (await actors(['before'])) as [Actor];
     await directory.lookUp([one.no]);
     await Member.updateOne({ _id: one.no }, { $set: { nickname: 'after' } });
@@ -46,7 +46,7 @@ describe('the directory of members', () => {
     expect(await later(5_100, shown)).to.equal('after');
   });
 
-  it('knows the latest of a member also when that is old, and nothing of others', async () => {
+  it('knows the latest state of a member even after it expired', async () => {
     const [one, other] = (await actors(['one', 'other'])) as [Actor, Actor];
     directory.remember({ ...one, nickname: 'newer' });
     await later(60_000, async () => {
@@ -55,14 +55,14 @@ describe('the directory of members', () => {
     });
   });
 
-  it('forgets who was not asked for longest when it is full', () => {
+  it('evicts the least recently used member', () => {
     const actor = (no: number, nickname: string) => ({ no, nickname }) as Actor;
     for (let no = 0; no <= HELD; no += 1) directory.remember(actor(no, 'held'));
     expect(directory.latest(actor(0, 'own'))).to.include({ nickname: 'own' });
     expect(directory.latest(actor(1, 'own'))).to.include({ nickname: 'held' });
   });
 
-  it('finds by e-mail address in any case, one who has left included', async () => {
+  it('finds by e-mail address in any case, including those who left', async () => {
     const [one] = (await actors(['one'])) as [Actor];
     await leave(one);
     expect(await directory.findByEmail(one.email.toUpperCase())).to.deep.equal(one);
@@ -83,7 +83,7 @@ describe('the directory of members', () => {
     expect(await directory.count()).to.equal(before + 2);
   });
 
-  it('leaves out who has left where everybody is told', async () => {
+  it('lists all members except those who left', async () => {
     const [stays, leaves, stays2] = (await actors(['stays', 'leaves', 'stays too'])) as [Actor, Actor, Actor];
     await leave(leaves);
     const emails = [stays, leaves, stays2].map(({ email }) => email);

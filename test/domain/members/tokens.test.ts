@@ -119,7 +119,7 @@ describe('tokens', () => {
     });
   }
 
-  it('are taken up to 8,192 characters', async () => {
+  it('are accepted up to 8,192 characters', async () => {
     const { domain } = await service();
     const lengths: Record<string, number[]> = { accepted: [], refused: [] };
     for (let pad = 5_960; lengths.refused?.length !== 2; pad += 1) {
@@ -142,7 +142,7 @@ describe('tokens', () => {
     expect(secrets, 'nothing is left of making it').to.deep.equal(['jwt-secret']);
   });
 
-  it('are refused where there is none: an empty header, the scheme alone, another scheme', async () => {
+  it('are missing in an empty header, the scheme alone, another scheme', async () => {
     for (const Authorization of ['Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', '\t']) {
       const answer = await call('/chatroom', { headers: { Authorization } });
       expect(answer.status, Authorization).to.equal(401);
@@ -150,7 +150,7 @@ describe('tokens', () => {
     expect((await call('/chatroom')).status).to.equal(401);
   });
 
-  it('are taken raw and after Bearer in any case, from auth.token and the header of a socket', async () => {
+  it('are accepted bare and after Bearer in any case, from auth.token and the header of a socket', async () => {
     const jwt = await signed({});
     for (const Authorization of [jwt, `Bearer ${jwt}`, `bearer   ${jwt}`]) {
       expect((await call('/chatroom', { headers: { Authorization } })).status).to.equal(200);
@@ -199,7 +199,7 @@ describe('tokens', () => {
     expect(await nickname({ iat: now(), nickname: 'newer' })).to.equal('newer');
   });
 
-  it('speak for an address of 254 characters', async () => {
+  it('may have an address of 254 characters', async () => {
     const { domain } = await service();
     const sub = `${randomUUID().slice(0, 8)}@${`${'a'.repeat(59)}.`.repeat(4)}com`;
     const longest = `${sub.slice(0, 8)}${'b'.repeat(254 - sub.length)}${sub.slice(8)}`;
@@ -209,7 +209,7 @@ describe('tokens', () => {
     expect(await over.catch((error) => error)).to.include({ code: 'UNAUTHORIZED' });
   });
 
-  it('ignores claims of other types than they should have', async () => {
+  it('ignores claims of the wrong type', async () => {
     const { domain } = await service();
     const jwt = await signed({
       sub: 'odd-claims@example.org',

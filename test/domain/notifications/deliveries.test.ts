@@ -13,15 +13,15 @@ import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { eventually } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
-/** A member of no account: a notification needs no more than their number. */
+/** A member without a record: a notification needs only the number. */
 let memberNo = 870_000_000;
 
-/** Notifications of one process of its own, with what has reached its sockets and its streams. */
+/** The notifications of one process, and what has reached its sockets and streams. */
 async function openProcess() {
   const { domain } = await service();
   const sockets: number[] = [];
   const streams: number[] = [];
-  /** Called before names are looked up: the database answers late, or not at all. */
+  /** Called before names are looked up: makes the database slow, or fail. */
   let beforeLookUp = async () => {};
   const directory: MemberDirectory = {
     ...domain.members.directory,
@@ -35,9 +35,9 @@ async function openProcess() {
     localTime: createLocalDateTime('UTC'),
     live: {
       ...noLive,
-      // As the gateway does, which others may have been faster than.
+      // As the gateway does.
       notification: (_, { id }: NotificationView) => {
-        if (notifications.heard(id)) sockets.push(id);
+        if (notifications.acceptPush(id)) sockets.push(id);
       },
       notificationHere: (_, { id }: NotificationView) => {
         sockets.push(id);
@@ -45,7 +45,7 @@ async function openProcess() {
     },
   });
   notifications.subscribe(memberNo, ({ view }) => streams.push(view.id));
-  await notifications.startTail();
+  await notifications.startPoll();
   return {
     ...{ notifications, sockets, streams },
     notify: (content: string) =>
@@ -60,7 +60,7 @@ async function openProcess() {
 
 type Process = Awaited<ReturnType<typeof openProcess>>;
 
-/** A promise, and what resolves it. */
+/** A promise, and the function that resolves it. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ function gate() {
   return { opened, open };
 }
 
-describe('a notification on its way', () => {
+describe('a notification', () => {
   let here: Process;
   let lastN: number;
 
@@ -85,7 +85,7 @@ describe('a notification on its way', () => {
     mock.timers.reset();
   });
 
-  /** Stores one as another process does. @returns its number */
+  /** Stores a notification as another process does. @returns its id */
   async function storeElsewhere(): Promise<number> {
     const _id = await nextNumbers('notification');
     lastN += 1;
@@ -97,17 +97,17 @@ describe('a notification on its way', () => {
     return _id;
   }
 
-  const look = () => mock.timers.tick(5_000);
+  const poll = () => mock.timers.tick(5_000);
 
   /** Looks until one that is stored last is found, and so everything before it. */
-  async function lookForAll(): Promise<number> {
+  async function pollAll(): Promise<number> {
     const last = await storeElsewhere();
-    look();
+    poll();
     await eventually(() => expect(here.sockets).to.include(last));
     return last;
   }
 
-  it('reaches sockets and streams at once, is counted by its kind, and is not found again', async () => {
+  it('reaches sockets and streams at once, is counted by type, and is not polled', async () => {
     const stored = async () =>
       (await metrics.notificationsStored.get()).values.find(({ labels }) => labels.type === 'note')?.value ??
       0;
@@ -116,11 +116,11 @@ describe('a notification on its way', () => {
     const told = [...here.sockets];
     expect(told).to.have.length(1);
     expect(here.streams).to.deep.equal(told);
-    expect(await here.notify('once'), 'its cause has notified').to.equal(false);
+    expect(await here.notify('once'), 'same cause').to.equal(false);
     expect((await stored()) - before).to.equal(1);
     lastN = 1;
     const reads = mock.method(Notification.collection, 'aggregate');
-    const last = await lookForAll();
+    const last = await pollAll();
     const read = reads.mock.calls.flatMap(({ arguments: [stages] }) => {
       const [{ $match }] = stages as unknown as [{ $match: { _id?: { $in?: number[] } } }];
       return $match._id?.$in ?? [];
@@ -131,7 +131,7 @@ describe('a notification on its way', () => {
     expect(here.streams).to.deep.equal([...told, last]);
   });
 
-  it('that could not be delivered is found a little later', async () => {
+  it('that could not be delivered is found by the poll', async () => {
     here.onLookUp(async () => {
       throw new Error('the database is away');
     });
@@ -139,44 +139,44 @@ describe('a notification on its way', () => {
     expect(here.sockets).to.deep.equal([]);
     here.onLookUp(async () => {});
     lastN = 1;
-    const last = await lookForAll();
+    const last = await pollAll();
     expect(here.sockets).to.have.length(2);
     expect(here.streams).to.deep.equal(here.sockets);
     expect(here.sockets[1]).to.equal(last);
   });
 
-  it('whose push comes after it was found is not shown again', async () => {
+  it('whose push arrives after the poll is not delivered again', async () => {
     const id = await storeElsewhere();
-    await lookForAll();
-    expect(here.notifications.heard(id), 'pushed late').to.equal(false);
-    expect(here.notifications.heard(id), 'and repeated').to.equal(false);
+    await pollAll();
+    expect(here.notifications.acceptPush(id), 'pushed late').to.equal(false);
+    expect(here.notifications.acceptPush(id), 'and repeated').to.equal(false);
   });
 
-  it('whose push has come is not found again, however many came after it', async () => {
+  it('whose push has arrived is not polled, however many arrived after it', async () => {
     const id = await storeElsewhere();
     // As many as are remembered.
-    for (let i = 0; i < 50_000; i += 1) here.notifications.heard(id - i);
-    const last = await lookForAll();
+    for (let i = 0; i < 50_000; i += 1) here.notifications.acceptPush(id - i);
+    const last = await pollAll();
     expect(here.sockets).to.deep.equal([last]);
     expect(here.streams).to.deep.equal([last]);
   });
 
-  it('whose push comes while it is read is not shown again', async () => {
+  it('whose push arrives while the poll reads it is not delivered again', async () => {
     const id = await storeElsewhere();
     const [reading, pushed] = [gate(), gate()];
     here.onLookUp(() => {
       reading.open();
       return pushed.opened;
     });
-    look();
+    poll();
     await reading.opened;
-    expect(here.notifications.heard(id)).to.equal(true);
+    expect(here.notifications.acceptPush(id)).to.equal(true);
     pushed.open();
-    const last = await lookForAll();
+    const last = await pollAll();
     expect(here.sockets).to.deep.equal([last]);
   });
 
-  it('that is found before its own process has delivered it is shown once', async () => {
+  it('that the poll finds before its own process has delivered it is delivered once', async () => {
     const [delivering, found] = [gate(), gate()];
     here.onLookUp(() => {
       here.onLookUp(async () => {});
@@ -186,21 +186,21 @@ describe('a notification on its way', () => {
     const notified = here.notify('slow to go out');
     await delivering.opened;
     lastN = 1;
-    await lookForAll();
+    await pollAll();
     found.open();
     await notified;
     expect(here.sockets).to.have.length(2);
     expect(new Set(here.sockets).size).to.equal(2);
   });
 
-  it('is not looked for any more once its process has closed, which waits for what is under way', async () => {
+  it('is not polled after close, which waits for the running poll', async () => {
     const first = await storeElsewhere();
     const [reading, answered] = [gate(), gate()];
     here.onLookUp(() => {
       reading.open();
       return answered.opened;
     });
-    look();
+    poll();
     await reading.opened;
     let isClosed = false;
     const closed = here.notifications.close().then(() => {
@@ -212,13 +212,13 @@ describe('a notification on its way', () => {
     await closed;
     expect(here.sockets).to.deep.equal([first]);
     const reads = mock.method(Notification.collection, 'aggregate');
-    look();
+    poll();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(reads.mock.callCount()).to.equal(0);
     reads.mock.restore();
   });
 
-  it('is stored before its process has closed, and goes to no stream after that', async () => {
+  it('is stored before its process has closed, and reaches no stream after that', async () => {
     const notified = here.notify('at the last moment');
     await here.notifications.close();
     expect(await Notification.countDocuments({ memberNo })).to.equal(1);

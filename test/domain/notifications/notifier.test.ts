@@ -1,28 +1,28 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { Notification, type NotificationRecord } from '../../../domain/notifications/notification.model.js';
-import { createNotifier, type NewNotification } from '../../../domain/notifications/notifier.js';
+import { type NewNotification, Notifier } from '../../../domain/notifications/notifier.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { beforeInserts } from '../../support/database-calls.js';
 import { service } from '../../support/service.js';
 
-/** Members of no account: a notification needs no more than their number. */
+/** Members without a record: a notification needs only the number. */
 let lastMember = 800_000_000;
 const newMember = () => ++lastMember;
 
-const noticeOf = (memberNo: number, cause: string): NewNotification => ({
+const notificationOf = (memberNo: number, cause: string): NewNotification => ({
   ...{ memberNo, cause, content: cause },
   ...{ type: 'note', url: '/note/1', originNo: 0 },
 });
 
-/** The member's causes in the order of their numbers, once those are 1, 2, 3 …. */
+/** The member's causes in order of their numbers, which have to be 1, 2, 3 …. */
 async function causesOf(memberNo: number): Promise<string[]> {
   const records = await Notification.find({ memberNo }).sort({ n: 1 }).lean();
   expect(records.map(({ n }) => n)).to.deep.equal(records.map((_, i) => i + 1));
   return records.map(({ cause }) => cause);
 }
 
-/** A notification that another process writes. */
+/** Stores a notification as another process does. */
 async function writeElsewhere(memberNo: number, n: number, cause: string): Promise<void> {
   await Notification.create({
     ...{ _id: await nextNumbers('notification'), memberNo, n, cause, content: cause },
@@ -30,9 +30,9 @@ async function writeElsewhere(memberNo: number, n: number, cause: string): Promi
   });
 }
 
-describe('notices at the same moment', () => {
+describe('simultaneous notifications', () => {
   let delivered: NotificationRecord[];
-  const notifier = createNotifier(systemClock, async (records) => {
+  const notifier = new Notifier(systemClock, async (records) => {
     delivered.push(...records);
   });
 
@@ -41,7 +41,7 @@ describe('notices at the same moment', () => {
     delivered = [];
   });
 
-  it('of one member go in one insert, with consecutive numbers in the order they came', async () => {
+  it('of one member share one insert, with consecutive numbers in order', async () => {
     const memberNo = newMember();
     const causes = Array.from({ length: 300 }, (_, i) => `cause ${i}`);
     const inserts: number[] = [];
@@ -51,7 +51,9 @@ describe('notices at the same moment', () => {
         inserts.push(length);
       },
       async () => {
-        const records = await Promise.all(causes.map((cause) => notifier.notify(noticeOf(memberNo, cause))));
+        const records = await Promise.all(
+          causes.map((cause) => notifier.notify(notificationOf(memberNo, cause))),
+        );
         expect(records.map((record) => record?.n)).to.deep.equal(causes.map((_, i) => i + 1));
       },
     );
@@ -60,7 +62,7 @@ describe('notices at the same moment', () => {
     expect(delivered.map(({ n }) => n)).to.deep.equal(causes.map((_, i) => i + 1));
   });
 
-  it('leave no hole where another process takes a number or a cause in their middle', async () => {
+  it('leave no gap if another process takes a number or a cause among them', async () => {
     const [busy, other, single] = [newMember(), newMember(), newMember()];
     let turn = 0;
     await beforeInserts<NotificationRecord>(
@@ -72,12 +74,12 @@ describe('notices at the same moment', () => {
         if (turn === 2) await writeElsewhere(busy, 4, 'c');
       },
       async () => {
-        const told = await Promise.all([
-          ...['a', 'b', 'c', 'd', 'e'].map((cause) => notifier.notify(noticeOf(busy, cause))),
-          ...['a', 'b'].map((cause) => notifier.notify(noticeOf(other, cause))),
-          notifier.notify(noticeOf(single, 'a')),
+        const results = await Promise.all([
+          ...['a', 'b', 'c', 'd', 'e'].map((cause) => notifier.notify(notificationOf(busy, cause))),
+          ...['a', 'b'].map((cause) => notifier.notify(notificationOf(other, cause))),
+          notifier.notify(notificationOf(single, 'a')),
         ]);
-        expect(told.map((record) => record?.n)).to.deep.equal([1, 2, undefined, 5, 6, 1, 2, 1]);
+        expect(results.map((record) => record?.n)).to.deep.equal([1, 2, undefined, 5, 6, 1, 2, 1]);
       },
     );
     expect(await causesOf(busy)).to.deep.equal(['a', 'b', 'of another process', 'c', 'd', 'e']);
@@ -87,27 +89,27 @@ describe('notices at the same moment', () => {
     expect(mine, 'delivered in order, each once').to.deep.equal([1, 2, 5, 6]);
   });
 
-  it('of one cause notify once, also within one moment', async () => {
+  it('with one cause notify once', async () => {
     const memberNo = newMember();
-    const told = await Promise.all(
-      ['a', 'a', 'b', 'a', 'b', 'c'].map((cause) => notifier.notify(noticeOf(memberNo, cause))),
+    const results = await Promise.all(
+      ['a', 'a', 'b', 'a', 'b', 'c'].map((cause) => notifier.notify(notificationOf(memberNo, cause))),
     );
-    expect(told.map((record) => record?.n)).to.deep.equal([1, undefined, 2, undefined, undefined, 3]);
+    expect(results.map((record) => record?.n)).to.deep.equal([1, undefined, 2, undefined, undefined, 3]);
     expect(await causesOf(memberNo)).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('of several processes number a member’s notifications without holes', async () => {
+  it('of several processes are numbered without gaps', async () => {
     const memberNo = newMember();
-    const notifiers = [1, 2, 3].map(() => createNotifier(systemClock, async () => {}));
+    const notifiers = [1, 2, 3].map(() => new Notifier(systemClock, async () => {}));
     await Promise.all(
-      notifiers.flatMap(({ notify }, i) =>
-        Array.from({ length: 100 }, (_, k) => notify(noticeOf(memberNo, `${i} ${k}`))),
+      notifiers.flatMap((one, i) =>
+        Array.from({ length: 100 }, (_, k) => one.notify(notificationOf(memberNo, `${i} ${k}`))),
       ),
     );
     expect(await causesOf(memberNo)).to.have.length(300);
   });
 
-  it('go at most a thousand at a time, in the order they came', async () => {
+  it('are stored at most a thousand at a time, in order', async () => {
     const memberNo = newMember();
     const causes = Array.from({ length: 1_001 }, (_, i) => `cause ${i}`);
     const inserts: number[] = [];
@@ -117,26 +119,26 @@ describe('notices at the same moment', () => {
         inserts.push(length);
       },
       async () => {
-        await Promise.all(causes.map((cause) => notifier.notify(noticeOf(memberNo, cause))));
+        await Promise.all(causes.map((cause) => notifier.notify(notificationOf(memberNo, cause))));
       },
     );
     expect(inserts).to.deep.equal([1_000, 1]);
     expect(delivered.map(({ cause }) => cause)).to.deep.equal(causes);
   });
 
-  it('of which one was refused go before those that came meanwhile', async () => {
+  it('are retried before later ones if refused', async () => {
     const memberNo = newMember();
-    await notifier.notify(noticeOf(memberNo, 'a'));
+    await notifier.notify(notificationOf(memberNo, 'a'));
     let later: Promise<unknown> | undefined;
     await beforeInserts<NotificationRecord>(
       Notification,
       async () => {
         if (later) return;
-        later = notifier.notify(noticeOf(memberNo, 'c'));
+        later = notifier.notify(notificationOf(memberNo, 'c'));
         await writeElsewhere(memberNo, 2, 'of another process');
       },
       async () => {
-        await notifier.notify(noticeOf(memberNo, 'b'));
+        await notifier.notify(notificationOf(memberNo, 'b'));
         await later;
       },
     );
@@ -144,16 +146,16 @@ describe('notices at the same moment', () => {
   });
 });
 
-describe('a notice', () => {
-  const notifier = createNotifier({ now: () => 1_700_000_000_123 }, async () => {});
+describe('a single notification', () => {
+  const notifier = new Notifier({ now: () => 1_700_000_000_123 }, async () => {});
   beforeEach(() => service());
 
-  it('is stored before its sender is answered, and before the process stops', async () => {
+  it('is stored before `notify` resolves, and before the process stops', async () => {
     const memberNo = newMember();
-    const told = notifier.notify({ ...noticeOf(memberNo, 'a'), chatNo: 7, originNo: 5 });
+    const results = notifier.notify({ ...notificationOf(memberNo, 'a'), chatNo: 7, originNo: 5 });
     await notifier.idle();
     const stored = await Notification.findOne({ memberNo }).lean();
-    expect(stored).to.deep.equal(await told);
+    expect(stored).to.deep.equal(await results);
     expect(stored).to.deep.include({
       ...{ memberNo, n: 1, type: 'note', content: 'a', url: '/note/1', originNo: 5, cause: 'a', chatNo: 7 },
       ...{ publishedAt: new Date(1_700_000_000_123), checked: false, deleted: false },
@@ -167,16 +169,16 @@ describe('a notice', () => {
     ['an emoji before the cut', `${'x'.repeat(197)}🐶🐶`, `${'x'.repeat(197)}🐶…`],
     ['twenty thousand characters', '고양이'.repeat(7_000), `${'고양이'.repeat(66)}고…`],
   ] as const) {
-    it(`of ${what} shows no more than its beginning, in whole characters`, async () => {
-      const record = await notifier.notify({ ...noticeOf(newMember(), 'long'), content });
+    it(`of ${what} is cut to whole characters`, async () => {
+      const record = await notifier.notify({ ...notificationOf(newMember(), 'long'), content });
       expect(record?.content).to.equal(shown);
     });
   }
 });
 
-describe('notices that meet a failing database', () => {
+describe('notifications on a failing database', () => {
   let delivered: NotificationRecord[];
-  const notifier = createNotifier(systemClock, async (records) => {
+  const notifier = new Notifier(systemClock, async (records) => {
     delivered.push(...records);
   });
   const failure = new Error('the connection was lost');
@@ -186,10 +188,10 @@ describe('notices that meet a failing database', () => {
     delivered = [];
   });
 
-  /** What became of notices: their numbers, nothing where their cause was known, or why they failed. */
-  const outcomes = async (notices: NewNotification[]) =>
-    (await Promise.allSettled(notices.map((notice) => notifier.notify(notice)))).map((outcome) =>
-      outcome.status === 'fulfilled' ? outcome.value?.n : outcome.reason,
+  /** Outcomes: the number, undefined for a known cause, or the error. */
+  const outcomes = async (notifications: NewNotification[]) =>
+    (await Promise.allSettled(notifications.map((notification) => notifier.notify(notification)))).map(
+      (outcome) => (outcome.status === 'fulfilled' ? outcome.value?.n : outcome.reason),
     );
 
   /** Runs a task in which one method of the collection's model fails once. */
@@ -210,12 +212,12 @@ describe('notices that meet a failing database', () => {
     ['a single one', 1],
     ['several', 3],
   ] as const) {
-    it(`of a member, ${what}, are told to have failed, and leave no hole whether they are stored or not`, async () => {
+    it(`of a member, ${what}, fail, and leave no gap whether they are stored or not`, async () => {
       for (const isStored of [false, true]) {
         const memberNo = newMember();
-        const notices = (kind: string) =>
-          Array.from({ length: count }, (_, i) => noticeOf(memberNo, `${kind} ${i}`));
-        expect((await outcomes([noticeOf(memberNo, 'first')]))[0]).to.equal(1);
+        const notifications = (kind: string) =>
+          Array.from({ length: count }, (_, i) => notificationOf(memberNo, `${kind} ${i}`));
+        expect((await outcomes([notificationOf(memberNo, 'first')]))[0]).to.equal(1);
         delivered = [];
         await beforeInserts<NotificationRecord>(
           Notification,
@@ -224,12 +226,12 @@ describe('notices that meet a failing database', () => {
             throw failure;
           },
           async () => {
-            expect(await outcomes(notices('lost'))).to.deep.equal(Array(count).fill(failure));
+            expect(await outcomes(notifications('lost'))).to.deep.equal(Array(count).fill(failure));
           },
         );
-        expect(delivered, 'what nobody was told is stored').to.deep.equal([]);
+        expect(delivered, 'only what is known to be stored').to.deep.equal([]);
         const next = isStored ? count + 2 : 2;
-        expect(await outcomes(notices('next'))).to.deep.equal(
+        expect(await outcomes(notifications('next'))).to.deep.equal(
           Array.from({ length: count }, (_, i) => next + i),
         );
         expect(await causesOf(memberNo)).to.have.length(next + count - 1);
@@ -237,7 +239,7 @@ describe('notices that meet a failing database', () => {
     });
   }
 
-  it('are told apart from those that were written before it failed', async () => {
+  it('fail separately from those stored before the failure', async () => {
     const [refused, lost] = [newMember(), newMember()];
     let turn = 0;
     await beforeInserts<NotificationRecord>(
@@ -248,23 +250,28 @@ describe('notices that meet a failing database', () => {
         if (turn === 2) throw failure;
       },
       async () => {
-        const notices = [refused, lost].flatMap((no) => ['a', 'b'].map((cause) => noticeOf(no, cause)));
-        expect(await outcomes(notices)).to.deep.equal([1, 3, failure, failure]);
+        const notifications = [refused, lost].flatMap((no) =>
+          ['a', 'b'].map((cause) => notificationOf(no, cause)),
+        );
+        expect(await outcomes(notifications)).to.deep.equal([1, 3, failure, failure]);
       },
     );
     expect(await causesOf(refused)).to.deep.equal(['a', 'of another process', 'b']);
     expect(await causesOf(lost)).to.deep.equal([]);
   });
 
-  it('before they are written, or when it is asked why they were refused, are told, and the next ones go on', async () => {
+  it('fail if a read before or after the insert fails, without harm to later ones', async () => {
     const memberNo = newMember();
     await failing('findOne', async () => {
-      expect(await outcomes([noticeOf(memberNo, 'a')])).to.deep.equal([failure]);
+      expect(await outcomes([notificationOf(memberNo, 'a')])).to.deep.equal([failure]);
     });
-    expect(await outcomes([noticeOf(memberNo, 'a')])).to.deep.equal([1]);
+    expect(await outcomes([notificationOf(memberNo, 'a')])).to.deep.equal([1]);
     await failing('find', async () => {
-      expect(await outcomes([noticeOf(memberNo, 'a')])).to.deep.equal([failure]);
+      expect(await outcomes([notificationOf(memberNo, 'a')])).to.deep.equal([failure]);
     });
-    expect(await outcomes([noticeOf(memberNo, 'a'), noticeOf(memberNo, 'b')])).to.deep.equal([undefined, 2]);
+    expect(await outcomes([notificationOf(memberNo, 'a'), notificationOf(memberNo, 'b')])).to.deep.equal([
+      undefined,
+      2,
+    ]);
   });
 });

@@ -2,20 +2,18 @@ import { expect } from 'chai';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
-import { createNotifier } from '../../../domain/notifications/notifier.js';
+import { Notifier } from '../../../domain/notifications/notifier.js';
 import { notifyOnEvents } from '../../../domain/notifications/notify-on-events.js';
 import { service } from '../../support/service.js';
 
-/** Members of no account: a notification needs no more than their number. */
+/** Members without a record: a notification needs only the number. */
 let memberNo = 890_000_000;
 const OTHER = 889_999_999;
 
-describe('what happens elsewhere', () => {
+describe('domain events', () => {
   const events = createEventBus();
-  notifyOnEvents(
-    events,
-    createNotifier(systemClock, async () => {}),
-  );
+  const notifier = new Notifier(systemClock, async () => {});
+  notifyOnEvents(events, (notification) => notifier.notify(notification));
 
   beforeEach(async () => {
     await service();
@@ -40,24 +38,24 @@ describe('what happens elsewhere', () => {
       ...over,
     });
 
-  /** What the member was told, in order. */
-  const told = async () =>
+  /** The member's notifications, in order. */
+  const notified = async () =>
     (await Notification.find({ memberNo }).sort({ n: 1 }).lean()).map(
       ({ n, type, content, url, originNo, chatNo }) => [n, type, content, url, originNo, chatNo],
     );
 
-  it('notifies once, however often it is announced', async () => {
-    const announce = async () => {
+  it('notify once, however often they are published', async () => {
+    const publishAll = async () => {
       await comment();
       await comment({ commentId: 5, kind: 'recomment', context: 'and so are you' });
       await leading();
       await leading({ window: 'weekly' });
       await message();
     };
-    await announce();
-    await announce();
-    await Promise.all([announce(), announce()]);
-    expect(await told()).to.deep.equal([
+    await publishAll();
+    await publishAll();
+    await Promise.all([publishAll(), publishAll()]);
+    expect(await notified()).to.deep.equal([
       [1, 'comment', 'well said', '/board/2', OTHER, undefined],
       [2, 'recomment', 'and so are you', '/board/2', OTHER, undefined],
       [3, 'documentHot', 'A title', '/board/2', 0, undefined],
@@ -66,11 +64,11 @@ describe('what happens elsewhere', () => {
     ]);
   });
 
-  it('notifies each time it happens, also twice of one article, room or text', async () => {
+  it('notify each time, even for the same article, room or text', async () => {
     for (const commentId of [1, 5]) await comment({ commentId });
     for (const articleId of [2, 3]) await leading({ articleId });
     for (const messageId of ['m1', 'm2']) await message({ messageId });
-    expect((await told()).map(([n, type]) => [n, type])).to.deep.equal([
+    expect((await notified()).map(([n, type]) => [n, type])).to.deep.equal([
       [1, 'comment'],
       [2, 'comment'],
       [3, 'documentHot'],
@@ -80,17 +78,17 @@ describe('what happens elsewhere', () => {
     ]);
   });
 
-  it('tells nobody of what they did themselves', async () => {
+  it('do not notify members of their own actions', async () => {
     await comment({ authorNo: memberNo });
-    expect(await told()).to.deep.equal([]);
+    expect(await notified()).to.deep.equal([]);
   });
 
-  it('stands for content that is no text', async () => {
+  it('show a placeholder for content that is not text', async () => {
     const stands = { text: '/a.png', image: '[image]', picture: '[picture]', coords: '[location]' };
     for (const contentType of Object.keys(stands)) {
       await message({ messageId: contentType, contentType, content: '/a.png' });
     }
-    expect((await told()).map(([, , content]) => content)).to.deep.equal(Object.values(stands));
+    expect((await notified()).map(([, , content]) => content)).to.deep.equal(Object.values(stands));
   });
 });
 
@@ -109,7 +107,7 @@ describe('the indexes of notifications', () => {
     expect(await store(one, 2, 'a')).to.equal(11_000);
     expect(await store(one, 2, 'b')).to.equal('stored');
     expect(await store(two, 1, 'a')).to.equal('stored');
-    // Their numbers are no numbers: nobody else shall come upon them.
+    // Their ids are not numbers: other tests must not find them.
     await Notification.collection.deleteMany({ memberNo: { $in: [one, two] } });
   });
 });

@@ -1,24 +1,24 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { createHoles } from '../../../domain/notifications/holes.js';
+import { MissingIds } from '../../../domain/notifications/missing-ids.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
-import { createMissedPoll } from '../../../domain/notifications/poll-missed.js';
+import { MissedPoll } from '../../../domain/notifications/poll-missed.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { eventually } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
-/** A member of no account: a notification needs no more than their number. */
+/** A member without a record: a notification needs only the number. */
 const MEMBER = 850_000_000;
 let lastN = 0;
 
-/** Stores a notification of each of these numbers. */
+/** Stores a notification with each of these ids. */
 async function store(ids: number[]): Promise<void> {
   await Notification.collection.insertMany(
     ids.map((_id) => {
       lastN += 1;
       return {
-        ...{ _id: _id as never, memberNo: MEMBER, n: lastN, cause: `tail:${_id}`, content: 'hello' },
+        ...{ _id: _id as never, memberNo: MEMBER, n: lastN, cause: `missedPoll:${_id}`, content: 'hello' },
         ...{ type: 'note', url: '/note/1', originNo: 0, checked: false, deleted: false },
         publishedAt: new Date(),
       };
@@ -28,42 +28,42 @@ async function store(ids: number[]): Promise<void> {
 
 const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
 
-describe('the tail of notifications', () => {
+describe('the poll for missed notifications', () => {
   beforeEach(async () => {
     await service();
     mock.timers.enable({ apis: ['setInterval'] });
   });
   afterEach(() => mock.timers.reset());
 
-  /** A tail that has begun; what it finds is kept. */
-  async function begun(onDeliver: () => Promise<void> | void = () => {}) {
+  /** A started poll, and what it has found. */
+  async function started(onDeliver: () => Promise<void> | void = () => {}) {
     const found: number[] = [];
-    /** How many were delivered at a time. */
-    const parts: number[] = [];
-    const tail = createMissedPoll(
+    /** Sizes of the batches delivered. */
+    const batches: number[] = [];
+    const missedPoll = new MissedPoll(
       () => false,
       async (records) => {
-        parts.push(records.length);
+        batches.push(records.length);
         await onDeliver();
         found.push(...records.map(({ _id }) => _id));
       },
       createLogger('silent', 'test'),
     );
-    await tail.start();
+    await missedPoll.start();
     return {
       found,
-      parts,
-      look: () => mock.timers.tick(5_000),
-      stop: () => tail.stop(),
+      batches,
+      poll: () => mock.timers.tick(5_000),
+      stop: () => missedPoll.stop(),
     };
   }
 
-  it('asks for no numbers below the first', async () => {
+  it('asks for no ids below the first', async () => {
     const id = await nextNumbers('notification');
     await store([id]);
-    const { look, stop } = await begun();
+    const { poll, stop } = await started();
     const reads = mock.method(Notification.collection, 'aggregate');
-    look();
+    poll();
     await eventually(() => expect(reads.mock.callCount()).to.be.above(0));
     await stop();
     const asked = reads.mock.calls.flatMap(({ arguments: [stages] }) => {
@@ -74,78 +74,78 @@ describe('the tail of notifications', () => {
     expect(asked.filter((from) => from < 1)).to.deep.equal([]);
   });
 
-  it('finds what a stalled writer stores after thousands of higher numbers, each once', async () => {
-    const { found, look, stop } = await begun();
+  it('finds what a stalled writer stores after thousands of higher ids, each once', async () => {
+    const { found, poll, stop } = await started();
     const late = await nextNumbers('notification', 3);
     const others = range(await nextNumbers('notification', 2_500), 2_500);
     await store(others);
-    look();
+    poll();
     await eventually(() => expect(found).to.include(others.at(-1)));
     await store([late + 1]);
-    look();
+    poll();
     await eventually(() => expect(found).to.include(late + 1));
     await store([late, late + 2]);
-    look();
+    poll();
     await eventually(() => expect(found).to.include.members([late, late + 2]));
     await stop();
     const mine = found.filter((id) => id >= late && id <= (others.at(-1) as number));
     expect(mine.sort((a, b) => a - b)).to.deep.equal([...range(late, 3), ...others]);
   });
 
-  it('finds what a writer stores that was stalled before it began', async () => {
+  it('finds what a writer stores that stalled before the poll started', async () => {
     const late = await nextNumbers('notification');
     await store(range(await nextNumbers('notification', 2_500), 2_500));
-    const { found, look, stop } = await begun();
+    const { found, poll, stop } = await started();
     await store([late]);
-    look();
+    poll();
     await eventually(() => expect(found).to.include(late));
     await stop();
     expect(found, 'what was stored before is history').to.not.include(late + 1);
   });
 
-  it('goes on after a look that failed, and delivers what that one has not', async () => {
-    const { found, look, stop } = await begun();
+  it('continues after a failure, and delivers what was left', async () => {
+    const { found, poll, stop } = await started();
     const ids = range(await nextNumbers('notification', 2), 2);
     await store(ids);
     const { collection } = Notification;
     const failing = mock.method(collection, 'aggregate', () => {
       throw new Error('the database is away');
     });
-    look();
+    poll();
     await eventually(() => expect(failing.mock.callCount()).to.equal(1));
     failing.mock.restore();
-    look();
+    poll();
     await eventually(() => expect(found).to.deep.equal(ids));
     await stop();
   });
 
-  it('looks every five seconds, at a time when the last look is over', async () => {
-    const { found, look, stop } = await begun();
+  it('polls every five seconds, one poll at a time', async () => {
+    const { found, poll, stop } = await started();
     const id = await nextNumbers('notification');
     await store([id]);
     const reads = mock.method(Notification.collection, 'aggregate');
     mock.timers.tick(4_999);
     expect(reads.mock.callCount()).to.equal(0);
     mock.timers.tick(1);
-    look();
-    look();
+    poll();
+    poll();
     await eventually(() => expect(found).to.deep.equal([id]));
     await stop();
     expect(found).to.deep.equal([id]);
     reads.mock.restore();
   });
 
-  it('asks for no more than a hundred gaps at a time, and finds what comes into any of them', async () => {
-    const { found, look, stop } = await begun();
+  it('asks for at most a hundred ranges at a time, and finds records in all of them', async () => {
+    const { found, poll, stop } = await started();
     const first = await nextNumbers('notification', 501);
     const everySecond = range(0, 251).map((i) => first + 2 * i);
     await store(everySecond);
-    look();
+    poll();
     await eventually(() => expect(found).to.have.length(251));
     const between = everySecond.slice(0, -1).map((id) => id + 1);
     await store(between);
     const reads = mock.method(Notification.collection, 'aggregate');
-    look();
+    poll();
     await eventually(() => expect(found).to.have.length(501));
     const asked = reads.mock.calls.map(({ arguments: [stages] }) => {
       const [{ $match }] = stages as unknown as [{ $match: { $or?: object[] } }];
@@ -157,47 +157,47 @@ describe('the tail of notifications', () => {
     await stop();
   });
 
-  it('delivers all there is in one look, a thousand at a time, unless it is stopped meanwhile', async () => {
+  it('delivers everything in one poll, a thousand at a time, unless it is stopped', async () => {
     let stopping: Promise<void> | undefined;
-    const stopped = await begun(() => {
+    const stopped = await started(() => {
       stopping ??= stopped.stop();
     });
-    const goesOn = await begun();
+    const goesOn = await started();
     const ids = range(await nextNumbers('notification', 5_500), 5_500);
     await store(ids);
-    // Both look.
-    goesOn.look();
+    // Polls both.
+    goesOn.poll();
     await eventually(() => expect(stopping).to.not.equal(undefined));
     await stopping;
-    expect(stopped.parts).to.deep.equal(Array(5).fill(1_000));
+    expect(stopped.batches).to.deep.equal(Array(5).fill(1_000));
     expect(stopped.found).to.deep.equal(ids.slice(0, 5_000));
     await eventually(() => expect(goesOn.found).to.have.length(5_500));
     await goesOn.stop();
-    expect(goesOn.parts).to.deep.equal([...Array(5).fill(1_000), 500]);
+    expect(goesOn.batches).to.deep.equal([...Array(5).fill(1_000), 500]);
     expect(goesOn.found).to.deep.equal(ids);
   });
 });
 
-describe('missing numbers', () => {
-  it('are kept as spans until they are filled, or too old, or too many', () => {
-    const holes = createHoles();
-    const spans = (now: number) => holes.spans(now).map(({ from, to }) => [from, to]);
-    holes.add({ from: 5, to: 4 }, 0);
-    expect(spans(0)).to.deep.equal([]);
-    holes.add({ from: 1, to: 5 }, 0);
-    holes.add({ from: 9, to: 9 }, 1_000);
-    holes.fill(3);
-    holes.fill(9);
-    holes.fill(77);
-    expect(spans(0)).to.deep.equal([
+describe('missing ids', () => {
+  it('are kept as ranges until they are seen, too old, or too many', () => {
+    const missing = new MissingIds();
+    const ranges = (now: number) => missing.ranges(now).map(({ from, to }) => [from, to]);
+    missing.add({ from: 5, to: 4 }, 0);
+    expect(ranges(0)).to.deep.equal([]);
+    missing.add({ from: 1, to: 5 }, 0);
+    missing.add({ from: 9, to: 9 }, 1_000);
+    missing.remove(3);
+    missing.remove(9);
+    missing.remove(77);
+    expect(ranges(0)).to.deep.equal([
       [1, 2],
       [4, 5],
     ]);
-    holes.fill(4);
-    holes.add({ from: 20, to: 21 }, 300_000);
-    expect(spans(600_000)).to.deep.equal([[20, 21]]);
-    for (let i = 0; i < 2_000; i += 1) holes.add({ from: 100 + 2 * i, to: 100 + 2 * i }, 600_000);
-    expect(spans(600_000)).to.have.length(1_000);
-    expect(spans(600_000).at(-1)).to.deep.equal([4_098, 4_098]);
+    missing.remove(4);
+    missing.add({ from: 20, to: 21 }, 300_000);
+    expect(ranges(600_000)).to.deep.equal([[20, 21]]);
+    for (let i = 0; i < 2_000; i += 1) missing.add({ from: 100 + 2 * i, to: 100 + 2 * i }, 600_000);
+    expect(ranges(600_000)).to.have.length(1_000);
+    expect(ranges(600_000).at(-1)).to.deep.equal([4_098, 4_098]);
   });
 });

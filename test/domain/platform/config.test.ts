@@ -50,7 +50,7 @@ describe('configuration', () => {
     });
   });
 
-  it('has the demo on with the embedded database, unless told otherwise', () => {
+  it('turns the demo on with the embedded database, unless set', () => {
     const MONGODB_URI = 'mongodb://db:27017/adoption';
     expect(load({ MONGODB_URI })).to.include({ DEMO: false });
     expect(load({ MONGODB_URI, DEMO: 'on' })).to.include({ DEMO: true });
@@ -128,24 +128,24 @@ describe('configuration', () => {
     });
   }
 
-  it('knows no variable that these tests leave out', () => {
+  it('has no variable that these tests omit', () => {
     const free = ['HOST', 'DATA_DIR', 'JWT_ISSUER', 'JWT_AUDIENCE'];
     const tested = [...Object.keys(bad), ...free];
     expect(variableNames.filter((name) => !tested.includes(name))).to.deep.equal([]);
   });
 
-  it('names every fault at once', () => {
+  it('reports all faults at once', () => {
     const lines = faults({ HTTP_PORT: 'x', TIME_ZONE: 'y', LOG_LEVEL: 'z' });
     expect(lines.map((line) => line.split(':')[0])).to.have.members(['HTTP_PORT', 'TIME_ZONE', 'LOG_LEVEL']);
     writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\nHTTP_PORT=y\n');
     expect(faults({}).map((line) => line.split(':')[0])).to.deep.equal(['HTTP_PROT', 'HTTP_PORT']);
   });
 
-  it('takes a variable that is set to nothing as unset', () => {
+  it('treats an empty value as unset', () => {
     expect(load({ JWT_SECRET: '', HTTP_PORT: '', CORS_ORIGINS: '' })).to.include({ HTTP_PORT: 8080 });
   });
 
-  it('reads .env under the environment, and refuses a name there that does not exist', () => {
+  it('reads .env after the environment, and refuses unknown names in it', () => {
     writeFileSync(join(folder, '.env'), 'HTTP_PORT=9000\nTIME_ZONE="UTC" # comment\n');
     expect(load({ HTTP_PORT: '9001' })).to.include({ HTTP_PORT: 9001, TIME_ZONE: 'UTC' });
     writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\n');
@@ -154,7 +154,7 @@ describe('configuration', () => {
     ]);
   });
 
-  it('takes one key alone', () => {
+  it('accepts only one key', () => {
     const secret = { JWT_SECRET: 'x'.repeat(32) };
     const jwks = { JWKS_URL: 'https://id.example.org/jwks.json' };
     const pem = { JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----' };
@@ -174,7 +174,7 @@ describe('configuration', () => {
     expect(load({ JWT_SECRET: '한'.repeat(11) })).to.have.property('JWT_SECRET');
   });
 
-  it('keeps origins in their canonical form', () => {
+  it('normalises origins', () => {
     expect(
       load({ CORS_ORIGINS: ' https://App.example.org/ ,http://localhost:80' }).CORS_ORIGINS,
     ).to.deep.equal(['https://app.example.org', 'http://localhost']);
@@ -188,18 +188,18 @@ describe('configuration', () => {
     CORS_ORIGINS: 'https://app.example.org',
   };
 
-  it('in production is fine with a key, a database and origins', () => {
+  it('in production needs a key, a database and origins', () => {
     expect(load(production)).to.include({ production: true, DEMO: false });
   });
 
-  it('in production takes pushes without a token only where that is chosen', () => {
+  it('in production accepts pushes without a token only if set', () => {
     expect(load().LEGACY_ANONYMOUS).to.equal('bound');
     expect(load(production).LEGACY_ANONYMOUS).to.equal('off');
     for (const chosen of ['bound', 'off'])
       expect(load({ ...production, LEGACY_ANONYMOUS: chosen }).LEGACY_ANONYMOUS).to.equal(chosen);
   });
 
-  it('in production refuses what development allows, each with its line', () => {
+  it('in production refuses what development allows, with a line each', () => {
     expect(faults({ NODE_ENV: 'production' }).map((line) => line.split(':')[0])).to.have.members([
       'JWT_SECRET',
       'MONGODB_URI',

@@ -80,8 +80,8 @@ const said = (error: unknown) => {
   return { code, errors };
 };
 
-describe('what a client is told of a failure', () => {
-  it('that the database does not answer, where it is away', () => {
+describe('the error a client receives', () => {
+  it('says that the database does not answer', () => {
     for (const error of away) {
       const { name, code } = error as { name: string; code?: unknown };
       expect(said(error), `${name} ${code}`).to.deep.equal({
@@ -91,14 +91,14 @@ describe('what a client is told of a failure', () => {
     }
   });
 
-  it('that the disk is full, where the database has no room', () => {
+  it('says that the disk is full', () => {
     expect(said(server(14_031))).to.deep.equal({
       code: 'SERVICE_UNAVAILABLE',
       errors: ['the disk of the database is full'],
     });
   });
 
-  it('nothing of what is inside, where the fault is ours', () => {
+  it('says nothing about internals', () => {
     for (const error of internal)
       expect(said(error), String(error)).to.deep.equal({
         code: 'INTERNAL_ERROR',
@@ -106,7 +106,7 @@ describe('what a client is told of a failure', () => {
       });
   });
 
-  it('an error of the catalogue as it is', () => {
+  it('is an error of the catalogue unchanged', () => {
     const error = new AppError('FORBIDDEN', 'not yours');
     expect(toAppError(error)).to.equal(error);
   });

@@ -20,13 +20,13 @@ describe('Grouped reads', () => {
     mostInFlight = 0;
   });
 
-  it('ask once for what is asked for at the same moment, equal keys together', async () => {
+  it('read concurrently requested keys once and together', async () => {
     const found = await Promise.all([read(1), read(2), read(1), read(99_999)]);
     expect(found).to.deep.equal(['record 1', 'record 2', 'record 1', undefined]);
     expect(groups).to.deep.equal([[1, 2, 99_999]]);
   });
 
-  it('never answer with what was read before they were asked', async () => {
+  it('never return what was read before the request', async () => {
     const first = read(1);
     await nextTurn();
     expect(groups).to.deep.equal([[1]]);
@@ -34,7 +34,7 @@ describe('Grouped reads', () => {
     expect(groups).to.deep.equal([[1], [1]]);
   });
 
-  it('keep groups small, and lose nobody', async () => {
+  it('limit the group, and serve everybody', async () => {
     const keys = Array.from({ length: 1_234 }, (_, i) => i + 100);
     expect(await Promise.all(keys.map(read))).to.deep.equal(keys.map((key) => `record ${key}`));
     expect(groups.map(({ length }) => length)).to.deep.equal([500, 500, 234]);
@@ -42,7 +42,7 @@ describe('Grouped reads', () => {
     expect(mostInFlight).to.equal(2);
   });
 
-  it('tell everybody of a group that it failed, and go on', async () => {
+  it('fail all of a group, and continue', async () => {
     const failed = await Promise.allSettled([read(13), read(14)]);
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     expect(await read(15)).to.equal('record 15');

@@ -32,7 +32,7 @@ async function faultsOf(check: Check): Promise<Finding[]> {
 describe('numbers of records', () => {
   before(service);
 
-  it('count up from one, and none is given twice', async () => {
+  it('rise from one, and none is given twice', async () => {
     const name = ownSequence();
     expect(await nextNumbers(name)).to.equal(1);
     const counts = [1, 5, 2, 1, 3];
@@ -43,7 +43,7 @@ describe('numbers of records', () => {
     expect(given.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 12 }, (_, i) => i + 2));
   });
 
-  it('move past one that came from outside, and never back', async () => {
+  it('continue after a number from outside, and never fall', async () => {
     const name = ownSequence();
     await reserveNumber(name, 10);
     expect(await nextNumbers(name)).to.equal(11);
@@ -51,7 +51,7 @@ describe('numbers of records', () => {
     expect(await nextNumbers(name)).to.equal(12);
   });
 
-  it('are found to be given again soon, by one or from the start, and not after the repair', async () => {
+  it('are reported if the sequence is behind, until repaired', async () => {
     const [behind, fresh] = [ownSequence(), ownSequence()];
     await reserveNumber(behind, 9);
     for (const [name, value] of [
@@ -68,12 +68,12 @@ describe('numbers of records', () => {
     expect(await faultsOf(checkSequence(ownSequence(), async () => 0))).to.deep.equal([]);
   });
 
-  it('that are taken while it is looked are no fault', async () => {
+  it('taken during the check are not reported', async () => {
     const name = ownSequence();
     expect(await faultsOf(checkSequence(name, () => nextNumbers(name)))).to.deep.equal([]);
   });
 
-  it('of members are checked against the highest', async () => {
+  it('of members are checked against the highest one', async () => {
     const { domain } = await service();
     const record = (email: string) => domain.members.record({ email, issuedAt: 0 });
     await record('first@example.org');

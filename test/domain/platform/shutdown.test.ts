@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createLogger } from '../../../domain/platform/logger.js';
-import { createShutdown } from '../../../domain/platform/shutdown.js';
+import { Shutdown } from '../../../domain/platform/shutdown.js';
 import { eventually } from '../../support/eventually.js';
 
 describe('an ordered stop', () => {
   const logger = createLogger('silent', 'test');
-  const steps = (shutdown: ReturnType<typeof createShutdown>, log: string[]) => ({
+  const steps = (shutdown: Shutdown, log: string[]) => ({
     add: (name: string, run: () => unknown) =>
       shutdown.add(name, async () => {
         log.push(`${name} starts`);
@@ -19,7 +19,7 @@ describe('an ordered stop', () => {
 
   it('runs its steps one after another, in the order they were added', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 5_000);
+    const shutdown = new Shutdown(logger, 5_000);
     const { add } = steps(shutdown, log);
     add('first', () => new Promise((resolve) => setTimeout(resolve, 20)));
     add('second', () => {});
@@ -32,16 +32,16 @@ describe('an ordered stop', () => {
 
   it('runs once, however often it is begun', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 5_000);
+    const shutdown = new Shutdown(logger, 5_000);
     steps(shutdown, log).add('only', () => {});
     await Promise.all([shutdown.begin('one'), shutdown.begin('two')]);
     await shutdown.begin('three');
     expect(log).to.deep.equal(['only starts', 'only ends']);
   });
 
-  it('goes on behind a step that fails, at once or later', async () => {
+  it('continues after a step that fails, synchronously or later', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 5_000);
+    const shutdown = new Shutdown(logger, 5_000);
     shutdown.add('throws', () => {
       throw new Error('at once');
     });
@@ -51,9 +51,9 @@ describe('an ordered stop', () => {
     expect(log).to.deep.equal(['last starts', 'last ends']);
   });
 
-  it('keeps one deadline for all its steps, and still runs the ones behind those that hang', async () => {
+  it('has one deadline for all steps, and still runs those after one that hangs', async () => {
     const log: string[] = [];
-    const shutdown = createShutdown(logger, 250);
+    const shutdown = new Shutdown(logger, 250);
     const { add } = steps(shutdown, log);
     for (let i = 0; i < 8; i += 1) add('hangs', () => new Promise(() => {}));
     add('quick', () => {});
@@ -64,7 +64,7 @@ describe('an ordered stop', () => {
   });
 });
 
-describe('a process that is told to stop', () => {
+describe('a process that stops', () => {
   let child: ChildProcess;
   let messages: string[];
   let stderr: string;
@@ -102,7 +102,7 @@ describe('a process that is told to stop', () => {
     });
   }
 
-  it('a second time exits 1 at once', async () => {
+  it('exits with 1 at once on a second signal', async () => {
     child.send('hang');
     child.kill('SIGTERM');
     await eventually(() => expect(messages).to.include('first'));
@@ -110,7 +110,7 @@ describe('a process that is told to stop', () => {
     expect(await gone).to.equal(1);
   });
 
-  it('by nobody lives on when a promise fails that nobody awaits: it is logged and counted', async () => {
+  it('survives an unhandled rejection, which is logged and counted', async () => {
     expect(await unexpected()).to.equal('0 unexpected');
     child.send('reject');
     await eventually(() => expect(stderr).to.include('nobody awaits this'));
@@ -119,14 +119,14 @@ describe('a process that is told to stop', () => {
     expect(await gone).to.equal(0);
   });
 
-  it('by an exception that nobody caught runs its steps and exits 1', async () => {
+  it('runs its steps and exits with 1 after an uncaught exception', async () => {
     child.send('throw');
     expect(await gone).to.equal(1);
     expect(messages).to.deep.equal(['ready', 'first']);
     expect(stderr).to.include('uncaught exception').and.include('SyntaxError');
   });
 
-  it('writes no credentials to its log, and whose line it is', async () => {
+  it('logs its name, and no credentials', async () => {
     child.send('log');
     child.kill('SIGTERM');
     await gone;

@@ -1,12 +1,12 @@
 import { createLogger } from '../../../domain/platform/logger.js';
-import { createShutdown, stopOnSignals } from '../../../domain/platform/shutdown.js';
+import { Shutdown, stopOnSignals } from '../../../domain/platform/shutdown.js';
 
 /**
  * A process with an ordered stop, for test/domain/platform/shutdown.test.ts. It does what its parent says, and
  * tells how far its stop is and how often something unexpected happened.
  */
 const logger = createLogger('error', 'stopping');
-const shutdown = createShutdown(logger, 60_000);
+const shutdown = new Shutdown(logger, 60_000);
 let unexpected = 0;
 stopOnSignals(shutdown, logger, () => {
   unexpected += 1;

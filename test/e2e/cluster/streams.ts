@@ -78,8 +78,8 @@ export function itFeedsStreams(given: () => Cluster): void {
       ]);
     });
 
-    it('delivers a notification whose wake-up was lost within 10 s, once and in order', async () => {
-      // Only the echoes of the health check may be published, so the processes consider Redis healthy.
+    it('brings a notification whose delivery was lost within 10 s, once and in its place', async () => {
+      // Nobody may publish anything but the echoes, so the processes take Redis for being all right.
       const stream = await openStream(author, { base: base(1) });
       const socket = await connect(author, {}, cluster.gateways[0]);
       await stream.next();

@@ -7,7 +7,7 @@ import { type ServiceProcess, startServiceProcess } from '../../support/service-
 import { type Client, connect } from '../../support/sockets.js';
 import { startTcpProxy, type Tap, type TcpProxy } from '../../support/tcp-proxy.js';
 
-/** Longest time, in ms, of a request without a database: 3 s (platform/mongo.ts), and some for a busy machine. */
+/** Longest time, in ms, of a request without a database: 3 s (platform/mongo/connection.ts), and some for a busy machine. */
 const IN_TIME_MS = 8_000;
 
 describe('a database that does not answer', () => {

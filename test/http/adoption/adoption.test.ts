@@ -19,8 +19,8 @@ const POST = {
 describe('GET /adopt/render', () => {
   it('shows exactly the documented fields, newest first, without a token', async () => {
     const { domain } = await service();
-    const first = await domain.adoption.createPost(POST);
-    const second = await domain.adoption.createPost({ ...POST, name: 'Nari', modal: true });
+    const first = await domain.adoption.savePost(POST);
+    const second = await domain.adoption.savePost({ ...POST, name: 'Nari', modal: true });
     const { status, headers, body } = await anyone.get<RenderRecord[]>('/adopt/render?_csrf=token');
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.equal('application/json;charset=UTF-8');

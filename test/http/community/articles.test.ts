@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Article } from '../../../domain/community/articles/article.model.js';
+import { Article } from '../../../domain/community/article.model.js';
 import type { ArticleDetail, ArticleList } from '../../../domain/community/index.js';
 import { anyone, call, errorBody, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';

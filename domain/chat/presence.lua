@@ -1,0 +1,188 @@
+-- Who is present in rooms, on all processes together.
+--
+-- KEYS     rooms of one hash slot: many for `refresh`, else one. A room is a sorted set of
+--          - entries `memberNo:processId`, scored with the time at which they expire unless their process
+--            renews them, ms by this server's clock: those of the processes may differ
+--          - marks `!memberNo:processId` for cleared entries, until their process has learned of it
+--          - `#`, scored with the version of the latest change of who is present
+-- ARGV[1]  command: enter, leave, clear, list or refresh
+-- ARGV[2]  processId of the caller
+-- ARGV[3]  lifetime of an entry, ms
+-- ARGV[4]  lifetime of a mark, and of a key that nobody touches, ms
+-- ARGV[5…] arguments of the command, named at its head, as are its answers
+
+local process, lifetime, keyLifetime = ARGV[2], ARGV[3], ARGV[4]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- Members present, once for each process that has them.
+local function present(key)
+  local members = {}
+  for _, entry in ipairs(redis.call('ZRANGE', key, '(' .. now, '+inf', 'BYSCORE')) do
+    local member = string.match(entry, '^(%d+):')
+    if member then members[#members + 1] = member end
+  end
+  return members
+end
+
+local function isPresent(key, memberNo)
+  for _, member in ipairs(present(key)) do
+    if member == memberNo then return true end
+  end
+  return false
+end
+
+-- The version of a change that is being made: the time in µs, so that versions rise although a room's key
+-- has expired, and at least one more than the last, so that they rise although the clock is set back.
+-- The caller sets when the key expires.
+local function nextVersion(key)
+  local last = tonumber(redis.call('ZSCORE', key, '#') or 0)
+  local version = math.max(last + 1, time[1] * 1000000 + time[2])
+  redis.call('ZADD', key, version, '#')
+  return version
+end
+
+local commands = {}
+
+-- A member enters a room on the calling process.
+-- ARGV[5]  memberNo
+-- Returns {arrival, cleared}: the version of the arrival, 0 if the member was present already; 1 if this
+-- process's earlier entry of the member was cleared, else 0.
+function commands.enter()
+  local key, entry = KEYS[1], ARGV[5] .. ':' .. process
+  local arrival = isPresent(key, ARGV[5]) and 0 or nextVersion(key)
+  local cleared = redis.call('ZREM', key, '!' .. entry)
+  redis.call('ZADD', key, now + lifetime, entry)
+  redis.call('PEXPIRE', key, keyLifetime)
+  return { arrival, cleared }
+end
+
+-- A member's last connection on the calling process leaves a room.
+-- ARGV[5]  memberNo
+-- Returns the version of the departure; 0 if the member is still present on a process, or if the entry was
+-- cleared: then the process that cleared it publishes the departure.
+function commands.leave()
+  local key, entry = KEYS[1], ARGV[5] .. ':' .. process
+  local left = redis.call('ZREM', key, entry)
+  local cleared = redis.call('ZREM', key, '!' .. entry)
+  if (left == 0 and cleared == 1) or isPresent(key, ARGV[5]) then return 0 end
+  local version = nextVersion(key)
+  -- Only `#` is left of an empty room.
+  redis.call('PEXPIRE', key, redis.call('ZCARD', key) == 1 and lifetime or keyLifetime)
+  return version
+end
+
+-- Removes a member from a room on every process.
+-- ARGV[5]  memberNo
+-- Returns {present, others, version}: 1 if the member was present; the number of other processes that had an
+-- entry of the member and have a mark now; the version of the change.
+function commands.clear()
+  local key = KEYS[1]
+  local rows = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+  local wasPresent, others = 0, 0
+  for i = 1, #rows, 2 do
+    local member, owner = string.match(rows[i], '^(%d+):(.+)$')
+    if member == ARGV[5] then
+      redis.call('ZREM', key, rows[i])
+      if tonumber(rows[i + 1]) > now then wasPresent = 1 end
+      if owner ~= process then
+        redis.call('ZADD', key, now + keyLifetime, '!' .. rows[i])
+        others = others + 1
+      end
+    end
+  end
+  local version = nextVersion(key)
+  redis.call('PEXPIRE', key, keyLifetime)
+  return { wasPresent, others, version }
+end
+
+-- Returns {version, memberNo…}: the version of the room's latest change; members present, in no order, once
+-- for each process that has them.
+function commands.list()
+  local answer = { tonumber(redis.call('ZSCORE', KEYS[1], '#') or 0) }
+  for _, member in ipairs(present(KEYS[1])) do answer[#answer + 1] = tonumber(member) end
+  return answer
+end
+
+-- The calling process renews its entries, and learns what became of them and of the others. An expired entry
+-- is removed and reported in one step, so exactly one process announces a member who is gone.
+-- ARGV[5]  1 to remove expired entries of other processes
+-- ARGV[6…] per room, the members that this process has there; with a sign, members whose arrival (+) or
+--          departure (-) Redis has not confirmed and that are reported in any case: `3,+9,-4`
+-- Returns two lists:
+-- - changes: rows {room, memberNo, kind, version}, the room as its position in KEYS; kind 0: the member is
+--   gone, 1: is present, 2: was cleared, and this process is to remove the member's connections
+-- - rooms: for each room {version, memberNo…} as `list` returns it, but each member once
+function commands.refresh()
+  local GONE, PRESENT, CLEARED = 0, 1, 2
+  local expires = now + lifetime
+  local changes, rooms = {}, {}
+
+  local function report(room, member, kind)
+    local version = 0
+    if kind ~= CLEARED then
+      version = nextVersion(KEYS[room])
+      rooms[room][1] = version
+    end
+    changes[#changes + 1] = { room, tonumber(member), kind, version }
+  end
+
+  for room, key in ipairs(KEYS) do
+    local rows = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+    -- What is left in `known` below belongs to other processes.
+    local known, processes, add, remove = {}, {}, {}, {}
+    for i = 1, #rows, 2 do
+      local score, member = tonumber(rows[i + 1]), string.match(rows[i], '^(%d+):')
+      known[rows[i]] = score
+      if member and score > now then processes[member] = (processes[member] or 0) + 1 end
+    end
+    rooms[room] = { known['#'] or 0 }
+    known['#'] = nil
+
+    for sign, member in string.gmatch(ARGV[5 + room], '([+-]?)(%d+)') do
+      local entry = member .. ':' .. process
+      local was = known[entry] and known[entry] > now
+      known[entry] = nil
+      if sign == '-' then
+        if was then processes[member] = processes[member] - 1 end
+        remove[#remove + 1] = entry
+        remove[#remove + 1] = '!' .. entry
+        known['!' .. entry] = nil
+        report(room, member, (processes[member] or 0) > 0 and PRESENT or GONE)
+      elseif known['!' .. entry] then
+        remove[#remove + 1] = '!' .. entry
+        known['!' .. entry] = nil
+        report(room, member, CLEARED)
+      else
+        if sign == '+' or (not was and (processes[member] or 0) == 0) then report(room, member, PRESENT) end
+        if not was then processes[member] = (processes[member] or 0) + 1 end
+        add[#add + 1] = expires
+        add[#add + 1] = entry
+      end
+    end
+
+    if ARGV[5] == '1' then
+      local reported = {}
+      for entry, score in pairs(known) do
+        if score <= now then
+          remove[#remove + 1] = entry
+          local member = string.match(entry, '^(%d+):')
+          if member and not reported[member] and (processes[member] or 0) == 0 then
+            reported[member] = true
+            report(room, member, GONE)
+          end
+        end
+      end
+    end
+
+    if #remove > 0 then redis.call('ZREM', key, unpack(remove)) end
+    if #add > 0 then redis.call('ZADD', key, unpack(add)) end
+    redis.call('PEXPIRE', key, keyLifetime)
+    for member, count in pairs(processes) do
+      if count > 0 then table.insert(rooms[room], tonumber(member)) end
+    end
+  end
+  return { changes, rooms }
+end
+
+return commands[ARGV[1]]()

@@ -1,0 +1,36 @@
+import type { mongo } from 'mongoose';
+
+/**
+ * Reads records past mongoose, whose query building and casting cost as much as everything else of a small
+ * read. Only for frequent reads, in `*.model.ts`. Values must have the schema's types: nothing is cast, and
+ * unknown fields are not refused.
+ */
+export function readRecords<T extends object>(
+  model: { collection: unknown },
+  filter: mongo.Filter<T>,
+  options: mongo.FindOptions = {},
+): Promise<T[]> {
+  const collection = model.collection as mongo.Collection<T>;
+  return collection.find<T>(filter, options).toArray();
+}
+
+/** An aggregation past mongoose. */
+export function aggregateRecords<T extends object>(
+  model: { collection: unknown },
+  stages: mongo.BSON.Document[],
+  options: mongo.AggregateOptions = {},
+): Promise<T[]> {
+  return (model.collection as mongo.Collection).aggregate<T>(stages, options).toArray();
+}
+
+/** Changes a record past mongoose. @returns the changed record, or null */
+export function changeRecord<T extends object>(
+  model: { collection: unknown },
+  filter: mongo.Filter<T>,
+  change: mongo.UpdateFilter<T>,
+): Promise<T | null> {
+  const collection = model.collection as mongo.Collection<T>;
+  return collection.findOneAndUpdate(filter, change, {
+    returnDocument: 'after',
+  }) as unknown as Promise<T | null>;
+}

@@ -1,0 +1,74 @@
+import type { RedisClient } from './clients.js';
+
+/** Echoes missed in a row on a seemingly open connection, after which the subscriber reconnects. */
+const MAX_MISSED = 3;
+
+/** Checks the path through Redis: a published message must come back to the subscriber. */
+export class RedisEcho {
+  readonly #publisher: RedisClient;
+  readonly #subscriber: RedisClient;
+  readonly #channel: string;
+  readonly #ordered: boolean;
+  readonly #timeoutMs: number;
+  #nonce = 0;
+  #received = () => {};
+  #missed = 0;
+
+  /**
+   * @param channel of this process only
+   * @param options.ordered whether a connection's commands are answered in order: not so in a cluster
+   * @param options.timeoutMs for the way there and back
+   */
+  constructor(
+    publisher: RedisClient,
+    subscriber: RedisClient,
+    channel: string,
+    options: { ordered: boolean; timeoutMs: number },
+  ) {
+    this.#publisher = publisher;
+    this.#subscriber = subscriber;
+    this.#channel = channel;
+    this.#ordered = options.ordered;
+    this.#timeoutMs = options.timeoutMs;
+    const own = Buffer.from(channel);
+    subscriber.on('messageBuffer', (from: Buffer, message: Buffer) => {
+      if (from.equals(own) && Number(message) === this.#nonce) this.#received();
+    });
+    void subscriber.subscribe(channel);
+  }
+
+  /** @returns whether the echo came back in time */
+  async send(): Promise<boolean> {
+    if (this.#subscriber.status !== 'ready') return false;
+    const heard = await this.#sendOnce();
+    this.#missed = heard ? 0 : this.#missed + 1;
+    // Half-open, or connected to the former master.
+    if (this.#missed >= MAX_MISSED && this.#subscriber.status === 'ready') {
+      this.#missed = 0;
+      this.#subscriber.disconnect(true);
+    }
+    return heard;
+  }
+
+  #sendOnce(): Promise<boolean> {
+    this.#nonce += 1;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), this.#timeoutMs);
+      this.#received = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      void this.#publish(this.#nonce);
+    });
+  }
+
+  async #publish(nonce: number): Promise<void> {
+    try {
+      // Answered after all resubscriptions of a reconnect, which precede it on the connection.
+      if (this.#ordered) await this.#subscriber.ping();
+      await this.#publisher.publish(this.#channel, String(nonce));
+    } catch {
+      // The subscriber was disconnected meanwhile, which its `close` event reports.
+    }
+  }
+}

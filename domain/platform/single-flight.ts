@@ -1,0 +1,43 @@
+/** Calls during a run share it. */
+export function singleFlight<V>(work: () => Promise<V>): () => Promise<V> {
+  let running: Promise<V> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/**
+ * Calls during a run share the *next* one, since the running one may have missed what the caller just
+ * wrote: a hundred calls at once cost two runs. A failed run fails its own callers only.
+ *
+ * @param work runs for different keys may overlap, runs for one key never do
+ */
+export function coalesce<K, V>(work: (key: K) => Promise<V>): (key: K) => Promise<V> {
+  const running = new Map<K, Promise<V>>();
+  const next = new Map<K, Promise<V>>();
+
+  function start(key: K): Promise<V> {
+    const run = work(key).finally(() => {
+      if (running.get(key) === run) running.delete(key);
+    });
+    running.set(key, run);
+    return run;
+  }
+
+  return function join(key) {
+    const waiting = next.get(key);
+    if (waiting) return waiting;
+    const current = running.get(key);
+    if (!current) return start(key);
+    const begin = () => {
+      next.delete(key);
+      return start(key);
+    };
+    const queued = current.then(begin, begin);
+    next.set(key, queued);
+    return queued;
+  };
+}

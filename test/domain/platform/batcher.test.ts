@@ -1,0 +1,48 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Batcher } from '../../../domain/platform/batcher.js';
+
+describe('Batcher', () => {
+  let batches: number[][] = [];
+  const batcher = new Batcher<number, number>(
+    async (items) => {
+      batches.push(items);
+      await turn();
+      if (items.includes(13)) throw new Error('away');
+      return items.map((item) => (item === 7 ? new Error('seven') : item * 10));
+    },
+    { size: 3, concurrency: 1 },
+  );
+  beforeEach(() => {
+    batches = [];
+  });
+
+  it('runs the items of one turn together, in order, and answers each', async () => {
+    expect(await Promise.all([1, 2, 3, 4].map((item) => batcher.add(item)))).to.deep.equal([10, 20, 30, 40]);
+    expect(batches).to.deep.equal([[1, 2, 3], [4]]);
+  });
+
+  it('runs what is added during a batch as the next one', async () => {
+    const first = batcher.add(1);
+    await turn();
+    await Promise.all([first, batcher.add(2), batcher.add(3)]);
+    expect(batches).to.deep.equal([[1], [2, 3]]);
+  });
+
+  it('fails one item by its error, and all by a rejection', async () => {
+    const statusOf = async (items: number[]) =>
+      (await Promise.allSettled(items.map((item) => batcher.add(item)))).map(({ status }) => status);
+    expect(await statusOf([6, 7, 8])).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await statusOf([12, 13])).to.deep.equal(['rejected', 'rejected']);
+    expect(await statusOf([14])).to.deep.equal(['fulfilled']);
+  });
+
+  it('is idle when nothing waits or runs', async () => {
+    await batcher.idle();
+    let added = 0;
+    for (const item of [1, 2, 3, 4]) void batcher.add(item).then(() => (added += 1));
+    await batcher.idle();
+    expect(added).to.equal(4);
+    expect(batches).to.deep.equal([[1, 2, 3], [4]]);
+  });
+});

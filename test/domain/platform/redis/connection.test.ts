@@ -1,0 +1,282 @@
+import { expect } from 'chai';
+import { Server } from 'socket.io';
+import { redisChannels } from '../../../../domain/kernel/redis-keys.js';
+import { createLogger } from '../../../../domain/platform/logger.js';
+import { metrics } from '../../../../domain/platform/metrics.js';
+import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
+import { createSocketAdapter } from '../../../../domain/platform/socket-adapter.js';
+import { freePort } from '../../../../scripts/command/ports.js';
+import { eventually } from '../../../support/eventually.js';
+import {
+  hasRedisServer,
+  openConnections,
+  reaches,
+  startRedis,
+  type TestRedis,
+} from '../../../support/redis.js';
+
+/** Any promise nobody awaited fails the test that is running: mocha sees to it. */
+describe('the connection to Redis', () => {
+  const connections = openConnections();
+  const silent = createLogger('silent', 'test');
+  let server: TestRedis;
+  let redis: RedisConnection;
+  let heard: string[];
+
+  before(function () {
+    if (!hasRedisServer) this.skip();
+  });
+  beforeEach(async () => {
+    server = await startRedis();
+    redis = await connections.connect(server.url);
+    heard = [];
+    const subscriber = redis.subscriber();
+    subscriber.on('messageBuffer', (channel: Buffer, message: Buffer) => {
+      if (channel.toString() === 'plain') heard.push(`plain ${message}`);
+    });
+    subscriber.on('pmessageBuffer', (_pattern: string, _channel: Buffer, message: Buffer) => {
+      heard.push(`pattern ${message}`);
+    });
+    subscriber.on('smessageBuffer', (_channel: Buffer, message: Buffer) => {
+      heard.push(`shard ${message}`);
+    });
+    await Promise.all([
+      subscriber.subscribe('plain'),
+      subscriber.psubscribe('pattern*'),
+      subscriber.ssubscribe('shard'),
+    ]);
+  });
+  afterEach(async () => {
+    await connections.close();
+    await server.stop();
+  });
+
+  async function value(metric: { get(): Promise<{ values: { value: number }[] }> }): Promise<number> {
+    return (await metric.get()).values[0]?.value ?? 0;
+  }
+
+  async function publishEverywhere(text: string): Promise<void> {
+    const publisher = redis.publisher();
+    await Promise.all([
+      publisher.publish('plain', text),
+      publisher.publish('pattern-1', text),
+      publisher.spublish('shard', text),
+    ]);
+  }
+
+  async function hearsEverything(text: string): Promise<void> {
+    await publishEverywhere(text);
+    await eventually(() =>
+      expect(heard).include.members([`plain ${text}`, `pattern ${text}`, `shard ${text}`]),
+    );
+  }
+
+  it('answers commands and receives messages of every kind', async () => {
+    await redis.ping();
+    expect(redis.away).equal(false);
+    expect(await redis.ask((commands) => commands.echo('hello'))).equal('hello');
+    await hearsEverything('hello');
+  });
+
+  it('works without Redis until it is up', async () => {
+    const port = await freePort();
+    const early = connectRedis(`redis://127.0.0.1:${port}`, silent);
+    expect(early.away).equal(true);
+    const failures = await value(metrics.redisPublishFailures);
+    expect(await early.connected(50)).equal(false);
+    expect(early.away).equal(true);
+    const before = performance.now();
+    expect(await early.ask((commands) => commands.get('key'))).equal(undefined);
+    expect(await early.publisher().publish('plain', 'lost')).equal(0);
+    expect(performance.now() - before).below(50);
+    expect((await value(metrics.redisPublishFailures)) - failures).equal(1);
+    const refused = await early.ping().then(
+      () => undefined,
+      (error) => error,
+    );
+    expect(refused).include({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    // Asked for before there is anything to ask: it stands later.
+    const subscribed = early.subscriber().subscribe('early');
+    const late = await startRedis([], port);
+    expect(await early.connected(5_000)).equal(true);
+    await subscribed;
+    await early.ping();
+    await early.close();
+    await late.stop();
+  });
+
+  it('recovers from an outage, with its subscriptions and without sending stale messages', async () => {
+    const away = reaches(redis, 'away');
+    server.pause();
+    const failures = [redis.commands.incr('under way').catch(() => 'failed')];
+    await server.kill();
+    await away;
+    expect(await value(metrics.redisUp)).equal(0);
+    failures.push(redis.commands.incr('while away').catch(() => 'failed'));
+    expect(await Promise.all(failures)).deep.equal(['failed', 'failed']);
+    for (let i = 0; i < 1_000; i += 1) void redis.publisher().publish('plain', `stale ${i}`);
+    const before = performance.now();
+    expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
+    expect(performance.now() - before).below(50);
+    const back = reaches(redis, 'back');
+    await server.restart();
+    await back;
+    expect(await value(metrics.redisUp)).equal(1);
+    await hearsEverything('again');
+    expect(heard.join()).not.include('stale');
+    expect(await redis.commands.exists('under way', 'while away')).equal(0);
+  });
+
+  it('waits once, not every time, for a frozen Redis, and sends it nothing stale', async () => {
+    server.pause();
+    const before = performance.now();
+    expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
+    expect(performance.now() - before).within(500, 1_500);
+    expect(redis.away).equal(true);
+    // The publisher gives its connection up: what it is asked to send from here on goes nowhere.
+    void redis.publisher().publish('plain', 'the last one taken');
+    await new Promise((resolve) => redis.publisher().once('close', resolve));
+    const asked = performance.now();
+    for (let i = 0; i < 100; i += 1) {
+      void redis.publisher().publish('plain', `stale ${i}`);
+      expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
+    }
+    expect(performance.now() - asked).below(100);
+    const back = reaches(redis, 'back');
+    server.resume();
+    await back;
+    await hearsEverything('again');
+    expect(heard.join()).not.include('stale');
+  });
+
+  it('recovers from CLIENT PAUSE', async () => {
+    const away = reaches(redis, 'away');
+    await redis.commands.client('PAUSE', 2_500, 'ALL');
+    expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
+    await away;
+    await reaches(redis, 'back');
+    await hearsEverything('again');
+  });
+
+  it('reports `back` after only the subscriber was disconnected', async () => {
+    const back = reaches(redis, 'back');
+    await redis.commands.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await back;
+    await hearsEverything('again');
+  });
+
+  it('recovers after being disconnected as a slow reader', async () => {
+    const back = reaches(redis, 'back');
+    await redis.commands.config('SET', 'client-output-buffer-limit', 'pubsub 100kb 100kb 0');
+    await redis.publisher().publish('plain', 'x'.repeat(900_000));
+    await back;
+    await hearsEverything('again');
+  });
+
+  it('counts a replica, which refuses writes, as away until it is a master again', async () => {
+    const master = await startRedis();
+    const away = reaches(redis, 'away');
+    await redis.commands.replicaof('127.0.0.1', master.port);
+    await away;
+    expect(redis.away).equal(true);
+    const other = await connections.connect(master.url);
+    await other.ping();
+    const back = reaches(redis, 'back');
+    // Over a connection of its own: ours is given up whenever the replica refuses a write.
+    const admin = connectRedis(server.url, silent);
+    await eventually(() => admin.commands.replicaof('NO', 'ONE'));
+    await back;
+    await hearsEverything('again');
+    await admin.close();
+    await other.close();
+    await master.stop();
+  });
+
+  it('drops and counts messages whose listener fails, and too large ones', async () => {
+    const dropped = await value(metrics.redisMessagesDropped);
+    redis.subscriber().on('messageBuffer', (_channel: Buffer, message: Buffer) => {
+      if (message.toString() === 'throws') throw new Error('malformed');
+    });
+    // Whoever listens for text hears each message a second time.
+    redis.subscriber().on('message', () => {});
+    redis.subscriber().on('messageBuffer', async (_channel: Buffer, message: Buffer) => {
+      if (message.toString() === 'rejects') throw new Error('malformed');
+    });
+    const [longest, tooLong] = ['x'.repeat(1_048_576), 'y'.repeat(1_048_577)];
+    for (const text of ['throws', 'rejects', longest, tooLong, 'good']) {
+      await redis.publisher().publish('plain', text);
+    }
+    await eventually(() => expect(heard).include('plain good'));
+    const said = heard.map((text) => text.replace(longest, 'the longest').slice(0, 20));
+    expect(said).deep.equal(['plain throws', 'plain rejects', 'plain the longest', 'plain good']);
+    expect((await value(metrics.redisMessagesDropped)) - dropped).equal(3);
+  });
+
+  it('does not call a removed listener', async () => {
+    let count = 0;
+    const listener = () => {
+      count += 1;
+    };
+    redis.subscriber().on('messageBuffer', listener);
+    await hearsEverything('one');
+    redis.subscriber().off('messageBuffer', listener);
+    const before = count;
+    await hearsEverything('two');
+    expect(count).equal(before);
+  });
+
+  for (const kind of ['classic', 'sharded'] as const) {
+    it(`guards the ${kind} Socket.IO adapter against malformed messages`, async () => {
+      const io = new Server({ adapter: createSocketAdapter(redis, kind) as never });
+      const dropped = await value(metrics.redisMessagesDropped);
+      const channels =
+        kind === 'sharded'
+          ? [`${redisChannels.sockets}#/#`]
+          : [`${redisChannels.sockets}#/#`, `${redisChannels.sockets}-request#/#`];
+      const publish = async (channel: string, bytes: Buffer | string) =>
+        kind === 'sharded'
+          ? redis.publisher().spublish(channel, bytes)
+          : redis.publisher().publish(channel, bytes);
+      // Every kind of request that either adapter knows, and some that neither does, with parts missing.
+      const parts = [undefined, null, 7, [], {}, { opts: null }, { opts: {} }, { opts: { rooms: 7 } }];
+      const requests = Array.from({ length: 14 }, (_, type) =>
+        parts.map((data) =>
+          JSON.stringify({ uid: 'x', nsp: '/', type, data, ...(data as object), requestId: 'y' }),
+        ),
+      ).flat();
+      // The adapter subscribes without telling when it stands.
+      await eventually(async () => {
+        for (const channel of channels) expect(await publish(channel, '')).above(0);
+      });
+      for (const channel of channels) {
+        for (const bytes of [
+          Buffer.from([0xc1, 0xff, 0x00]),
+          Buffer.from([0x93, 0xa1, 0x78, 0x80, 0xc0]),
+          ...requests,
+          'null',
+          '[]',
+          'x'.repeat(1_100_000),
+        ]) {
+          await publish(channel, bytes);
+        }
+      }
+      await hearsEverything('after all of them');
+      expect((await value(metrics.redisMessagesDropped)) - dropped).above(0);
+      await io.of('/').adapter.close();
+    });
+  }
+
+  it('closes, whatever Redis does', async () => {
+    server.pause();
+    redis.on('away', () => heard.push('away'));
+    const before = performance.now();
+    await redis.close();
+    expect(performance.now() - before).below(1_500);
+    expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
+    expect(await redis.publisher().publish('plain', 'late')).equal(0);
+    expect(redis.away).equal(true);
+    expect(await value(metrics.redisUp)).equal(0);
+    expect(heard, 'nobody is told who has closed it').deep.equal([]);
+    server.resume();
+  });
+});

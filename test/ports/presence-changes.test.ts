@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import { redisChannels } from '../../domain/kernel/redis-keys.js';
+import { eventually } from '../support/eventually.js';
+import { refreshed, SHORT, TIMES, usePresenceProcesses } from './presence-processes.js';
+
+describe('changes of presence on several processes', () => {
+  const { start } = usePresenceProcesses();
+  let room = 6_000_000;
+  beforeEach(() => {
+    room += 1;
+  });
+
+  it('removes a member on every process, and publishes it once', async () => {
+    const [one, two] = [await start(), await start()];
+    await one.presence.enter(room, 3, 'phone');
+    await two.presence.enter(room, 3, 'laptop');
+    await one.presence.clear(room, 3);
+    await eventually(async () => expect(await two.presence.isPresent(room, 3)).equal(false));
+    expect(one.openRooms.takenOut).deep.equal([[room, 'phone']]);
+    expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
+    await two.presence.leave(room, 3, 'laptop');
+    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    expect(await one.presence.isPresent(room, 3)).equal(false);
+    expect([...one.published, ...two.published]).deep.equal([
+      [room, 3, true],
+      [room, 3, false],
+    ]);
+  });
+
+  it('removes a member at once by a call to a process without a connection of theirs', async () => {
+    // By itself: no refresh runs within the test.
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+    const [one, two] = [await start(times), await start(times)];
+    await two.presence.enter(room, 3, 'laptop');
+    await one.presence.clear(room, 3);
+    expect(one.published).deep.equal([[room, 3, false]]);
+    await eventually(async () => expect(await two.presence.isPresent(room, 3)).equal(false));
+    expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
+  });
+
+  it('ignores messages on other channels', async () => {
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+    const process = await start(times);
+    await process.presence.enter(room, 3, 'laptop');
+    const [subscriber, before] = [process.redis.subscriber(), process.calls];
+    const [elsewhere, sent] = ['something else', ['no number', String(room)]];
+    await subscriber.subscribe(elsewhere);
+    const received: string[] = [];
+    subscriber.on('messageBuffer', (from, message) => {
+      if (String(from) === elsewhere) received.push(String(message));
+    });
+    for (const text of sent) await process.redis.commands.publish(elsewhere, text);
+    await eventually(() => expect(received).deep.equal(sent));
+    expect(await process.presence.list(room)).deep.equal([3]);
+    // One call: the list itself.
+    expect(process.calls).equal(before + 1);
+  });
+
+  it('removes a member although the message to the other process is lost', async () => {
+    const [one, two] = [await start(), await start()];
+    await two.presence.enter(room, 3, 'laptop');
+    await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
+    await one.presence.clear(room, 3);
+    await eventually(async () => expect(await two.presence.isPresent(room, 3)).equal(false));
+    expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
+  });
+
+  it('does not return a removed member when two refreshes of a process meet', async () => {
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+    const [one, two] = [await start(times), await start(times)];
+    await two.presence.enter(room, 3, 'laptop');
+    await eventually(async () => {
+      const [, count] = await one.redis.commands.pubsub('NUMSUB', redisChannels.presenceCleared);
+      expect(Number(count)).equal(2);
+    });
+    const before = two.calls;
+    // Each message makes the other process refresh the room: the first refresh learns of the removal, and the
+    // second must not renew the entry because its process has not removed the connection yet.
+    await one.presence.clear(room, 3);
+    await one.redis.publisher().publish(redisChannels.presenceCleared, String(room));
+    await eventually(() => expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]));
+    await eventually(() => expect(two.calls).above(before));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(two.published).deep.equal([[room, 3, true]]);
+    expect(await one.presence.list(room)).deep.equal([]);
+  });
+
+  it('publishes once that a member leaves while being removed', async () => {
+    const [one, two] = [await start(), await start()];
+    await two.presence.enter(room, 3, 'laptop');
+    await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
+    await one.presence.clear(room, 3);
+    await two.presence.leave(room, 3, 'laptop');
+    expect(one.published).deep.equal([[room, 3, false]]);
+    expect(two.published).deep.equal([[room, 3, true]]);
+  });
+
+  it('keeps a connection that entered after the member was removed', async () => {
+    // Otherwise the new page would stay present without being in the room: its messages would count as read and
+    // never arrive.
+    const [one, two] = [await start(), await start()];
+    await two.presence.enter(room, 3, 'old page');
+    await two.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
+    await one.presence.clear(room, 3);
+    await two.presence.enter(room, 3, 'new page');
+    await refreshed(two);
+    expect(two.openRooms.takenOut).deep.equal([[room, 'old page']]);
+    expect(await one.presence.isPresent(room, 3)).equal(true);
+    await two.presence.leave(room, 3, 'old page');
+    expect(await one.presence.isPresent(room, 3)).equal(true);
+    await two.presence.leave(room, 3, 'new page');
+    expect(await one.presence.isPresent(room, 3)).equal(false);
+  });
+
+  it('orders changes, whichever processes make them', async () => {
+    const [one, two, dying] = [await start(SHORT), await start(SHORT), await start(SHORT)];
+    const versions: number[] = [];
+    for (const { presence } of [one, two])
+      presence.onChange((...[, no, , version]) => no === 3 && versions.push(version));
+    await one.presence.enter(room, 4, 'watcher');
+    await one.presence.enter(room, 3, 'phone');
+    await one.presence.leave(room, 3, 'phone');
+    await two.presence.enter(room, 3, 'laptop');
+    await one.presence.clear(room, 3);
+    await two.presence.enter(room, 3, 'new laptop');
+    await two.presence.leave(room, 3, 'new laptop');
+    await dying.presence.enter(room, 3, 'tablet');
+    await dying.redis.close();
+    await eventually(() => expect(versions).length(7));
+    await two.presence.enter(room, 3, 'newest laptop');
+    versions.splice(6, 0, dying.versions[0] as number);
+    expect(versions).deep.equal([...versions].sort((a, b) => a - b));
+    expect(new Set(versions).size).equal(versions.length);
+  });
+
+  it('accepts a change unless it, or a later one of the member, is known', async () => {
+    const one = await start();
+    await one.presence.enter(room, 3, 'phone');
+    await one.presence.leave(room, 3, 'phone');
+    await one.presence.enter(room, 3, 'phone');
+    const [entered, left, back] = one.versions as [number, number, number];
+    expect(one.presence.accept(room, 3, true, back)).equal(true);
+    expect(one.presence.accept(room, 3, true, back)).equal(false);
+    expect(one.presence.accept(room, 3, false, left)).equal(false);
+    expect(one.presence.accept(room, 3, true, entered)).equal(false);
+    // Members and rooms are ordered independently.
+    expect(one.presence.accept(room, 4, false, left)).equal(true);
+    expect(one.presence.accept(room + 1_000_000, 3, false, left)).equal(true);
+  });
+});
