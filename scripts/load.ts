@@ -2,17 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { readArguments } from './arguments.js';
 import { runCommand, UsageError } from './command.js';
 import { machine } from './load/machine.js';
-import { elsewhere, optionSchema } from './load/options.js';
+import { type LoadOptions, optionSchema, remoteTargetOf } from './load/options.js';
 import { endAllGroups } from './load/process-group.js';
 import { htmlReport, type Report } from './load/report/page.js';
 import { runScenario } from './load/run-scenario.js';
+import type { Scenario } from './load/scenario.js';
 import { findScenarios, scenarioNames } from './load/scenarios/index.js';
 import { table, verdictLines } from './load/table.js';
 
 const usage = `Usage: npm run load -- SCENARIO [options]
 
-Load tests: the service beside its peers and the limit of the machine, in turns, in one run. Each starts
-what it needs and ends it again. docs/performance.md tells how, and what came out.
+Load tests: the service, its peers and the limit of the machine, in alternating turns of one run. Each
+starts what it needs and stops it again. Method and results: docs/performance.md.
 
 SCENARIO: ${scenarioNames.join(', ')} or all
 
@@ -20,40 +21,61 @@ SCENARIO: ${scenarioNames.join(', ')} or all
   --rooms N       two-party rooms (chat, cluster)
   --streams N     event streams (idle, announce)
   --documents N   documents in the database (database), five times as many for its restart
-  --seconds N     length of a measurement (default 8)
+  --seconds N     duration of a measurement (default 8)
   --rate N        messages per second, where they are paced
   --runs N        turns (default 3)
-  --clients N     processes of clients (default 2)
+  --clients N     client processes (default 2)
   --only TEXT     contenders whose names contain one of these texts, separated by |
-  --json FILE     the results as JSON
-  --html FILE     a report with plots
-  --profile DIR   CPU profiles of the measured processes
+  --json FILE     writes the results as JSON
+  --html FILE     writes a report with plots
+  --profile DIR   writes CPU profiles of the measured processes
 
-An installation that runs already, without peers, and as far as it can be seen from outside (fanout, chat,
-storm; it needs one adoption post, and RATE_LIMIT=off):
+For an existing installation, without peers and CPU figures (fanout, chat, storm; it needs an adoption
+post and RATE_LIMIT=off):
   --http URL --gateway URL --secret JWT_SECRET`;
 
-const OPTIONS = Object.keys(optionSchema.shape);
-
-await runCommand(usage, async (args) => {
+/** @throws UsageError for a wrong scenario. @returns undefined for wrong options, once they are printed */
+function readCommand(
+  args: string[],
+): { scenarios: Scenario[]; all: boolean; options: LoadOptions } | undefined {
   const { values, positionals } = readArguments({
     args,
     allowPositionals: true,
-    options: Object.fromEntries(OPTIONS.map((name) => [name, { type: 'string' as const }])),
+    options: Object.fromEntries(
+      Object.keys(optionSchema.shape).map((name) => [name, { type: 'string' as const }]),
+    ),
   });
   const [name] = positionals;
   if (name === undefined || positionals.length > 1) throw new UsageError('one scenario is needed');
-  const parsed = optionSchema.safeParse(values);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(
-      ({ path, message }) => (path.length > 0 ? `--${path.join('.')}: ` : '') + message,
-    );
-    for (const fault of faults) process.stderr.write(`${fault}\n`);
-    return 2;
+  const { error, data: options } = optionSchema.safeParse(values);
+  if (error) {
+    for (const { path, message } of error.issues)
+      process.stderr.write(`${path.length > 0 ? `--${path.join('.')}: ` : ''}${message}\n`);
+    return undefined;
   }
-  const options = parsed.data;
-  const scenarios = findScenarios(name, elsewhere(options) !== undefined);
+  const scenarios = findScenarios(name, remoteTargetOf(options) !== undefined);
   if (typeof scenarios === 'string') throw new UsageError(scenarios);
+  return { scenarios, all: name === 'all', options };
+}
+
+/** Runs a scenario and prints its table. @returns undefined when it was interrupted */
+async function report(
+  scenario: Scenario,
+  options: LoadOptions,
+  interrupted: () => boolean,
+): Promise<Report | undefined> {
+  const at = new Date().toISOString();
+  const results = await runScenario(scenario, options, interrupted);
+  if (interrupted()) return undefined;
+  const verdicts = remoteTargetOf(options) ? [] : scenario.verdicts(results, options);
+  process.stdout.write(`${[table(scenario, results), ...verdictLines(verdicts)].join('\n')}\n\n`);
+  return { scenario: scenario.name, at, machine: machine(), results, verdicts };
+}
+
+await runCommand(usage, async (args) => {
+  const command = readCommand(args);
+  if (!command) return 2;
+  const { scenarios, all, options } = command;
 
   let interrupted = false;
   const interrupt = () => {
@@ -64,21 +86,15 @@ await runCommand(usage, async (args) => {
   process.once('SIGTERM', interrupt);
   const reports: Report[] = [];
   for (const scenario of scenarios) {
-    if (interrupted) break;
-    const at = new Date().toISOString();
-    const results = await runScenario(scenario, options, () => interrupted);
-    if (interrupted) break;
-    const verdicts = elsewhere(options) ? [] : (scenario.verdicts?.(results, options) ?? []);
-    reports.push({ scenario: scenario.name, at, machine: machine(), results, verdicts });
-    process.stdout.write(`${[table(scenario, results), ...verdictLines(verdicts)].join('\n')}\n\n`);
+    const done = interrupted ? undefined : await report(scenario, options, () => interrupted);
+    if (!done) break;
+    reports.push(done);
     const { json, html } = options;
-    if (json) writeFileSync(json, `${JSON.stringify(name === 'all' ? reports : reports[0], null, 2)}\n`);
+    if (json) writeFileSync(json, `${JSON.stringify(all ? reports : done, null, 2)}\n`);
     if (html) writeFileSync(html, htmlReport(reports, scenarios));
   }
   await endAllGroups();
-  return interrupted
-    ? 130
-    : reports.some(({ results }) => results.some(({ missing }) => missing?.startsWith('failed')))
-      ? 1
-      : 0;
+  if (interrupted) return 130;
+  const failed = reports.some(({ results }) => results.some(({ missing }) => missing?.startsWith('failed')));
+  return failed ? 1 : 0;
 });

@@ -1,10 +1,9 @@
 import { Session } from 'node:inspector';
 
 /**
- * Loaded into a process whose memory is measured (`--import`): SIGUSR2 collects its garbage and gives
- * back the pages that held it, those of the young generation included. `gc()` leaves them to V8, which
- * returns them some time later or not at all: a process that happened to keep 32 MiB of them would seem
- * to need 3 KiB more for each of 10,000 connections, or less, where it had them before the first.
+ * Loaded with `--import` into a process whose memory is measured: on SIGUSR2 it collects garbage and returns the
+ * freed pages, those of the young generation included. After `gc()`, V8 keeps the latter for a while: 32 MiB kept in
+ * one measurement and not in the other would change the result by 3 KiB for each of 10,000 connections.
  */
 const session = new Session();
 session.connect();

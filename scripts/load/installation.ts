@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../domain/platform/project-root.js';
-import { type Actor, freePort, messageOf, type ProcessGroup, until } from './process-group.js';
+import { freePort, type ManagedProcess, type ProcessGroup } from './process-group.js';
 
-/** What signs the tokens of installations that a load test starts. */
+/** Signs the tokens of the installations that a load test starts. */
 export const SECRET = 'the secret of the load tests, long enough for HS256';
 
 export const HOST = '127.0.0.1';
@@ -13,29 +13,20 @@ export interface Database {
   pid: number;
 }
 
-/** The embedded database as a process of its own, as `npm start` has it. */
+/** Starts the embedded database in a separate process, as `npm start` does. */
 export async function startDatabase(
-  stage: ProcessGroup,
-  folder = join(stage.folder, 'database'),
+  group: ProcessGroup,
+  folder = join(group.folder, 'database'),
 ): Promise<Database> {
-  const actor = stage.fork('the embedded database', 'embedded-mongo/main.js', {
+  const database = group.fork('embedded database', 'embedded-mongo/main.js', {
     args: ['--data-dir', folder],
   });
-  const message = await messageOf<{ type: string; uri: string; message?: string }>(
-    actor,
-    (m) => typeof (m as { type?: unknown }).type === 'string',
-  );
-  if (message.type !== 'ready') throw new Error(`the embedded database: ${message.message}`);
-  return { uri: message.uri, pid: actor.pid };
+  const { type, uri, message } = await database.message<{ type: string; uri: string; message?: string }>();
+  if (type !== 'ready') throw new Error(`embedded database: ${message}`);
+  return { uri, pid: database.pid };
 }
 
-export interface Service {
-  actor: Actor;
-  httpPort: number;
-  gatewayPort: number;
-}
-
-async function answers(port: number): Promise<boolean> {
+async function isReady(port: number): Promise<boolean> {
   try {
     return (await fetch(`http://${HOST}:${port}/readyz`)).ok;
   } catch {
@@ -43,10 +34,10 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-/** Settings of every process of ours under load: as `npm start`, without the limits on requests. */
-export function settings(stage: ProcessGroup, databaseUri: string): Record<string, string> {
+/** Settings of every process of the service under load: those of `npm start` without rate limits. */
+export function settings(group: ProcessGroup, databaseUri: string): Record<string, string> {
   return {
-    DATA_DIR: join(stage.folder, 'data'),
+    DATA_DIR: join(group.folder, 'data'),
     MONGODB_URI: databaseUri,
     JWT_SECRET: SECRET,
     RATE_LIMIT: 'off',
@@ -55,61 +46,56 @@ export function settings(stage: ProcessGroup, databaseUri: string): Record<strin
   };
 }
 
-/** What `npm start` gives node before the name of its program. */
+/** Node's flags in `npm start`. */
 const START_FLAGS = (() => {
   const { scripts } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  return scripts.start.split(' ').filter((part) => part.startsWith('--'));
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 })();
 
-/** What node is started with where a CPU profile is wanted. */
-export function profiling({ profile }: ProcessGroup, name: string): string[] {
-  return profile
-    ? [
-        '--cpu-prof',
-        `--cpu-prof-dir=${profile}`,
-        `--cpu-prof-name=${name}-${process.hrtime.bigint()}.cpuprofile`,
-      ]
-    : [];
-}
-
-/**
- * The whole service in a process of its own, by the program that `npm start` runs.
- * @param execArgv further arguments of node
- */
-export async function startService(
-  stage: ProcessGroup,
-  databaseUri: string,
+/** Starts a process of the service. Resolves when all its ports answer. @param execArgv more flags of Node */
+async function startServing(
+  group: ProcessGroup,
+  name: string,
+  module: string,
+  env: Record<string, string>,
+  ports: number[],
   execArgv: string[] = [],
-): Promise<Service> {
-  const [httpPort, gatewayPort] = [await freePort(), await freePort()];
-  const actor = stage.fork('the service', 'start.js', {
-    env: { ...settings(stage, databaseUri), HTTP_PORT: String(httpPort), GATEWAY_PORT: String(gatewayPort) },
-    execArgv: [...START_FLAGS, ...profiling(stage, 'service'), ...execArgv],
-  });
-  await until('the service', async () => (await answers(httpPort)) && (await answers(gatewayPort)), actor);
-  return { actor, httpPort, gatewayPort };
+): Promise<ManagedProcess> {
+  const flags = [...START_FLAGS, ...execArgv];
+  const process = group.fork(name, module, { env, execArgv: flags, measured: true });
+  await process.waitUntil(async () => (await Promise.all(ports.map(isReady))).every(Boolean));
+  return process;
 }
 
-/** One gateway of several, on a port of its own. */
+/** Starts the whole service in one process, by the program of `npm start`. @param execArgv more flags of Node */
+export async function startService(group: ProcessGroup, databaseUri: string, execArgv?: string[]) {
+  const [httpPort, gatewayPort] = [await freePort(), await freePort()];
+  const env = {
+    ...settings(group, databaseUri),
+    HTTP_PORT: String(httpPort),
+    GATEWAY_PORT: String(gatewayPort),
+  };
+  const process = await startServing(group, 'service', 'start.js', env, [httpPort, gatewayPort], execArgv);
+  return { process, httpPort, gatewayPort };
+}
+
+export type RedisAdapter = 'classic' | 'sharded';
+
+/** Starts one of several gateways. */
 export async function startGateway(
-  stage: ProcessGroup,
+  group: ProcessGroup,
   name: string,
   databaseUri: string,
-  redisUrl: string,
-  adapter: 'classic' | 'sharded',
-): Promise<{ actor: Actor; port: number }> {
+  redis: { url: string; adapter: RedisAdapter },
+) {
   const port = await freePort();
-  const actor = stage.fork(name, '../gateway/main.js', {
-    env: {
-      ...settings(stage, databaseUri),
-      REDIS_URL: redisUrl,
-      REDIS_ADAPTER: adapter,
-      GATEWAY_PORT: String(port),
-    },
-    execArgv: [...START_FLAGS, ...profiling(stage, name)],
-  });
-  await until(name, () => answers(port), actor);
-  return { actor, port };
+  const env = {
+    ...settings(group, databaseUri),
+    REDIS_URL: redis.url,
+    REDIS_ADAPTER: redis.adapter,
+    GATEWAY_PORT: String(port),
+  };
+  return { process: await startServing(group, name, '../gateway/main.js', env, [port]), port };
 }

@@ -1,10 +1,15 @@
-import { build, decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js';
+import {
+  build,
+  decodeFromCompressedBase64,
+  encodeIntoCompressedBase64,
+  type Histogram,
+} from 'hdr-histogram-js';
 import type { Figures } from './metrics.js';
 
-/** Longest time that is told apart, in µs. */
+/** Longest time that is recorded as it is, µs. */
 const LONGEST = 60_000_000;
 
-/** A histogram of times in µs, three digits exact. (hdrhistogram.org) */
+/** A histogram of times in µs with three significant digits. (hdrhistogram.org) */
 export function createLatencies(): Histogram {
   return build({
     bitBucketSize: 32,
@@ -15,19 +20,24 @@ export function createLatencies(): Histogram {
   });
 }
 
-/** Notes one; what took longer than is told apart counts as the longest. */
-export function note(latencies: Histogram, micros: number): void {
+/** Records a time; a longer one counts as the longest. */
+export function record(latencies: Histogram, micros: number): void {
   latencies.recordValue(Math.min(LONGEST, Math.max(1, Math.round(micros))));
 }
 
-/** One histogram of several processes' encoded ones. */
+/** A histogram as text, for another process. */
+export function encode(latencies: Histogram): string {
+  return encodeIntoCompressedBase64(latencies);
+}
+
+/** Merges the encoded histograms of several processes. */
 export function merge(encoded: string[]): Histogram {
   const all = createLatencies();
   for (const text of encoded) all.add(decodeFromCompressedBase64(text, 32, false));
   return all;
 }
 
-/** The percentiles a table shows, in ms; nothing where nothing was noted. */
+/** The percentiles that tables show, in ms; none of an empty histogram. */
 export function percentiles(latencies: Histogram): Figures {
   if (latencies.totalCount === 0) return {};
   const at = (percentile: number) => latencies.getValueAtPercentile(percentile) / 1_000;

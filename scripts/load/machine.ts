@@ -1,15 +1,9 @@
 import { cpus, release, totalmem } from 'node:os';
 
-/** What the figures were measured on. */
-export interface Machine {
-  cpu: string;
-  cores: number;
-  memoryGiB: number;
-  kernel: string;
-  node: string;
-}
+export type Machine = ReturnType<typeof machine>;
 
-export function machine(): Machine {
+/** The machine of a measurement. */
+export function machine() {
   const all = cpus();
   return {
     cpu: all[0]?.model.trim() ?? 'unknown',

@@ -1,4 +1,4 @@
-/** Everything a run may measure. What a contender cannot tell it leaves out. */
+/** Everything that a run may measure. */
 export const metrics = {
   cpu: { label: 'CPU µs', title: 'server CPU (user + system) per delivery or request, µs', digits: 2 },
   databaseCpu: {
@@ -12,7 +12,7 @@ export const metrics = {
     digits: 2,
   },
   delivered: { label: 'delivered', title: 'deliveries or answers that arrived', digits: 0 },
-  lost: { label: 'lost', title: 'deliveries or answers that were due and did not arrive', digits: 0 },
+  lost: { label: 'lost', title: 'expected deliveries or answers that did not arrive', digits: 0 },
   perSecond: { label: 'per s', title: 'deliveries or answers per second', digits: 0 },
   p50: { label: 'p50 ms', title: 'latency, ms', digits: 2 },
   p99: { label: 'p99 ms', title: 'latency, ms', digits: 2 },
@@ -25,8 +25,23 @@ export const metrics = {
 
 export type Metric = keyof typeof metrics;
 
-/** What one run of one contender has measured. */
+/** Columns of scenarios that measure a flow of messages; tables omit those without figures. */
+export const flowColumns: Metric[] = [
+  'cpu',
+  'bystanderCpu',
+  'delivered',
+  'lost',
+  'perSecond',
+  'p50',
+  'p99',
+  'p999',
+  'memory',
+  'databaseCpu',
+  'clients',
+];
+
+/** What one run of a contender measured. */
 export type Figures = Partial<Record<Metric, number>>;
 
-/** Past this share of a core (%) the clients, not the server, set the pace: latency and rate say little then. */
+/** CPU of the busiest client process, % of a core, above which the clients limit rate and latency. */
 export const CLIENTS_TOO_BUSY = 90;

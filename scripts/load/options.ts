@@ -28,26 +28,17 @@ export const optionSchema = z
     json: z.string().optional(),
     html: z.string().optional(),
   })
-  .superRefine((options, check) => {
-    const given = [options.http, options.gateway, options.secret].filter((value) => value !== undefined);
-    if (given.length !== 0 && given.length !== 3) {
-      check.addIssue({
-        code: 'custom',
-        message: 'an existing installation needs --http, --gateway and --secret',
-      });
-    }
-  });
+  .refine(({ http, gateway, secret }) => {
+    const given = [http, gateway, secret].filter((value) => value !== undefined).length;
+    return given === 0 || given === 3;
+  }, 'an existing installation needs --http, --gateway and --secret');
 
 export type LoadOptions = z.output<typeof optionSchema>;
 
-/** An installation that runs already, and the secret its tokens are signed with. */
-export interface RemoteTarget {
-  http: string;
-  gateway: string;
-  secret: string;
-}
+/** An installation that runs already, and the secret that signs its tokens. */
+export type RemoteTarget = Required<Pick<LoadOptions, 'http' | 'gateway' | 'secret'>>;
 
-/** The installation to be loaded, where it is not one of our own. */
-export function elsewhere({ http, gateway, secret }: LoadOptions): RemoteTarget | undefined {
+/** The remote target, if the options name one. */
+export function remoteTargetOf({ http, gateway, secret }: LoadOptions): RemoteTarget | undefined {
   return http && gateway && secret ? { http, gateway, secret } : undefined;
 }

@@ -1,61 +1,46 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
+/** @returns undefined where the process or thread has ended since it was listed */
+function readIfAlive(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
 /**
- * CPU time a process has used so far, user and system, in µs, as the kernel counts it: the run time of
- * all its threads. (proc(5); `schedstat` counts nanoseconds where `stat` counts hundredths of a second)
+ * CPU time of a process so far, user and system, in µs: the run time of all its threads. (proc(5); `schedstat`
+ * counts nanoseconds, `stat` hundredths of a second)
  *
- * @throws Error when the process is gone
+ * @throws Error when the process has ended
  */
 export function cpuMicros(pid: number): number {
-  let total = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    try {
-      total += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1_000;
-    } catch (error) {
-      // A thread of a pool that has ended between the listing and the look.
-      if (
-        (error as NodeJS.ErrnoException).code !== 'ENOENT' &&
-        (error as NodeJS.ErrnoException).code !== 'ESRCH'
-      )
-        throw error;
-    }
-  }
-  return total;
-}
-
-/** The same over several processes. */
-export function cpuOfAll(pids: number[]): number {
-  return pids.reduce((sum, pid) => sum + cpuMicros(pid), 0);
+  return readdirSync(`/proc/${pid}/task`).reduce((total, thread) => {
+    const nanos = readIfAlive(`/proc/${pid}/task/${thread}/schedstat`)?.split(' ')[0];
+    return total + Number(nanos ?? 0) / 1_000;
+  }, 0);
 }
 
 /**
- * Memory that a process alone holds, in bytes: its own pages, without those that mirror files, which the
- * kernel takes back when it needs them. (proc(5), smaps_rollup, Private_Dirty)
+ * Memory that belongs to a process alone, in bytes, without pages that mirror files, which the kernel can
+ * reclaim. (proc(5), smaps_rollup, Private_Dirty)
  */
 export function privateBytes(pid: number): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(/^Private_Dirty:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
-/** Every process below one, itself included: nginx, for one, serves from a child. */
+/** A process and all its descendants: nginx, for one, serves from a child. */
 export function processTree(root: number): number[] {
   const children = new Map<number, number[]>();
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-      children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-    } catch (error) {
-      // It has ended since the listing.
-      if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    }
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const stat = readIfAlive(`/proc/${pid}/stat`);
+    if (stat === undefined) continue;
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    children.set(parent, [...(children.get(parent) ?? []), Number(pid)]);
   }
-  const found: number[] = [];
-  const visit = (pid: number) => {
-    found.push(pid);
-    for (const child of children.get(pid) ?? []) visit(child);
-  };
-  visit(root);
-  return found;
+  const treeOf = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(treeOf)];
+  return treeOf(root);
 }

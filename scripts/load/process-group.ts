@@ -1,185 +1,195 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Time, in ms, a process has to come up, and one that is asked to end has to go. */
+/** Time, in ms, for a process to start, and to exit after SIGTERM before it is killed. */
 const START_MS = 30_000;
 const STOP_MS = 10_000;
 
+/** Characters of stderr that are kept for error messages. */
+const STDERR_LENGTH = 8_000;
+
 export interface ForkOptions {
   args?: string[];
-  /** All of its environment beside PATH. */
+  /** The whole environment except PATH. */
   env?: Record<string, string>;
   execArgv?: string[];
+  /** Writes a CPU profile if the load test is asked to. */
+  measured?: boolean;
 }
 
-/** A process on the stage. */
-export interface Actor {
-  name: string;
-  child: ChildProcess;
-  pid: number;
-  /** What it wrote to stderr. */
-  stderr(): string;
-  /** Ends it now; resolves when it is gone. */
-  stop(signal?: NodeJS.Signals): Promise<void>;
-}
+/** A process started for a load test. */
+export class ManagedProcess {
+  readonly name: string;
+  readonly pid: number;
+  readonly #child: ChildProcess;
+  #stderr = '';
+  #lastRequest = 0;
 
-/** Everything that one run starts: processes and a folder, all gone once it has ended. */
-export interface ProcessGroup {
-  /** A folder of this run's own. */
-  folder: string;
-  /** Where processes that are measured leave a CPU profile, if that is wanted. */
-  profile: string | undefined;
-  /** Starts a compiled module, named from scripts/, with an IPC channel. */
-  fork(name: string, module: string, options?: ForkOptions): Actor;
-  /** Starts another program. */
-  spawn(name: string, program: string, args: string[]): Actor;
-  /** Adds something to be done before the processes end. */
-  onEnd(task: () => Promise<void> | void): void;
-  end(): Promise<void>;
-}
-
-const open = new Set<ProcessGroup>();
-
-/** Ends every stage that is open: for a load test that is interrupted. */
-export async function endAllGroups(): Promise<void> {
-  await Promise.all([...open].map((stage) => stage.end()));
-}
-
-function createActor(name: string, child: ChildProcess): Actor {
-  let text = '';
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    text = (text + chunk).slice(-8_000);
-  });
-  const gone = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
-  });
-  return {
-    name,
-    child,
-    pid: child.pid as number,
-    stderr: () => text.trim(),
-    async stop(signal = 'SIGTERM') {
-      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-      child.kill(signal);
-      const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-      await gone;
-      clearTimeout(late);
-    },
-  };
-}
-
-/** @param profile folder for CPU profiles of what is measured */
-export function createProcessGroup(profile?: string): ProcessGroup {
-  const folder = mkdtempSync(join(tmpdir(), 'adoption-load-'));
-  const actors: Actor[] = [];
-  const tasks: (() => Promise<void> | void)[] = [];
-  let ending: Promise<void> | undefined;
-
-  function add(actor: Actor): Actor {
-    actors.push(actor);
-    return actor;
+  constructor(name: string, child: ChildProcess) {
+    this.name = name;
+    this.#child = child;
+    this.pid = child.pid as number;
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      this.#stderr = (this.#stderr + chunk).slice(-STDERR_LENGTH);
+    });
+    // A failed start shows in the missing pid.
+    child.on('error', () => {});
   }
 
-  async function endNow(): Promise<void> {
-    for (const task of tasks.reverse()) await task();
-    // The last first: a service stops before its database.
-    for (const actor of actors.reverse()) await actor.stop();
-    rmSync(folder, { recursive: true, force: true });
-    open.delete(stage);
+  get stderr(): string {
+    return this.#stderr.trim();
   }
 
-  const stage: ProcessGroup = {
-    folder,
-    profile,
-    fork(name, module, { args = [], env = {}, execArgv = [] } = {}) {
-      const child = fork(fileURLToPath(new URL(`../${module}`, import.meta.url)), args, {
-        cwd: folder,
-        env: { PATH: process.env.PATH, ...env },
-        execArgv,
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-        // In a group of its own: Ctrl-C reaches the load test alone, which then ends all in order.
-        detached: true,
-      });
-      return add(createActor(name, child));
-    },
-    spawn(name, program, args) {
-      const child = spawn(program, args, {
-        cwd: folder,
-        env: { PATH: process.env.PATH },
-        stdio: ['ignore', 'ignore', 'pipe'],
-        detached: true,
-      });
-      return add(createActor(name, child));
-    },
-    onEnd(task) {
-      tasks.push(task);
-    },
-    end() {
-      ending ??= endNow();
-      return ending;
-    },
-  };
-  open.add(stage);
-  return stage;
-}
+  get exited(): boolean {
+    const { exitCode, signalCode, pid } = this.#child;
+    return exitCode !== null || signalCode !== null || pid === undefined;
+  }
 
-/** Resolves to the first message of a process that fits. @throws Error with what it wrote, when it ends before */
-export async function messageOf<T>(
-  actor: Actor,
-  fits: (message: unknown) => boolean,
-  waitMs = START_MS,
-): Promise<T> {
-  const { child, name } = actor;
-  return new Promise<T>((resolve, reject) => {
-    const settle = () => {
-      clearTimeout(timer);
-      child.off('message', onMessage);
-      child.off('exit', onExit);
-    };
-    const onMessage = (message: unknown) => {
-      if (!fits(message)) return;
-      settle();
-      resolve(message as T);
-    };
-    const onExit = () => {
-      settle();
-      reject(new Error(`${name} has ended: ${actor.stderr()}`));
-    };
-    const timer = setTimeout(() => {
-      settle();
-      reject(new Error(`${name} did not answer in ${waitMs} ms: ${actor.stderr()}`));
-    }, waitMs);
-    child.on('message', onMessage);
-    child.once('exit', onExit);
-    if (child.exitCode !== null || child.pid === undefined) onExit();
-  });
-}
-
-/** Resolves when `ready` does; tried again until then. @throws what it rejects with, when time is up */
-export async function until(what: string, ready: () => Promise<boolean>, actor?: Actor): Promise<void> {
-  const deadline = Date.now() + START_MS;
-  for (;;) {
-    if (await ready()) return;
-    const ended = actor && (actor.child.exitCode !== null || actor.child.pid === undefined);
-    if (ended || Date.now() > deadline) {
-      throw new Error(`${what} did not come up: ${actor?.stderr() ?? 'no answer'}`);
+  /** The first message that matches. @throws Error with stderr when the process exits first or time is up */
+  async message<T>(matches: (message: T) => boolean = () => true, timeoutMs = START_MS): Promise<T> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      if (!this.exited)
+        for await (const [message] of on(this.#child, 'message', { signal, close: ['exit'] }))
+          if (matches(message)) return message;
+    } catch (error) {
+      if (!signal.aborted) throw error;
     }
-    await sleep(50);
+    const outcome = signal.aborted ? `did not answer within ${timeoutMs} ms` : 'exited';
+    throw new Error(`${this.name} ${outcome}: ${this.stderr}`);
+  }
+
+  /**
+   * Sends a command to a child of worker-process.ts.
+   * @param seconds how long the command is meant to take; a minute more is allowed
+   * @throws Error with the message of what failed there
+   */
+  async request<T>(command: object, seconds = 0): Promise<T> {
+    this.#lastRequest += 1;
+    const id = this.#lastRequest;
+    const reply = this.message<{ id?: number; value: T; error?: string }>(
+      (message) => message.id === id,
+      seconds * 1_000 + 60_000,
+    );
+    this.#child.send({ id, command });
+    const { value, error } = await reply;
+    if (error !== undefined) throw new Error(`${this.name}: ${error}`);
+    return value;
+  }
+
+  /** Resolves once `probe` does so with true. @throws Error with stderr when the process exits or time is up */
+  async waitUntil(probe: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + START_MS;
+    while (!(await probe())) {
+      if (this.exited || Date.now() > deadline) throw new Error(`${this.name} did not start: ${this.stderr}`);
+      await sleep(50);
+    }
+  }
+
+  /** Resolves with the status when the process exits by itself. */
+  async exit(): Promise<number | null> {
+    const [status] = await once(this.#child, 'exit');
+    return status;
+  }
+
+  /** Ends the process. Resolves when it has exited. */
+  async stop(): Promise<void> {
+    if (this.exited) return;
+    const exit = this.exit();
+    this.#child.kill('SIGTERM');
+    const kill = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
+    await exit;
+    clearTimeout(kill);
   }
 }
 
-/** A port of loopback that is free at this moment. */
+const groups = new Set<ProcessGroup>();
+
+/** Ends every group, for a load test that is interrupted. */
+export async function endAllGroups(): Promise<void> {
+  await Promise.all([...groups].map((group) => group.end()));
+}
+
+/** The processes of one run and its temporary folder. */
+export class ProcessGroup {
+  readonly folder = mkdtempSync(join(tmpdir(), 'adoption-load-'));
+  /** Folder for CPU profiles of the measured processes. */
+  readonly profile: string | undefined;
+  readonly #processes: ManagedProcess[] = [];
+  #ending: Promise<void> | undefined;
+
+  constructor(profile?: string) {
+    this.profile = profile;
+    groups.add(this);
+  }
+
+  /** Starts a compiled module with an IPC channel. @param module its path from scripts/ */
+  fork(
+    name: string,
+    module: string,
+    { args = [], env = {}, execArgv = [], measured = false }: ForkOptions = {},
+  ): ManagedProcess {
+    const child = fork(fileURLToPath(new URL(`../${module}`, import.meta.url)), args, {
+      ...this.#spawnOptions(env),
+      execArgv: measured ? [...execArgv, ...this.#profileFlags(name)] : execArgv,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    return this.#add(name, child);
+  }
+
+  /** Starts another program. */
+  spawn(name: string, program: string, args: string[]): ManagedProcess {
+    const child = spawn(program, args, { ...this.#spawnOptions(), stdio: ['ignore', 'ignore', 'pipe'] });
+    return this.#add(name, child);
+  }
+
+  /** Starts a module that calls `reportReady`. @returns its process, and its port if it listens */
+  async start(module: string, options?: ForkOptions): Promise<{ process: ManagedProcess; port: number }> {
+    const process = this.fork(basename(module), `load/${module}.js`, options);
+    const { port } = await process.message<{ port: number }>();
+    return { process, port };
+  }
+
+  /** Stops all processes and removes the folder. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  #profileFlags(name: string): string[] {
+    if (!this.profile) return [];
+    const file = `${name}-${process.hrtime.bigint()}.cpuprofile`;
+    return ['--cpu-prof', `--cpu-prof-dir=${this.profile}`, `--cpu-prof-name=${file}`];
+  }
+
+  /** `detached`: Ctrl-C reaches the load test alone, which then stops its processes in order. */
+  #spawnOptions(env: Record<string, string> = {}) {
+    return { cwd: this.folder, env: { PATH: process.env.PATH, ...env }, detached: true };
+  }
+
+  #add(name: string, child: ChildProcess): ManagedProcess {
+    const added = new ManagedProcess(name, child);
+    this.#processes.push(added);
+    return added;
+  }
+
+  async #end(): Promise<void> {
+    // The last one first: a service stops before its database.
+    for (const process of this.#processes.reverse()) await process.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+    groups.delete(this);
+  }
+}
+
+/** A loopback port that is free at this moment. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
+  const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();

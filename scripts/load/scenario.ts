@@ -4,42 +4,41 @@ import type { ProcessGroup } from './process-group.js';
 import type { Summary } from './statistics.js';
 
 /**
- * `ours`: the service. `limit`: the least that any server would have to do for the same work.
+ * `ours`: the service. `limit`: the minimum that any server has to do for the same work.
  * `peer`: what a team would use instead.
  */
 export type Role = 'ours' | 'limit' | 'peer';
 
-/** What a run works with: its options, and a stage for everything it starts. */
+/** What a contender measures with. */
 export interface Run {
-  stage: ProcessGroup;
+  group: ProcessGroup;
   options: LoadOptions;
 }
 
-/** One of those that are measured beside each other. */
-export interface Contender {
+/** One line of a scenario's table. */
+export interface Entry {
   name: string;
   role: Role;
-  /** What of a scenario this is a row of, where it has several parts: `1,000 sockets`. */
+  /** The section of the scenario's table, where it has several: `1,000 sockets`. */
   part?: string;
-  /** Why it cannot be run on this machine, where it cannot. */
-  missing?: string | undefined;
-  /** Starts what it needs on the stage, measures once, and leaves the cleaning up to the stage. */
+  /** Why it was not measured, e.g. not installed. */
+  missing?: string;
+}
+
+export interface Contender extends Entry {
+  /** Measures once. What it starts in the group is stopped afterwards. */
   measure(run: Run): Promise<Figures>;
 }
 
-/** A contender over all runs. */
-export interface Result {
-  name: string;
-  role: Role;
-  part?: string;
-  missing?: string;
+/** A contender's figures of all runs. */
+export interface Result extends Entry {
   figures: Partial<Record<Metric, Summary>>;
 }
 
-/** Something to be reached, judged by the medians of one run. */
+/** A goal, judged by the medians of one run. */
 export interface Verdict {
   goal: string;
-  /** What came out; undefined where a contender was missing or failed. */
+  /** Undefined where a contender was missing or failed. */
   value: number | undefined;
   bound: number;
   holds: boolean;
@@ -47,12 +46,11 @@ export interface Verdict {
 
 export interface Scenario {
   name: string;
-  /** One line of what is done. */
   title: string;
-  /** Columns of its table, the first being what it is about. */
+  /** Columns of its table, the first being its subject. */
   columns: Metric[];
   contenders(options: LoadOptions): Contender[];
-  verdicts?(results: Result[], options: LoadOptions): Verdict[];
+  verdicts(results: Result[], options: LoadOptions): Verdict[];
 }
 
 /** The median of a contender's figure, by name and part. */
@@ -61,12 +59,10 @@ export function medianOf(results: Result[], name: string, metric: Metric, part?:
     ?.median;
 }
 
-/** One verdict on a ratio that must not be larger than its bound. */
 export function atMost(goal: string, value: number | undefined, bound: number): Verdict {
   return { goal, value, bound, holds: value !== undefined && value <= bound };
 }
 
-/** One verdict on a ratio that must not be smaller than its bound. */
 export function atLeast(goal: string, value: number | undefined, bound: number): Verdict {
   return { goal, value, bound, holds: value !== undefined && value >= bound };
 }

@@ -1,4 +1,4 @@
-/** One figure over several runs. */
+/** A figure of several runs. */
 export interface Summary {
   median: number;
   min: number;
@@ -6,7 +6,7 @@ export interface Summary {
   runs: number[];
 }
 
-/** The middle value; of an even number of them the mean of the two in the middle. */
+/** The middle value, or the mean of the two middle ones. */
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -3,65 +3,58 @@ import { CLIENTS_TOO_BUSY, type Metric, metrics } from './metrics.js';
 import type { Result, Scenario, Verdict } from './scenario.js';
 import type { Summary } from './statistics.js';
 
-function number(value: number, digits: number): string {
+function formatNumber(value: number, digits: number): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** A median, and behind it how far the runs lie apart, in % of it. */
-export function shown(metric: Metric, figure: Summary | undefined): string {
+/** The median, with half the distance between lowest and highest run in % of it. */
+export function formatFigure(metric: Metric, figure: Summary | undefined): string {
   if (!figure) return '–';
-  const { digits } = metrics[metric];
   const { median, min, max, runs } = figure;
-  const text = number(median, digits);
+  const text = formatNumber(median, metrics[metric].digits);
   if (runs.length < 2 || median === 0 || metric === 'delivered' || metric === 'clients') return text;
-  return `${text} ±${number(((max - min) / 2 / Math.abs(median)) * 100, 0)}%`;
+  return `${text} ±${formatNumber(((max - min) / 2 / Math.abs(median)) * 100, 0)}%`;
 }
 
-/** Columns that any of the results has something for. */
+/** Columns for which there is any result. */
 export function columnsOf(scenario: Scenario, results: Result[]): Metric[] {
   return scenario.columns.filter((metric) => results.some(({ figures }) => figures[metric]));
 }
 
-/** How often the first column's figure is that of the limit beside it. */
+/** The first column's figure as a multiple of the limit's in the same part. */
 function againstLimit(result: Result, results: Result[], metric: Metric): string {
   const limit = results.find(({ role, part }) => role === 'limit' && part === result.part)?.figures[metric];
   const own = result.figures[metric];
-  return limit && own && limit.median > 0 ? `${number(own.median / limit.median, 2)}×` : '';
+  return limit && own && limit.median > 0 ? `${formatNumber(own.median / limit.median, 2)}×` : '';
 }
 
-/** Notes under a table: who is missing, and where the clients were what was slow. */
-export function remarks(results: Result[]): string[] {
+/** Notes under a table: missing contenders, and those limited by the clients. */
+export function notesOf(results: Result[]): string[] {
   const label = ({ name, part }: Result) => (part ? `${name} (${part})` : name);
+  const missing = results.flatMap((result) =>
+    result.missing ? [`${label(result)}: ${result.missing}`] : [],
+  );
+  const limited = results.filter(({ figures }) => (figures.clients?.median ?? 0) > CLIENTS_TOO_BUSY);
   return [
-    ...results.flatMap((result) => (result.missing ? [`${label(result)}: ${result.missing}`] : [])),
-    ...results
-      .filter(({ figures }) => (figures.clients?.median ?? 0) > CLIENTS_TOO_BUSY)
-      .map((result) => `${label(result)}: the clients were at their limit; its rate and latency are theirs`),
+    ...missing,
+    ...limited.map((result) => `${label(result)}: rate and latency were limited by the clients`),
   ];
 }
 
-/** The table of a scenario, as text. */
+function cellsOf(result: Result, results: Result[], columns: Metric[]): string[] {
+  const [first] = columns;
+  const figures = result.missing
+    ? columns.map((_, i) => (i === 0 ? 'missing' : ''))
+    : columns.map((metric) => formatFigure(metric, result.figures[metric]));
+  return [result.name, result.role, ...figures, first ? againstLimit(result, results, first) : ''];
+}
+
+/** The table of a scenario as text. */
 export function table(scenario: Scenario, results: Result[]): string {
   const columns = columnsOf(scenario, results);
-  const first = columns[0];
   const head = ['', 'role', ...columns.map((metric) => metrics[metric].label), 'vs limit'];
-  const rows: string[][] = [];
-  let part: string | undefined;
-  for (const result of results) {
-    if (result.part !== part) rows.push([`— ${result.part}`]);
-    part = result.part;
-    rows.push([
-      result.name,
-      result.role,
-      ...columns.map((metric) =>
-        result.missing ? (metric === first ? 'missing' : '') : shown(metric, result.figures[metric]),
-      ),
-      first ? againstLimit(result, results, first) : '',
-    ]);
-  }
-  const widths = head.map((title, i) =>
-    Math.max(title.length, ...rows.map((row) => (row.length > 1 ? (row[i] ?? '').length : 0))),
-  );
+  const rows = results.map((result) => cellsOf(result, results, columns));
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const line = (cells: string[]) =>
     cells
       .map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
@@ -70,18 +63,20 @@ export function table(scenario: Scenario, results: Result[]): string {
   return [
     pc.bold(`${scenario.name}: ${scenario.title}`),
     pc.dim(line(head)),
-    ...rows.map((row) =>
-      row.length === 1 ? pc.dim(row[0] as string) : row[1] === 'ours' ? pc.cyan(line(row)) : line(row),
-    ),
-    ...remarks(results).map((text) => pc.yellow(text)),
+    ...results.flatMap(({ role, part }, i) => {
+      const text = line(rows[i] as string[]);
+      const heading = part === undefined || part === results[i - 1]?.part ? [] : [pc.dim(`— ${part}`)];
+      return [...heading, role === 'ours' ? pc.cyan(text) : text];
+    }),
+    ...notesOf(results).map((note) => pc.yellow(note)),
   ].join('\n');
 }
 
-/** The verdicts, one a line. */
+/** One line for each verdict. */
 export function verdictLines(verdicts: Verdict[]): string[] {
   return verdicts.map(({ goal, value, bound, holds }) => {
-    const came = value === undefined ? 'not measured' : number(value, 2);
-    const text = `${holds ? 'holds' : 'misses'}  ${goal}: ${came} (bound ${bound})`;
+    const result = value === undefined ? 'not measured' : formatNumber(value, 2);
+    const text = `${holds ? 'holds' : 'misses'}  ${goal}: ${result} (bound ${bound})`;
     return holds ? pc.green(text) : pc.red(text);
   });
 }

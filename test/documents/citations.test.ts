@@ -8,10 +8,10 @@ const sources = ['domain', 'gateway', 'http', 'scripts', 'test']
   .flatMap(filesUnder)
   .filter((path) => /\.(?:ts|lua)$/.test(path));
 
-/** A comment goes on behind the asterisk, slashes or dashes of its next line. */
+/** Space or a line break, with the asterisk, slashes or dashes of a comment's next line. */
 const BREAK = String.raw`(?:\s|\n *(?:\*|//|--) ?)+`;
 
-/** Every citation that begins so, in comments, tests and documents, and what it cites. */
+/** Every citation in comments, tests and documents that begins with these words, and what it cites. */
 function citations(of: string, cited: string): Mention[] {
   const expression = new RegExp(`\\b${of.replaceAll(' ', BREAK)}${BREAK}(${cited})`, 'gi');
   return mentionsOf(expression, [...sources, ...pages]);
@@ -40,29 +40,29 @@ const faults = textOf('docs/faults.md')
   .filter((line) => /^\| \d+ \|/.test(line))
   .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
 
-/** The numbers of faults in front of the titles of tests, and the file of each. */
+/** The fault numbers in test titles, and the file of each. */
 const titles = each(mentionsOf(/\bit\(\s*['"`](\d+(?:, \d+)*): /g, sources));
 
-describe('what comments and tests cite', () => {
-  it('of the contract are sections that it has', () => {
+describe('citations in comments and tests', () => {
+  it('of the contract name sections that exist', () => {
     const cited = each(citations('contract,? sections?', NUMBERS));
     expect(cited.length).to.be.greaterThan(40);
     expect(wrong(cited, ({ found }) => sections.includes(found))).to.deep.equal([]);
   });
 
-  it('of promises are numbers that the contract has', () => {
+  it('of promises name numbers that exist', () => {
     const cited = each(citations('promises?', NUMBERS));
     expect(cited.length).to.be.greaterThan(5);
     expect(wrong(cited, ({ found }) => promises.includes(found))).to.deep.equal([]);
   });
 
-  it('of the interface are headings that it has', () => {
+  it('of the interface name headings that exist', () => {
     const cited = each(citations(String.raw`interface(?:\.md)?,`, NAMES));
     expect(cited.length).to.be.greaterThan(10);
     expect(wrong(cited, ({ found }) => headings.includes(found))).to.deep.equal([]);
   });
 
-  it('of faults are numbers in the list, in comments and in front of titles', () => {
+  it('of faults name rows of docs/faults.md, whose numbers have no gap', () => {
     const numbers = faults.map(([number]) => number);
     expect(numbers).to.deep.equal(numbers.map((_, i) => String(i + 1)));
     const cited = each(citations('faults?', NUMBERS));
@@ -71,13 +71,13 @@ describe('what comments and tests cite', () => {
     expect(wrong([...cited, ...titles], ({ found }) => numbers.includes(found))).to.deep.equal([]);
   });
 
-  it('of documents are pages that there are', () => {
+  it('of documents name pages that exist', () => {
     const cited = mentionsOf(/(?<![\w/])((?:docs|gateway)\/[\w/.-]+\.md)\b/g, sources);
     expect(cited.length).to.be.greaterThan(20);
     expect(wrong(cited, ({ found }) => existsSync(join(projectRoot(), found)))).to.deep.equal([]);
   });
 
-  it('are told by the list of faults: the file of each title, and a promise that there is', () => {
+  it('are matched by docs/faults.md: it names the file of each fault test, and promises that exist', () => {
     const tests = new Map(faults.map(([number, , , , shown]) => [number, shown ?? '']));
     expect(wrong(titles, ({ path, found }) => tests.get(found)?.includes(path) ?? false)).to.deep.equal([]);
     const kept = faults.map(([, , , promise = '']) => promise).filter((promise) => promise !== '–');

@@ -12,7 +12,7 @@ const asyncApi = JSON.parse(textOf('docs/api/asyncapi.json'));
 const codesIn = (text: string): string[] =>
   [...text.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, code = '']) => code).filter((code) => codes.includes(code));
 
-/** The error codes that the published description gives an event's acknowledgement. */
+/** The error codes of an event's acknowledgement in the published description. */
 function acknowledged(event: string): string[] {
   const { examples } = asyncApi.channels.socket.messages[`${event.replace(':', '.')}.ack`];
   return examples.map(({ name }: { name: string }) => name).filter((name: string) => codes.includes(name));
@@ -24,15 +24,15 @@ function sectionOf(event: string): string {
 }
 
 describe('error codes in documents', () => {
-  it('exist, as every name in capitals does', () => {
+  it('exist, as does every name in capitals', () => {
     const named = mentionsOf(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g);
     expect(named.length).to.be.greaterThan(60);
-    // Of other programs: V8 and npm; of tests.
+    // The last one is V8's.
     const known = [...codes, ...closeReasons, ...variableNames, 'NODE_V8_COVERAGE'];
     expect(wrong(named, ({ found }) => known.includes(found))).to.deep.equal([]);
   });
 
-  it('are all in the table of the published page, each with its status and text', () => {
+  it('are all in the table of the published page, with status and text', () => {
     const [, table = ''] = textOf('docs/api/docs.html').split('id="section-errors"');
     const rows = [
       ...table.matchAll(
@@ -48,7 +48,7 @@ describe('error codes in documents', () => {
     expect(told).to.deep.equal(listErrorCodes());
   });
 
-  it('of a socket request are those of its section and those of any request', () => {
+  it('of each socket request are those of its section and those of any request', () => {
     const [, any = ''] = /^Any request may be answered with ([^;]+);/m.exec(protocol) ?? [];
     const ofAny = codesIn(any);
     expect(ofAny).to.have.length(4);

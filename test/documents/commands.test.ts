@@ -8,10 +8,10 @@ import { mentionsOf, operatorFiles, pages, tableOf, textOf, wrong } from './docu
 
 const scripts: Record<string, string> = JSON.parse(textOf('package.json')).scripts;
 
-/** The commands a person calls: npm runs the `pre` ones by itself. */
+/** The commands that people run; npm runs the `pre` ones by itself. */
 const commands = Object.keys(scripts).filter((name) => !name.startsWith('pre'));
 
-/** What a command's file says with `--help`. */
+/** The usage that a command prints with `--help`. */
 function usageOf(file: string): string {
   const [, usage] = /^const usage = `([\s\S]*?)`;$/m.exec(textOf(file)) ?? [];
   if (!usage) throw new Error(`${file} has no usage`);
@@ -23,7 +23,7 @@ interface Node {
   [field: string]: unknown;
 }
 
-/** The names under `options` of what a command's file gives to readArguments. */
+/** The names of the `options` that a command's file passes to readArguments. */
 function optionsOf(file: string): string[] {
   const found: string[] = [];
   function visit(value: unknown, inCall: boolean): void {
@@ -52,7 +52,7 @@ const files = new Map(
   }),
 );
 
-/** What is not given to readArguments as it stands. */
+/** Options that are not passed to readArguments literally. */
 const elsewhere: Record<string, string[]> = {
   'scripts/load.ts': Object.keys(optionSchema.shape),
   // Its other options are mocha's.
@@ -65,20 +65,20 @@ const inUsage = (usage: string) =>
   );
 
 describe('commands', () => {
-  it('that documents name exist', () => {
+  it('named in documents exist', () => {
     const named = mentionsOf(/\bnpm run (?:--silent )?([a-z][\w:]*)/g, [...pages, ...operatorFiles]);
     expect(named.length).to.be.greaterThan(60);
     expect(wrong(named, ({ found }) => found in scripts)).to.deep.equal([]);
   });
 
-  it('that exist are all in the README’s table', () => {
+  it('are all in the README’s table', () => {
     const rows = tableOf('README.md', '| command | does |').map((cells) => cells.join(' '));
     const isNamed = (name: string) =>
       rows.some((row) => new RegExp(`\`npm (?:run (?:--silent )?)?${name}(?![\\w:])`).test(row));
     expect(commands.filter((name) => !isNamed(name))).to.deep.equal([]);
   });
 
-  it('each have a usage that begins with how npm calls them, and one file each', () => {
+  it('each have one file, whose usage begins with the npm call', () => {
     for (const [name, file] of files) {
       const lines = usageOf(file).split('\n');
       const calls = lines.filter((line) =>
@@ -98,14 +98,14 @@ describe('commands', () => {
     );
   });
 
-  it('tell of every option that they take, and of no other', () => {
+  it('document exactly the options that they accept', () => {
     for (const file of new Set(files.values())) {
       const taken = elsewhere[file] ?? optionsOf(file);
       expect(new Set(inUsage(usageOf(file))), file).to.deep.equal(new Set(taken));
     }
   });
 
-  it('are called with options that they take', () => {
+  it('are documented with options that they accept', () => {
     const calls = mentionsOf(/\bnpm ((?:run (?:--silent )?[\w:]+|test|start)(?: --(?: +[^\s`#|)\\]+)+))/g, [
       ...pages,
       ...operatorFiles,
@@ -126,7 +126,7 @@ describe('commands', () => {
     ).to.deep.equal([]);
   });
 
-  it('are called with sub-commands that they know', () => {
+  it('are documented with subcommands that they know', () => {
     const known: Record<string, RegExp> = {
       cluster: /^(?:status|reload|stop)$/,
       db: /^(?:dump|restore)$/,

@@ -22,14 +22,14 @@ export const pages = [
   ...filesUnder('docs').filter((path) => path.endsWith('.md')),
 ];
 
-/** What operators start from, by path. */
+/** Templates that operators start from, by path. */
 export const operatorFiles = [
   '.env.example',
   'ecosystem.config.js',
   ...filesUnder('deploy').filter((path) => !path.endsWith('dockerignore')),
 ];
 
-/** A match of an expression, and where it stands. */
+/** A match of an expression, and its file. */
 export interface Mention {
   path: string;
   found: string;
@@ -42,12 +42,12 @@ export function mentionsOf(expression: RegExp, paths: string[] = pages): Mention
   );
 }
 
-/** The mentions that break a rule, in a form that tells where to look. */
+/** The mentions that break a rule, as `path: text`. */
 export function wrong(mentions: Mention[], isRight: (mention: Mention) => boolean): string[] {
   return mentions.filter((one) => !isRight(one)).map(({ path, found }) => `${path}: ${found}`);
 }
 
-/** The cells of a table's rows, found by the words that stand in its head. */
+/** The cells of a table's rows, by the table's head. */
 export function tableOf(path: string, head: string): string[][] {
   const [, behind] = textOf(path).split(`${head}\n`);
   if (behind === undefined) throw new Error(`${path} has no table ${head}`);

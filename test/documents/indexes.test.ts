@@ -5,7 +5,7 @@ import { tableOf } from './documents.js';
 
 type Listed = { key: Record<string, unknown>; unique?: boolean; partialFilterExpression?: object };
 
-/** The table's words for the records that an index holds. */
+/** The table's words for the kind of an index. */
 function kindOf({ key, unique, partialFilterExpression }: Listed): string {
   const condition = Object.entries(partialFilterExpression ?? {}).map(([field, value]) => {
     const name = Object.keys(key).length === 1 ? 'it' : `\`${field}\``;
@@ -15,7 +15,7 @@ function kindOf({ key, unique, partialFilterExpression }: Listed): string {
 }
 
 describe('the indexes of docs/operations.md', () => {
-  it('are those that a service has built', async () => {
+  it('are those that a service builds', async () => {
     await service();
     const built: string[][] = [];
     for (const { name } of await mongoose.connection.listCollections()) {

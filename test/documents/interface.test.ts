@@ -6,7 +6,7 @@ import { textOf } from './documents.js';
 
 const page = textOf('docs/interface.md');
 
-/** The shape that is tested for each table of fields. A comment's replies have no table of their own. */
+/** The tested shape of each table of fields. A comment's replies have no table of their own. */
 const tables: Record<string, Shape> = {
   'Article detail': shapes.articleDetail,
   'Article summary': (shapes.articleList as { hot: Shape }).hot,
@@ -18,7 +18,7 @@ const tables: Record<string, Shape> = {
   Notification: shapes.notification,
 };
 
-/** The JSON type of what a shape says more exactly. */
+/** The JSON type of a more exact type of a shape. */
 const types: Record<string, string> = {
   integer: 'number',
   'epoch milliseconds': 'number',
@@ -39,7 +39,7 @@ function rowsOf(shape: object, prefix = ''): string[] {
 
 describe('docs/interface.md', () => {
   for (const [heading, shape] of Object.entries(tables)) {
-    it(`has the fields that are tested: ${heading}`, () => {
+    it(`lists the tested fields: ${heading}`, () => {
       const [, section = ''] = page.split(`### ${heading}\n`);
       const rows = [...(section.split('\n#')[0] ?? '').matchAll(/^\| ([\w.[\]]+) \| ([\w ]+) \|/gm)]
         .slice(1)
@@ -50,7 +50,7 @@ describe('docs/interface.md', () => {
     });
   }
 
-  it('has the calls that are tested, in their order', () => {
+  it('lists the tested calls, in their order', () => {
     const calls = [...page.matchAll(/^\| ([\w ]+) \| `([A-Z]+ \/\S+)` \|/gm)].map(
       ([, name, call]) => `${name}: ${call}`,
     );
@@ -63,7 +63,7 @@ describe('docs/interface.md', () => {
 });
 
 describe('docs/contract.md', () => {
-  it('names the events of both directions, in their order', () => {
+  it('lists the events of both directions, in their order', () => {
     const [, clients = '', server = ''] =
       /^- Clients send ([^.]+)\.[\s\S]*?^- The server sends ([^.]+)\./m.exec(textOf('docs/contract.md')) ??
       [];

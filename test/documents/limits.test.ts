@@ -1,3 +1,4 @@
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: one table of all limits
 import { expect } from 'chai';
 import { budgets } from '../../domain/platform/rate-limits/rate-limits.js';
 import { filesUnder, textOf } from './documents.js';
@@ -20,7 +21,7 @@ const mib = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
 const s = (ms: number) => `${ms / 1_000} s`;
 const ms = (value: number) => `${value} ms`;
 const min = (value: number) => `${value / 60_000} min`;
-/** A number that a text spells out, or tells in other words. */
+/** A number that a text spells out or paraphrases. */
 const words = (known: number, text: string) => (value: number) =>
   value === known ? text : `${value} and not ${text}`;
 
@@ -38,7 +39,7 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const text = (path: string) =>
   path.endsWith('.json') ? JSON.stringify(JSON.parse(textOf(path))) : textOf(path).replace(/\n(?=\S)/g, ' ');
 
-/** Each limit, how it is written, and the documents that tell of it, with # in its place. */
+/** Each limit, its format, and the phrases of documents that state it, with # in its place. */
 const told: [
   constant: string,
   written: (value: number) => string,
@@ -266,7 +267,7 @@ const told: [
   ['domain/kernel/redis-keys.ts ROOM_GROUPS', count, [decisions('shared-state'), 'put into # groups']],
 ];
 
-/** Limits that nobody outside can meet, or that only make a large answer many smaller ones. */
+/** Internal limits: no client can reach them, or they only split work into batches. */
 const inner = new Set<string>([
   'domain/platform/rate-limits/rate-limits.redis.ts MAX_KEYS',
   'domain/platform/redis/clients.ts MAX_RETRY_DELAY_MS',
@@ -297,7 +298,7 @@ const inner = new Set<string>([
 
 describe('limits', () => {
   for (const [place, written, ...texts] of told) {
-    it(`are told as they are: ${place}`, () => {
+    it(`are documented: ${place}`, () => {
       for (const [path, phrase] of texts) {
         const [before = '', ...behind] = phrase.split('#');
         expect(behind, phrase).to.not.be.empty;
@@ -308,7 +309,7 @@ describe('limits', () => {
     });
   }
 
-  it('are all told, or known to be inner ones', () => {
+  it('are all documented, or listed as internal', () => {
     const files = ['domain', 'gateway', 'http'].flatMap(filesUnder).filter((path) => path.endsWith('.ts'));
     const all = files.flatMap((file) =>
       [...textOf(file).matchAll(/^(?:export )?const (MAX_\w+)/gm)].map(([, name]) => `${file} ${name}`),
@@ -319,7 +320,7 @@ describe('limits', () => {
     expect([...inner].filter((place) => !all.includes(place))).to.deep.equal([]);
   });
 
-  it('of requests are told where clients look', () => {
+  it('on requests are in the published descriptions', () => {
     const rest = textOf(openApi);
     const row = ({ points, duration }: { points: number; duration: number }) =>
       `${spelt(points)} in ${duration} s`;

@@ -6,7 +6,7 @@ import { mentionsOf, operatorFiles, pages, textOf, wrong } from './documents.js'
 
 const exists = (path: string) => existsSync(join(projectRoot(), path));
 
-/** The anchor that a heading gets where pages are shown. */
+/** The anchor of a heading on GitHub. */
 function anchorOf(heading: string): string {
   const words = heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
   return words.trim().replaceAll(' ', '-');
@@ -32,7 +32,7 @@ describe('the documents', () => {
       [...pages, ...operatorFiles],
     );
     expect(paths.length).to.be.greaterThan(60);
-    // What whoever installs it makes; a folder of the tree with a placeholder behind it.
+    // Files that an installation creates; a folder followed by a placeholder.
     const made = ['deploy/production.env', 'deploy/nginx.conf', 'http/gateway'];
     const isThere = (path: string) => exists(path) || exists(`${path}.ts`) || made.includes(path);
     expect(wrong(paths, ({ found }) => isThere(found))).to.deep.equal([]);
@@ -44,7 +44,7 @@ describe('the documents', () => {
     expect(wrong(paths, ({ found }) => exists(`${found}.ts`))).to.deep.equal([]);
   });
 
-  it('call tests by titles that they have', () => {
+  it('name tests by existing titles', () => {
     const calls = mentionsOf(/npx mocha (dist\/\S+ -g '[^']+')/g);
     expect(calls).to.not.be.empty;
     const has = (call: string) => {
@@ -54,7 +54,7 @@ describe('the documents', () => {
     expect(wrong(calls, ({ found }) => has(found))).to.deep.equal([]);
   });
 
-  it('are all found from the README: each decision in its list, each page of docs/ behind "Read on"', () => {
+  it('are all linked: each decision in its list, each page of docs/ under "Read on" in the README', () => {
     const list = textOf('docs/decisions/README.md');
     const decisions = readdirSync(join(projectRoot(), 'docs/decisions')).filter(
       (name) => name !== 'README.md',
@@ -65,7 +65,7 @@ describe('the documents', () => {
     expect(top.filter((path) => !readOn.includes(`](${path}`))).to.deep.equal([]);
   });
 
-  it('show the tree that there is', () => {
+  it('show the tree as it is', () => {
     const tree = [...textOf('ARCHITECTURE.md').matchAll(/^ {4}([\w/.-]+)/gm)].map(([, path = '']) => path);
     expect(tree.filter((path) => !exists(path))).to.deep.equal([]);
     const folders = ['domain', '.'].flatMap((above) =>
@@ -79,7 +79,7 @@ describe('the documents', () => {
     expect(folders.filter((path) => !tree.includes(path))).to.deep.equal([]);
   });
 
-  it('say in every section of the operators’ guide what shows it', () => {
+  it('say in every section of the operators’ guide which test or command shows it', () => {
     const sections = textOf('docs/operations.md').split(/^## /m).slice(1);
     const without = sections.filter((text) => !/^Shown by: .*(?:npm run|npx mocha|nginx|test)/m.test(text));
     expect(without.map((text) => text.split('\n')[0])).to.deep.equal([]);

@@ -4,11 +4,11 @@ import { mentionsOf, pages, tableOf, textOf, wrong } from './documents.js';
 
 interface Family {
   type: string;
-  /** Only where something was counted already. */
+  /** Present once something was counted. */
   labels: string[];
 }
 
-/** The families of a process's figures by name, as Prometheus would read them. */
+/** The metric families of a process by name, as Prometheus reads them. */
 async function figuresOf(base: string): Promise<Map<string, Family>> {
   const answer = await fetch(`${base}/metrics`);
   expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
@@ -34,19 +34,19 @@ describe('the metrics of docs/operations.md', () => {
 
   before(async () => {
     const { http, gateway } = await service();
-    // One request, so that there is something to count.
+    // One request, so that something is counted.
     await (await fetch(`${http}/community/list/recent`)).text();
     [ofHttp, ofGateway] = await Promise.all([figuresOf(http), figuresOf(gateway)]);
   });
 
-  it('are those that both ports tell, Node’s own left out', () => {
+  it('are those of both ports, apart from Node’s own', () => {
     for (const served of [ofHttp, ofGateway]) {
       const ours = [...served.keys()].filter((name) => !/^(?:process|nodejs)_/.test(name));
       expect(rows.map(({ name }) => name).sort()).to.deep.equal(ours.sort());
     }
   });
 
-  it('are of the kind and the labels that are told', async () => {
+  it('have the documented kind and labels', async () => {
     const { metrics } = await import('../../domain/platform/metrics.js');
     const labels = new Map(
       Object.values(metrics).map((metric) => {
@@ -65,18 +65,18 @@ describe('the metrics of docs/operations.md', () => {
     ]);
   });
 
-  it('are all that documents name', () => {
+  it('are the only ones that documents name', () => {
     const named = mentionsOf(
       /\b((?:process|nodejs|http|event_streams|sockets?|chat|pushes|notifications|redis|unexpected)_[a-z0-9_]+)\b/g,
       pages,
     );
     expect(named.length).to.be.greaterThan(25);
-    // A path's parameter only looks like one.
+    // `chat_no` is a path parameter.
     const isThere = (name: string) => name === 'chat_no' || ofHttp.has(name.replace(/_count$/, ''));
     expect(wrong(named, ({ found }) => isThere(found))).to.deep.equal([]);
   });
 
-  it('tell of reasons that there are', () => {
+  it('document the reasons for closing a stream', () => {
     const { meaning = '' } = rows.find(({ name }) => name === 'event_streams_closed_total') ?? {};
     const reasons = [...meaning.matchAll(/`([\w-]+)`/g)].map(([, reason]) => reason);
     const [, union = ''] = /^export type CloseReason = (.*);$/m.exec(textOf('http/sse/stream.ts')) ?? [];

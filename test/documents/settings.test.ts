@@ -4,7 +4,7 @@ import { filesUnder, mentionsOf, operatorFiles, pages, tableOf, textOf, wrong } 
 
 const load = (env: Record<string, string> = {}) => loadConfig(env, '/nonexistent');
 
-/** Variables that are not settings: of other programs, and those that tests read. */
+/** Variables that are not settings: those of other programs and of tests. */
 const notOurs = [
   ...['CI', 'NODE_V8_COVERAGE', 'PM2_HOME'],
   ...mentionsOf(
@@ -19,11 +19,11 @@ describe('the README’s table of settings', () => {
       [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => ({ name, fallback, meaning })),
   );
 
-  it('has every variable, in the order of the schema, and no other', () => {
+  it('lists exactly the variables of the schema, in its order', () => {
     expect(rows.map(({ name }) => name)).to.deep.equal(variableNames);
   });
 
-  it('names the defaults that hold', () => {
+  it('names the defaults', () => {
     const defaults = load() as unknown as Record<string, unknown>;
     const special: Record<string, string> = {
       CORS_ORIGINS: 'pages of this machine',
@@ -39,7 +39,7 @@ describe('the README’s table of settings', () => {
     expect(load({ TRUST_PROXY: 'off' }).TRUST_PROXY).to.equal(load().TRUST_PROXY);
   });
 
-  it('names the bounds that are kept, of every number', () => {
+  it('names the bounds of every number', () => {
     const numbers = rows.filter(
       ({ name }) => typeof (load() as unknown as Record<string, unknown>)[name] === 'number',
     );
@@ -61,7 +61,7 @@ describe('the README’s table of settings', () => {
     }
   });
 
-  it('names the shortest secrets that are taken', () => {
+  it('names the length of the shortest valid secrets', () => {
     for (const name of ['JWT_SECRET', 'METRICS_TOKEN']) {
       const { meaning = '' } = rows.find((row) => row.name === name) ?? {};
       const [, least] = /at least (\d+) (?:bytes|characters)/.exec(meaning) ?? [];
@@ -70,11 +70,11 @@ describe('the README’s table of settings', () => {
     }
   });
 
-  it('names the values that are taken', () => {
+  it('names valid values', () => {
     for (const { name, meaning, fallback } of rows) {
       const value = /^`(\w+)`$/.exec(fallback)?.[1];
       if (value && value !== '.data') expect(() => load({ [name]: value }), name).to.not.throw();
-      // A switch with a name for its other position.
+      // The other values of a setting.
       for (const [, other = ''] of meaning.matchAll(/(?:^|\()`(on|off|open|sharded|debug)`/g))
         expect(() => load({ [name]: other }), `${name}=${other}`).to.not.throw();
     }
@@ -91,7 +91,7 @@ describe('settings in other documents', () => {
     ).to.deep.equal([]);
   });
 
-  it('have values that are taken, where one is given', () => {
+  it('have valid values, where one is given', () => {
     const given = mentionsOf(/`([A-Z][A-Z0-9_]+=[\w*]+)`/g).filter(({ found }) =>
       variableNames.includes(found.split('=')[0] ?? ''),
     );
@@ -105,7 +105,7 @@ describe('settings in other documents', () => {
     expect(wrong(given, ({ found }) => isTaken(found))).to.deep.equal([]);
   });
 
-  it('stand in the guide to production with values that start', () => {
+  it('are in the production guide with their defaults', () => {
     const rows = tableOf('docs/operations.md', '| setting | value | why |').map(([name = '']) =>
       name.slice(1, -1),
     );
@@ -115,11 +115,13 @@ describe('settings in other documents', () => {
     expect(text).to.include(`| \`DRAIN_WINDOW_MS\` | ${DRAIN_WINDOW_MS.toLocaleString('en-US')};`);
     expect(text).to.include(`\`HTTP_INSTANCES\`, ${HTTP_INSTANCES} |`);
     expect(text).to.include(`\`GATEWAY_INSTANCES\`, ${GATEWAY_INSTANCES} |`);
-    expect(DRAIN_WINDOW_MS + 8_000, 'the stop outlasts the window').to.equal(SHUTDOWN_TIMEOUT_MS);
+    expect(DRAIN_WINDOW_MS + 8_000, 'the shutdown timeout exceeds the drain window').to.equal(
+      SHUTDOWN_TIMEOUT_MS,
+    );
   });
 });
 
-/** Assignments of an env file; those in comments, too. */
+/** Assignments in an env file, including commented ones. */
 function assignments(path: string): Record<string, string> {
   const lines = textOf(path).matchAll(/^#? ?([A-Z][A-Z0-9_]+)=(.*)$/gm);
   return Object.fromEntries(
@@ -127,26 +129,26 @@ function assignments(path: string): Record<string, string> {
   );
 }
 
-describe('what operators start from', () => {
-  it('.env.example has every variable, in the order of the table, with a value that is taken', () => {
+describe('templates for operators', () => {
+  it('.env.example has every variable, in the order of the table, with a valid value', () => {
     const given = assignments('.env.example');
     expect(Object.keys(given)).to.deep.equal(variableNames);
     const { NODE_ENV, ...rest } = given;
     for (const [name, value] of Object.entries(rest))
       expect(() => load({ [name]: value }), name).to.not.throw();
-    // All but two of the three keys together.
+    // Only one of the three keys may be set.
     const { JWT_PUBLIC_KEY, JWKS_URL, ...production } = given;
     expect(load(production)).to.include({ NODE_ENV, production: true });
   });
 
-  it('deploy/production.env.example starts in production with a key and the addresses of its stores', () => {
+  it('deploy/production.env.example is valid in production once a key is set', () => {
     const given = assignments('deploy/production.env.example');
     expect(Object.keys(given).filter((name) => !variableNames.includes(name))).to.deep.equal([]);
     expect(load({ ...given, JWT_SECRET: 'x'.repeat(32) })).to.include({ production: true });
     expect(() => load(given)).to.throw(ConfigError, 'JWT_SECRET: production needs a key');
   });
 
-  it('name no variable that does not exist', () => {
+  it('name only variables that exist', () => {
     const inCompose = mentionsOf(/^ {6}([A-Z][A-Z0-9_]+):/gm, ['deploy/compose.yaml']);
     const inUnit = mentionsOf(/^Environment=([A-Z_]+)=/gm, ['deploy/adoption-realtime.service']);
     const inImage = mentionsOf(/(?:ENV | )([A-Z][A-Z0-9_]+)=/g, ['deploy/Dockerfile']);
@@ -158,7 +160,7 @@ describe('what operators start from', () => {
     );
   });
 
-  it('ecosystem.config.js has the defaults of the schema', () => {
+  it('ecosystem.config.js repeats the defaults of the schema', () => {
     const text = textOf('ecosystem.config.js');
     const config = load() as unknown as Record<string, unknown>;
     const defaults = [...text.matchAll(/settings\.([A-Z0-9_]+) \?\? '?([\w.]+)'?/g)];
@@ -169,7 +171,7 @@ describe('what operators start from', () => {
     }
   });
 
-  it('are all read here', () => {
+  it('are all found by these tests', () => {
     expect(operatorFiles).to.include.members([
       '.env.example',
       'deploy/compose.yaml',

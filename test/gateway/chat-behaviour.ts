@@ -33,8 +33,8 @@ export function itChatsOverSockets<M extends ChatMember>({
 
   it('answers a send with the stored message and delivers it to the room with every field', async () => {
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
-    await mine.ask('room:join', { chatNo });
-    const joined = await theirs.ask('room:join', { chatNo });
+    await mine.join(chatNo);
+    const joined = await theirs.join(chatNo);
     expect(joined).to.deep.equal({
       status: 200,
       messages: [],
@@ -44,12 +44,11 @@ export function itChatsOverSockets<M extends ChatMember>({
     });
 
     const before = Date.now();
-    const sent = await mine.ask<{ message: { id: string; sendTime: number } }>('message:send', {
+    const sent = await mine.send<{ message: { id: string; sendTime: number } }>(
       chatNo,
-      contentType: 'text',
-      content: 'Is Bori still looking for a home?',
-      clientId: 'c-1',
-    });
+      'Is Bori still looking for a home?',
+      'c-1',
+    );
     expect(sent.status).to.equal(200);
     expect(sent.message.sendTime).to.be.within(before, Date.now());
     const expected = {
@@ -90,13 +89,7 @@ export function itChatsOverSockets<M extends ChatMember>({
 
   it('answers the same clientId with the first message, also when both are on their way', async () => {
     const client = await connect(asker);
-    const send = () =>
-      client.ask<{ message: { id: string } }>('message:send', {
-        chatNo,
-        contentType: 'text',
-        content: 'hello',
-        clientId: 'same',
-      });
+    const send = () => client.send<{ message: { id: string } }>(chatNo, 'hello', 'same');
     const [first, second] = await Promise.all([send(), send()]);
     const third = await send();
     expect(second.message.id).to.equal(first.message.id);
@@ -107,14 +100,10 @@ export function itChatsOverSockets<M extends ChatMember>({
 
   it('numbers two members sending at once without a hole, and shows both one order', async () => {
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
-    await Promise.all([mine.ask('room:join', { chatNo }), theirs.ask('room:join', { chatNo })]);
+    await Promise.all([mine.join(chatNo), theirs.join(chatNo)]);
     const each = 50;
     await Promise.all(
-      [mine, theirs].flatMap((client) =>
-        Array.from({ length: each }, (_, i) =>
-          client.ask('message:send', { chatNo, contentType: 'text', content: `${i}` }),
-        ),
-      ),
+      [mine, theirs].flatMap((client) => Array.from({ length: each }, (_, i) => client.send(chatNo, `${i}`))),
     );
     await Promise.all(
       [mine, theirs].map((c) => c.next<{ seq: number }>('message', (m) => m.seq === 2 * each)),
@@ -126,9 +115,9 @@ export function itChatsOverSockets<M extends ChatMember>({
 
   it('tells the reader’s position to the room and sets readCount to 0', async () => {
     const mine = await connect(asker);
-    await mine.ask('room:join', { chatNo });
-    await mine.ask('message:send', { chatNo, contentType: 'text', content: 'one' });
-    await mine.ask('message:send', { chatNo, contentType: 'text', content: 'two' });
+    await mine.join(chatNo);
+    await mine.send(chatNo, 'one');
+    await mine.send(chatNo, 'two');
     const unread = await author.get<{ unReadCount: number }[]>('/chatroom');
     expect(unread.body[0]?.unReadCount).to.equal(2);
 
@@ -152,15 +141,12 @@ export function itChatsOverSockets<M extends ChatMember>({
   it('catches a client up after the number it has', async () => {
     const mine = await connect(asker);
     for (const content of ['1', '2', '3', '4']) {
-      await mine.ask('message:send', { chatNo, contentType: 'text', content });
+      await mine.send(chatNo, content);
     }
     const theirs = await connect(author);
-    const joined = await theirs.ask<{ messages: { content: string; seq: number }[]; seq: number }>(
-      'room:join',
-      {
-        chatNo,
-        after: 2,
-      },
+    const joined = await theirs.join<{ messages: { content: string; seq: number }[]; seq: number }>(
+      chatNo,
+      2,
     );
     expect(joined.messages.map(({ seq, content }) => [seq, content])).to.deep.equal([
       [3, '3'],
@@ -173,7 +159,7 @@ export function itChatsOverSockets<M extends ChatMember>({
 
   it('tells who comes back how far the other has read meanwhile', async () => {
     const mine = await connect(asker);
-    const say = (content: string) => mine.ask('message:send', { chatNo, contentType: 'text', content });
+    const say = (content: string) => mine.send(chatNo, content);
     await say('1');
     await author.get(`/chatroom/${chatNo}`);
     await say('2');
@@ -189,17 +175,17 @@ export function itChatsOverSockets<M extends ChatMember>({
     expect(await back.next('message:read')).to.deep.equal({ chatNo, memberNo: author.no, seq: 1 });
     expect(told.filter((event) => event !== 'presence')).to.deep.equal(['answer', 'message:read']);
     // Who knows it already is told nothing.
-    await back.ask('room:join', { chatNo, after: 2 });
+    await back.join(chatNo, 2);
     await back.ask('room:leave', { chatNo });
     expect(back.heard('message:read')).to.have.length(1);
   });
 
   it('ends presence with the last device', async () => {
     const mine = await connect(asker);
-    await mine.ask('room:join', { chatNo });
+    await mine.join(chatNo);
     const [phone, laptop] = await Promise.all([connect(author), connect(author)]);
-    await phone.ask('room:join', { chatNo });
-    await laptop.ask('room:join', { chatNo });
+    await phone.join(chatNo);
+    await laptop.join(chatNo);
     await mine.next('presence', (e: { present: boolean }) => e.present);
     phone.socket.disconnect();
     await laptop.ask('room:leave', { chatNo });
@@ -213,20 +199,16 @@ export function itChatsOverSockets<M extends ChatMember>({
 
   it('tells typing to the room, and drops it from outside', async () => {
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
-    await mine.ask('room:join', { chatNo });
+    await mine.join(chatNo);
     theirs.socket.emit('typing', { chatNo, typing: true });
-    await theirs.ask('room:join', { chatNo });
+    await theirs.join(chatNo);
     theirs.socket.emit('typing', { chatNo, typing: false });
     expect(await mine.next('typing')).to.deep.equal({ chatNo, memberNo: author.no, typing: false });
   });
 
   it('sends the room-list element to both, conflated, the latest always', async () => {
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
-    await Promise.all(
-      Array.from({ length: 20 }, (_, i) =>
-        mine.ask('message:send', { chatNo, contentType: 'text', content: `m${i}` }),
-      ),
-    );
+    await Promise.all(Array.from({ length: 20 }, (_, i) => mine.send(chatNo, `m${i}`)));
     const last = await theirs.next<{ unReadCount: number }>('room', (view) => view.unReadCount === 20);
     const list = await author.get<unknown[]>('/chatroom');
     expect(last).to.deep.equal(list.body[0]);
@@ -240,15 +222,13 @@ export function itChatsOverSockets<M extends ChatMember>({
 
   it('refuses strangers and bad input by name, and changes nothing', async () => {
     const stranger = await connect(await member());
-    expect(await stranger.ask('room:join', { chatNo })).to.deep.include({
+    expect(await stranger.join(chatNo)).to.deep.include({
       status: 403,
       message: 'FORBIDDEN',
     });
-    expect(await stranger.ask('message:send', { chatNo, contentType: 'text', content: 'x' })).to.deep.include(
-      {
-        status: 403,
-      },
-    );
+    expect(await stranger.send(chatNo, 'x')).to.deep.include({
+      status: 403,
+    });
     const mine = await connect(asker);
     const bad: [unknown, number, RegExp][] = [
       [{ chatNo, contentType: 'text', content: '' }, 400, /content/],
@@ -282,7 +262,7 @@ export function itChatsOverSockets<M extends ChatMember>({
     const again = await connect(asker);
     // Nothing says when what was sent without an acknowledgement is stored.
     await eventually(async () => {
-      const joined = await again.ask<{ messages: unknown[] }>('room:join', { chatNo });
+      const joined = await again.join<{ messages: unknown[] }>(chatNo);
       expect(joined.messages).to.have.length(1);
     });
   });

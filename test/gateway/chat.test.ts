@@ -32,8 +32,8 @@ describe('chat over sockets', () => {
       expect(missing, event).to.include({ status: 404, message: 'CHAT_ROOM_NOT_FOUND' });
     }
     // A join that was refused is no reason not to come in later.
-    expect(await mine.ask('room:join', { chatNo })).to.include({ status: 200 });
-    await mine.ask('message:send', { chatNo, contentType: 'text', content: 'among us' });
+    expect(await mine.join(chatNo)).to.include({ status: 200 });
+    await mine.send(chatNo, 'among us');
     await mine.next('message');
     expect(stranger.heard('message')).to.deep.equal([]);
   });

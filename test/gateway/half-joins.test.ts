@@ -18,7 +18,7 @@ describe('a join that does not come to its end', () => {
     room = await openRoom();
     [asker, author] = await Promise.all([connect(room.asker), connect(room.author)]);
     // Puts the room in memory: what is read below is read by the join itself.
-    await asker.ask('message:send', { chatNo: room.chatNo, contentType: 'text', content: 'hello?' });
+    await asker.send(room.chatNo, 'hello?');
   });
   afterEach(() => mock.restoreAll());
 
@@ -62,12 +62,12 @@ describe('a join that does not come to its end', () => {
   async function expectAuthorOut(): Promise<void> {
     const { chatNo } = room;
     const before = await unread();
-    await asker.ask('message:send', { chatNo, contentType: 'text', content: 'are you there?' });
+    await asker.send(chatNo, 'are you there?');
     expect(await unread()).to.equal(before + 1);
-    const { present } = await asker.ask<{ present: number[] }>('room:join', { chatNo });
+    const { present } = await asker.join<{ present: number[] }>(chatNo);
     expect(present).to.deep.equal([room.asker.no]);
     // Somebody is in it: what is sent is told to all who are.
-    await asker.ask('message:send', { chatNo, contentType: 'text', content: 'still not?' });
+    await asker.send(chatNo, 'still not?');
     // Behind what was told before.
     if (author.socket.connected) await author.ask('message:read', { chatNo, seq: 0 });
     expect(author.heard('message')).to.deep.equal([]);
@@ -81,14 +81,14 @@ describe('a join that does not come to its end', () => {
   it('leaves nobody present when the room’s state cannot be read', async () => {
     // The member stayed present until the process ended: each message to them counted as read.
     failAfter(0);
-    expect(await author.ask('room:join', { chatNo: room.chatNo })).to.include({ status: 503 });
+    expect(await author.join(room.chatNo)).to.include({ status: 503 });
     mock.restoreAll();
     await expectAuthorOut();
   });
 
   it('leaves nobody present when what was missed cannot be read', async () => {
     failAfter(1);
-    expect(await author.ask('room:join', { chatNo: room.chatNo })).to.include({ status: 503 });
+    expect(await author.join(room.chatNo)).to.include({ status: 503 });
     mock.restoreAll();
     await expectAuthorOut();
   });
@@ -96,22 +96,22 @@ describe('a join that does not come to its end', () => {
   it('leaves nobody in the room when those who were in before cannot be caught up', async () => {
     // The newcomer was told that the join had failed, and stayed in the room all the same.
     const { chatNo } = room;
-    await asker.ask('room:join', { chatNo });
+    await asker.join(chatNo);
     const last = await Message.findOne({ chatNo, seq: 1 }).lean();
     // As another process writes it whose push was lost.
     const sent = { creator: 0, joiner: 2 };
     await Message.create({ ...last, _id: newMessageId(), seq: 2, sent, clientKey: 'socket:2' });
     failAfter(2);
-    expect(await author.ask('room:join', { chatNo })).to.include({ status: 503 });
+    expect(await author.join(chatNo)).to.include({ status: 503 });
     mock.restoreAll();
     await expectAuthorOut();
   });
 
   it('tells the room that its member has come and gone', async () => {
     const { chatNo } = room;
-    await asker.ask('room:join', { chatNo });
+    await asker.join(chatNo);
     failAfter(0);
-    await author.ask('room:join', { chatNo });
+    await author.join(chatNo);
     mock.restoreAll();
     await asker.next('presence', (e: { present: boolean }) => !e.present);
     const { no } = room.author;
@@ -124,7 +124,7 @@ describe('a join that does not come to its end', () => {
   it('tells who is present, and behind it who has left since', async () => {
     // The change came before the answer, which had been put together by then: the other stayed present for ever.
     const { chatNo } = room;
-    await author.ask('room:join', { chatNo });
+    await author.join(chatNo);
     const told: unknown[] = [];
     asker.socket.on('presence', (event) => told.push(event));
     const { isHeld, release } = hold(1);
@@ -145,11 +145,11 @@ describe('a join that does not come to its end', () => {
 
   it('leaves a connection in the room that was in it before', async () => {
     const { chatNo } = room;
-    await author.ask('room:join', { chatNo });
+    await author.join(chatNo);
     failAfter(0);
-    expect(await author.ask('room:join', { chatNo })).to.include({ status: 503 });
+    expect(await author.join(chatNo)).to.include({ status: 503 });
     mock.restoreAll();
-    await asker.ask('message:send', { chatNo, contentType: 'text', content: 'are you there?' });
+    await asker.send(chatNo, 'are you there?');
     await author.next('message');
     expect(await unread()).to.equal(0);
   });

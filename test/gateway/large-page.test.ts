@@ -22,11 +22,7 @@ describe('catching up on many long messages', () => {
     const { author, asker, chatNo } = await openRoom();
     const sender = await connect(asker);
     for (let i = 0; i < MESSAGES; i += 20) {
-      await Promise.all(
-        Array.from({ length: 20 }, (_, k) =>
-          sender.ask('message:send', { chatNo, contentType: 'text', content: `${i + k} ${LONG}` }),
-        ),
-      );
+      await Promise.all(Array.from({ length: 20 }, (_, k) => sender.send(chatNo, `${i + k} ${LONG}`)));
     }
     const reader = await connect(author);
     const seen: number[] = [];
@@ -39,7 +35,7 @@ describe('catching up on many long messages', () => {
     } while (page.more);
     expect(seen).to.deep.equal(Array.from({ length: MESSAGES }, (_, i) => i + 1));
 
-    const newest = await reader.ask<Page>('room:join', { chatNo });
+    const newest = await reader.join<Page>(chatNo);
     expect(Buffer.byteLength(JSON.stringify(newest))).to.be.below(MAX_BACKPRESSURE / 2);
     expect(newest.more).to.equal(true);
     expect(newest.messages.at(-1)?.seq, 'the newest, without a number to go on from').to.equal(MESSAGES);

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { AppError } from '../../domain/kernel/errors.js';
 import type { RoomMark, RoomView } from '../../domain/kernel/live.js';
 import { createRoomNews } from '../../gateway/room-news.js';
+import { nextTurn } from '../support/eventually.js';
 
 const CHAT = 7;
 const MEMBER = 3;
@@ -44,7 +45,6 @@ function buildNews(alone = false) {
 
 const positionOf = ({ seq, read }: RoomMark) => ({ memberNo: MEMBER, seq, others: read });
 const headOf = (mark: RoomMark) => ({ chatNo: CHAT, seq: mark.seq, reads: [positionOf(mark)] });
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the states of rooms that members are told', () => {
   it('pass as they come where each is newer, and are dropped where they repeat or are older', () => {
@@ -78,13 +78,13 @@ describe('the states of rooms that members are told', () => {
     offer({ seq: 2, read: 0 });
     database.mark = { seq: 2, read: 1 };
     offer({ seq: 1, read: 1 });
-    await turn();
+    await nextTurn();
     database.mark = { seq: 3, read: 2 };
     offer({ seq: 3, read: 2 });
     reads[0]?.();
-    await turn();
+    await nextTurn();
     reads[1]?.();
-    await turn();
+    await nextTurn();
     expect(reads).to.have.length(2);
     expect(told.at(-1)).to.equal('read 3/2');
     expect(told[0]).to.equal('2/0');
@@ -105,19 +105,19 @@ describe('the states of rooms that members are told', () => {
         news.follow(headOf({ seq: 1, read: 0 }));
         database.mark = { seq: 2, read: 0 };
         news.compare(headOf(database.mark));
-        await turn();
+        await nextTurn();
         reads[0]?.(error);
-        await turn();
+        await nextTurn();
         mock.timers.tick(999);
         expect(reads).to.have.length(1);
         mock.timers.tick(1);
         expect(reads).to.have.length(readAgain ? 2 : 1);
         reads[1]?.();
-        await turn();
+        await nextTurn();
         expect(told).to.deep.equal(readAgain ? ['read 2/0'] : []);
         mock.timers.tick(60_000);
         news.compare(headOf(database.mark));
-        await turn();
+        await nextTurn();
         expect(reads, 'where they are not known, the next look reads them').to.have.length(2);
       });
     }
@@ -126,10 +126,10 @@ describe('the states of rooms that members are told', () => {
       const { news, reads, offer } = buildNews();
       offer({ seq: 1, read: 0 });
       reads[0]?.(new Error('the database is away'));
-      await turn();
+      await nextTurn();
       news.forget(MEMBER);
       mock.timers.tick(60_000);
-      await turn();
+      await nextTurn();
       expect(reads).to.have.length(1);
     });
   });
@@ -140,7 +140,7 @@ describe('the states of rooms that members are told', () => {
     offer({ seq: 1, read: 0 });
     news.forget(MEMBER);
     reads[0]?.();
-    await turn();
+    await nextTurn();
     expect(told).to.deep.equal([]);
   });
 
@@ -152,9 +152,9 @@ describe('the states of rooms that members are told', () => {
     offer({ seq: 2, read: 0 });
     expect(reads, 'one read at a time').to.have.length(1);
     reads[0]?.();
-    await turn();
+    await nextTurn();
     reads[1]?.();
-    await turn();
+    await nextTurn();
     expect(told, 'once').to.deep.equal(['read 2/0']);
     offer({ seq: 2, read: 0 });
     offer({ seq: 3, read: 0 });
@@ -168,7 +168,7 @@ describe('the states of rooms that members are told', () => {
     offer({ seq: 2, read: 2 });
     offer({ seq: 3, read: 1 });
     news.compare(headOf({ seq: 3, read: 2 }));
-    await turn();
+    await nextTurn();
     expect([told, reads]).to.deep.equal([[], []]);
     offer({ seq: 3, read: 3 });
     expect(told).to.deep.equal(['3/3']);
@@ -189,7 +189,7 @@ describe('the states of rooms that members are told', () => {
     news.offer(other, CHAT, { seq: 1, read: 0 }, () => told.push('to nobody'));
     news.follow({ chatNo: CHAT, seq: 1, reads: [{ memberNo: other, seq: 0, others: 0 }] });
     news.compare({ chatNo: CHAT, seq: 2, reads: [{ memberNo: other, seq: 0, others: 0 }] });
-    await turn();
+    await nextTurn();
     expect([told, reads, headsAsked]).to.deep.equal([[], [], []]);
   });
 
@@ -198,7 +198,7 @@ describe('the states of rooms that members are told', () => {
     connected.push(...Array.from({ length: 100 }, (_, i) => 100 + i));
     database.mark = { seq: 1, read: 0 };
     const all = news.compareAll();
-    await turn();
+    await nextTurn();
     expect(headsAsked).to.have.length(1);
     reads[0]?.();
     await all;
@@ -211,10 +211,10 @@ describe('the states of rooms that members are told', () => {
     const { news, told, reads, database } = buildNews();
     database.mark = { seq: 2, read: 0 };
     news.compare(headOf(database.mark));
-    await turn();
+    await nextTurn();
     expect(reads, 'what they know is not known here').to.have.length(0);
     const all = news.compareAll();
-    await turn();
+    await nextTurn();
     reads[0]?.();
     await all;
     await news.compareAll();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type OpenedRoom, openRoom } from '../support/chat.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, gate, nextTurn } from '../support/eventually.js';
 import { service } from '../support/service.js';
 import { type Client, connect } from '../support/sockets.js';
 
@@ -11,13 +11,11 @@ describe('clients that do not wait for answers', () => {
   beforeEach(async () => {
     room = await openRoom();
     watcher = await connect(room.asker);
-    await watcher.ask('room:join', { chatNo: room.chatNo });
+    await watcher.join(room.chatNo);
   });
 
   async function present(): Promise<number[]> {
-    const { present: numbers } = await watcher.ask<{ present: number[] }>('room:join', {
-      chatNo: room.chatNo,
-    });
+    const { present: numbers } = await watcher.join<{ present: number[] }>(room.chatNo);
     return numbers;
   }
 
@@ -32,11 +30,11 @@ describe('clients that do not wait for answers', () => {
       }
       client.socket.emit('room:join', { chatNo });
       // The packet is on its way when the transport goes.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       client.socket.io.engine.close();
     }
     await eventually(async () => expect(await present()).to.deep.equal([room.asker.no]));
-    await watcher.ask('message:send', { chatNo, contentType: 'text', content: 'are you there?' });
+    await watcher.send(chatNo, 'are you there?');
     const { body } = await author.get<{ unReadCount: number }[]>('/chatroom');
     expect(body[0]?.unReadCount).to.be.greaterThan(0);
   });
@@ -47,11 +45,7 @@ describe('clients that do not wait for answers', () => {
     const client = await connect(room.author);
     const { chatNo } = room;
     for (let round = 0; round < 10; round += 1) {
-      await Promise.all([
-        client.ask('room:join', { chatNo }),
-        client.ask('room:join', { chatNo }),
-        client.ask('room:leave', { chatNo }),
-      ]);
+      await Promise.all([client.join(chatNo), client.join(chatNo), client.ask('room:leave', { chatNo })]);
       expect(await present(), `round ${round}`).to.deep.equal([room.asker.no]);
     }
   });
@@ -60,10 +54,7 @@ describe('clients that do not wait for answers', () => {
     const { domain } = await service();
     const client = await connect(room.author);
     const { authenticate } = domain.members;
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const { open: letGo, opened: held } = gate();
     domain.members.authenticate = async (token) => {
       await held;
       return authenticate(token);
@@ -71,13 +62,13 @@ describe('clients that do not wait for answers', () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     try {
       client.socket.emit('auth:refresh', { token: room.author.token });
-      await watcher.ask('room:join', { chatNo: room.chatNo });
+      await watcher.join(room.chatNo);
       client.socket.disconnect();
       await eventually(async () => expect(await present()).to.deep.equal([room.asker.no]));
       const before = timers();
       letGo();
-      await watcher.ask('room:join', { chatNo: room.chatNo });
-      await watcher.ask('room:join', { chatNo: room.chatNo });
+      await watcher.join(room.chatNo);
+      await watcher.join(room.chatNo);
       expect(timers()).to.be.at.most(before);
     } finally {
       domain.members.authenticate = authenticate;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { call, type Member, member } from '../support/api.js';
 import { service } from '../support/service.js';
 
-/** Content types that say nothing of JSON; the empty one is none at all. */
+/** Content types other than JSON; the empty one stands for no header. */
 const OTHER_TYPES = [
   'text/plain',
   'text/plain;charset=UTF-8',
@@ -18,7 +18,7 @@ describe('the content type of a body', () => {
     me = await member();
   });
 
-  /** Posts bytes, so that no type is added where none is given. @returns status and code of the answer */
+  /** Posts bytes, so that fetch adds no type of its own. @returns status and code of the answer */
   async function post(raw: string | Buffer, type: string, more: Record<string, string> = {}) {
     const { http } = await service();
     const answer = await fetch(`${http}/community/article`, {
@@ -35,7 +35,7 @@ describe('the content type of a body', () => {
   const listed = async () =>
     (await me.get<{ list: { id: number }[] }>('/community/list/recent')).body.list[0]?.id;
 
-  it('may be any but multipart where the body is JSON', async () => {
+  it('may be any but multipart for a JSON body', async () => {
     const article = '{"categoryId":1,"title":"As JSON","context":"고양이"}';
     for (const type of [...OTHER_TYPES, 'application/json', 'application/merge-patch+json']) {
       expect(await post(article, type), type).to.deep.equal([200, undefined]);
@@ -47,7 +47,7 @@ describe('the content type of a body', () => {
     expect(multipart).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('makes it 415 where the body is no JSON, and 400 where it says that it is', async () => {
+  it('leads to 415 for a body other than JSON, and to 400 if it claims JSON', async () => {
     for (const raw of ['title=As+a+form', '{"title":', 'null']) {
       for (const type of OTHER_TYPES) {
         expect(await post(raw, type), type).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
@@ -58,7 +58,7 @@ describe('the content type of a body', () => {
     }
   });
 
-  it('leaves JSON in another encoding than UTF-8 refused, not stored as other text', async () => {
+  it('does not help JSON in another encoding than UTF-8: it is refused, not stored as other text', async () => {
     const before = await listed();
     for (const type of ['application/json;charset=euc-kr', 'application/json', 'text/plain', '']) {
       // "고양이" in EUC-KR; a character cut off; a lone surrogate in three bytes; UTF-16.
@@ -79,14 +79,14 @@ describe('the content type of a body', () => {
     expect(await post(plain, 'application/json;charset=iso-8859-1')).to.deep.equal([200, undefined]);
   });
 
-  it('does not help a content encoding that is not known', async () => {
+  it('does not help an unknown content encoding', async () => {
     for (const type of ['application/json', 'text/plain']) {
       const answer = await post('{}', type, { 'Content-Encoding': 'rot13' });
       expect(answer).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
     }
   });
 
-  it('is a form under a JSON type where a member leaves a room (legacy)', async () => {
+  it('may be JSON over a form where a member leaves a room (legacy)', async () => {
     const answer = await call('/chatroom/1', {
       method: 'POST',
       raw: `email=${encodeURIComponent(me.email)}`,

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { documentedCalls } from '../api/documented-calls.js';
 import { call, type Member, member } from '../support/api.js';
-import { rawRequest } from '../support/raw-http.js';
+import { rawGet, rawRequest } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
 interface ErrorBody {
@@ -11,11 +11,13 @@ interface ErrorBody {
   errors: string[];
 }
 
-describe('requests that are wrong in themselves', () => {
+describe('malformed requests', () => {
   let me: Member;
   before(async () => {
     me = await member();
   });
+
+  const json = () => ({ Authorization: me.token, 'Content-Type': 'application/json' });
 
   async function expectError(
     path: string,
@@ -32,7 +34,7 @@ describe('requests that are wrong in themselves', () => {
     return answer.headers;
   }
 
-  it('meet 404 at paths there are not', async () => {
+  it('get 404 at unknown paths', async () => {
     for (const path of [
       '/',
       '/communit',
@@ -54,10 +56,10 @@ describe('requests that are wrong in themselves', () => {
     }
   });
 
-  it('meet 405 with Allow at every documented path that does not take the method', async () => {
+  it('get 405 with Allow at every documented path with another method', async () => {
     const paths = new Set(documentedCalls.map(({ path }) => path.replace(/\?.*/, '')));
     for (const template of paths) {
-      // A number in place of the placeholder: what matters is the path, not the record.
+      // The path decides, not the record.
       const path = template.replace(/\{\w+\}/g, '1');
       const headers = await expectError(path, { method: 'PUT', json: {} }, 405, 'METHOD_NOT_ALLOWED');
       const allowed = headers.get('allow')?.split(', ') ?? [];
@@ -69,7 +71,7 @@ describe('requests that are wrong in themselves', () => {
     await expectError('/chatroom', { method: 'PROPFIND' }, 405, 'METHOD_NOT_ALLOWED');
   });
 
-  it('are answered to a CORS preflight of a page that may call, and not of another', async () => {
+  it('get CORS headers for a preflight of an allowed page, and of no other', async () => {
     const ask = (origin: string) =>
       call('/chatroom', {
         method: 'OPTIONS',
@@ -94,14 +96,14 @@ describe('requests that are wrong in themselves', () => {
     }
   });
 
-  it('tell an allowed page what went wrong too', async () => {
+  it('get CORS headers for errors, too', async () => {
     const answer = await call('/chatroom', { headers: { Origin: 'http://localhost:3000' } });
     expect(answer.status).to.equal(401);
     expect(answer.headers.get('access-control-allow-origin')).to.equal('http://localhost:3000');
     expect(answer.headers.get('vary')).to.match(/\bOrigin\b/i);
   });
 
-  it('meet 413 with too large a body, also when it only grows that large when unpacked', async () => {
+  it('get 413 for too large a body, also if it is so only once unpacked', async () => {
     const { http } = await service();
     const large = JSON.stringify({ title: 'x'.repeat(2_000_000) });
     await expectError(
@@ -109,14 +111,14 @@ describe('requests that are wrong in themselves', () => {
       {
         method: 'POST',
         raw: large,
-        headers: { Authorization: me.token, 'Content-Type': 'application/json' },
+        headers: json(),
       },
       413,
       'PAYLOAD_TOO_LARGE',
     );
     const packed = await fetch(`${http}/community/article`, {
       method: 'POST',
-      headers: { Authorization: me.token, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+      headers: { ...json(), 'Content-Encoding': 'gzip' },
       body: gzipSync(JSON.stringify({ title: 'x'.repeat(20_000_000) })),
     });
     expect(packed.status).to.equal(413);
@@ -129,7 +131,7 @@ describe('requests that are wrong in themselves', () => {
     );
   });
 
-  it('may be as large as the limit, to the byte, and no larger', async () => {
+  it('may be as large as the limit, to the byte', async () => {
     const headers = { Authorization: me.token };
     const statusOf = async (path: string, raw: string) =>
       (await call(path, { method: 'POST', raw, headers })).status;
@@ -141,7 +143,7 @@ describe('requests that are wrong in themselves', () => {
     expect(await statusOf('/chatroom/1', form(16_385))).to.equal(413);
   });
 
-  it('meet 400 where the body is no JSON object', async () => {
+  it('get 400 for a body that is no JSON object', async () => {
     const deep = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels);
     for (const raw of [
       '{',
@@ -157,12 +159,7 @@ describe('requests that are wrong in themselves', () => {
       "{'a':1}",
       '\uFEFF{}x',
     ]) {
-      await expectError(
-        '/community/heart',
-        { method: 'POST', raw, headers: { Authorization: me.token, 'Content-Type': 'application/json' } },
-        400,
-        'MALFORMED_BODY',
-      );
+      await expectError('/community/heart', { method: 'POST', raw, headers: json() }, 400, 'MALFORMED_BODY');
     }
     for (const raw of [
       '[]',
@@ -170,27 +167,22 @@ describe('requests that are wrong in themselves', () => {
       deep('[', ']', 100_000),
       `{"target":${deep('[', ']', 3_000)},"id":${deep('{"a":', '}', 3_000).replace('}', '1}')}}`,
     ]) {
-      await expectError(
-        '/community/heart',
-        { method: 'POST', raw, headers: { Authorization: me.token, 'Content-Type': 'application/json' } },
-        400,
-        'INVALID_INPUT',
-      );
+      await expectError('/community/heart', { method: 'POST', raw, headers: json() }, 400, 'INVALID_INPUT');
     }
     const broken = await call<ErrorBody>('/community/heart', {
       method: 'POST',
       raw: 'this is not gzip',
-      headers: { Authorization: me.token, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+      headers: { ...json(), 'Content-Encoding': 'gzip' },
     });
     expect(broken.status).to.equal(400);
   });
 
-  it('meet 400 for numbers and texts that cannot be kept, and operators are values like any other', async () => {
+  it('get 400 for numbers and texts that cannot be stored; operators are plain values', async () => {
     const send = (raw: string) =>
       call<ErrorBody>('/community/comment', {
         method: 'POST',
         raw,
-        headers: { Authorization: me.token, 'Content-Type': 'application/json' },
+        headers: json(),
       });
     for (const raw of [
       '{"boardId":9007199254740993,"context":"x"}',
@@ -212,7 +204,7 @@ describe('requests that are wrong in themselves', () => {
       expect(answer.body.message).to.be.oneOf(['INVALID_INPUT', 'MALFORMED_BODY']);
     }
     expect({}).not.to.have.property('boardId');
-    // Of two fields of one name the last one counts, as everywhere in JavaScript.
+    // The last of two fields of one name counts, as in JSON.parse.
     expect((await send('{"boardId":"x","boardId":999999999,"context":"x"}')).status).to.equal(404);
     for (const query of [
       'keyword[$ne]=1',
@@ -232,15 +224,15 @@ describe('requests that are wrong in themselves', () => {
     }
   });
 
-  it('meet 431 with a head of more than 32 KiB, whatever makes it large', async () => {
+  it('get 431 for more than 32 KiB of headers, whichever header it is', async () => {
     const { http } = await service();
     for (const name of ['Last-Event-ID', 'Authorization', 'Cookie', 'X-Other']) {
-      const head = `GET /notification/connect HTTP/1.1\r\nHost: x\r\n${name}: ${'x'.repeat(40_000)}\r\n\r\n`;
+      const head = rawGet('/notification/connect', '', `${name}: ${'x'.repeat(40_000)}`);
       expect(await rawRequest(http, head), name).to.match(/^HTTP\/1\.1 431 /);
     }
   });
 
-  it('that are no HTTP get an answer or a closed connection, and nothing else is disturbed', async () => {
+  it('that are not HTTP get an error or a closed connection, and nothing else is affected', async () => {
     const { http, gateway } = await service();
     const head = 'Host: x\r\n';
     const requests = [
@@ -270,14 +262,13 @@ describe('requests that are wrong in themselves', () => {
     }
   });
 
-  it('a HEAD of the event stream ends with its headers, and leaves no stream behind', async () => {
-    // It was taken for a GET: the answer to HEAD never ended, so the next request on that connection
-    // waited for ever, and one of the member's ten streams was taken.
+  it('for HEAD of the event stream end with the headers, and open no stream', async () => {
+    // HEAD was treated as GET: the next request on the connection waited for ever, and a stream stayed open.
     const { http } = await service();
     const text = await rawRequest(
       http,
-      `HEAD /notification/connect HTTP/1.1\r\nHost: x\r\nAuthorization: ${me.token}\r\n\r\n` +
-        'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      rawGet('/notification/connect', me.token).replace('GET', 'HEAD') +
+        rawGet('/healthz', '', 'Connection: close'),
     );
     expect(text).to.match(/^HTTP\/1\.1 200 OK[\s\S]*HTTP\/1\.1 200 OK[\s\S]*"up":true/);
   });

@@ -1,44 +1,19 @@
 import { expect } from 'chai';
+import { push } from '../support/chat.js';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.js';
 import { connect } from '../support/sockets.js';
 
-/** The documented push, as the legacy client sends it: without an Authorization header. */
-function push(service: ServiceProcess, chatNo: number, agent: string, more: Record<string, unknown> = {}) {
-  return service.call<{ senderNo: number; message: string }>(
-    'POST',
-    '/chatroom/notification',
-    {
-      id: null,
-      chatNo,
-      contentType: 'text',
-      content: `from ${agent}`,
-      senderName: null,
-      senderNo: null,
-      saleNo: service.saleNo,
-      sendTime: Date.now(),
-      readCount: null,
-      senderEmail: null,
-      ...more,
-    },
-    { 'User-Agent': agent },
-  );
-}
+const ASKER = 'asker@example.org';
 
-/** A room of asker@example.org and the author; the caller is seen under this User-Agent. */
-async function room(service: ServiceProcess, agent: string): Promise<{ chatNo: number; askerNo: number }> {
-  const headers = { Authorization: await service.token('asker@example.org'), 'User-Agent': agent };
-  await service.call(
-    'POST',
-    '/chatroom',
-    { saleNo: service.saleNo, createMember: service.authorNo },
-    headers,
-  );
-  const { body } = await service.call<{ chatNo: number; joinMember: number }[]>(
-    'GET',
-    '/chatroom',
-    undefined,
-    headers,
-  );
+/** A room of the asker and the author; the asker is seen under this User-Agent. */
+async function openRoom(
+  service: ServiceProcess,
+  agent: string,
+): Promise<{ chatNo: number; askerNo: number }> {
+  const asker = service.as(await service.token(ASKER));
+  const headers = { 'User-Agent': agent };
+  await asker.post('/chatroom', { saleNo: service.saleNo, createMember: service.authorNo }, headers);
+  const { body } = await asker.get<{ chatNo: number; joinMember: number }[]>('/chatroom', headers);
   return { chatNo: body[0]?.chatNo as number, askerNo: body[0]?.joinMember as number };
 }
 
@@ -47,7 +22,7 @@ async function stop(service: ServiceProcess): Promise<void> {
   expect(await service.stop(), 'exit status').to.equal(0);
 }
 
-describe('other settings', () => {
+describe('settings', () => {
   let service: ServiceProcess;
   before(async () => {
     service = await startServiceProcess({
@@ -58,26 +33,20 @@ describe('other settings', () => {
   });
   after(() => stop(service));
 
-  it('TRUST_PROXY tells clients behind a proxy apart by what the proxy saw', async () => {
-    const { chatNo } = await room(service, 'agent');
-    const from = (address: string) =>
-      service.call(
-        'POST',
-        '/chatroom/notification',
-        { id: null, chatNo, contentType: 'text', content: address },
-        { 'User-Agent': 'agent', 'X-Forwarded-For': address },
-      );
-    expect((await from('203.0.113.9')).status).to.equal(401);
-    await service.call('GET', '/chatroom', undefined, {
-      Authorization: await service.token('asker@example.org'),
-      'User-Agent': 'agent',
-      'X-Forwarded-For': '6.6.6.6, 203.0.113.9',
-    });
-    expect((await from('203.0.113.9')).status).to.equal(200);
-    expect((await from('6.6.6.6')).status).to.equal(401);
+  it('TRUST_PROXY tells clients behind a proxy apart by the address that the proxy saw', async () => {
+    const { chatNo } = await openRoom(service, 'agent');
+    const by = (forwarded: string) => ({ 'User-Agent': 'agent', 'X-Forwarded-For': forwarded });
+    const pushFrom = async (address: string) => {
+      const message = push(chatNo, service.saleNo, address);
+      return (await service.anyone.post('/chatroom/notification', message, by(address))).status;
+    };
+    expect(await pushFrom('203.0.113.9')).to.equal(401);
+    await service.as(await service.token(ASKER)).get('/chatroom', by('6.6.6.6, 203.0.113.9'));
+    expect(await pushFrom('203.0.113.9')).to.equal(200);
+    expect(await pushFrom('6.6.6.6')).to.equal(401);
   });
 
-  it('METRICS_TOKEN guards the figures on both ports', async () => {
+  it('METRICS_TOKEN guards /metrics on both ports', async () => {
     for (const base of [service.http, service.gateway]) {
       for (const Authorization of ['', 'operators only', 'Bearer operators onlx', 'Bearer operators only ']) {
         const answer = await fetch(`${base}/metrics`, { headers: { Authorization } });
@@ -87,17 +56,13 @@ describe('other settings', () => {
     }
   });
 
-  it('RATE_LIMIT=on answers 429 with Retry-After, on sockets with a time, and leaves others alone', async () => {
-    const { chatNo } = await room(service, 'seen');
-    const token = await service.token('asker@example.org');
+  it('RATE_LIMIT=on answers 429 with a retry time over REST and sockets, and leaves other members alone', async () => {
+    const { chatNo } = await openRoom(service, 'seen');
+    const token = await service.token(ASKER);
     const client = await connect({ token }, {}, service.gateway);
     const answers = await Promise.all(
       Array.from({ length: 150 }, (_, i) =>
-        client.ask<{ message: unknown; retryAfterMs?: number }>('message:send', {
-          chatNo,
-          contentType: 'text',
-          content: `${i}`,
-        }),
+        client.send<{ message: unknown; retryAfterMs?: number }>(chatNo, `${i}`),
       ),
     );
     const refused = answers.filter(({ status }) => status === 429);
@@ -105,21 +70,15 @@ describe('other settings', () => {
     expect(refused[0]).to.include({ message: 'RATE_LIMITED' });
     expect(refused[0]?.retryAfterMs).to.be.within(1, 5_000);
     expect(client.socket.connected).to.equal(true);
-    // Every way of sending is one budget: what the socket has used up, the push has not either.
-    const pushed = await service.call(
-      'POST',
-      '/chatroom/notification',
-      { id: null, chatNo, contentType: 'text', content: 'x' },
-      { Authorization: token },
-    );
+    // Sockets and REST share the budget of a member's messages.
+    const message = push(chatNo, service.saleNo, 'x');
+    const pushed = await service.as(token).post('/chatroom/notification', message);
     expect(pushed.status).to.equal(429);
     expect(pushed.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
     expect(Number(pushed.headers.get('retry-after'))).to.be.within(1, 5);
     expect(pushed.body).to.include({ status: 429, message: 'RATE_LIMITED' });
     const other = await connect({ token: await service.token('author@example.org') }, {}, service.gateway);
-    expect(
-      await other.ask('message:send', { chatNo, contentType: 'text', content: 'still here' }),
-    ).to.include({ status: 200 });
+    expect(await other.send(chatNo, 'still here')).to.include({ status: 200 });
   });
 
   it('RATE_LIMIT=on closes the oldest of more than fifty sockets of one member', async () => {
@@ -130,33 +89,37 @@ describe('other settings', () => {
   });
 });
 
-describe('settings of messages without a token', () => {
+describe('settings for messages without a token', () => {
   let service: ServiceProcess;
   afterEach(() => stop(service));
 
-  it('LEGACY_ANONYMOUS=off demands a token for a push, also of a client that was just seen', async () => {
+  /** Pushes as the legacy client does: without an Authorization header. */
+  const pushAs = (agent: string, chatNo: number, more: Record<string, unknown> = {}) =>
+    service.anyone.post('/chatroom/notification', push(chatNo, service.saleNo, `from ${agent}`, more), {
+      'User-Agent': agent,
+    });
+
+  it('LEGACY_ANONYMOUS=off requires a token for a push, also from a client that was just seen', async () => {
     service = await startServiceProcess({ LEGACY_ANONYMOUS: 'off' });
-    const { chatNo } = await room(service, 'seen');
-    expect((await push(service, chatNo, 'seen')).status).to.equal(401);
-    const cookie = { Cookie: `session=${await service.token('asker@example.org')}` };
-    const body = { id: null, chatNo, contentType: 'text', content: 'x' };
-    expect((await service.call('POST', '/chatroom/notification', body, cookie)).status).to.equal(401);
-    const token = { Authorization: await service.token('asker@example.org') };
-    expect((await service.call('POST', '/chatroom/notification', body, token)).status).to.equal(200);
+    const { chatNo } = await openRoom(service, 'seen');
+    expect((await pushAs('seen', chatNo)).status).to.equal(401);
+    const token = await service.token(ASKER);
+    const message = push(chatNo, service.saleNo, 'x');
+    const byCookie = { Cookie: `session=${token}` };
+    expect((await service.anyone.post('/chatroom/notification', message, byCookie)).status).to.equal(401);
+    expect((await service.as(token).post('/chatroom/notification', message)).status).to.equal(200);
   });
 
-  it('LEGACY_ANONYMOUS=open believes the participant that the payload names, and nobody else', async () => {
+  it('LEGACY_ANONYMOUS=open believes the participant that the payload names, and only participants', async () => {
     service = await startServiceProcess({ LEGACY_ANONYMOUS: 'open', LOG_LEVEL: 'warn' });
     expect(service.warnings().join()).to.include('may write as any participant');
-    const { chatNo, askerNo } = await room(service, 'seen');
-    expect((await push(service, chatNo, 'stranger', { senderNo: askerNo })).body).to.include({
-      senderNo: askerNo,
-    });
-    const byAddress = await push(service, chatNo, 'stranger', { senderEmail: 'Author@example.org' });
+    const { chatNo, askerNo } = await openRoom(service, 'seen');
+    const byNumber = await pushAs('stranger', chatNo, { senderNo: askerNo });
+    expect(byNumber.body).to.include({ senderNo: askerNo });
+    const byAddress = await pushAs('stranger', chatNo, { senderEmail: 'Author@example.org' });
     expect(byAddress.body).to.include({ senderNo: service.authorNo });
-    expect((await push(service, chatNo, 'stranger')).status, 'nobody is named').to.equal(401);
-    const outsider = await service.token('outsider@example.org');
-    await service.call('GET', '/chatroom', undefined, { Authorization: outsider });
-    expect((await push(service, chatNo, 'x', { senderEmail: 'outsider@example.org' })).status).to.equal(401);
+    expect((await pushAs('stranger', chatNo)).status, 'no sender is named').to.equal(401);
+    await service.as(await service.token('outsider@example.org')).get('/chatroom');
+    expect((await pushAs('x', chatNo, { senderEmail: 'outsider@example.org' })).status).to.equal(401);
   });
 });

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { expect } from 'chai';
 import { type Member, member } from '../support/api.js';
-import { rawConnection } from '../support/http-server.js';
 import { collectGarbage } from '../support/memory.js';
+import { rawConnection } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
-/** Far more than any limit, and than the buffers of a connection hold. */
+/** More than any limit, and than the buffers of a connection hold. */
 const LARGE = 'x'.repeat(3_000_000);
 
 describe('a body that is too large', () => {
@@ -32,12 +32,12 @@ describe('a body that is too large', () => {
     return [answer.statusCode, sent.reusedSocket];
   }
 
-  it('is not kept, however much of it still comes', async () => {
-    // Who sent on without an end filled the memory of the process.
+  it('is not kept in memory, however much of it is still sent', async () => {
+    // An endless body filled the memory of the process.
     const { http } = await service();
     const megabyte = Buffer.concat([Buffer.from('f4240\r\n'), Buffer.alloc(1_000_000), Buffer.from('\r\n')]);
     const head = ['POST /community/article HTTP/1.1', 'Host: x', `Authorization: ${me.token}`];
-    const { socket, until } = rawConnection(Number(new URL(http).port));
+    const { socket, until } = rawConnection(http);
     socket.write([...head, 'Transfer-Encoding: chunked', '', ''].join('\r\n'));
     const send = async (megabytes: number) => {
       for (let i = 0; i < megabytes; i += 1) if (!socket.write(megabyte)) await once(socket, 'drain');
@@ -58,7 +58,7 @@ describe('a body that is too large', () => {
     ['in chunks', { 'Transfer-Encoding': 'chunked' }],
     ['that is no gzip', { 'Transfer-Encoding': 'chunked', 'Content-Encoding': 'gzip' }],
   ] as const) {
-    it(`${what} leaves its connection to the next request`, async () => {
+    it(`${what} leaves its connection usable for the next request`, async () => {
       for (const path of ['/community/article', '/chatroom/1']) {
         const [status] = await post(path, LARGE, headers);
         expect(status, path).to.be.oneOf([400, 413]);

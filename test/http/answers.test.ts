@@ -7,7 +7,8 @@ import { createApp } from '../../http/app.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
 import { call, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
-import { answerTo, rawConnection } from '../support/http-server.js';
+import { answerTo } from '../support/http-server.js';
+import { rawConnection } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -87,7 +88,7 @@ describe('every answer', () => {
 
   it('comes in the time that requests and idle connections have', async () => {
     const { http } = await service();
-    const client = rawConnection(Number(new URL(http).port), 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    const client = rawConnection(http, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await client.until(/\}/);
     // Node itself holds these; waiting for them takes as long as they are.
     expect(answerTo(client.socket)?.server).to.include({

@@ -5,9 +5,10 @@ import { expect } from 'chai';
 import type { NotificationView } from '../../domain/kernel/live.js';
 import type { Config } from '../../domain/platform/config.js';
 import { type Member, member } from '../support/api.js';
-import { eventually } from '../support/eventually.js';
-import { answerTo, type RawConnection, rawConnection, serveHttp } from '../support/http-server.js';
+import { eventually, nextTurn } from '../support/eventually.js';
+import { answerTo, serveHttp } from '../support/http-server.js';
 import { memoryTaken } from '../support/memory.js';
+import { type RawConnection, rawConnection } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
 /** Settings of a process that others take over from; Redis itself is not asked here. */
@@ -18,11 +19,6 @@ const ONE_OF_SEVERAL: Partial<Config> = {
 };
 
 const COMPLETE = /\r\n\r\n[\s\S]*\}/;
-
-/** Lets everything happen that is ready to. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
-}
 
 describe('an HTTP server that is told to stop', () => {
   let me: Member;
@@ -42,11 +38,11 @@ describe('an HTTP server that is told to stop', () => {
   async function serve(settings: Partial<Config> = {}) {
     const { domain } = await service();
     const notifications = { ...domain.notifications, list: () => list() };
-    const { server, port } = await serveHttp(settings, { notifications });
+    const { server, port, base } = await serveHttp(settings, { notifications });
     return {
       port,
       client(request = ''): RawConnection {
-        const client = rawConnection(port, request);
+        const client = rawConnection(base, request);
         clients.push(client);
         return client;
       },
@@ -98,7 +94,7 @@ describe('an HTTP server that is told to stop', () => {
     const { over } = drain();
     slow.socket.resume();
     expect(await slow.until(/\}\]$/)).to.match(/^HTTP\/1\.1 200 [\s\S]{0,1000}Connection: keep-alive\r\n/);
-    await settle();
+    await nextTurn(5);
     slow.socket.write(get('/healthz'));
     expect(await slow.until(COMPLETE)).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: close\r\n/);
     await slow.ended;
@@ -116,10 +112,10 @@ describe('an HTTP server that is told to stop', () => {
       await Promise.all([used.until(COMPLETE), once(unused.socket, 'connect')]);
       mock.timers.enable({ apis: ['setTimeout'] });
       const { over, isOver } = drain();
-      await settle();
+      await nextTurn(5);
       if (idleMs > 0) {
         mock.timers.tick(idleMs - 1);
-        await settle();
+        await nextTurn(5);
         expect([used.isEnded, unused.isEnded, isOver()]).to.deep.equal([false, false, false]);
       }
       mock.timers.tick(idleMs > 0 ? 1 : 0);
@@ -136,9 +132,9 @@ describe('an HTTP server that is told to stop', () => {
     await hanging.until(/^HTTP\/1\.1 100 /);
     mock.timers.enable({ apis: ['setTimeout'] });
     const { over, isOver } = drain();
-    await settle();
+    await nextTurn(5);
     mock.timers.tick(2_999);
-    await settle();
+    await nextTurn(5);
     expect([hanging.isEnded, isOver()]).to.deep.equal([false, false]);
     mock.timers.tick(1);
     await Promise.all([hanging.ended, over]);
@@ -159,7 +155,7 @@ describe('an HTTP server that is told to stop', () => {
       random.mock.restore();
       if (moment > 0) {
         mock.timers.tick(moment - 1);
-        await settle();
+        await nextTurn(5);
         expect(stream.isEnded).to.equal(false);
       }
       mock.timers.tick(1);

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createMemoryPresence } from '../../domain/chat/presence.memory.js';
 import { RedisPresence } from '../../domain/chat/presence.redis.js';
 import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, sleep } from '../support/eventually.js';
 import { describeOnRedis } from '../support/redis.js';
 import { presenceContract } from './presence.contract.js';
 import {
@@ -50,7 +50,7 @@ describe('presence on several processes', () => {
   it('lasts while the process lives', async () => {
     const [one, two] = [await start(SHORT), await start(SHORT)];
     await one.presence.enter(room, 3, 'phone');
-    await new Promise((resolve) => setTimeout(resolve, SHORT.lifetime * 2));
+    await sleep(SHORT.lifetime * 2);
     expect(await two.presence.isPresent(room, 3)).equal(true);
     expect(one.published).deep.equal([[room, 3, true]]);
   });

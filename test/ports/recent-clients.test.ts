@@ -11,7 +11,7 @@ import {
   startRedis,
   type TestRedis,
 } from '../support/redis.js';
-import { inStoppedTime } from '../support/stopped-time.js';
+import { inStoppedTime } from '../support/time.js';
 import { recentClientsContract } from './recent-clients.contract.js';
 
 recentClientsContract('memory', () => {

@@ -35,7 +35,7 @@ describe('Commands beside a running service', () => {
       expect(imported).to.include({ status: 0, stderr: '' });
       expect(announced).to.include({ status: 0, stdout: '1 members notified\n' });
       await eventually(async () => {
-        const { body } = await service.call<{ name: string }[]>('GET', '/adopt/render');
+        const { body } = await service.anyone.get<{ name: string }[]>('/adopt/render');
         expect(body.map(({ name }) => name)).to.include('Mochi');
       });
       const event = await stream.next(({ data }) => data.includes('공지입니다'));

@@ -12,7 +12,7 @@ import { service } from './service.js';
 export interface OpenedRoom {
   /** Author of the adoption post, and so the creating member. */
   author: Member;
-  /** Who asked about it, and so the joining member. */
+  /** The member who asked about it, and so the joining member. */
   asker: Member;
   saleNo: number;
   saleTitle: string;
@@ -45,7 +45,7 @@ export async function openRoom(): Promise<OpenedRoom> {
   return { author, asker, saleNo, saleTitle, chatNo: body[0]?.chatNo as number };
 }
 
-/** The documented payload as the legacy client fills it for a new message. */
+/** The documented push payload of a new message, as the legacy client fills it. */
 export function push(chatNo: number, saleNo: number, content: string, more: object = {}): object {
   return {
     id: null,
@@ -62,7 +62,7 @@ export function push(chatNo: number, saleNo: number, content: string, more: obje
   };
 }
 
-/** The member's notifications once the newest is this one: a sender is answered before the recipient is notified. */
+/** A member's notifications once the newest is this one: a send is answered before the recipient is notified. */
 export function listedWith<T extends { content: string }>(who: Member, content: string): Promise<T[]> {
   return eventually(async () => {
     const { body } = await who.get<T[]>('/notification/all');
@@ -73,8 +73,8 @@ export function listedWith<T extends { content: string }>(who: Member, content: 
 }
 
 /**
- * How many times a member was notified so far. The next message to them is awaited first: they are notified
- * in the order of the messages, so nothing is on its way then.
+ * How often a member was notified so far. Sends a further message and waits for its notification first: notifications
+ * follow the order of the messages, so no earlier one is pending then.
  */
 export async function timesNotified(
   who: Member,
@@ -88,7 +88,7 @@ export async function timesNotified(
   return (await Notification.countDocuments({ memberNo: who.no })) - 1;
 }
 
-/** The chat of another process on the service's database, which knows nothing of what others do in memory. */
+/** The chat of another process on the service's database; it shares no memory with the service. */
 export async function anotherChat(given: Partial<Parameters<typeof createChat>[0]> = {}): Promise<Chat> {
   const { domain, config } = await service();
   return createChat({
@@ -99,8 +99,8 @@ export async function anotherChat(given: Partial<Parameters<typeof createChat>[0
 }
 
 /**
- * The first messages of a room as records, all from its joining member.
- * @param more of each record
+ * Records of the first messages of a room, all from its joining member.
+ * @param more further fields of each record
  */
 export function messageRecords(
   chatNo: number,
@@ -123,7 +123,7 @@ export function messageRecords(
   }));
 }
 
-/** Stores such records past all processes. */
+/** Stores such records in the database directly. */
 export async function storeMessages(...what: Parameters<typeof messageRecords>): Promise<MessageRecord[]> {
   const records = messageRecords(...what);
   await Message.collection.insertMany(records as never[]);

@@ -1,56 +1,69 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A program of the project's as a process of its own, which can be ended and started again. */
+/** A program of the project in a process of its own, which can be ended and started again. */
 export interface TestProcess {
   readonly name: string;
   readonly pid: number;
   readonly running: boolean;
-  /** Everything it has written to stdout and stderr, over all its lives. */
+  /** Its stdout and stderr, over all its starts. */
   readonly log: string;
   /** Log lines of level error and above. */
   errors(): string[];
-  /** Starts it (again) and resolves when it says that it is ready; rejects with its log if it ends before. */
+  /** Log lines of level warn. */
+  warnings(): string[];
+  /** Starts it (again). Resolves to its message that it is ready; rejects with its log if it ends before. */
   start(env?: Record<string, string>): Promise<unknown>;
   signal(signal: NodeJS.Signals): void;
-  /** Sends a signal and resolves to its exit status, null when the signal ended it. */
+  /** Sends a signal and resolves to the exit status, null when the signal ended it. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
   /** Resolves to its exit status once it has ended. */
   readonly gone: Promise<number | null>;
 }
 
-/**
- * Ends a process at the latest with the tests that started it: a `before` that failed half-way has nobody
- * who knows what it started.
- */
+export interface Program {
+  name: string;
+  /** The compiled program, by its path from the project's folder. */
+  path: string;
+  args?: string[];
+  /** Working folder. */
+  folder: string;
+  /** Its whole environment, PATH aside. */
+  env: Record<string, string>;
+  /** @returns whether a message of the program says that it is ready; by default its first does */
+  isReady?: (message: unknown) => boolean;
+}
+
+/** Ends a process with the tests at the latest, also when the hook that started it failed halfway. */
 export function endWithTests(child: ChildProcess): void {
   const end = () => child.kill('SIGTERM');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
 }
 
-/** Address of a compiled module of the project. */
+/** Address of a compiled module, by its path from the project's folder. */
 export const compiled = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 
-const PRELOAD = new URL('./child-of-cluster.js', import.meta.url).href;
+const PRELOAD = compiled('test/support/child-preload.js').href;
 
-/**
- * @param path of the compiled program, from the project's folder
- * @param folder its working folder
- * @param isReady which of its messages says that it is ready
- */
-export function createTestProcess(
-  name: string,
-  path: string,
-  args: string[],
-  folder: string,
-  env: Record<string, string>,
-  isReady: (message: unknown) => boolean,
-): TestProcess {
+/** Collects what a process prints. */
+function collectOutput(child: ChildProcess): { text: string } {
+  const output = { text: '' };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output.text += text;
+    });
+  }
+  return output;
+}
+
+/** A process that is not started yet. */
+export function createTestProcess(program: Program): TestProcess {
+  const { name, path, args = [], folder, env, isReady = () => true } = program;
   let child: ChildProcess | undefined;
   let gone: Promise<number | null> = Promise.resolve(null);
-  let log = '';
+  const outputs: { text: string }[] = [];
 
   async function start(more: Record<string, string> = {}): Promise<unknown> {
     const started = fork(fileURLToPath(compiled(path)), args, {
@@ -60,23 +73,25 @@ export function createTestProcess(
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     child = started;
-    for (const output of [started.stdout, started.stderr]) {
-      output?.on('data', (chunk) => {
-        log += chunk;
-      });
-    }
+    const output = collectOutput(started);
+    outputs.push(output);
     gone = once(started, 'close').then(([status]) => status as number | null);
     return new Promise((resolve, reject) => {
       started.on('message', (message) => {
         if (isReady(message)) resolve(message);
       });
       void gone.then((status) =>
-        reject(new Error(`${name} ended with status ${status}:\n${log.slice(-1_000)}`)),
+        reject(new Error(`${name} ended with status ${status}:\n${output.text.slice(-1_000)}`)),
       );
     });
   }
 
   const running = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+  const log = () => outputs.map(({ text }) => text).join('');
+  const logged = (level: RegExp) =>
+    log()
+      .split('\n')
+      .filter((line) => level.test(line));
 
   return {
     name,
@@ -87,9 +102,10 @@ export function createTestProcess(
       return running();
     },
     get log() {
-      return log;
+      return log();
     },
-    errors: () => log.split('\n').filter((line) => /"level":[56]0/.test(line)),
+    errors: () => logged(/"level":[56]0/),
+    warnings: () => logged(/"level":40/),
     start,
     signal: (signal) => {
       child?.kill(signal);
@@ -102,4 +118,31 @@ export function createTestProcess(
       return gone;
     },
   };
+}
+
+/** A program that has ended. */
+export interface ProgramRun {
+  status: number | null;
+  /** Its stdout and stderr. */
+  output: string;
+}
+
+/** Runs a program to its end, at most 3 min: then it is killed. */
+export async function runProgram({
+  path,
+  args = [],
+  folder,
+  env,
+}: Omit<Program, 'name'>): Promise<ProgramRun> {
+  const child = spawn(process.execPath, [fileURLToPath(compiled(path)), ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 180_000,
+    killSignal: 'SIGKILL',
+  });
+  const output = collectOutput(child);
+  // Not `close`: a daemon that it started may hold its output.
+  const [status] = await once(child, 'exit');
+  return { status, output: output.text };
 }

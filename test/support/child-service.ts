@@ -4,14 +4,10 @@ import { stopOnSignals } from '../../domain/platform/shutdown.js';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/run-service.js';
 
-/**
- * A whole service in a process of its own, with the settings of its environment: what
- * test/support/service-process.ts starts. It lives as long as its parent is connected.
- */
+/** The program of service-process.ts: a whole service with the settings of its environment. */
 const config = loadConfig(process.env, process.env.DATA_DIR);
 const logger = createLogger(config.LOG_LEVEL, 'service under test');
-const own = config.MONGODB_URI ? undefined : await startEmbeddedMongo({ storage: 'memory' });
-const uri = config.MONGODB_URI ?? own?.uri ?? '';
+const uri = config.MONGODB_URI ?? (await startEmbeddedMongo({ storage: 'memory' })).uri;
 const { domain, httpPort, gatewayPort, shutdown } = await runService(config, logger, uri);
 stopOnSignals(shutdown, logger, () => {});
 
@@ -26,5 +22,4 @@ const saleNo = await domain.adoption.savePost({
   longitude: 127,
   thumbnail: '',
 });
-process.on('disconnect', () => process.exit(0));
 process.send?.({ httpPort, gatewayPort, authorNo: author.no, saleNo });

@@ -1,23 +1,17 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { issueToken } from '../../domain/members/index.js';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
-import type { Call, Reply } from './api.js';
+import type { Member } from './api.js';
+import { runProgram } from './child-process.js';
+import { type RestClient, restClient } from './rest.js';
 import type { TokenClaims } from './service.js';
 import { openStream } from './streams.js';
 
-/** A member of a cluster: known by the import, with adoption posts of their own. */
-export interface ClusterMember {
-  email: string;
-  nickname: string;
-  token: string;
-  /** Member number. */
-  no: number;
+/** A member of a cluster, imported with adoption posts of their own. Requests go to each http process in turn. */
+export interface ClusterMember extends Omit<Member, 'actor'> {
   /** Numbers of their adoption posts. */
   posts: number[];
-  /** A request to one http process: the given one, else each in turn. */
-  call<T = unknown>(path: string, request?: Call, base?: string): Promise<Reply<T>>;
-  get<T = unknown>(path: string, headers?: Record<string, string>): Promise<Reply<T>>;
-  post<T = unknown>(path: string, json?: unknown, headers?: Record<string, string>): Promise<Reply<T>>;
-  delete<T = unknown>(path: string): Promise<Reply<T>>;
 }
 
 export interface ClusterRoom {
@@ -29,55 +23,72 @@ export interface ClusterRoom {
 }
 
 export interface ClusterMembers {
-  /** A member nobody else in this file uses. */
+  /** A member that no other test of the cluster uses. */
   member(): Promise<ClusterMember>;
-  /** The room of two members about a post of the first. */
+  /** A room of two members about a post of the first. @param post index of the post */
   openRoomOf(author: ClusterMember, asker: ClusterMember, post?: number): Promise<ClusterRoom>;
-  /** The room of two new members. */
+  /** A room of two new members. */
   openRoom(): Promise<ClusterRoom>;
   token(email: string, claims?: TokenClaims): Promise<string>;
   /** A request without a token. */
-  call<T = unknown>(path: string, request?: Call, base?: string): Promise<Reply<T>>;
+  call: RestClient['call'];
 }
 
-/** Members of a cluster, by its public doors alone. */
+/** How many members a cluster has, and how many adoption posts each of them. */
+export interface Population {
+  members: number;
+  postsEach: number;
+}
+
+/** Imports members and their posts by the operator's command. */
+export async function importMembers(
+  folder: string,
+  env: Record<string, string>,
+  { members, postsEach }: Population,
+): Promise<void> {
+  const animal = {
+    name: 'Bori',
+    age: '2',
+    kind: 'dog',
+    thumbnail: '/bori.jpg',
+    latitude: 37.5,
+    longitude: 127,
+  };
+  const rows = Array.from({ length: members }, (_, i) => {
+    const [no, email] = [i + 1, `member-${i + 1}@example.org`];
+    const posts = Array.from({ length: postsEach }, (_, k) => ({
+      ...{ record: 'adoption', id: i * postsEach + k + 1, author: email },
+      ...{ title: `Post ${k + 1} of member ${no}`, ...animal },
+    }));
+    return [{ record: 'member', email, nickname: `member ${no}` }, ...posts];
+  });
+  const file = join(folder, 'members.json');
+  writeFileSync(file, JSON.stringify(rows.flat()));
+  const { status, output } = await runProgram({ path: 'scripts/import.js', args: [file], folder, env });
+  if (status !== 0) throw new Error(`the import ended with status ${status}:\n${output}`);
+}
+
+/** The imported members, through the public interface alone. @param http addresses of the http processes */
 export function createClusterMembers(
   http: string[],
   secret: string,
-  members: number,
-  postsEach: number,
+  { members, postsEach }: Population,
 ): ClusterMembers {
   const config: Config = loadConfig({ JWT_SECRET: secret, NODE_ENV: 'test' }, '/nonexistent');
   let used = 0;
   let turn = 0;
-
-  async function call<T>(path: string, request: Call = {}, base?: string): Promise<Reply<T>> {
-    const { method = 'GET', json, raw, headers = {} } = request;
-    const body = json === undefined ? raw : JSON.stringify(json);
+  const nextBase = () => {
     turn += 1;
-    const answer = await fetch((base ?? http[turn % http.length]) + path, {
-      method,
-      headers: { ...(json === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { body }),
-    });
-    const text = await answer.text();
-    const isJson = answer.headers.get('content-type')?.startsWith('application/json');
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      text,
-      body: (isJson ? JSON.parse(text) : undefined) as T,
-    };
-  }
+    return http[turn % http.length] as string;
+  };
 
-  // A clock that is an hour wrong must not make the members' tokens invalid.
+  // Long enough for a clock that is an hour off.
   const token = (email: string, { ttl = '3h', ...claims }: TokenClaims = {}) =>
     issueToken(config, { email, ...claims, ttl });
 
-  /** The stream's first event tells a member their number. */
+  /** The member number is in the first event of a stream. */
   async function numberOf(jwt: string): Promise<number> {
-    turn += 1;
-    const stream = await openStream({ token: jwt }, { base: http[turn % http.length] as string });
+    const stream = await openStream({ token: jwt }, { base: nextBase() });
     const { data } = await stream.next();
     stream.close();
     return Number(/userId=(\d+)/.exec(data)?.[1]);
@@ -85,23 +96,12 @@ export function createClusterMembers(
 
   async function member(): Promise<ClusterMember> {
     used += 1;
-    if (used > members) throw new Error('the import brought too few members');
+    if (used > members) throw new Error(`only ${members} members were imported`);
     const [email, nickname] = [`member-${used}@example.org`, `member ${used}`];
     const first = (used - 1) * postsEach + 1;
+    const posts = Array.from({ length: postsEach }, (_, i) => first + i);
     const jwt = await token(email);
-    const as = (headers: Record<string, string> = {}) => ({ Authorization: jwt, ...headers });
-    return {
-      email,
-      nickname,
-      token: jwt,
-      no: await numberOf(jwt),
-      posts: Array.from({ length: postsEach }, (_, i) => first + i),
-      call: (path, request = {}, base) =>
-        call(path, { ...request, headers: { ...as(), ...request.headers } }, base),
-      get: (path, headers) => call(path, { headers: as(headers) }),
-      post: (path, json, headers) => call(path, { method: 'POST', json, headers: as(headers) }),
-      delete: (path) => call(path, { method: 'DELETE', headers: as() }),
-    };
+    return { email, nickname, token: jwt, no: await numberOf(jwt), posts, ...restClient(nextBase, jwt) };
   }
 
   async function openRoomOf(author: ClusterMember, asker: ClusterMember, post = 0): Promise<ClusterRoom> {
@@ -119,6 +119,6 @@ export function createClusterMembers(
     openRoomOf,
     openRoom: async () => openRoomOf(await member(), await member()),
     token,
-    call,
+    call: restClient(nextBase).call,
   };
 }

@@ -12,22 +12,22 @@ import { createLocalDateTime } from '../../domain/kernel/local-date-time.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { service } from './service.js';
 
-/** A community area of the test's own, over the running database: its clock, events and caches are apart. */
+/** A community area with its own clock, events and caches, on the database of the service in this process. */
 export interface Board {
   community: Community;
   clock: { now(): number; advance(ms: number): void };
   commentsAnnounced: DomainEvents['comment.created'][];
   leadersAnnounced: DomainEvents['article.leading'][];
-  /** While true, whoever listens to the board's events fails; or to the leaders of one window alone. */
+  /** Whether listeners to the board's events fail: all of them, or those to the leaders of one window. */
   listenersFail: boolean | 'hot' | 'weekly';
   member(nickname: string): Promise<Actor>;
   /** A new article by a new member, or the given one. */
   article(author?: Actor): Promise<{ no: number; author: Actor }>;
-  /** A new comment by a member, or a reply of theirs. @returns its number */
+  /** A new comment or reply of a member. @returns its number */
   comment(author: Actor, articleId: number, parentId?: number): Promise<number>;
 }
 
-/** What the community stores records in. */
+/** The models of the community's records. */
 export const COMMUNITY_MODELS = [Article, Bookmark, Comment, Heart];
 
 export async function buildBoard(startsAt = Date.now()): Promise<Board> {
@@ -75,7 +75,7 @@ export async function buildBoard(startsAt = Date.now()): Promise<Board> {
   return board;
 }
 
-/** The code of the AppError a call ended with, or `ok`. */
+/** The code of the AppError that a call rejects with, or `ok`. */
 export async function outcome(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -86,7 +86,7 @@ export async function outcome(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What is stored about an article says what its records say, and nothing about it is left half done. */
+/** The counters and states of an article match its records, and nothing is pending. */
 export async function expectConsistent(articleId: number): Promise<void> {
   const [article, comments, hearts, bookmarks] = await Promise.all([
     Article.findById(articleId).lean(),
@@ -105,7 +105,7 @@ export async function expectConsistent(articleId: number): Promise<void> {
     expect(stored, `hearts of comment ${_id}`).to.equal(heartsOf('comment', _id));
     if (state !== 'live') expect(context).to.equal('');
   }
-  // The comments of a deleted article are shown nowhere, and not counted any more.
+  // The comments of a deleted article are neither shown nor counted.
   if (article.state === 'deleted') return;
   const live = comments.filter(({ state }) => state === 'live');
   expect(article.comments, 'comments').to.equal(live.length);

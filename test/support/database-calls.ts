@@ -1,4 +1,4 @@
-/** What the driver's collections are asked, as far as the tests go between. */
+/** Methods of the driver's collections that tests intercept. */
 const CALLS = [
   'findOne',
   'findOneAndUpdate',
@@ -12,7 +12,7 @@ const CALLS = [
   'bulkWrite',
 ] as const;
 
-/** These answer with a cursor: what counts is when it is read. */
+/** These answer with a cursor: the call counts when the cursor is read. */
 const CURSORS = ['find', 'aggregate'] as const;
 
 export type DatabaseCall = (typeof CALLS)[number] | (typeof CURSORS)[number];
@@ -25,10 +25,10 @@ interface Model {
 type Method = (...args: unknown[]) => unknown;
 
 /**
- * Goes between models and the driver until it is told to stop.
+ * Intercepts the calls that models make to the driver.
  *
- * @param around makes each call by `run`, when it likes, or not at all; `filter` is the call's first argument
- * @returns what ends it
+ * @param around makes the call by `run`, or does not; `argument` is the call's first
+ * @returns ends the interception
  */
 export function interceptCalls(
   models: Model[],
@@ -36,7 +36,7 @@ export function interceptCalls(
     model: Model,
     call: DatabaseCall,
     run: () => Promise<unknown>,
-    filter: unknown,
+    argument: unknown,
   ) => Promise<unknown>,
 ): () => void {
   for (const model of models) {
@@ -56,17 +56,17 @@ export function interceptCalls(
     }
   }
   return () => {
-    // What stands on the object itself hides mongoose's own method, which its prototype has.
+    // The replacements hide the methods of the prototype.
     for (const { collection } of models)
       for (const call of [...CALLS, ...CURSORS]) delete (collection as Record<string, Method>)[call];
   };
 }
 
 /**
- * Lets something happen just before or just behind the next call of a kind: what another process does at
- * that moment, or a failure, where it throws.
+ * Runs an event just before or after the next call of a kind: what another process does at that moment, or a failure,
+ * where the event throws.
  *
- * @returns what the work returns
+ * @returns the result of the work
  * @throws Error when the work makes no such call
  */
 export async function meanwhile<T>(
@@ -88,6 +88,23 @@ export async function meanwhile<T>(
     const result = await work();
     if (due) throw new Error(`no ${call} was made`);
     return result;
+  } finally {
+    stop();
+  }
+}
+
+/** Runs a task with a step before each insert of several records; the step gets the records. */
+export async function beforeInserts<T>(
+  model: Model,
+  before: (records: T[]) => Promise<void> | void,
+  task: () => Promise<void>,
+): Promise<void> {
+  const stop = interceptCalls([model], async (_, call, run, records) => {
+    if (call === 'insertMany') await before(records as T[]);
+    return run();
+  });
+  try {
+    await task();
   } finally {
     stop();
   }

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server, ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Domain } from '../../domain/domain.js';
 import type { Config } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
@@ -16,8 +16,10 @@ export interface ServedHttp {
 }
 
 /**
- * The service under test over HTTP once more, with other settings, parts of the domain, or patience with
- * clients that do not read. Whoever asks for it drains it.
+ * A second HTTP server over the domain of the service in this process. The caller drains it.
+ *
+ * @param parts replacements for parts of the domain
+ * @param stalledMs time after which a client that does not read is closed
  */
 export async function serveHttp(
   settings: Partial<Config> = {},
@@ -32,7 +34,7 @@ export async function serveHttp(
   return { server, port, base: `http://127.0.0.1:${port}` };
 }
 
-/** The latest answer on each connection, with its server, by the port that its client has. */
+/** The latest answer on each connection, with its server, by the client's port. */
 const answers = new Map<number | undefined, { response: ServerResponse; server: Server }>();
 subscribe('http.server.request.start', (message) => {
   const { response, server, socket } = message as {
@@ -45,55 +47,5 @@ subscribe('http.server.request.start', (message) => {
   answers.set(remotePort, { response, server });
 });
 
-/** The latest answer to a client of this process, as the server has it. */
+/** The latest answer to a client of this process, on the server's side. */
 export const answerTo = (client: Socket) => answers.get(client.localPort);
-
-/** A connection that HTTP is written to by hand. */
-export interface RawConnection {
-  socket: Socket;
-  /** Everything that came. */
-  text: string;
-  /** Resolves with what came since the last time, once its last 2,000 characters fit. */
-  until(fits: RegExp): Promise<string>;
-  /** Resolves when the other side has ended it. */
-  ended: Promise<void>;
-  isEnded: boolean;
-}
-
-/** Opens one. @param request what is sent at once */
-export function rawConnection(port: number, request = ''): RawConnection {
-  const socket = connect(port, '127.0.0.1');
-  socket.on('error', () => {});
-  if (request) socket.write(request);
-  let taken = 0;
-  /** The end of what came since: a whole large answer, looked at with every chunk, takes seconds. */
-  let news = '';
-  let look = () => {};
-  const connection: RawConnection = {
-    socket,
-    text: '',
-    isEnded: false,
-    until: (fits) =>
-      new Promise((resolve) => {
-        look = () => {
-          if (!fits.test(news)) return;
-          resolve(connection.text.slice(taken));
-          taken = connection.text.length;
-          news = '';
-        };
-        look();
-      }),
-    ended: new Promise((resolve) => {
-      socket.on('close', () => {
-        connection.isEnded = true;
-        resolve();
-      });
-    }),
-  };
-  socket.on('data', (chunk) => {
-    connection.text += chunk;
-    news = (news + chunk).slice(-2_000);
-    look();
-  });
-  return connection;
-}

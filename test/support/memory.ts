@@ -3,17 +3,16 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Frees what nothing refers to any more, at once. */
+/** Runs the garbage collector. */
 export const collectGarbage = runInNewContext('gc') as () => void;
 
 /**
- * Bytes of memory that doing something many times has taken for good. A first round is not counted: code is
- * compiled in it, and caches fill.
+ * Heap that a repeated task retains, bytes. The first round is not counted: it compiles code and fills caches.
  */
 export async function memoryTaken(times: number, task: (i: number) => Promise<void> | void): Promise<number> {
   const round = async (from: number) => {
     for (let i = from; i < from + times; i += 1) await task(i);
-    // Weak references hold on until the turn is over.
+    // Weak references hold until the end of the turn.
     await new Promise((resolve) => setImmediate(resolve));
     collectGarbage();
     return process.memoryUsage().heapUsed;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Notification } from '../../domain/notifications/notification.model.js';
 import { nextNumbers } from '../../domain/platform/sequence.model.js';
 import type { Member } from './api.js';
@@ -15,17 +16,16 @@ export interface NotificationRecord {
   del: boolean;
 }
 
-/** Notifies a member of something, and returns the record as listed. */
-export async function notify(who: Member, content: string): Promise<NotificationRecord> {
+/** Notifies a member; every call is a notification of its own. */
+export async function notifyOf({ no }: Pick<Member, 'no'>, content: string, url = 'note/1'): Promise<void> {
   const { domain } = await service();
-  await domain.notifications.notify({
-    memberNo: who.no,
-    type: 'note',
-    content,
-    url: 'note/1',
-    originNo: 0,
-    cause: `test:${content}`,
-  });
+  const cause = `test:${randomUUID()}`;
+  await domain.notifications.notify({ memberNo: no, type: 'note', content, url, originNo: 0, cause });
+}
+
+/** Notifies a member, and returns the record as listed. */
+export async function notify(who: Member, content: string): Promise<NotificationRecord> {
+  await notifyOf(who, content);
   const { body } = await who.get<NotificationRecord[]>('/notification/all');
   return body.find((record) => record.content === content) as NotificationRecord;
 }

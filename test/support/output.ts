@@ -1,11 +1,11 @@
-/** What a piece of work prints, and what it returns. */
+/** The result and the output of a task. */
 export interface Printed<T> {
   result: T;
   stdout: string;
   stderr: string;
 }
 
-/** Catches what work prints in this process. */
+/** Captures what a task prints in this process. */
 export async function printed<T>(work: () => Promise<T>): Promise<Printed<T>> {
   const texts = { stdout: '', stderr: '' };
   const streams = ['stdout', 'stderr'] as const;

@@ -1,14 +1,14 @@
-/** Random choices that a seed repeats. */
+/** Random choices, repeatable by their seed. */
 export interface Random {
   seed: number;
-  /** From 0 to below `limit`. */
+  /** An integer from 0 to below `limit`. */
   below(limit: number): number;
   pick<T>(list: readonly T[]): T;
 }
 
 /**
- * A source of random choices whose seed is printed, so that a failing run can be had again.
- * @param variable environment variable that gives the seed of the run to repeat
+ * Prints its seed, so that a failing run can be repeated.
+ * @param variable environment variable with the seed to use
  */
 export function createRandom(variable: string): Random {
   const seed = Number(process.env[variable] ?? Math.floor(Math.random() * 2 ** 31));

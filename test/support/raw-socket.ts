@@ -1,18 +1,19 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { createReceivedLog } from './eventually.js';
+import { openTcp } from './raw-connection.js';
 
-/** A WebSocket without a client library on it: what a hostile or broken program sends, and how it reads. */
+/** A WebSocket without a client library, to send what a hostile or broken program sends. */
 export interface RawSocket {
   socket: Socket;
   /** Texts received, in order. */
   heard: string[];
+  /** The first text that matches, received already or later. */
+  next(pattern: RegExp): Promise<string>;
   send(text: string): void;
   closed: Promise<void>;
 }
 
-/**
- * The bytes of a handshake request for the sockets' path.
- * @param headers further header lines
- */
+/** A handshake request for the sockets' path. @param headers further header lines */
 export function handshakeRequest(query = 'EIO=4&transport=websocket', headers: string[] = []): string {
   return [
     `GET /socket.io/?${query} HTTP/1.1`,
@@ -27,7 +28,7 @@ export function handshakeRequest(query = 'EIO=4&transport=websocket', headers: s
   ].join('\r\n');
 }
 
-/** A text frame as a client has to send it, masked, here with zeros (RFC 6455, section 5.2). */
+/** A text frame as clients send it, masked, here with zeros (RFC 6455, section 5.2). */
 function textFrame(text: string): Buffer {
   const body = Buffer.from(text);
   const length =
@@ -45,7 +46,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** The first frame of these bytes and where it ends; undefined while it is not all there. */
+/** The first frame of these bytes and its end; undefined while it is incomplete. */
 function firstFrame(bytes: Buffer): { text: string; end: number } | undefined {
   if (bytes.length < 2) return undefined;
   const short = bytes.readUInt8(1) & 127;
@@ -56,14 +57,11 @@ function firstFrame(bytes: Buffer): { text: string; end: number } | undefined {
   return { text: bytes.toString('utf8', start, start + length), end: start + length };
 }
 
-/** Opens one; resolves once the handshake is answered, whatever the answer is. */
+/** Opens one; resolves once the handshake is answered or refused. */
 export async function rawSocket(base: string, query?: string, headers?: string[]): Promise<RawSocket> {
-  const { hostname, port } = new URL(base);
-  const socket = connect(Number(port), hostname);
-  const heard: string[] = [];
+  const socket = openTcp(base);
+  const received = createReceivedLog<string>();
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
-  // A server that refuses may reset the connection; `closed` tells.
-  socket.on('error', () => {});
   socket.write(handshakeRequest(query, headers));
   let bytes = Buffer.alloc(0);
   let isOpen = false;
@@ -78,10 +76,16 @@ export async function rawSocket(base: string, query?: string, headers?: string[]
         resolve();
       }
       for (let frame = isOpen && firstFrame(bytes); frame; frame = firstFrame(bytes)) {
-        heard.push(frame.text);
+        received.add(frame.text);
         bytes = bytes.subarray(frame.end);
       }
     });
   });
-  return { socket, heard, closed, send: (text) => void socket.write(textFrame(text)) };
+  return {
+    socket,
+    heard: received.entries,
+    next: (pattern) => received.next((text) => pattern.test(text)),
+    send: (text) => void socket.write(textFrame(text)),
+    closed,
+  };
 }

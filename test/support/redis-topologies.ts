@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { eventually } from './eventually.js';
-import { freePort, launchRedis, startRedis, type TestRedis } from './redis.js';
+import { freePort } from './free-port.js';
+import { launchRedis, startRedis, type TestRedis } from './redis.js';
 
-/** Asks one server something over a connection of its own. */
-async function tell(server: Pick<TestRedis, 'url'>, ...command: [string, ...string[]]): Promise<unknown> {
+/** Runs a command on one server over a connection of its own. */
+async function callServer(
+  server: Pick<TestRedis, 'url'>,
+  ...command: [string, ...string[]]
+): Promise<unknown> {
   const redis = connectRedis(server.url, createLogger('silent', 'test'));
   try {
     return await redis.commands.call(...command);
@@ -17,7 +21,7 @@ async function tell(server: Pick<TestRedis, 'url'>, ...command: [string, ...stri
   }
 }
 
-/** Several servers as one, reached by one URL. */
+/** Several servers behind one URL. */
 export interface RedisTopology {
   url: string;
   servers: TestRedis[];
@@ -27,21 +31,21 @@ export interface RedisTopology {
 /** Three masters that share the hash slots. */
 export async function startCluster(): Promise<RedisTopology> {
   const settings = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-port'];
-  // The port by default, ten thousand above the other one, may be none.
+  // The default, the server's port plus 10,000, may be no valid port.
   const buses = [await freePort(), await freePort(), await freePort()].map(String);
   const servers = await Promise.all(buses.map((bus) => startRedis([...settings, bus])));
   const [first] = servers as [TestRedis, ...TestRedis[]];
   const ranges = ['0 5460', '5461 10922', '10923 16383'];
   for (const [i, server] of servers.entries()) {
-    await tell(server, 'CLUSTER', 'ADDSLOTSRANGE', ...(ranges[i] as string).split(' '));
+    await callServer(server, 'CLUSTER', 'ADDSLOTSRANGE', ...(ranges[i] as string).split(' '));
     if (server !== first)
-      await tell(server, 'CLUSTER', 'MEET', '127.0.0.1', String(first.port), buses[0] as string);
+      await callServer(server, 'CLUSTER', 'MEET', '127.0.0.1', String(first.port), buses[0] as string);
   }
   await eventually(async () => {
     for (const server of servers) {
-      const info = String(await tell(server, 'CLUSTER', 'INFO'));
+      const info = String(await callServer(server, 'CLUSTER', 'INFO'));
       if (!info.includes('cluster_state:ok')) throw new Error(info);
-      const slots = (await tell(server, 'CLUSTER', 'SLOTS')) as unknown[];
+      const slots = (await callServer(server, 'CLUSTER', 'SLOTS')) as unknown[];
       if (slots.length !== 3) throw new Error('not all slots are known');
     }
   });
@@ -76,9 +80,9 @@ export async function startSentinel(password: string): Promise<RedisTopology> {
   );
   const sentinel = await launchRedis([settings, '--sentinel']);
   const url = `redis://127.0.0.1:${port}`;
-  // It learns of replicas by asking the master every few seconds.
+  // It discovers replicas by asking the master every few seconds.
   await eventually(async () => {
-    const replicas = (await tell({ url }, 'SENTINEL', 'REPLICAS', 'main')) as unknown[];
+    const replicas = (await callServer({ url }, 'SENTINEL', 'REPLICAS', 'main')) as unknown[];
     if (replicas.length === 0) throw new Error('no replica known');
   }, 15_000);
   return {

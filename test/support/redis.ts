@@ -1,49 +1,38 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis/connection.js';
 import { endWithTests } from './child-process.js';
+import { freePort } from './free-port.js';
 
-/** A Redis of the test's own, which a test may treat badly. */
+/** A Redis that a test may freeze or kill. */
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
-  /** Freezes it (SIGSTOP): connections stand and nothing answers. */
+  /** Freezes it (SIGSTOP): connections stay open, and nothing answers. */
   pause(): void;
   resume(): void;
-  /** Ends it at once (SIGKILL); what it knew is lost. */
+  /** Ends it at once (SIGKILL); its data is lost. */
   kill(): Promise<void>;
-  /** Starts it again at the same address, empty. */
+  /** Starts it again on the same port, empty. */
   restart(): Promise<void>;
   /** Ends it for good and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** Whether tests that need a Redis of their own can run here. Where not, they are pending. */
+/** Whether redis-server is installed; without it, tests that need one are pending. */
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
-
-/** A loopback port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || !address) throw new Error('no port');
-  return address.port;
-}
 
 /** Starts redis-server with these arguments. @returns its process, which accepts connections */
 export async function launchRedis(settings: string[]): Promise<ChildProcess> {
   const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] });
   endWithTests(server);
   for await (const line of createInterface({ input: server.stdout })) {
-    // A sentinel accepts connections when it has named itself.
+    // A sentinel accepts connections once it has logged its id.
     if (/ready to accept connections|sentinel id is/i.test(line)) {
       server.stdout.resume();
       return server;
@@ -56,7 +45,7 @@ export async function launchRedis(settings: string[]): Promise<ChildProcess> {
  * Starts redis-server on a free loopback port, without persistence.
  *
  * @param settings as on its command line
- * @param chosenPort the port, where a test has to know it before
+ * @param chosenPort the port, where a test must know it in advance
  */
 export async function startRedis(settings: string[] = [], chosenPort?: number): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-redis-'));
@@ -89,7 +78,7 @@ export async function startRedis(settings: string[] = [], chosenPort?: number): 
   };
 }
 
-/** The Redis on which the contracts of the ports are tested: one of our own, else that of REDIS_URL. */
+/** Whether there is a Redis for the contract suites: redis-server, else that of REDIS_URL. */
 const hasAnyRedis = hasRedisServer || Boolean(process.env.REDIS_URL);
 
 async function openAnyRedis(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
@@ -97,11 +86,11 @@ async function openAnyRedis(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
   return { url: process.env.REDIS_URL as string, stop: async () => {} };
 }
 
-/** Connections as of processes of a service; all are closed together. */
+/** Redis connections that are closed together. */
 export function openConnections() {
   const open: RedisConnection[] = [];
   return {
-    /** A connection that is through. */
+    /** An established connection. */
     async connect(url: string): Promise<RedisConnection> {
       const redis = connectRedis(url, createLogger('silent', 'test'));
       open.push(redis);
@@ -114,7 +103,7 @@ export function openConnections() {
   };
 }
 
-/** Resolves when the connection becomes as wanted; never, where it is so already and stays so. */
+/** Resolves at the next such event of a connection. */
 export function reaches(redis: RedisConnection, event: 'away' | 'back'): Promise<void> {
   return new Promise((resolve) => {
     const off = redis.on(event, () => {
@@ -125,8 +114,8 @@ export function reaches(redis: RedisConnection, event: 'away' | 'back'): Promise
 }
 
 /**
- * A suite with one connection to whatever Redis there is; pending where there is none.
- * @param suite gets a function that gives the connection once the tests run
+ * A suite with a connection to Redis; pending where there is none.
+ * @param suite gets a function that returns the connection once the tests run
  */
 export function describeOnRedis(title: string, suite: (connection: () => RedisConnection) => void): void {
   describe(title, () => {

@@ -9,16 +9,16 @@ import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/run-service.js';
 import { createWatchedLogger } from './unexpected-errors.js';
 
-/** What a token may say beside the e-mail address. */
+/** Claims of a token beside the e-mail address. */
 export interface TokenClaims {
   nickname?: string;
   profile?: string;
   role?: 'USER' | 'ADMIN';
-  /** A span as jose reads it; `-1s` has expired. */
+  /** Time to live as jose reads it; `-1s` has expired. */
   ttl?: string;
 }
 
-/** A query that looked at every record of a collection. */
+/** A query that scanned a whole collection. */
 export interface CollectionScan {
   namespace: string;
   /** Its fields and operators, without values. */
@@ -34,14 +34,14 @@ export interface TestService {
   domain: Domain;
   config: Config;
   token(email: string, claims?: TokenClaims): Promise<string>;
-  /** Queries of this run that no index served, as the embedded database has counted them. */
+  /** Queries of this run without an index, as counted by the embedded database. */
   collectionScans(): Promise<CollectionScan[]>;
   stop(): Promise<void>;
 }
 
 let started: Promise<TestService> | undefined;
 
-/** A database of the run's own: on MONGODB_URI where it is set, else embedded and in memory. */
+/** A database for this process: on MONGODB_URI if set, else embedded and in memory. */
 async function openDatabase(): Promise<{ uri: string; close(): Promise<void> }> {
   const given = process.env.MONGODB_URI;
   if (given) {
@@ -86,7 +86,7 @@ async function start(): Promise<TestService> {
     token: (email, { ttl = '1h', ...claims } = {}) => issueToken(config, { email, ...claims, ttl }),
     async collectionScans() {
       const status = await mongoose.connection.db?.command({ serverStatus: 1 });
-      // A real MongoDB counts scans, but does not say of what.
+      // MongoDB itself counts scans, but does not name the queries.
       return (status?.embedded as { collectionScans: CollectionScan[] } | undefined)?.collectionScans ?? [];
     },
     async stop() {
@@ -97,7 +97,7 @@ async function start(): Promise<TestService> {
   };
 }
 
-/** The service under test: one per mocha process, started at first use, stopped by the root hook. */
+/** The service in this process: started at first use, stopped after each file by the root hook. */
 export function service(): Promise<TestService> {
   started ??= start();
   return started;
@@ -105,7 +105,7 @@ export function service(): Promise<TestService> {
 
 /**
  * Stops it, if it was started.
- * @returns the queries of the run that no index served
+ * @returns the queries of the run without an index
  */
 export async function stopService(): Promise<CollectionScan[]> {
   const running = await started;

@@ -4,22 +4,22 @@ import { closeSockets } from './sockets.js';
 import { closeStreams } from './streams.js';
 import { takeErrors } from './unexpected-errors.js';
 
-/** Collection scans that may be, each with its reason. */
+/** Accepted collection scans, each with its reason. */
 const JUSTIFIED_SCANS = new Set<string>([]);
 
 const { setTimeout: realSetTimeout, setInterval: realSetInterval } = globalThis;
 
-/** What holds for every test: it closes what it opened, and the service logged no error it did not expect. */
+/** Root hooks: close a test's clients, and fail it where the service logged an unexpected error. */
 export const mochaHooks = {
   async afterEach() {
-    await closeSockets();
+    closeSockets();
     closeStreams();
     const errors = takeErrors();
     if (errors.length > 0)
       throw new Error(`the service logged errors nobody expected:\n${errors.join('\n')}`);
   },
   async afterAll() {
-    // The next file runs in the same process, and its own `reset` would bring back what was mocked here.
+    // The next file may run in the same process; its `reset` would restore mocks of this one.
     mock.reset();
     if (setTimeout !== realSetTimeout || setInterval !== realSetInterval)
       throw new Error('a test of this file has left fake timers behind');

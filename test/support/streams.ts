@@ -1,11 +1,10 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Member } from './api.js';
+import { createReceivedLog, sleep } from './eventually.js';
+import { metric } from './rest.js';
 import { service } from './service.js';
 
 const open = new Set<AbortController>();
-
-/** How long, in ms, an event may take before its test fails by name rather than by a time-out. */
-const TIMEOUT_MS = 40_000;
 
 /** An open event stream that keeps everything it receives. */
 export interface EventStream {
@@ -13,10 +12,10 @@ export interface EventStream {
   headers: Headers;
   events: EventSourceMessage[];
   comments: string[];
-  /** Reconnection time the server asked for, in ms. */
+  /** Reconnection time that the server asks for, ms. */
   retry: number | undefined;
-  /** The first event that fits, now or later. */
-  next(fits?: (event: EventSourceMessage) => boolean): Promise<EventSourceMessage>;
+  /** The first event that matches, received already or later. */
+  next(matches?: (event: EventSourceMessage) => boolean): Promise<EventSourceMessage>;
   /** Resolves when the server has ended the stream. */
   ended: Promise<void>;
   close(): void;
@@ -25,7 +24,7 @@ export interface EventStream {
 /** Opens GET /notification/connect as a member. */
 export async function openStream(
   who: Pick<Member, 'token'>,
-  options: { lastEventId?: string; query?: string; base?: string } = {},
+  options: { lastEventId?: string | undefined; query?: string; base?: string } = {},
 ): Promise<EventStream> {
   const base = options.base ?? (await service()).http;
   const abort = new AbortController();
@@ -38,42 +37,19 @@ export async function openStream(
     },
     signal: abort.signal,
   });
-  const waiting = new Set<() => void>();
+  const received = createReceivedLog<EventSourceMessage>();
   const stream: EventStream = {
     status: answer.status,
     headers: answer.headers,
-    events: [],
+    events: received.entries,
     comments: [],
     retry: undefined,
-    next(fits = () => true) {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(look);
-          reject(
-            new Error(
-              `no fitting event in ${TIMEOUT_MS} ms; received: ${JSON.stringify(stream.events).slice(0, 2_000)}`,
-            ),
-          );
-        }, TIMEOUT_MS);
-        function look(): void {
-          const found = stream.events.find(fits);
-          if (!found) return;
-          clearTimeout(timer);
-          waiting.delete(look);
-          resolve(found);
-        }
-        waiting.add(look);
-        look();
-      });
-    },
+    next: (matches = () => true) => received.next(matches),
     ended: Promise.resolve(),
     close: () => abort.abort(),
   };
   const parser = createParser({
-    onEvent(event) {
-      stream.events.push(event);
-      for (const look of [...waiting]) look();
-    },
+    onEvent: received.add,
     onComment: (comment) => stream.comments.push(comment),
     onRetry: (ms) => {
       stream.retry = ms;
@@ -93,7 +69,69 @@ export async function openStream(
   return stream;
 }
 
-/** Closes every stream of the test. */
+/** A reader that reconnects with its last event id, as browsers do. */
+export interface StreamFollower {
+  /** Ids of the notifications received, in order, over all connections. */
+  readonly ids: string[];
+  /** Connections made so far. */
+  readonly connections: number;
+  close(): void;
+}
+
+/** Pause, ms, before a follower reconnects. */
+const RECONNECT_MS = 100;
+
+/** @returns the follower, once its first connection is open */
+export async function followStream(who: Pick<Member, 'token'>, base: string): Promise<StreamFollower> {
+  const ended: string[] = [];
+  let connections = 0;
+  let closed = false;
+  let stream: EventStream;
+
+  const idsOf = ({ events }: EventStream) =>
+    events.flatMap(({ id, data }) => (id && !data.startsWith('EventStream Created') ? [id] : []));
+
+  async function openOnce(lastEventId?: string): Promise<void> {
+    const opened = await openStream(who, { base, lastEventId });
+    if (opened.status !== 200) throw new Error(`the stream answers ${opened.status}`);
+    stream = opened;
+    connections += 1;
+  }
+
+  async function follow(): Promise<void> {
+    let lastEventId: string | undefined;
+    while (!closed) {
+      await stream.ended.catch(() => undefined);
+      lastEventId = stream.events.findLast(({ id }) => id !== undefined)?.id ?? lastEventId;
+      ended.push(...idsOf(stream));
+      stream.events.length = 0;
+      if (closed) return;
+      await sleep(RECONNECT_MS);
+      // Refused, or closed before it was open: the next round tries again.
+      await openOnce(lastEventId).catch(() => undefined);
+    }
+  }
+
+  await openOnce();
+  void follow();
+  return {
+    get ids() {
+      return [...ended, ...idsOf(stream)];
+    },
+    get connections() {
+      return connections;
+    },
+    close() {
+      closed = true;
+      stream.close();
+    },
+  };
+}
+
+/** Streams open at the service in this process, by its metrics. */
+export const countStreams = async (): Promise<number> => metric((await service()).http, 'event_streams_open');
+
+/** Closes all streams of a test. */
 export function closeStreams(): void {
   for (const abort of open) abort.abort();
   open.clear();

@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 
-/** Log lines of level error and above that no test has claimed. */
+/** Logged errors that no test has taken. */
 let lines: string[] = [];
 
-/** The service's log while it is tested: only errors are kept, and each one has to be expected. */
+/** The log of a service under test: it keeps errors only, and each must be expected. */
 export function createWatchedLogger(): Logger {
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -15,7 +15,7 @@ export function createWatchedLogger(): Logger {
   return pino({ level: 'error' }, sink);
 }
 
-/** Takes the errors logged so far: for the test that meant to cause them. */
+/** Removes and returns the errors logged so far, for the test that causes them on purpose. */
 export function takeErrors(): string[] {
   const taken = lines;
   lines = [];

@@ -1,48 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atRate, forEachConcurrently } from '../pacing.js';
 import { nowMicros, stampedText } from '../stamp.js';
+import { handleCommands, reportReady } from '../worker-process.js';
 import type { Connection, ConnectionKind, ConnectionSpec, OpenConnection, Target } from './connection.js';
+import { Counter } from './counts.js';
 import { openMqtt } from './mqtt-connection.js';
 import { openPlain } from './plain-connection.js';
 import { openSocketIo } from './socketio-connection.js';
 import { openStream } from './stream-connection.js';
-import { Counter } from './tally.js';
 
-/** A process of clients: opens connections, lets some of them send, and counts. What it is told: crew.ts. */
+/** A process of a worker pool (worker-pool.ts): opens connections, lets some of them send, and counts. */
 
 export interface OpenCommand {
   target: Target;
-  lines: ConnectionSpec[];
-  /** How many are on their way at the same time. */
-  atOnce: number;
-  /** Longest time, ms, until a connection is where it has to be. */
-  patienceMs: number;
+  specs: ConnectionSpec[];
+  /** How many are opened at the same time. */
+  concurrency: number;
+  /** Longest time until a connection is ready, ms. */
+  timeoutMs: number;
 }
 
 export interface FlowCommand {
   seconds: number;
-  /** Messages per second of this process; without it, each sender sends when its last one is acknowledged. */
+  /** Messages per second of this process; without it each sender sends when its last message is acknowledged. */
   rate?: number;
-  /** How many of them are sent at the same moment; 1 unless told. */
+  /** Messages sent at the same moment; 1 by default. */
   burst?: number;
-  /** Length of a message's text. */
+  /** Characters of a message. */
   length: number;
 }
 
-export interface Opened {
+export interface OpenResult {
   opened: number;
   failed: number;
-  /** Why, of the first that failed. */
+  /** Why the first one failed. */
   reason?: string;
 }
 
 interface Client {
-  line: Connection;
-  /** The sender's count in the delivery before. */
-  last: number;
-  /** When what is not answered yet was sent, oldest first. */
+  connection: Connection;
+  /** When each message without an acknowledgement was sent, µs, oldest first. */
   pending: number[];
-  /** Called with each answer. */
-  onAnswer?: () => void;
+  onAck?: () => void;
 }
 
 const openers: Record<ConnectionKind, OpenConnection> = {
@@ -52,7 +51,7 @@ const openers: Record<ConnectionKind, OpenConnection> = {
   stream: openStream,
 };
 
-/** Time, in ms, what was sent last may take to be acknowledged. */
+/** Longest wait for the last acknowledgements of a flow, ms. */
 const LAST_ACKS_MS = 15_000;
 
 const counter = new Counter();
@@ -60,141 +59,112 @@ let clients: Client[] = [];
 let senders: Client[] = [];
 let sequence = 0;
 
-async function openOne(target: Target, spec: ConnectionSpec, patienceMs: number): Promise<void> {
-  const client: Client = { line: undefined as unknown as Connection, last: 0, pending: [] };
-  const opening = openers[target.kind](target, spec, {
-    heard(bytes, from, to) {
-      client.last = counter.heard(bytes, from, to, client.last);
-    },
-    answered(good) {
-      counter.answered(client.pending.shift() ?? nowMicros(), good);
-      client.onAnswer?.();
-    },
-    closed() {
-      counter.closed += 1;
-    },
+/** Opens a connection. @throws Error when it is closed or not ready in time */
+function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    let ready = false;
+    const timer = setTimeout(() => {
+      client.connection.cut();
+      reject(new Error(`not ready after ${timeoutMs} ms`));
+    }, timeoutMs);
+    const connection = openers[target.kind](target, spec, {
+      ready() {
+        ready = true;
+        clearTimeout(timer);
+        resolve(client);
+      },
+      delivered: (bytes, from, to) => counter.delivered(bytes, from, to),
+      acknowledged(ok) {
+        counter.acknowledged(client.pending.shift() ?? nowMicros(), ok);
+        client.onAck?.();
+      },
+      closed(reason) {
+        clearTimeout(timer);
+        if (ready) counter.counts.closed += 1;
+        else reject(new Error(reason));
+      },
+    });
+    const client: Client = { connection, pending: [] };
   });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not there after ${patienceMs} ms`)), patienceMs);
-  });
-  try {
-    client.line = await Promise.race([opening, late]);
-  } catch (error) {
-    // One that comes after all is not wanted any more.
-    opening.then(
-      (line) => line.cut(),
-      () => undefined,
-    );
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-  clients.push(client);
-  if (spec.sender) senders.push(client);
 }
 
-async function open({ target, lines, atOnce, patienceMs }: OpenCommand): Promise<Opened> {
-  const result: Opened = { opened: 0, failed: 0 };
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: Math.min(atOnce, lines.length) }, async () => {
-      while (next < lines.length) {
-        const spec = lines[next] as ConnectionSpec;
-        next += 1;
-        try {
-          await openOne(target, spec, patienceMs);
-          result.opened += 1;
-        } catch (error) {
-          result.failed += 1;
-          result.reason ??= (error as Error).message;
-        }
-      }
-    }),
-  );
+async function open({ target, specs, concurrency, timeoutMs }: OpenCommand): Promise<OpenResult> {
+  const result: OpenResult = { opened: 0, failed: 0 };
+  await forEachConcurrently(specs, concurrency, async (spec) => {
+    try {
+      const client = await openOne(target, spec, timeoutMs);
+      clients.push(client);
+      if (spec.sender) senders.push(client);
+      result.opened += 1;
+    } catch (error) {
+      result.failed += 1;
+      result.reason ??= (error as Error).message;
+    }
+  });
   return result;
 }
 
 function send(client: Client, length: number): void {
   sequence += 1;
-  counter.sent += 1;
+  counter.counts.sent += 1;
   client.pending.push(nowMicros());
-  client.line.send(stampedText(sequence, length), sequence);
-}
-
-/** As many messages a second, from the senders in turn, whatever becomes of them. */
-async function paced(rate: number, seconds: number, burst: number, length: number): Promise<void> {
-  const start = performance.now();
-  const total = Math.round(rate * seconds);
-  let done = 0;
-  while (done < total) {
-    const bursts = Math.floor(((performance.now() - start) / 1_000) * (rate / burst)) + 1;
-    const due = Math.min(total, bursts * burst);
-    for (; done < due; done += 1) send(senders[done % senders.length] as Client, length);
-    const nextAt = start + (done / rate) * 1_000;
-    await sleep(Math.max(0, nextAt - performance.now()));
-  }
+  client.connection.send(stampedText(length), sequence);
 }
 
 /** Each sender sends its next message when the last one is acknowledged. */
-async function asAcksAllow(seconds: number, length: number): Promise<void> {
-  let running = true;
+async function sendOnAck(seconds: number, length: number): Promise<void> {
   for (const client of senders) {
-    client.onAnswer = () => {
-      if (running) send(client, length);
-    };
+    client.onAck = () => send(client, length);
     send(client, length);
   }
   await sleep(seconds * 1_000);
-  running = false;
+  for (const client of senders) delete client.onAck;
 }
 
-async function flow({ seconds, rate, burst = 1, length }: FlowCommand): Promise<void> {
+async function flow({ seconds, rate, burst, length }: FlowCommand): Promise<void> {
   if (senders.length === 0) return;
-  if (rate === undefined) await asAcksAllow(seconds, length);
-  else await paced(rate, seconds, burst, length);
+  let sent = 0;
+  if (rate === undefined) await sendOnAck(seconds, length);
+  else
+    await atRate({ rate, seconds, burst }, () => {
+      send(senders[sent % senders.length] as Client, length);
+      sent += 1;
+    });
   const deadline = performance.now() + LAST_ACKS_MS;
-  const answers = counter.acked + counter.refused > 0;
-  while (answers && counter.acked + counter.refused < counter.sent && performance.now() < deadline)
+  // mosquitto acknowledges nothing at QoS 0.
+  const acknowledges = counter.answered > 0;
+  while (acknowledges && counter.answered < counter.counts.sent && performance.now() < deadline)
     await sleep(5);
-  for (const client of senders) delete client.onAnswer;
 }
 
-/** Cuts every connection at once. */
+/** Closes all connections at once. */
 function cut(): void {
-  for (const { line } of clients) line.cut();
+  for (const { connection } of clients) connection.cut();
   clients = [];
   senders = [];
 }
 
-type Command =
+export type Command =
   | ({ do: 'open' } & OpenCommand)
   | ({ do: 'flow' } & FlowCommand)
-  | { do: 'forget' | 'read' | 'count' | 'cut' };
+  | { do: 'reset' | 'read' | 'delivered' | 'cut' };
 
-async function obey(command: Command): Promise<unknown> {
+function handleCommand(command: Command): unknown {
   switch (command.do) {
     case 'open':
       return open(command);
     case 'flow':
       return flow(command);
-    case 'forget':
-      return counter.forget();
+    case 'reset':
+      return counter.reset();
     case 'read':
       return counter.read();
-    case 'count':
-      return counter.delivered;
+    case 'delivered':
+      return counter.counts.delivered;
     case 'cut':
       return cut();
   }
 }
 
-process.on('message', (message: { id: number; command: Command }) => {
-  obey(message.command).then(
-    (value) => process.send?.({ id: message.id, value }),
-    (error: Error) => process.send?.({ id: message.id, error: error.message }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-process.send?.('ready');
+handleCommands(handleCommand);
+reportReady();

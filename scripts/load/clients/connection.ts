@@ -1,49 +1,43 @@
-/** How a client speaks to a server. */
+/** The protocols that clients speak. */
 export type ConnectionKind = 'socketio' | 'plain' | 'mqtt' | 'stream';
 
-/** Where lines lead. */
 export interface Target {
   kind: ConnectionKind;
   host: string;
   port: number;
-  /** Path of the request that opens a line; `plain` ones of senders use `sendPath`. */
+  /** Path of the request that opens a connection; senders of kind `plain` use `sendPath`. */
   path?: string;
   sendPath?: string;
   /** The Socket.IO event that counts as a delivery. */
   event?: 'message' | 'notification';
 }
 
-/** One connection to be opened. */
+/** A connection to be opened. */
 export interface ConnectionSpec {
   token?: string;
-  /** Number of the room it enters. */
+  /** Number of the room it joins. */
   room?: number;
   /** Number of the last message it has; without one it asks for the newest. */
   after?: number;
-  /** Sends messages when a flow runs. */
+  /** Sends messages during a flow. */
   sender?: boolean;
 }
 
-/** What a connection reports. */
 export interface ConnectionEvents {
-  /** A delivery; the bytes are valid for the length of the call. */
-  heard(bytes: Buffer, from: number, to: number): void;
-  /** The oldest message that was sent and not answered yet is answered. */
-  answered(good: boolean): void;
-  /** It has ended without being asked to. */
+  /** The connection is open and in its room. */
+  ready(): void;
+  /** A delivery; the bytes are valid during the call. */
+  delivered(bytes: Buffer, from: number, to: number): void;
+  /** The oldest message without an acknowledgement got one. */
+  acknowledged(ok: boolean): void;
+  /** The connection failed, was refused, or was closed by the server. */
   closed(reason: string): void;
 }
 
-/** An open connection, in its room. */
 export interface Connection {
   send(text: string, count: number): void;
-  /** Cuts it, without a word. */
+  /** Closes without notice and without a `closed` event. */
   cut(): void;
 }
 
-/** Opens a connection and resolves once it is where it has to be. */
-export type OpenConnection = (
-  target: Target,
-  spec: ConnectionSpec,
-  events: ConnectionEvents,
-) => Promise<Connection>;
+export type OpenConnection = (target: Target, spec: ConnectionSpec, events: ConnectionEvents) => Connection;

@@ -1,7 +1,9 @@
-import { encodeIntoCompressedBase64 } from 'hdr-histogram-js';
-import { createLatencies, note } from '../latency.js';
-import { openMessages, storedMessage } from '../servers/grouped-store.js';
+import { createLatencies, encode, record } from '../latency.js';
+import type { WorkResult } from '../measure.js';
+import { openMessages, sampleRecord } from '../messages.js';
+import { atRate, repeat } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
+import { handleCommands, reportReady } from '../worker-process.js';
 
 /** A client of a database through the driver: `database-worker.js URI DOCUMENTS ROOMS`. */
 const [uri = '', documents, rooms] = process.argv.slice(2);
@@ -10,58 +12,44 @@ const roomCount = Number(rooms);
 let sequence = Number(documents);
 let found = 0;
 
+export interface DatabaseCommand {
+  work: 'find' | 'insert';
+  seconds: number;
+  /** Operations at the same time; or, with `rate`, per second. */
+  inFlight?: number;
+  rate?: number;
+  /** Characters of an inserted message. */
+  length?: number;
+}
+
 async function find(): Promise<void> {
   found += 1;
   const chatNo = (found * 7) % roomCount;
-  const records = await messages
-    .find({ chatNo, seq: { $gt: 0 } })
-    .sort({ seq: 1 })
-    .limit(50)
-    .toArray();
+  const query = messages.find({ chatNo, seq: { $gt: 0 } });
+  const records = await query.sort({ seq: 1 }).limit(50).toArray();
   if (records.length === 0) throw new Error(`room ${chatNo} is empty`);
 }
 
-async function insert(): Promise<void> {
+async function insert(length: number | undefined): Promise<void> {
   sequence += 1;
-  const [room, seq] = [sequence % roomCount, Math.floor(sequence / roomCount) + 1];
-  const text = 'the quick brown fox jumps over the lazy dog '.repeat(3);
-  await messages.insertOne(storedMessage(room, seq, text, `k${sequence}`));
+  await messages.insertOne(sampleRecord(sequence, roomCount, length));
 }
 
-interface Command {
-  work: 'find' | 'insert';
-  seconds: number;
-  inFlight: number;
-}
-
-async function run({ work, seconds, inFlight }: Command) {
+async function handle({ work, seconds, inFlight = 1, rate, length }: DatabaseCommand): Promise<WorkResult> {
   const times = createLatencies();
-  const operation = work === 'find' ? find : insert;
-  const started = performance.now();
-  let operations = 0;
-  await Promise.all(
-    Array.from({ length: inFlight }, async () => {
-      while (performance.now() - started < seconds * 1_000) {
-        const at = nowMicros();
-        await operation();
-        note(times, nowMicros() - at);
-        operations += 1;
-      }
-    }),
-  );
-  return {
-    operations,
-    seconds: (performance.now() - started) / 1_000,
-    times: encodeIntoCompressedBase64(times),
-  };
+  async function operate(): Promise<void> {
+    const startedAt = nowMicros();
+    await (work === 'find' ? find() : insert(length));
+    record(times, nowMicros() - startedAt);
+  }
+  if (rate === undefined) await repeat({ inFlight, seconds }, operate);
+  else {
+    const started: Promise<void>[] = [];
+    await atRate({ rate, seconds }, () => started.push(operate()));
+    await Promise.all(started);
+  }
+  return { operations: times.totalCount, times: encode(times) };
 }
 
-process.on('message', (command: Command) => {
-  run(command).then(
-    (done) => process.send?.(done),
-    (error: Error) => process.send?.({ operations: 0, error: error.message }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-process.send?.('ready');
+handleCommands(handle);
+reportReady();

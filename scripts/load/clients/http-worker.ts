@@ -1,122 +1,102 @@
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeIntoCompressedBase64 } from 'hdr-histogram-js';
-import { createLatencies, note } from '../latency.js';
+import { createLatencies, encode, record } from '../latency.js';
+import type { WorkResult } from '../measure.js';
 import { nowMicros } from '../stamp.js';
+import { handleCommands, reportReady } from '../worker-process.js';
+import { TcpClient } from './tcp-client.js';
 
-/**
- * A process that asks over HTTP: kept-alive connections by hand, each with one request on its way, as fast
- * as they are answered.
- */
+/** A process that requests over kept-alive connections, one request at a time on each, as fast as it is answered. */
+
 export interface HttpCommand {
   host: string;
   port: number;
+  /** Requested in turn. */
   paths: string[];
-  token?: string;
+  token: string | undefined;
   connections: number;
   seconds: number;
 }
 
-export interface HttpTally {
-  answered: number;
-  /** Answers that were not 200, and requests without one. */
-  failed: number;
-  bytes: number;
-  times: string;
-}
+/** Longest wait for the last responses, ms. */
+const LAST_RESPONSES_MS = 10_000;
 
-const READ_BUFFER = Buffer.allocUnsafe(1024 * 1024);
-const LENGTH = /content-length: (\d+)/i;
+const CONTENT_LENGTH = /content-length: (\d+)/i;
 
-/** One connection that asks until it is told to stop. */
-function ask(
-  command: HttpCommand,
-  tally: Omit<HttpTally, 'times'>,
-  times: ReturnType<typeof createLatencies>,
-) {
-  const { host, port, paths, token } = command;
+/** One connection, which requests while `running()`. Resolves when it is closed. */
+function requestAll(
+  { host, port, paths, token }: HttpCommand,
+  running: () => boolean,
+  onResponse: (ok: boolean, micros?: number) => void,
+): Promise<void> {
+  const authorization = token ? `Authorization: ${token}\r\n` : '';
   const requests = paths.map((path) =>
-    Buffer.from(
-      `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${token ? `Authorization: ${token}\r\n` : ''}\r\n`,
-    ),
+    Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${authorization}\r\n`),
   );
   let next = Math.floor(Math.random() * requests.length);
   let sentAt = 0;
-  let running = true;
-  /** Bytes of the present answer that are still to come; -1 while its head is. */
+  let ok = false;
+  /** Bytes of the response's body that are missing; -1 before its head. */
   let left = -1;
-  let head = '';
 
-  function request(): void {
+  function request(): Buffer {
     left = -1;
-    head = '';
     sentAt = nowMicros();
     next = (next + 1) % requests.length;
-    socket.write(requests[next] as Buffer);
+    return requests[next] as Buffer;
   }
 
-  function done(): void {
-    if (head.startsWith('HTTP/1.1 200')) tally.answered += 1;
-    else tally.failed += 1;
-    note(times, nowMicros() - sentAt);
-    if (running) request();
-    else socket.destroy();
+  /** @returns where the body begins; undefined while the head is incomplete */
+  function readHead(bytes: Buffer): number | undefined {
+    const end = bytes.indexOf('\r\n\r\n');
+    if (end < 0) return undefined;
+    const head = bytes.toString('latin1', 0, end);
+    ok = head.startsWith('HTTP/1.1 200');
+    left = Number(CONTENT_LENGTH.exec(head)?.[1] ?? 0);
+    return end + 4;
   }
 
-  function read(bytes: Buffer): void {
-    tally.bytes += bytes.length;
-    let body = bytes.length;
-    if (left < 0) {
-      head += bytes.toString('latin1');
-      const end = head.indexOf('\r\n\r\n');
-      if (end < 0) return;
-      left = Number(LENGTH.exec(head)?.[1] ?? 0);
-      body = head.length - end - 4;
-    }
-    left -= body;
-    if (left <= 0) done();
-  }
-
-  const socket: Socket = connect({
-    host,
-    port,
-    noDelay: true,
-    onread: {
-      buffer: READ_BUFFER,
-      callback: (length, bytes) => {
-        read((bytes as Buffer).subarray(0, length));
-        return true;
+  return new Promise((resolve) => {
+    const tcp = new TcpClient(host, port, {
+      greeting: request,
+      read(bytes) {
+        const body = left < 0 ? readHead(bytes) : 0;
+        if (body === undefined) return undefined;
+        left -= bytes.length - body;
+        if (left > 0) return bytes.length;
+        onResponse(ok, nowMicros() - sentAt);
+        if (running()) tcp.write(request());
+        else {
+          tcp.cut();
+          resolve();
+        }
+        return bytes.length;
       },
-    },
-  });
-  socket.on('connect', request);
-  const ended = new Promise<void>((resolve) => {
-    socket.on('error', () => {
-      tally.failed += 1;
+      closed() {
+        onResponse(false);
+        resolve();
+      },
     });
-    socket.on('close', () => resolve());
   });
-  return {
-    ended,
-    stop: () => {
-      running = false;
-    },
-  };
 }
 
-async function run(command: HttpCommand): Promise<HttpTally> {
-  const tally = { answered: 0, failed: 0, bytes: 0 };
+handleCommands(async (command: HttpCommand): Promise<WorkResult> => {
   const times = createLatencies();
-  const all = Array.from({ length: command.connections }, () => ask(command, tally, times));
+  // Responses with status 200; other responses, and requests without one.
+  const result = { operations: 0, failed: 0 };
+  let running = true;
+  const connections = Array.from({ length: command.connections }, () =>
+    requestAll(
+      command,
+      () => running,
+      (ok, micros) => {
+        result[ok ? 'operations' : 'failed'] += 1;
+        if (micros !== undefined) record(times, micros);
+      },
+    ),
+  );
   await sleep(command.seconds * 1_000);
-  for (const { stop } of all) stop();
-  await Promise.race([Promise.all(all.map(({ ended }) => ended)), sleep(10_000)]);
-  return { ...tally, times: encodeIntoCompressedBase64(times) };
-}
-
-process.on('message', (command: HttpCommand) => {
-  void run(command).then((tally) => process.send?.(tally));
+  running = false;
+  await Promise.race([Promise.all(connections), sleep(LAST_RESPONSES_MS)]);
+  return { ...result, times: encode(times) };
 });
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-process.send?.('ready');
+reportReady();

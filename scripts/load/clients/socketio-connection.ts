@@ -1,92 +1,72 @@
 import { randomBytes } from 'node:crypto';
-import type { ConnectionEvents, OpenConnection } from './connection.js';
+import type { OpenConnection } from './connection.js';
+import { startsWith } from './tcp-client.js';
 import { WebSocketClient } from './web-socket.js';
 
 const PATH = '/socket.io/?EIO=4&transport=websocket';
 
-/** First bytes of packets: Engine.IO's type, then Socket.IO's. */
-const [OPEN, PING, MESSAGE] = [0x30, 0x32, 0x34];
-const [CONNECT, EVENT, ACK, CONNECT_ERROR] = [0x30, 0x32, 0x33, 0x34];
-const QUOTE = 0x22;
+/** Keeps client ids apart from those of every other process and run. */
+const RUN = randomBytes(6).toString('base64url');
 
-/** Id of the acknowledgement that a join waits for; those of messages count up from there. */
+/** Acknowledgement id of the join; those of messages follow. */
 const JOIN_ACK = 0;
 
-/** What makes client ids differ from those of every other process, now and before. */
-const RUN = `${randomBytes(6).toString('base64url')}-`;
+/** Characters that tell frames apart: Engine.IO's packet type and, in a message, Socket.IO's. */
+const TYPE_LENGTH = 2;
 
-/** A room:join, and what is sent to a room, as text of Socket.IO's protocol. */
-function join(room: number, after?: number): string {
-  return `42${JOIN_ACK}["room:join",${JSON.stringify({ chatNo: room, after })}]`;
-}
+/** A connection of Socket.IO's protocol (5, over Engine.IO 4), which parses no more of a frame than it has to. */
+export const openSocketIo: OpenConnection = (target, { room, after, token }, events) => {
+  const delivery = Buffer.from(`42["${target.event ?? 'message'}"`);
+  let ready = false;
+  let lastAck = JOIN_ACK;
 
-function send(id: number, room: number, content: string, count: number): string {
-  return `42${id}["message:send",{"chatNo":${room},"contentType":"text","content":"${content}","clientId":"${RUN}${count}"}]`;
-}
+  function becomeReady(): void {
+    ready = true;
+    events.ready();
+  }
 
-/**
- * A connection of Socket.IO's protocol (4, over Engine.IO 4) by hand: connects with its token, enters its
- * room, counts what comes, and looks no deeper than it has to.
- */
-export const openSocketIo: OpenConnection = (target, spec, events) =>
-  new Promise((resolve, reject) => {
-    const name = Buffer.from(target.event ?? 'message');
-    let ready = false;
-    let nextAck = JOIN_ACK + 1;
+  function fail(reason: string): void {
+    client.cut();
+    events.closed(reason);
+  }
 
-    function isEvent(bytes: Buffer, at: number): boolean {
-      for (let i = 0; i < name.length; i += 1) if (bytes[at + i] !== name[i]) return false;
-      return bytes[at + name.length] === QUOTE;
+  /** `43`, the id, and the body in brackets. */
+  function readAck(bytes: Buffer, from: number, to: number): void {
+    const body = bytes.indexOf('[', from);
+    const ok = bytes.toString('latin1', body, Math.min(to, body + 14)) === '[{"status":200';
+    if (ready) events.acknowledged(ok);
+    else if (ok) becomeReady();
+    else fail(`the room was not joined: ${bytes.toString('utf8', from, to)}`);
+  }
+
+  function readFrame(bytes: Buffer, from: number, to: number): void {
+    if (startsWith(bytes, from, delivery)) {
+      events.delivered(bytes, from, to);
+      return;
     }
+    const type = bytes.toString('latin1', from, Math.min(to, from + TYPE_LENGTH));
+    if (type === '43') readAck(bytes, from, to);
+    else if (type === '2') client.send('3');
+    else if (type === '0{') client.send(`40${JSON.stringify({ token })}`);
+    else if (type === '40' && room === undefined) becomeReady();
+    else if (type === '40')
+      client.send(`42${JOIN_ACK}["room:join",${JSON.stringify({ chatNo: room, after })}]`);
+    else if (type === '44') fail(`refused: ${bytes.toString('utf8', from, to)}`);
+  }
 
-    function isReady(): void {
-      ready = true;
-      resolve({
-        send: (text, count) => {
-          client.send(send(nextAck, spec.room ?? 0, text, count));
-          nextAck += 1;
-        },
-        cut: () => client.cut(),
-      });
-    }
-
-    function fail(why: string): void {
-      client.cut();
-      if (ready) events.closed(why);
-      else reject(new Error(why));
-    }
-
-    /** An acknowledgement: `43` id `[` body. */
-    function acknowledged(bytes: Buffer, from: number, to: number): void {
-      const open = bytes.indexOf('[', from + 2);
-      const good = bytes.toString('latin1', open, Math.min(to, open + 14)).startsWith('[{"status":200');
-      if (ready) events.answered(good);
-      else if (good) isReady();
-      else fail(`the room was not entered: ${bytes.toString('utf8', from, to)}`);
-    }
-
-    const client = new WebSocketClient(target.host, target.port, PATH, {
-      open() {},
-      closed: fail,
-      text(bytes, from, to) {
-        const type = bytes[from];
-        if (type === MESSAGE) {
-          const kind = bytes[from + 1];
-          if (kind === EVENT) {
-            if (isEvent(bytes, from + 4)) events.heard(bytes, from, to);
-          } else if (kind === ACK) acknowledged(bytes, from, to);
-          else if (kind === CONNECT) {
-            if (spec.room === undefined) isReady();
-            else client.send(join(spec.room, spec.after));
-          } else if (kind === CONNECT_ERROR) fail(`refused: ${bytes.toString('utf8', from, to)}`);
-        } else if (type === PING) client.send('3');
-        else if (type === OPEN) client.send(`40${JSON.stringify(spec.token ? { token: spec.token } : {})}`);
-      },
-    } satisfies LineLike);
+  const client = new WebSocketClient(target.host, target.port, PATH, {
+    open() {},
+    text: readFrame,
+    closed: events.closed,
   });
 
-type LineLike = {
-  open(): void;
-  closed(reason: string): void;
-  text: ConnectionEvents['heard'];
+  return {
+    send(content, count) {
+      lastAck += 1;
+      client.send(
+        `42${lastAck}["message:send",{"chatNo":${room ?? 0},"contentType":"text","content":"${content}","clientId":"${RUN}-${count}"}]`,
+      );
+    },
+    cut: () => client.cut(),
+  };
 };

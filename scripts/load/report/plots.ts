@@ -1,12 +1,22 @@
 import { type Metric, metrics } from '../metrics.js';
 import type { Result } from '../scenario.js';
-import { shown } from '../table.js';
+import { formatFigure } from '../table.js';
 
+/** Widths in px: the plot, names to its left, and values to its right. */
 const WIDTH = 860;
 const NAMES = 250;
 const VALUES = 130;
+
+/** Heights in px. */
 const ROW = 30;
 const BAR = 16;
+const AXIS = 26;
+
+const PERCENTILES: [metric: Metric, label: string][] = [
+  ['p50', 'p50'],
+  ['p99', 'p99'],
+  ['p999', 'p99.9'],
+];
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -20,61 +30,51 @@ function text(x: number, y: number, content: string, kind: string, anchor = 'sta
   return `<text x="${x}" y="${y}" class="${kind}" text-anchor="${anchor}">${escapeHtml(content)}</text>`;
 }
 
-/** Bars from zero to the median, the runs as dots on them, for one part of a scenario. */
-export function bars(metric: Metric, results: Result[]): string {
-  const rows = results.filter(({ figures }) => figures[metric]);
-  const most = Math.max(...rows.map(({ figures }) => figures[metric]?.max ?? 0), Number.MIN_VALUE);
-  const scale = (value: number) => NAMES + (value / most) * (WIDTH - NAMES - VALUES);
-  const body = rows.flatMap((result, i) => {
-    const figure = result.figures[metric];
-    if (!figure) return [];
+/** Bars from zero to the median, with a dot for each run. */
+export function medianPlot(metric: Metric, results: Result[]): string {
+  const rows = results.flatMap(({ name, role, figures }) => {
+    const figure = figures[metric];
+    return figure ? [{ name, role, figure }] : [];
+  });
+  const highest = Math.max(...rows.map(({ figure }) => figure.max), Number.MIN_VALUE);
+  const x = (value: number) => NAMES + (value / highest) * (WIDTH - NAMES - VALUES);
+  const body = rows.flatMap(({ name, role, figure }, i) => {
     const y = i * ROW + (ROW - BAR) / 2;
     return [
-      text(NAMES - 12, y + 12, result.name, 'name', 'end'),
-      `<rect x="${NAMES}" y="${y}" width="${Math.max(1, scale(figure.median) - NAMES)}" height="${BAR}" rx="3" class="${result.role}"/>`,
-      ...figure.runs.map((run) => `<circle cx="${scale(run)}" cy="${y + BAR / 2}" r="3.5" class="run"/>`),
-      text(scale(figure.max) + 12, y + 12, shown(metric, figure), 'value'),
+      text(NAMES - 12, y + 12, name, 'name', 'end'),
+      `<rect x="${NAMES}" y="${y}" width="${Math.max(1, x(figure.median) - NAMES)}" height="${BAR}" rx="3" class="${role}"/>`,
+      ...figure.runs.map((run) => `<circle cx="${x(run)}" cy="${y + BAR / 2}" r="3.5" class="run"/>`),
+      text(x(figure.max) + 12, y + 12, formatFigure(metric, figure), 'value'),
     ];
   });
   return svg(rows.length * ROW, body, metrics[metric].title);
 }
 
-const PERCENTILES: [metric: Metric, label: string][] = [
-  ['p50', 'p50'],
-  ['p99', 'p99'],
-  ['p999', 'p99.9'],
-];
-
-/** Powers of ten from the one below `least` to the one above `most`. */
-function decades(least: number, most: number): number[] {
-  const from = Math.floor(Math.log10(Math.max(least, 0.001)));
-  const to = Math.max(from + 1, Math.ceil(Math.log10(most)));
-  return Array.from({ length: to - from + 1 }, (_, i) => 10 ** (from + i));
-}
-
-/** Latencies on a logarithmic scale: a line from the median to p99.9, with p99 between. */
-export function latencies(results: Result[]): string {
-  const rows = results.filter(({ figures }) => figures.p50 && figures.p99 && figures.p999);
+/** Latencies on a logarithmic scale: a line from p50 to p99.9, with p99 between. Empty without latencies. */
+export function latencyPlot(results: Result[]): string {
+  const rows = results.filter(({ figures }) => PERCENTILES.every(([metric]) => figures[metric]));
   if (rows.length === 0) return '';
   const values = rows.flatMap(({ figures }) => PERCENTILES.map(([metric]) => figures[metric]?.median ?? 1));
-  const ticks = decades(Math.min(...values), Math.max(...values));
-  const [low, high] = [Math.log10(ticks[0] as number), Math.log10(ticks.at(-1) as number)];
-  const scale = (ms: number) =>
+  // The axis covers whole powers of ten.
+  const low = Math.floor(Math.log10(Math.max(Math.min(...values), 0.001)));
+  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
+  const ticks = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+  const x = (ms: number) =>
     NAMES + ((Math.log10(Math.max(ms, 10 ** low)) - low) / (high - low)) * (WIDTH - NAMES - 40);
-  const height = rows.length * ROW + 26;
+  const height = rows.length * ROW + AXIS;
   const grid = ticks.flatMap((tick) => [
-    `<line x1="${scale(tick)}" x2="${scale(tick)}" y1="0" y2="${height - 20}" class="grid"/>`,
-    text(scale(tick), height - 6, `${tick} ms`, 'tick', 'middle'),
+    `<line x1="${x(tick)}" x2="${x(tick)}" y1="0" y2="${height - 20}" class="grid"/>`,
+    text(x(tick), height - 6, `${tick} ms`, 'tick', 'middle'),
   ]);
-  const body = rows.flatMap((result, i) => {
+  const body = rows.flatMap(({ name, role, figures }, i) => {
     const y = i * ROW + ROW / 2;
-    const at = PERCENTILES.map(([metric]) => scale(result.figures[metric]?.median ?? 0));
+    const at = PERCENTILES.map(([metric]) => x(figures[metric]?.median ?? 0));
     return [
-      text(NAMES - 12, y + 4, result.name, 'name', 'end'),
-      `<line x1="${at[0]}" x2="${at[2]}" y1="${y}" y2="${y}" class="span ${result.role}"/>`,
+      text(NAMES - 12, y + 4, name, 'name', 'end'),
+      `<line x1="${at[0]}" x2="${at[2]}" y1="${y}" y2="${y}" class="span ${role}"/>`,
       ...PERCENTILES.map(([metric, label], k) => {
-        const value = shown(metric, result.figures[metric]);
-        return `<circle cx="${at[k]}" cy="${y}" r="${6 - k}" class="${result.role}"><title>${label} ${escapeHtml(value)} ms</title></circle>`;
+        const title = `${label} ${escapeHtml(formatFigure(metric, figures[metric]))} ms`;
+        return `<circle cx="${at[k]}" cy="${y}" r="${6 - k}" class="${role}"><title>${title}</title></circle>`;
       }),
     ];
   });

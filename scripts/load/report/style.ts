@@ -1,4 +1,4 @@
-/** The report's look, in light and in dark. */
+/** Light and dark. */
 export const style = `
 :root { color-scheme: light dark; --ours: #0b7a75; --limit: #8a8f98; --peer: #c77d2e; --good: #1f7a3d; --bad: #b3261e;
   --line: #d9dce1; --soft: #5f6670; --dot: #16191d; --page: #fbfbfa; --text: #16191d; }
@@ -29,5 +29,5 @@ td.missing { text-align: left; color: var(--soft); font-style: italic; white-spa
 .verdicts { list-style: none; padding: 0; margin: 1rem 0; } .verdicts li { padding: 0.2rem 0 0.2rem 1.6rem; position: relative; }
 .verdicts li::before { position: absolute; left: 0; font-weight: 700; } .verdicts small { color: var(--soft); }
 .holds::before { content: '✓'; color: var(--good); } .misses::before { content: '✗'; color: var(--bad); }
-.holds b { color: var(--good); } .misses b { color: var(--bad); } .remark { color: var(--soft); font-size: 0.9rem; }
+.holds b { color: var(--good); } .misses b { color: var(--bad); } .note { color: var(--soft); font-size: 0.9rem; }
 `;

@@ -1,229 +1,149 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seedChat } from '../chat-world.js';
-import type { ConnectionSpec, Target } from '../clients/connection.js';
-import { latenciesOf, startWorkerPool } from '../clients/worker-pool.js';
-import { HOST, settings, startDatabase, startService } from '../installation.js';
-import { percentiles } from '../latency.js';
+import { startWorkerPool, type WorkerPool } from '../clients/worker-pool.js';
+import { figuresOf, startMeasuring, sum } from '../measure.js';
 import type { Figures } from '../metrics.js';
-import { cpuOfAll } from '../process-figures.js';
-import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import { bareUws, startLocal } from '../socket-servers.js';
+import { cpuMicros } from '../process-figures.js';
+import { atMost, type Contender, medianOf, type Role, type Run, ratio, type Scenario } from '../scenario.js';
 import { stampedText } from '../stamp.js';
+import { bareUws, type RunningServer, startBareStreams, startOurs } from '../start-server.js';
 import { median } from '../statistics.js';
-import { openWindow, usedPer } from '../window.js';
 
 const SOCKET_MEMBERS = 5_000;
 const STREAMS = 2_000;
 
-/** Most announcements in one measurement. */
+/** Most announcements in one measurement, and characters of each. */
 const ANNOUNCEMENTS = 5;
+const LENGTH = 80;
 
 /**
- * How often, in ms, deliveries and CPU are read together. The heartbeats of thousands of connections cost as much
- * in the seconds between two announcements as an announcement: what counts is the CPU of the moments in which
- * deliveries arrive, and of the announcements the median, as heartbeats may fall into one.
+ * Interval at which deliveries and CPU are sampled, ms. In the seconds between two announcements the heartbeats of
+ * thousands of connections cost as much as an announcement: only samples around deliveries count, and the median
+ * of the announcements, as heartbeats may coincide with one.
  */
-const MOMENT_MS = 100;
+const SAMPLE_MS = 100;
 
-/** Moments before the first delivery, and after the last, that belong to it: reading, and what is left to write. */
+/** Samples before the first delivery, for reading, and after the last one, for writing, that count as well. */
 const BEFORE = 3;
 const AFTER = 1;
 
+/** Longest wait for deliveries after the announcement was written, ms. */
+const DELIVERY_MS = 20_000;
+
+/**
+ * Longest pause of the limit before each announcement, ms. The service finds an announcement that long after the
+ * one before, while others use the machine: neither may find its caches warm.
+ */
+const PAUSE_MS = 5_000;
+
+const OURS = 'this service';
 const SOCKETS = 'to sockets';
 const EVENT_STREAMS = 'to event streams';
 const BARE_RESPONSE = 'bare res.write';
 
-/** A server with those who listen to it, and how everybody is told something. */
-interface Audience {
-  target: Target;
-  pids: number[];
-  databasePid?: number;
-  lines: ConnectionSpec[];
-  announce(content: string): Promise<void>;
-  /** Time, in ms, before each announcement. */
-  pauseMs?: number;
-}
-
-/**
- * How long, in ms, the limit has nothing to do, at most, before it tells everybody. The service hears of an announcement
- * that long after the last one, while others use the machine: neither shall find its caches as it left them.
- */
-const PAUSE_MS = 5_000;
-
-interface Moment {
+interface Sample {
   delivered: number;
-  /** CPU of the server so far, in µs. */
+  /** CPU of the server so far, µs. */
   cpu: number;
 }
 
-/**
- * @returns CPU per delivery of the moments around those in which deliveries arrived
- * @throws Error when there were none
- */
-function cpuPerDelivery(moments: Moment[]): number {
-  const moved = (i: number) => (moments[i]?.delivered ?? 0) > (moments[i - 1]?.delivered ?? 0);
+/** CPU per delivery in the samples around deliveries. @throws Error when there were none */
+function cpuPerDelivery(samples: Sample[]): number {
+  const change = (i: number, key: keyof Sample) => (samples[i]?.[key] ?? 0) - (samples[i - 1]?.[key] ?? 0);
   let cpu = 0;
-  for (let i = 1; i < moments.length; i += 1) {
+  for (let i = 1; i < samples.length; i += 1) {
     const near = Array.from({ length: BEFORE + AFTER + 1 }, (_, k) => Math.max(1, i - AFTER + k));
-    if (near.some(moved)) cpu += (moments[i]?.cpu ?? 0) - (moments[i - 1]?.cpu ?? 0);
+    if (near.some((k) => change(k, 'delivered') > 0)) cpu += change(i, 'cpu');
   }
-  const delivered = (moments.at(-1)?.delivered ?? 0) - (moments[0]?.delivered ?? 0);
-  if (delivered === 0) throw new Error('an announcement has reached nobody');
+  const delivered = (samples.at(-1)?.delivered ?? 0) - (samples[0]?.delivered ?? 0);
+  if (delivered === 0) throw new Error('an announcement reached nobody');
   return cpu / delivered;
 }
 
-async function measure(run: Run, start: () => Promise<Audience>): Promise<Figures> {
-  const { stage, options } = run;
-  const audience = await start();
-  const { target, lines, announce, pauseMs = 0 } = audience;
-  const times = Math.min(ANNOUNCEMENTS, Math.ceil(options.seconds));
-  const crew = await startWorkerPool(stage, options.clients);
-  const { failed, reason } = await crew.open(target, lines);
-  if (failed > 0) throw new Error(`${failed} connections failed: ${reason}`);
-
-  /** Announces, and waits: what another process has written is looked for every few seconds. */
-  async function tellAll(n: number): Promise<Moment[]> {
-    const moments: Moment[] = [];
-    const look = async () => {
-      const { delivered } = await crew.read();
-      moments.push({ delivered, cpu: cpuOfAll(audience.pids) });
-      return delivered - (moments[0]?.delivered ?? 0);
-    };
-    await sleep(Math.min(pauseMs, options.seconds * 1_000));
-    await look();
-    let deadline = Number.POSITIVE_INFINITY;
-    const told = announce(stampedText(n, 80)).finally(() => {
-      deadline = performance.now() + 20_000;
-    });
-    const arrived = async () => {
-      while ((await look()) < lines.length && performance.now() < deadline) await sleep(MOMENT_MS);
-    };
-    await Promise.all([told, arrived()]);
-    for (let i = 0; i <= AFTER; i += 1) {
-      await sleep(MOMENT_MS);
-      await look();
-    }
-    return moments;
+/** Announces, and samples until everybody has received it: the service looks for announcements every few seconds. */
+async function announceOnce(pool: WorkerPool, server: RunningServer): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  async function sample(): Promise<void> {
+    const delivered = await pool.delivered();
+    samples.push({ delivered, cpu: sum(server.pids.map(cpuMicros)) });
   }
-  await tellAll(1);
-  await crew.forget();
-  const close = openWindow(audience, crew);
+  const received = () => (samples.at(-1) as Sample).delivered - (samples[0] as Sample).delivered;
+  await sample();
+  let deadline = Number.POSITIVE_INFINITY;
+  const announced = server.announce?.(stampedText(LENGTH)).finally(() => {
+    deadline = performance.now() + DELIVERY_MS;
+  });
+  async function sampleDeliveries(): Promise<void> {
+    for (await sample(); received() < server.members.length && performance.now() < deadline; await sample())
+      await sleep(SAMPLE_MS);
+  }
+  await Promise.all([announced, sampleDeliveries()]);
+  for (let i = 0; i <= AFTER; i += 1) {
+    await sleep(SAMPLE_MS);
+    await sample();
+  }
+  return samples;
+}
+
+async function measure({ group, options }: Run, server: RunningServer, pauseMs: number): Promise<Figures> {
+  const { target, members } = server;
+  const pool = await startWorkerPool(group, options.clients);
+  await pool.openAll({ ...target, event: 'notification' }, members);
+  const announceAfterPause = async () => {
+    await sleep(Math.min(pauseMs, options.seconds * 1_000));
+    return announceOnce(pool, server);
+  };
+  await announceAfterPause();
+  await pool.reset();
+  const stop = startMeasuring(server, pool.pids);
   const costs: number[] = [];
-  for (let i = 0; i < times; i += 1) costs.push(cpuPerDelivery(await tellAll(2 + i)));
-  const used = close();
-  const tally = await crew.read();
-  return {
-    ...usedPer(used, tally.delivered),
-    cpu: median(costs),
-    delivered: tally.delivered,
-    lost: lines.length * times - tally.delivered,
-    ...percentiles(latenciesOf(tally).deliveries),
-  };
+  const times = Math.min(ANNOUNCEMENTS, Math.ceil(options.seconds));
+  while (costs.length < times) costs.push(cpuPerDelivery(await announceAfterPause()));
+  const usage = stop();
+  const counts = await pool.read();
+  const { perSecond: _, ...figures } = figuresOf(usage, counts.delivered, counts.deliveryTimes);
+  return { ...figures, cpu: median(costs), lost: members.length * times - counts.delivered };
 }
 
-/** The service, and `npm run announce` beside it. */
-async function ourAudience({ stage }: Run, members: number, kind: 'socketio' | 'stream'): Promise<Audience> {
-  const database = await startDatabase(stage);
-  const { tokens } = await seedChat(database.uri, 0, { extra: members });
-  const { actor, httpPort, gatewayPort } = await startService(stage, database.uri);
-  return {
-    target: {
-      kind,
-      host: HOST,
-      port: kind === 'stream' ? httpPort : gatewayPort,
-      event: 'notification',
-    },
-    pids: [actor.pid],
-    databasePid: database.pid,
-    lines: tokens.map((token): ConnectionSpec => ({ token })),
-    async announce(content) {
-      const command = stage.fork('announce', 'announce.js', {
-        args: [content],
-        env: settings(stage, database.uri),
-      });
-      const [status] = (await once(command.child, 'exit')) as [number | null];
-      if (status !== 0) throw new Error(`announce ended with ${status}: ${command.stderr()}`);
-    },
-  };
+function contender(
+  name: string,
+  role: Role,
+  part: string,
+  start: (run: Run) => Promise<RunningServer>,
+): Contender {
+  const pauseMs = role === 'limit' ? PAUSE_MS : 0;
+  return { name, role, part, measure: async (run) => measure(run, await start(run), pauseMs) };
 }
 
-function service(part: string, kind: 'socketio' | 'stream', members: (run: Run) => number): Contender {
-  return {
-    name: 'this service',
-    role: 'ours',
-    part,
-    measure: (run) => measure(run, () => ourAudience(run, members(run), kind)),
-  };
+const memberCount = ({ options }: Run) => options.members ?? SOCKET_MEMBERS;
+const streamCount = ({ options }: Run) => options.streams ?? STREAMS;
+
+/** One room per socket, as each member's notification has its own number. */
+async function startBareUws(run: Run): Promise<RunningServer> {
+  const running = await bareUws.start(run, memberCount(run));
+  return { ...running, members: running.members.filter((_, i) => i % 2 === 0) };
 }
-
-const socketMembers = ({ options }: Run) => options.members ?? SOCKET_MEMBERS;
-const streamMembers = ({ options }: Run) => options.streams ?? STREAMS;
-
-/** A topic for each, as each member's notification has a number of its own. */
-const barePublish: Contender = {
-  name: bareUws().name,
-  role: 'limit',
-  part: SOCKETS,
-  measure: (run) =>
-    measure(run, async () => {
-      const { target, pids, announce } = await bareUws().start(run, 0);
-      return {
-        target: { ...target, event: 'notification' },
-        pids,
-        lines: Array.from({ length: socketMembers(run) }, (_, i): ConnectionSpec => ({ room: i + 1 })),
-        pauseMs: PAUSE_MS,
-        announce: async (content) => announce?.(1, content),
-      };
-    }),
-};
-
-const bareWrite: Contender = {
-  name: BARE_RESPONSE,
-  role: 'limit',
-  part: EVENT_STREAMS,
-  measure: (run) =>
-    measure(run, async () => {
-      const { actor, port } = await startLocal(run.stage, 'event-stream');
-      return {
-        target: { kind: 'stream', host: HOST, port },
-        pids: [actor.pid],
-        lines: Array.from({ length: streamMembers(run) }, (): ConnectionSpec => ({})),
-        pauseMs: PAUSE_MS,
-        announce: async (content) => {
-          actor.child.send({ announce: 1, content });
-        },
-      };
-    }),
-};
 
 export const announce: Scenario = {
   name: 'announce',
   title:
-    'One announcement to every member, each with a record of their own; CPU of the moments in which it arrives, without heartbeats; latency from the command’s begin, which the service hears of within 5 s',
+    'One announcement to every member, each with a record of their own; CPU while it arrives, without heartbeats; latency from the start of the command, which the service notices within 5 s',
   columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'databaseCpu', 'clients'],
 
   contenders: () => [
-    service(SOCKETS, 'socketio', socketMembers),
-    barePublish,
-    service(EVENT_STREAMS, 'stream', streamMembers),
-    bareWrite,
+    contender(OURS, 'ours', SOCKETS, (run) => startOurs(run.group, { extra: memberCount(run) })),
+    contender(bareUws.name, 'limit', SOCKETS, startBareUws),
+    contender(OURS, 'ours', EVENT_STREAMS, (run) =>
+      startOurs(run.group, { extra: streamCount(run), kind: 'stream' }),
+    ),
+    contender(BARE_RESPONSE, 'limit', EVENT_STREAMS, (run) => startBareStreams(run.group, streamCount(run))),
   ],
 
   verdicts(results) {
-    const cpu = (name: string, part: string) => medianOf(results, name, 'cpu', part);
-    const mine = 'this service';
+    const against = (limit: string, part: string) =>
+      ratio(medianOf(results, OURS, 'cpu', part), medianOf(results, limit, 'cpu', part));
     return [
-      atMost(
-        'CPU per socket delivery, against bare publish',
-        ratio(cpu(mine, SOCKETS), cpu(barePublish.name, SOCKETS)),
-        1.5,
-      ),
-      atMost(
-        'CPU per stream delivery, against bare res.write',
-        ratio(cpu(mine, EVENT_STREAMS), cpu(BARE_RESPONSE, EVENT_STREAMS)),
-        1.5,
-      ),
+      atMost('CPU per socket delivery, against bare publish', against(bareUws.name, SOCKETS), 1.5),
+      atMost('CPU per stream delivery, against bare res.write', against(BARE_RESPONSE, EVENT_STREAMS), 1.5),
     ];
   },
 };

@@ -1,180 +1,127 @@
-import { seedChat } from '../chat-world.js';
 import type { ConnectionSpec } from '../clients/connection.js';
-import { latenciesOf, startWorkerPool } from '../clients/worker-pool.js';
+import type { DatabaseCommand } from '../clients/database-worker.js';
+import { startWorkerPool } from '../clients/worker-pool.js';
 import { startDatabase } from '../installation.js';
-import { merge, percentiles } from '../latency.js';
-import type { Figures } from '../metrics.js';
-import { elsewhere, type LoadOptions } from '../options.js';
-import { messageOf } from '../process-group.js';
+import { figuresOf, measureFlow, measureWork, memoryOf } from '../measure.js';
+import { type Figures, flowColumns } from '../metrics.js';
+import { remoteTargetOf } from '../options.js';
 import { atLeast, atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import {
-  bareUws,
-  ours,
-  type Served,
-  type SocketServer,
-  socketIoOnWs,
-  startLocal,
-} from '../socket-servers.js';
-import { memoryOf, openWindow, usedPer } from '../window.js';
+import { seedChat } from '../seed.js';
+import { ours, type RunningServer, type Server, storingUws, textbook } from '../start-server.js';
 
 const ROOMS = 2_000;
+
+/** Messages per second. */
 const PACED = 2_000;
 const LOW = 20;
+
+/** Characters of a message. */
 const LENGTH = 100;
 const WARM_UP_SECONDS = 3;
 
-const UNBOUND = 'as fast as acks allow';
+const UNPACED = 'as fast as acks allow';
 const ABSENT = 'one absent author, as fast as acks allow';
-const partOf = (rate: number | undefined) =>
-  rate === undefined ? UNBOUND : `${rate.toLocaleString('en')} messages/s`;
-
-/** Both members of each room, of whom the first one sends; or the second one alone, who then sends. */
-function linesOf({ world }: Served, rooms: number, creatorAway: boolean): ConnectionSpec[] {
-  const creators: ConnectionSpec[] = [];
-  const joiners: ConnectionSpec[] = [];
-  for (let i = 0; i < rooms; i += 1) {
-    const room = world?.rooms[i];
-    const no = room?.no ?? i + 1;
-    creators.push({ room: no, sender: true, ...(room ? { token: room.tokens[0] } : {}) });
-    joiners.push({ room: no, sender: creatorAway, ...(room ? { token: room.tokens[1] } : {}) });
-  }
-  return creatorAway ? joiners : [...creators, ...joiners];
-}
-
-/** @param creatorAway whether one of the two is connected alone, and each message brings a notification */
-async function measure(
-  server: SocketServer,
-  rate: number | undefined,
-  run: Run,
-  creatorAway = false,
-): Promise<Figures> {
-  const { stage, options } = run;
-  const rooms = options.rooms ?? ROOMS;
-  const served = await server.start(run, rooms);
-  const crew = await startWorkerPool(stage, options.clients);
-  const before = memoryOf(served);
-  const lines = linesOf(served, rooms, creatorAway);
-  const perMessage = lines.length / rooms;
-  const opened = await crew.open(served.target, lines);
-  if (opened.failed > 0) throw new Error(`${opened.failed} connections failed: ${opened.reason}`);
-  const memory = memoryOf(served) - before;
-
-  async function flow(seconds: number): Promise<void> {
-    await crew.flow({ seconds, length: LENGTH, ...(rate === undefined ? {} : { rate }) });
-    await crew.settle((await crew.read()).sent * perMessage);
-  }
-  await flow(Math.min(WARM_UP_SECONDS, options.seconds));
-  await crew.forget();
-  const close = openWindow(served, crew);
-  await flow(options.seconds);
-  const used = close();
-  const tally = await crew.read();
-  return {
-    ...usedPer(used, tally.acked),
-    delivered: tally.delivered,
-    lost: tally.sent * perMessage - tally.delivered + (tally.sent - tally.acked),
-    perSecond: tally.acked / used.seconds,
-    ...percentiles(latenciesOf(tally).acks),
-    ...(served.pids.length > 0 ? { memory: memory / lines.length / 1_024 } : {}),
-  };
-}
-
-/** The driver alone: one insertOne for each message, at the same rate. */
-async function measureDriver(rate: number, { stage, options }: Run): Promise<Figures> {
-  const rooms = options.rooms ?? ROOMS;
-  const database = await startDatabase(stage);
-  await seedChat(database.uri, rooms);
-  const { actor } = await startLocal(stage, 'driver-insert', [database.uri]);
-  async function flow(seconds: number) {
-    const done = messageOf<{ inserted: number; times: string; error?: string }>(
-      actor,
-      (m) => typeof (m as { inserted?: unknown }).inserted === 'number',
-      seconds * 1_000 + 60_000,
-    );
-    actor.child.send({ rate, seconds, rooms });
-    const { error, ...result } = await done;
-    if (error !== undefined) throw new Error(error);
-    return result;
-  }
-  await flow(Math.min(WARM_UP_SECONDS, options.seconds));
-  const close = openWindow({ pids: [actor.pid], databasePid: database.pid });
-  const { inserted, times } = await flow(options.seconds);
-  const used = close();
-  return {
-    ...usedPer(used, inserted),
-    delivered: inserted,
-    lost: 0,
-    perSecond: inserted / used.seconds,
-    ...percentiles(merge([times])),
-  };
-}
-
-function contender(server: SocketServer, rate?: number): Contender {
-  const { name, role } = server;
-  return { name, role, part: partOf(rate), measure: (run) => measure(server, rate, run) };
-}
-
-/** A viral post: everybody writes to the same member, who is not there. */
-function oneAbsentAuthor(): Contender {
-  const server = ours([], true);
-  return {
-    name: server.name,
-    role: server.role,
-    part: ABSENT,
-    measure: (run) => measure(server, undefined, run, true),
-  };
-}
-
 const DRIVER = 'bare driver, insertOne alone';
 
-function driver(rate: number): Contender {
-  return { name: DRIVER, role: 'limit', part: partOf(rate), measure: (run) => measureDriver(rate, run) };
+const partOf = (rate?: number) => (rate === undefined ? UNPACED : `${rate.toLocaleString('en')} messages/s`);
+
+/** Both members of each room, of whom the creator sends; or the joiners alone, who send. */
+function specsOf({ members }: RunningServer, creatorAbsent: boolean): ConnectionSpec[] {
+  const isCreator = (i: number) => i % 2 === 0;
+  return members
+    .map((member, i) => ({ ...member, sender: isCreator(i) !== creatorAbsent }))
+    .filter((_, i) => !(creatorAbsent && isCreator(i)));
 }
+
+/** @param creatorAbsent one of the two is not connected and is notified of each message */
+async function measure(
+  server: Server,
+  rate: number | undefined,
+  run: Run,
+  creatorAbsent = false,
+): Promise<Figures> {
+  const { group, options } = run;
+  const rooms = options.rooms ?? ROOMS;
+  const running = await server.start(run, rooms);
+  const pool = await startWorkerPool(group, options.clients);
+  const before = memoryOf(running);
+  const specs = specsOf(running, creatorAbsent);
+  const deliveriesPerMessage = specs.length / rooms;
+  await pool.openAll(running.target, specs);
+  const memory = memoryOf(running) - before;
+  const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage };
+  const { usage, counts, figures } = await measureFlow(options, running, pool, flow);
+  return {
+    ...figuresOf(usage, counts.acked, counts.ackTimes),
+    delivered: counts.delivered,
+    lost: (figures.lost ?? 0) + counts.sent - counts.acked,
+    memory: running.pids.length > 0 ? memory / specs.length / 1_024 : undefined,
+  };
+}
+
+/** The driver alone: one insertOne per message, at the same rate. */
+async function measureDriver(rate: number, { group, options }: Run): Promise<Figures> {
+  const rooms = options.rooms ?? ROOMS;
+  const database = await startDatabase(group);
+  await seedChat(database.uri, rooms);
+  const args = [database.uri, '0', String(rooms)];
+  const { process } = await group.start('clients/database-worker', { args, measured: true });
+  const command: Omit<DatabaseCommand, 'seconds'> = { work: 'insert', rate, length: LENGTH };
+  const measured = { pids: [process.pid], databasePid: database.pid };
+  return measureWork(options, measured, process, command, { warmUpSeconds: WARM_UP_SECONDS });
+}
+
+const contender = (server: Server, rate?: number): Contender => ({
+  ...server,
+  part: partOf(rate),
+  measure: (run) => measure(server, rate, run),
+});
+
+const driver = (rate: number): Contender => ({
+  ...{ name: DRIVER, role: 'limit', part: partOf(rate) },
+  measure: (run) => measureDriver(rate, run),
+});
+
+/** A popular post: everybody writes to its author, who is not connected. */
+const absentAuthor: Contender = {
+  ...ours(),
+  part: ABSENT,
+  measure: (run) => measure(ours({ sharedCreator: true }), undefined, run, true),
+};
 
 export const chat: Scenario = {
   name: 'chat',
   title:
     'Two-party rooms: each message is stored, acknowledged and delivered twice; CPU per message, latency until acknowledged',
-  columns: [
-    'cpu',
-    'delivered',
-    'lost',
-    'perSecond',
-    'p50',
-    'p99',
-    'p999',
-    'memory',
-    'databaseCpu',
-    'clients',
-  ],
+  columns: flowColumns,
 
-  contenders(options: LoadOptions) {
+  contenders(options) {
     const paced = options.rate ?? PACED;
-    if (elsewhere(options)) return [contender(ours()), contender(ours(), paced)];
+    if (remoteTargetOf(options)) return [contender(ours()), contender(ours(), paced)];
+    const servers = [ours(), storingUws, textbook];
     return [
-      ...[ours(), bareUws(true), socketIoOnWs(true)].map((server) => contender(server)),
-      ...[ours(), bareUws(true), socketIoOnWs(true)].map((server) => contender(server, paced)),
+      ...servers.map((server) => contender(server)),
+      ...servers.map((server) => contender(server, paced)),
       driver(paced),
-      oneAbsentAuthor(),
+      absentAuthor,
       ...(options.rate === undefined ? [contender(ours(), LOW), driver(LOW)] : []),
     ];
   },
 
   verdicts(results, options) {
     const paced = partOf(options.rate ?? PACED);
-    const cpu = (name: string) => medianOf(results, name, 'cpu', UNBOUND);
-    const [mine, floor, textbook] = [ours(), bareUws(true), socketIoOnWs(true)].map(({ name }) => cpu(name));
-    const p99 = (name: string) => medianOf(results, name, 'p99', paced);
-    const p50 = (name: string) => medianOf(results, name, 'p50', partOf(LOW));
+    const cpu = ({ name }: Server) => medianOf(results, name, 'cpu', UNPACED);
+    const againstDriver = (metric: 'p50' | 'p99', part: string) =>
+      ratio(medianOf(results, ours().name, metric, part), medianOf(results, DRIVER, metric, part));
     return [
-      atLeast("the textbook server's CPU per message, against ours", ratio(textbook, mine), 6),
-      atMost('CPU per message, against the floor', ratio(mine, floor), 3.5),
-      atMost("acknowledged p99, against the bare driver's", ratio(p99(ours().name), p99(DRIVER)), 4),
+      atLeast("the textbook server's CPU per message, against ours", ratio(cpu(textbook), cpu(ours())), 6),
+      atMost('CPU per message, against the floor', ratio(cpu(ours()), cpu(storingUws)), 3.5),
+      atMost("acknowledged p99, against the bare driver's", againstDriver('p99', paced), 4),
       ...(options.rate === undefined
         ? [
             atMost(
               "at low rate: acknowledged p50, against the bare driver's",
-              ratio(p50(ours().name), p50(DRIVER)),
+              againstDriver('p50', partOf(LOW)),
               4,
             ),
           ]

@@ -1,231 +1,145 @@
-import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
-import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seedChat } from '../chat-world.js';
 import type { ConnectionSpec, Target } from '../clients/connection.js';
-import { latenciesOf, startWorkerPool } from '../clients/worker-pool.js';
-import { HOST, startDatabase, startGateway } from '../installation.js';
-import { percentiles } from '../latency.js';
-import type { Figures } from '../metrics.js';
-import type { LoadOptions } from '../options.js';
-import { cpuMicros } from '../process-figures.js';
-import { freePort, type ProcessGroup, until } from '../process-group.js';
+import { startWorkerPool } from '../clients/worker-pool.js';
+import { HOST, type RedisAdapter, startDatabase, startGateway } from '../installation.js';
+import { measureFlow, startMeasuring, type Usage } from '../measure.js';
+import { type Figures, flowColumns } from '../metrics.js';
+import { redisMissing, startRedis } from '../programs.js';
 import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
-import { openWindow, usedPer } from '../window.js';
-
-type Adapter = 'classic' | 'sharded';
+import { seedChat } from '../seed.js';
 
 const MEMBERS = 1_000;
 const ROOMS = 200;
-/** A room as busy as one gateway can serve alone and a little less: below, what four processes do anyway counts most. */
+
+/** A little less than one gateway can deliver: at lower rates the fixed work of four processes dominates. */
 const DELIVERIES_PER_SECOND = 50_000;
 const MESSAGES_PER_SECOND = 300;
+
+/** Characters of a message. */
 const LENGTH = 100;
 const WARM_UP_SECONDS = 2;
 
-/** How long, in ms, what passes the gateways while nothing is sent is measured. */
+/** Time in which the gateways' CPU is measured while nothing is sent, ms. */
 const QUIET_MS = 5_000;
 
-const redisServer = (process.env.PATH ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'redis-server'))
-  .find((path) => existsSync(path));
-const missing = redisServer ? undefined : 'not installed (Debian: redis-server)';
-
-async function startRedis(stage: ProcessGroup): Promise<string> {
-  const port = await freePort();
-  const args = [
-    '--bind',
-    HOST,
-    '--port',
-    String(port),
-    '--dir',
-    stage.folder,
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-  ];
-  const actor = stage.spawn('redis-server', redisServer as string, args);
-  await until(
-    'redis-server',
-    () =>
-      new Promise((resolve) => {
-        const socket = connect(port, HOST);
-        socket.once('connect', () => {
-          socket.destroy();
-          resolve(true);
-        });
-        socket.once('error', () => resolve(false));
-      }),
-    actor,
-  );
-  return `redis://${HOST}:${port}`;
-}
-
 interface Gateways {
-  world: Awaited<ReturnType<typeof seedChat>>;
+  /** Both members of room 1, of room 2, and so on. */
+  members: ConnectionSpec[];
   targets: Target[];
   pids: number[];
   databasePid: number;
 }
 
 async function startGateways(
-  { stage }: Run,
+  { group }: Run,
   count: number,
-  adapter: Adapter,
+  adapter: RedisAdapter,
   rooms: number,
 ): Promise<Gateways> {
-  const database = await startDatabase(stage);
-  const world = await seedChat(database.uri, rooms);
-  const redisUrl = await startRedis(stage);
-  const gateways: Awaited<ReturnType<typeof startGateway>>[] = [];
-  for (let i = 0; i < count; i += 1) {
-    gateways.push(await startGateway(stage, `gateway-${i + 1}`, database.uri, redisUrl, adapter));
+  const database = await startDatabase(group);
+  const members = await seedChat(database.uri, rooms);
+  const redis = { url: await startRedis(group), adapter };
+  const gateways: Gateways = { members, targets: [], pids: [], databasePid: database.pid };
+  for (let i = 1; i <= count; i += 1) {
+    const { process, port } = await startGateway(group, `gateway-${i}`, database.uri, redis);
+    gateways.targets.push({ kind: 'socketio', host: HOST, port });
+    gateways.pids.push(process.pid);
   }
-  return {
-    world,
-    targets: gateways.map(({ port }) => ({ kind: 'socketio', host: HOST, port })),
-    pids: gateways.map(({ actor }) => actor.pid),
-    databasePid: database.pid,
-  };
+  return gateways;
 }
 
-async function openAll(
-  crew: Awaited<ReturnType<typeof startWorkerPool>>,
-  target: Target,
-  lines: ConnectionSpec[],
-): Promise<void> {
-  const { failed, reason } = await crew.open(target, lines);
-  if (failed > 0) throw new Error(`${failed} connections failed: ${reason}`);
-}
-
-/** One room whose sockets are spread over all gateways; its sender is on the first. */
-async function spread(count: number, adapter: Adapter, run: Run): Promise<Figures> {
-  const { stage, options } = run;
+/** One room whose sockets are spread over all gateways; its sender is on the first one. */
+async function oneRoom(count: number, adapter: RedisAdapter, run: Run): Promise<Figures> {
+  const { group, options } = run;
   const size = options.members ?? MEMBERS;
-  const { world, targets, pids, databasePid } = await startGateways(run, count, adapter, 1);
-  const crew = await startWorkerPool(stage, options.clients);
-  const [room] = world.rooms;
-  for (const [i, target] of targets.entries()) {
-    const share = Math.floor(size / count) + (i < size % count ? 1 : 0);
-    const lines = Array.from(
-      { length: share },
-      (_, k): ConnectionSpec => ({ room: 1, token: room?.tokens[k % 2] as string }),
+  const gateways = await startGateways(run, count, adapter, 1);
+  const pool = await startWorkerPool(group, options.clients);
+  const specs = Array.from(
+    { length: size },
+    (_, i): ConnectionSpec => ({ ...gateways.members[Math.floor(i / count) % 2], sender: i === 0 }),
+  );
+  for (const [g, target] of gateways.targets.entries())
+    await pool.openAll(
+      target,
+      specs.filter((_, i) => i % count === g),
     );
-    if (i === 0) (lines[0] as ConnectionSpec).sender = true;
-    await openAll(crew, target, lines);
-  }
   const rate = options.rate ?? DELIVERIES_PER_SECOND / size;
-  async function flow(seconds: number): Promise<void> {
-    await crew.flow({ seconds, rate, length: LENGTH });
-    await crew.settle(Math.round(rate * seconds) * size);
-  }
-  await flow(Math.min(WARM_UP_SECONDS, options.seconds));
-  await crew.forget();
-  const close = openWindow({ pids, databasePid }, crew);
-  await flow(options.seconds);
-  const used = close();
-  const tally = await crew.read();
-  return {
-    ...usedPer(used, tally.delivered),
-    delivered: tally.delivered,
-    lost: tally.sent * size - tally.delivered,
-    perSecond: tally.delivered / used.seconds,
-    ...percentiles(latenciesOf(tally).deliveries),
-  };
+  const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage: size };
+  return (await measureFlow(options, gateways, pool, flow)).figures;
 }
 
 /**
- * Two-party rooms between the first two gateways; the third has members of other rooms. What a message
- * costs the second gateway, which delivers it to one member, and the third, which has nobody in its room;
- * what both use while nothing is sent is taken off.
+ * Two-party rooms between the first two gateways; the third one has members of other rooms. Measures the CPU per
+ * message of the second gateway, which delivers it to one member, and of the third one, which has nobody in its
+ * room, less what both use while nothing is sent.
  */
-async function bystander(adapter: Adapter, run: Run): Promise<Figures> {
-  const { stage, options } = run;
-  const rooms = options.rooms ?? ROOMS;
-  const { world, targets, pids, databasePid } = await startGateways(run, 3, adapter, rooms * 2);
-  const crew = await startWorkerPool(stage, options.clients);
-  const [busy, others] = [world.rooms.slice(0, rooms), world.rooms.slice(rooms)];
-  const [first, second, third] = targets as [Target, Target, Target];
-  const side = (all: typeof busy, which: 0 | 1, sender: boolean): ConnectionSpec[] =>
-    all.map(({ no, tokens }) => ({ room: no, token: tokens[which], sender }));
-  await openAll(crew, first, side(busy, 0, true));
-  await openAll(crew, second, side(busy, 1, false));
-  await openAll(crew, third, side(others, 0, false));
+async function twoPartyRooms(adapter: RedisAdapter, run: Run): Promise<Figures> {
+  const { group, options } = run;
+  const count = options.rooms ?? ROOMS;
+  const gateways = await startGateways(run, 3, adapter, count * 2);
+  const pool = await startWorkerPool(group, options.clients);
+  const [sending, receiving, bystander] = gateways.targets as [Target, Target, Target];
+  const side = (which: 0 | 1) => gateways.members.filter((_, i) => i % 2 === which);
+  await pool.openAll(
+    sending,
+    side(0)
+      .slice(0, count)
+      .map((spec) => ({ ...spec, sender: true })),
+  );
+  await pool.openAll(receiving, side(1).slice(0, count));
+  await pool.openAll(bystander, side(0).slice(count));
   const rate = options.rate ?? MESSAGES_PER_SECOND;
-  async function flow(seconds: number): Promise<void> {
-    await crew.flow({ seconds, rate, length: LENGTH });
-    await crew.settle(Math.round(rate * seconds) * 2);
-  }
-  const [, hearing = 0, deaf = 0] = pids;
-  const read = () => ({ at: performance.now(), hearing: cpuMicros(hearing), deaf: cpuMicros(deaf) });
-  await flow(Math.min(WARM_UP_SECONDS, options.seconds));
-  const quiet = read();
-  await sleep(Math.min(QUIET_MS, options.seconds * 1_000));
-  const begin = read();
-  await crew.forget();
-  const close = openWindow({ pids, databasePid }, crew);
-  await flow(options.seconds);
-  const used = close();
-  const end = read();
-  const tally = await crew.read();
-  const idle = (which: 'hearing' | 'deaf') =>
-    ((begin[which] - quiet[which]) / (begin.at - quiet.at)) * (end.at - begin.at);
-  const net = (which: 'hearing' | 'deaf') => (end[which] - begin[which] - idle(which)) / tally.sent;
+  const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage: 2 };
+  let quiet: Usage | undefined;
+  const { usage, counts, figures } = await measureFlow(options, gateways, pool, flow, async () => {
+    const stop = startMeasuring(gateways);
+    await sleep(Math.min(QUIET_MS, options.seconds * 1_000));
+    quiet = stop();
+  });
+  const perMessage = (gateway: number) => {
+    const idle = ((quiet?.cpus[gateway] ?? 0) / (quiet?.seconds ?? 1)) * usage.seconds;
+    return ((usage.cpus[gateway] ?? 0) - idle) / counts.sent;
+  };
   return {
-    ...usedPer(used, tally.delivered),
-    cpu: net('hearing'),
-    bystanderCpu: Math.max(0, net('deaf')),
-    delivered: tally.delivered,
-    lost: tally.sent * 2 - tally.delivered,
-    perSecond: tally.delivered / used.seconds,
-    ...percentiles(latenciesOf(tally).deliveries),
+    ...figures,
+    cpu: perMessage(1),
+    bystanderCpu: Math.max(0, perMessage(2)),
   };
 }
 
-const ADAPTERS: Adapter[] = ['classic', 'sharded'];
+const ADAPTERS: RedisAdapter[] = ['classic', 'sharded'];
 const COUNTS = [1, 2, 4];
-const SPREAD = 'one room over all gateways, CPU of all per delivery';
-const BYSTANDER = 'two-party rooms on two of three gateways, CPU of the hearing one per message';
-const nameOf = (count: number, adapter: Adapter) => `${count} gateway${count > 1 ? 's' : ''}, ${adapter}`;
+const ONE_ROOM = 'one room over all gateways, CPU of all per delivery';
+const TWO_PARTY = 'two-party rooms on two of three gateways, CPU of the receiving one per message';
+const nameOf = (count: number, adapter: RedisAdapter) =>
+  `${count} gateway${count > 1 ? 's' : ''}, ${adapter}`;
 
 export const cluster: Scenario = {
   name: 'cluster',
   title: 'Several gateways over Redis',
-  columns: [
-    'cpu',
-    'bystanderCpu',
-    'delivered',
-    'lost',
-    'perSecond',
-    'p50',
-    'p99',
-    'p999',
-    'databaseCpu',
-    'clients',
-  ],
+  columns: flowColumns,
 
-  contenders: (_options: LoadOptions): Contender[] => [
+  contenders: () => [
     ...ADAPTERS.flatMap((adapter) =>
       COUNTS.map(
         (count): Contender => ({
-          ...{ name: nameOf(count, adapter), role: 'ours', part: SPREAD, missing },
-          measure: (run) => spread(count, adapter, run),
+          ...{ name: nameOf(count, adapter), role: 'ours', part: ONE_ROOM, missing: redisMissing },
+          measure: (run) => oneRoom(count, adapter, run),
         }),
       ),
     ),
     ...ADAPTERS.map(
       (adapter): Contender => ({
-        ...{ name: adapter, role: 'ours', part: BYSTANDER, missing },
-        measure: (run) => bystander(adapter, run),
+        ...{ name: adapter, role: 'ours', part: TWO_PARTY, missing: redisMissing },
+        measure: (run) => twoPartyRooms(adapter, run),
       }),
     ),
   ],
 
   verdicts(results) {
-    const cpu = (count: number, adapter: Adapter) => medianOf(results, nameOf(count, adapter), 'cpu', SPREAD);
+    const cpu = (count: number, adapter: RedisAdapter) =>
+      medianOf(results, nameOf(count, adapter), 'cpu', ONE_ROOM);
+    const sharded = (metric: 'cpu' | 'bystanderCpu') => medianOf(results, 'sharded', metric, TWO_PARTY);
     return [
       ...ADAPTERS.map((adapter) =>
         atMost(
@@ -236,10 +150,7 @@ export const cluster: Scenario = {
       ),
       atMost(
         'a message on a gateway without members of its room, against one that has one, sharded',
-        ratio(
-          medianOf(results, 'sharded', 'bystanderCpu', BYSTANDER),
-          medianOf(results, 'sharded', 'cpu', BYSTANDER),
-        ),
+        ratio(sharded('bystanderCpu'), sharded('cpu')),
         0.05,
       ),
     ];

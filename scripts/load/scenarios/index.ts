@@ -10,15 +10,15 @@ import { storm } from './storm.js';
 
 const all: Scenario[] = [fanout, chat, announce, idle, http, cluster, storm, database];
 
-/** What an installation that runs already can be loaded with, from outside. */
-const OUTSIDE = new Set(['fanout', 'chat', 'storm']);
+/** Scenarios that need nothing but a remote target. */
+const REMOTE = new Set(['fanout', 'chat', 'storm']);
 
 export const scenarioNames = all.map(({ name }) => name);
 
 /** The scenarios of a name, or what is wrong with it. */
-export function findScenarios(name: string, outside: boolean): Scenario[] | string {
+export function findScenarios(name: string, remote: boolean): Scenario[] | string {
   const found = name === 'all' ? all : all.filter((scenario) => scenario.name === name);
   if (found.length === 0) return `there is no scenario ${name}`;
-  const usable = outside ? found.filter((scenario) => OUTSIDE.has(scenario.name)) : found;
-  return usable.length > 0 ? usable : `${name} cannot be run on an installation from outside`;
+  const usable = remote ? found.filter((scenario) => REMOTE.has(scenario.name)) : found;
+  return usable.length > 0 ? usable : `${name} cannot be run on an existing installation`;
 }

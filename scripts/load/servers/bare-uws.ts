@@ -1,59 +1,46 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
-import { messageFrame } from '../message-frame.js';
-import { answerTo, HELLO, notificationFrame, readRequest, WELCOME } from './frames.js';
-import { createGroupedStore, openMessages, storedMessage } from './grouped-store.js';
+import { createGroupedInserts } from '../../../domain/chat/grouped-inserts.js';
+import { connectMongo } from '../../../domain/platform/mongo/connection.js';
+import { eventFrame, notificationJson } from '../messages.js';
+import { handleCommands, reportReady } from '../worker-process.js';
+import { createFrameHandler, OPEN } from './message-protocol.js';
 
 /**
- * The limit: a bare uWebSockets.js loop that takes the service's frames and publishes the service's bytes.
- * With a database's address as its argument it stores the same documents before, by grouped insertMany.
- * No authorisation, no presence, no room events, no order between processes.
+ * The limit: a bare uWebSockets.js loop that publishes the service's bytes. With a database's URI as its argument
+ * it first stores the same records by the same grouped inserts. No authorization, presence, room events or
+ * order between processes.
  *
- * Told `{announce: n}`, it publishes n notifications to each topic.
+ * On the command `{content}` it publishes a notification to each room.
  */
 const uri = process.argv[2];
-const store = uri ? createGroupedStore(await openMessages(uri)) : undefined;
-const sequences = new Map<number, number>();
+if (uri) await connectMongo(uri);
+const handleFrame = createFrameHandler(uri ? createGroupedInserts() : undefined);
+const rooms = new Set<number>();
 
 const app = App();
 app.ws('/socket.io/', {
   maxBackpressure: 1024 * 1024,
   idleTimeout: 0,
   open(ws) {
-    ws.send(HELLO);
+    ws.send(OPEN);
   },
   message(ws, data) {
-    const frame = Buffer.from(data).toString();
-    if (frame.startsWith('40')) ws.send(WELCOME);
-    if (!frame.startsWith('42')) return;
-    const request = readRequest(frame);
-    const { chatNo, content = '', clientId = '' } = request.body;
-    const topic = `room:${chatNo}`;
-    if (request.event === 'room:join') {
-      ws.subscribe(topic);
-      sequences.set(chatNo, sequences.get(chatNo) ?? 0);
-      ws.send(answerTo(request));
-      return;
-    }
-    const seq = (sequences.get(chatNo) ?? 0) + 1;
-    sequences.set(chatNo, seq);
-    const publish = () => {
-      const message = messageFrame(chatNo, content, seq);
-      app.publish(topic, message);
-      ws.send(answerTo(request, `,"message":${message.slice(13, -1)}`));
-    };
-    if (store) void store.add(storedMessage(chatNo, seq, content, clientId)).then(publish);
-    else publish();
+    handleFrame(Buffer.from(data).toString(), {
+      send: (frame) => ws.send(frame),
+      join(chatNo) {
+        rooms.add(chatNo);
+        ws.subscribe(`room:${chatNo}`);
+      },
+      publish: (chatNo, frame) => app.publish(`room:${chatNo}`, frame),
+    });
   },
 });
 
-process.on('message', ({ announce, content }: { announce: number; content: string }) => {
-  for (let n = 1; n <= announce; n += 1) {
-    for (const chatNo of sequences.keys()) app.publish(`room:${chatNo}`, notificationFrame(chatNo, content));
-  }
+handleCommands(({ content }: { content: string }) => {
+  for (const no of rooms)
+    app.publish(`room:${no}`, eventFrame('notification', notificationJson(no, content)));
 });
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
 app.listen('127.0.0.1', 0, (socket) => {
   if (!socket) throw new Error('no port');
-  process.send?.({ port: us_socket_local_port(socket) });
+  reportReady(us_socket_local_port(socket));
 });

@@ -1,35 +1,23 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { MongoClient } from 'mongodb';
+import { openDriver } from '../messages.js';
+import { listen } from '../worker-process.js';
 
 /**
- * The limit of reading over HTTP: bare Koa routes with the queries that the service makes, by the driver.
- * They answer with the records as they come: no token, no check, no limit, no names, no documented form.
- * `koa-routes.js URI MEMBER`.
+ * The limit of reads over HTTP: bare Koa routes that answer with the records of the service's queries. No token,
+ * validation, rate limit, names or documented form. `koa-routes.js URI`.
  */
-const [uri = '', member] = process.argv.slice(2);
-const client = new MongoClient(uri, {
-  maxPoolSize: 20,
-  writeConcern: { w: 'majority', journal: true },
-});
-await client.connect();
-const db = client.db();
-const me = Number(member);
+const db = (await openDriver(process.argv[2] as string)).db();
 
-/** Fields that a list shows of an article. */
-const SUMMARY = {
-  authorNo: 1,
-  title: 1,
-  context: 1,
-  views: 1,
-  comments: 1,
-  hearts: 1,
-  publishedAt: 1,
-  thumbnail: 1,
-};
-const RENDERED = { name: 1, age: 1, kind: 1, latitude: 1, longitude: 1, thumbnail: 1, modal: 1 };
+/** The member who reads. */
+const me = 1;
+
+const projection = (fields: string) => Object.fromEntries(fields.split(' ').map((field) => [field, 1]));
+
+/** Fields of an article in a list, and of a post on the map. */
+const SUMMARY = projection('authorNo title context views comments hearts publishedAt thumbnail');
+const RENDERED = projection('name age kind latitude longitude thumbnail modal');
 const LIKED = { hearts: -1, views: -1, _id: -1 } as const;
 
 interface Numbered {
@@ -100,9 +88,4 @@ router.get('/notification/all', async (ctx) => {
 
 const app = new Koa();
 app.use(router.routes());
-const server = createServer(app.callback());
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-server.listen({ port: 0, host: '127.0.0.1' }, () =>
-  process.send?.({ port: (server.address() as AddressInfo).port }),
-);
+listen(createServer(app.callback()));

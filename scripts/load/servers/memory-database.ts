@@ -1,7 +1,5 @@
 import { startEmbeddedMongo } from '../../embedded-mongo/server.js';
+import { reportReady } from '../worker-process.js';
 
-/** The embedded database on its memory twin: what durable storage is measured against. */
-const server = await startEmbeddedMongo({ storage: 'memory' });
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-process.send?.({ port: server.port });
+/** The embedded database in memory, the measure of its durable storage. */
+reportReady((await startEmbeddedMongo({ storage: 'memory' })).port);

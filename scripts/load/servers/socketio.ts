@@ -1,26 +1,20 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { MongoClient } from 'mongodb';
 import { Server, type Socket } from 'socket.io';
-import { messagePayload } from '../message-frame.js';
-import { openMessages, storedMessage } from './grouped-store.js';
+import { messagePayload, messageRecord, openDriver, openMessages } from '../messages.js';
+import { listen, reportReady } from '../worker-process.js';
 
 /**
- * The textbook server: Socket.IO, rooms, acknowledgements. `socketio.js uws|ws [URI]`: on which engine,
- * and with a database's address, one findOneAndUpdate on the room and one insertOne for each message.
+ * The textbook server: Socket.IO with rooms and acknowledgements. `socketio.js uws|ws [URI]`: the engine, and a
+ * database for one findOneAndUpdate on the room and one insertOne per message.
  */
 const [engine, uri] = process.argv.slice(2);
 
-/** What every message goes through before it is sent on; its number in the room. */
+/** Assigns a message its number in the room, and stores it. */
 type Store = (chatNo: number, content: string, clientId: string) => Promise<number>;
 
-async function textbookStore(address: string): Promise<Store> {
-  const client = new MongoClient(address, {
-    writeConcern: { w: 'majority', journal: true },
-    maxPoolSize: 20,
-  });
-  await client.connect();
+async function databaseStore(address: string): Promise<Store> {
+  const client = await openDriver(address);
   const rooms = client.db().collection<{ _id: number; lastSeq: number }>('rooms');
   const messages = await openMessages(address);
   return async (chatNo, content, clientId) => {
@@ -30,7 +24,7 @@ async function textbookStore(address: string): Promise<Store> {
       { returnDocument: 'after' },
     );
     const seq = room?.lastSeq ?? 0;
-    await messages.insertOne(storedMessage(chatNo, seq, content, clientId));
+    await messages.insertOne(messageRecord(chatNo, seq, content, clientId));
     return seq;
   };
 }
@@ -44,11 +38,11 @@ function memoryStore(): Store {
   };
 }
 
-const store = uri ? await textbookStore(uri) : memoryStore();
+const store = uri ? await databaseStore(uri) : memoryStore();
 const io = new Server({
   serveClient: false,
   transports: ['websocket'],
-  // As the service has them (gateway/server.ts).
+  // As in gateway/server.ts.
   pingInterval: 20_000,
   pingTimeout: 10_000,
 });
@@ -64,28 +58,22 @@ io.on('connection', (socket: Socket) => {
     'message:send',
     async (request: { chatNo: number; content: string; clientId: string }, ack: Ack) => {
       const { chatNo, content, clientId } = request;
-      const seq = await store(chatNo, content, clientId);
-      const message = messagePayload(chatNo, content, seq);
+      const message = messagePayload(chatNo, content, await store(chatNo, content, clientId));
       io.to(`room:${chatNo}`).emit('message', message);
       ack({ status: 200, message });
     },
   );
 });
 
-process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-
 if (engine === 'uws') {
   const app = App();
   io.attachApp(app);
   app.listen('127.0.0.1', 0, (socket) => {
     if (!socket) throw new Error('no port');
-    process.send?.({ port: us_socket_local_port(socket) });
+    reportReady(us_socket_local_port(socket));
   });
 } else {
   const server = createServer();
   io.attach(server);
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>
-    process.send?.({ port: (server.address() as AddressInfo).port }),
-  );
+  listen(server);
 }

@@ -5,7 +5,7 @@ import { Message, type MessageRecord } from '../../../domain/chat/message.model.
 import type { RoomRecord } from '../../../domain/chat/room.model.js';
 import { createRoomStates, type RoomStates, stateOf } from '../../../domain/chat/room-states.js';
 import { AppError } from '../../../domain/kernel/errors.js';
-import { inStoppedTime } from '../../support/stopped-time.js';
+import { inStoppedTime } from '../../support/time.js';
 
 const CREATOR = 1;
 const JOINER = 2;

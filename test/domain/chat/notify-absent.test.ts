@@ -6,10 +6,10 @@ import { createEventBus, type DomainEvents } from '../../../domain/kernel/events
 import { Notification } from '../../../domain/notifications/notification.model.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { messageRecords, openRoom, push, storeMessages } from '../../support/chat.js';
+import { beforeInserts } from '../../support/database-calls.js';
 import { eventually } from '../../support/eventually.js';
-import { beforeInserts } from '../../support/inserts.js';
 import { service } from '../../support/service.js';
-import { inStoppedTime } from '../../support/stopped-time.js';
+import { inStoppedTime } from '../../support/time.js';
 
 const HOUR_MS = 3_600_000;
 

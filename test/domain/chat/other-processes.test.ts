@@ -7,8 +7,8 @@ import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
-import { eventually } from '../../support/eventually.js';
-import { beforeInserts } from '../../support/inserts.js';
+import { beforeInserts } from '../../support/database-calls.js';
+import { eventually, gate, nextTurn } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
 /** What a process has sent to its sockets. */
@@ -148,7 +148,7 @@ describe('one process of several', () => {
     const events = createEventBus();
     const order: string[] = [];
     events.on('message.unseen', async ({ recipientNo }) => {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       order.push(`${recipientNo === author.no ? 'author' : recipientNo} notified`);
     });
     const chat = await anotherChat({ events });

@@ -3,8 +3,8 @@ import type { Presence } from '../../../domain/chat/presence.js';
 import { createMemoryPresence } from '../../../domain/chat/presence.memory.js';
 import { RedisPresence } from '../../../domain/chat/presence.redis.js';
 import type { RedisConnection } from '../../../domain/platform/redis/connection.js';
-import { type FakeTime, fakeTime } from '../../support/fake-time.js';
 import { createOpenRooms } from '../../support/open-rooms.js';
+import { type FakeTime, fakeTime } from '../../support/time.js';
 
 /** Within this time members of a dead process are gone, ms. (contract, section 5) */
 const PROMISED_MS = 30_000;

@@ -5,6 +5,7 @@ import { Message, type MessageRecord } from '../../../domain/chat/message.model.
 import { rewriteLedger } from '../../../domain/chat/rewrite-ledger.js';
 import { type Position, Room, type RoomRecord, type Side } from '../../../domain/chat/room.model.js';
 import { stateOf } from '../../../domain/chat/room-states.js';
+import { nextTurn } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
 const CREATOR = 1;
@@ -141,7 +142,7 @@ describe('an interrupted rewrite', () => {
     const { bulkWrite } = Message;
     Object.assign(Message, {
       bulkWrite: async () => {
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         throw new Error('the database is away');
       },
     });

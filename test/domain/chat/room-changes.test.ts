@@ -7,7 +7,7 @@ import { RoomChanges } from '../../../domain/chat/room-changes.js';
 import type { RoomState } from '../../../domain/chat/room-states.js';
 import { noLive, type RoomMark } from '../../../domain/kernel/live.js';
 import { eventually } from '../../support/eventually.js';
-import { type FakeTime, fakeTime } from '../../support/fake-time.js';
+import { type FakeTime, fakeTime } from '../../support/time.js';
 
 const stateOf = (chatNo: number, seq: number): RoomState => ({
   ...{ chatNo, saleNo: 1, creator: 1, joiner: 2, createdAt: new Date(0), seq },

@@ -3,7 +3,7 @@ import { RoomAudit } from '../../../domain/chat/audit-room.js';
 import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
 import { Room, type RoomRecord } from '../../../domain/chat/room.model.js';
 import { openRoom } from '../../support/chat.js';
-import { beforeInserts } from '../../support/inserts.js';
+import { beforeInserts } from '../../support/database-calls.js';
 import { service } from '../../support/service.js';
 
 const SENDS = 50;

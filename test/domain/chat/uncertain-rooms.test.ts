@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import { pino } from 'pino';
 import { createUncertainRooms } from '../../../domain/chat/uncertain-rooms.js';
-import { type FakeTime, fakeTime } from '../../support/fake-time.js';
+import { type FakeTime, fakeTime } from '../../support/time.js';
 
 /** Uncertain rooms on a database that fails as a test says. */
 function buildRooms() {

@@ -38,14 +38,14 @@ describe('a write whose outcome the process could not know', () => {
     // One process without Redis never compared: the message came with the next one that was sent.
     const { author, asker, chatNo } = await openRoom();
     const [sender, peer, list] = await Promise.all([connect(asker), connect(author), connect(author)]);
-    await Promise.all([sender.ask('room:join', { chatNo }), peer.ask('room:join', { chatNo })]);
+    await Promise.all([sender.join(chatNo), peer.join(chatNo)]);
     const content = 'stored, and nobody knows';
     await losingAnswer(
       Message,
       'insertMany',
       (records) => (records as { content: string }[]).some((record) => record.content === content),
       async () => {
-        const answer = await sender.ask('message:send', { chatNo, contentType: 'text', content });
+        const answer = await sender.send(chatNo, content);
         expect(answer).to.include({ status: 503, message: 'SERVICE_UNAVAILABLE' });
       },
     );
@@ -59,7 +59,7 @@ describe('a write whose outcome the process could not know', () => {
   it('is told once, also when its sender repeats it', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [sender, peer] = await Promise.all([connect(asker), connect(author)]);
-    await Promise.all([sender.ask('room:join', { chatNo }), peer.ask('room:join', { chatNo })]);
+    await Promise.all([sender.join(chatNo), peer.join(chatNo)]);
     const request = { chatNo, contentType: 'text', content: 'again', clientId: 'k' };
     await losingAnswer(
       Message,
@@ -79,9 +79,9 @@ describe('a write whose outcome the process could not know', () => {
   it('moves a read position on everybody’s screen', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [sender, reader, list] = await Promise.all([connect(asker), connect(author), connect(author)]);
-    await sender.ask('room:join', { chatNo });
+    await sender.join(chatNo);
     for (const content of ['one', 'two']) {
-      await sender.ask('message:send', { chatNo, contentType: 'text', content });
+      await sender.send(chatNo, content);
     }
     await list.next<RoomView>('room', ({ unReadCount }) => unReadCount === 2);
     await losingAnswer(
@@ -104,7 +104,7 @@ describe('a room whose state could not be read', () => {
     const { domain } = await service();
     const [sender, list] = await Promise.all([connect(asker), connect(author)]);
     const post = domain.adoption.findPost;
-    await sender.ask('message:send', { chatNo, contentType: 'text', content: 'before' });
+    await sender.send(chatNo, 'before');
     await list.next<RoomView>('room', (room) => room.latestMessage?.context === 'before');
     const failed = new Promise<void>((resolve) => {
       domain.adoption.findPost = () => {
@@ -113,7 +113,7 @@ describe('a room whose state could not be read', () => {
       };
     });
     try {
-      await sender.ask('message:send', { chatNo, contentType: 'text', content: 'meanwhile' });
+      await sender.send(chatNo, 'meanwhile');
       await failed;
     } finally {
       domain.adoption.findPost = post;

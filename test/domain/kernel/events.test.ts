@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
+import { gate, nextTurn } from '../../support/eventually.js';
 
 const LEADING: DomainEvents['article.leading'] = {
   articleId: 1,
@@ -12,10 +13,7 @@ describe('events between areas', () => {
   it('are published when every listener of their name is done', async () => {
     const bus = createEventBus();
     const heard: unknown[] = [];
-    let finish = () => {};
-    const slow = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const { open: finish, opened: slow } = gate();
     bus.on('article.leading', async (event) => void heard.push(event));
     bus.on('article.leading', async (event) => {
       await slow;
@@ -26,7 +24,7 @@ describe('events between areas', () => {
     const announcement = bus.publish('article.leading', LEADING).then(() => {
       announced = true;
     });
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect([heard.length, announced]).to.deep.equal([1, false]);
     finish();
     await announcement;

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { createAuthenticator } from '../../../domain/members/authenticate.js';
 import { Member } from '../../../domain/members/member.model.js';
 import { createMemberDirectory } from '../../../domain/members/member-directory.js';
-import { later } from '../../support/later.js';
 import { service } from '../../support/service.js';
+import { later } from '../../support/time.js';
 
 /** How many accepted tokens are remembered. */
 const REMEMBERED = 20_000;

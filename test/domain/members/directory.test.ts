@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { Member } from '../../../domain/members/member.model.js';
 import { createMemberDirectory, type MemberDirectory } from '../../../domain/members/member-directory.js';
-import { later } from '../../support/later.js';
 import { service } from '../../support/service.js';
+import { later } from '../../support/time.js';
 
 /** How many members are held in memory. */
 const HELD = 50_000;

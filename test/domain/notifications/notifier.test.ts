@@ -3,7 +3,7 @@ import { systemClock } from '../../../domain/kernel/clock.js';
 import { Notification, type NotificationRecord } from '../../../domain/notifications/notification.model.js';
 import { type NewNotification, Notifier } from '../../../domain/notifications/notifier.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
-import { beforeInserts } from '../../support/inserts.js';
+import { beforeInserts } from '../../support/database-calls.js';
 import { service } from '../../support/service.js';
 
 /** Members without a record: a notification needs only the number. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createGroupedReads } from '../../../domain/platform/grouped-reads.js';
+import { nextTurn } from '../../support/eventually.js';
 
 describe('Grouped reads', () => {
   let groups: number[][] = [];
@@ -9,7 +10,7 @@ describe('Grouped reads', () => {
     groups.push(keys);
     inFlight += 1;
     mostInFlight = Math.max(mostInFlight, inFlight);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     inFlight -= 1;
     if (keys.includes(13)) throw new Error('away');
     return new Map(keys.filter((key) => key < 10_000).map((key) => [key, `record ${key}`]));
@@ -27,7 +28,7 @@ describe('Grouped reads', () => {
 
   it('never return what was read before the request', async () => {
     const first = read(1);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(groups).to.deep.equal([[1]]);
     await Promise.all([first, read(1)]);
     expect(groups).to.deep.equal([[1], [1]]);

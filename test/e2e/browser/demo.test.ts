@@ -13,16 +13,14 @@ describe('the demo page in a browser', () => {
   before(async function () {
     browser = await launchChromium(this);
     demo = await startServiceProcess({ DEMO: 'on' });
-    const as = async (email: string, nickname: string) => ({
-      Authorization: await demo.token(email, { nickname }),
-    });
+    const as = async (email: string, nickname: string) => demo.as(await demo.token(email, { nickname }));
     const author = await as('author@example.org', 'The author');
     const asker = await as('asker@example.org', 'The asker');
     const room = { saleNo: demo.saleNo, createMember: demo.authorNo };
-    await demo.call('POST', '/chatroom', room, asker);
-    const { body } = await demo.call<{ joinMember: number }[]>('GET', '/chatroom', undefined, asker);
+    await asker.post('/chatroom', room);
+    const { body } = await asker.get<{ joinMember: number }[]>('/chatroom');
     const article = { categoryId: 1, title: 'Bori & <i>friends</i>', context: 'A text', imageList: [] };
-    await demo.call('POST', '/community/article', article, author);
+    await author.post('/community/article', article);
     const path = `/demo#${demo.authorNo}-${body[0]?.joinMember}`;
     watched = await openPage(browser, ['127.0.0.1'], { viewport: { width: 1_440, height: 900 } });
     page = watched.page;

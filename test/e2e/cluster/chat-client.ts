@@ -1,24 +1,24 @@
 import { expect } from 'chai';
 import type { Socket } from 'socket.io-client';
 import type { ClusterMember } from '../../support/cluster-members.js';
-import { eventually } from '../../support/eventually.js';
+import { eventually, sleep } from '../../support/eventually.js';
 import { socketOf } from '../../support/sockets.js';
 import type { Checker, Message, View } from './checker.js';
 
-/** Time, in ms, an answer may take before the client asks again. */
-const ANSWER_WITHIN_MS = 5_000;
+/** Timeout of an answer, ms; then the client retries. */
+const TIMEOUT_MS = 5_000;
 
-/** Pause, in ms, before a refused connection or request is tried again. */
-const AGAIN_AFTER_MS = 50;
+/** Pause before a refused connection or request is retried, ms. */
+const RETRY_AFTER_MS = 50;
 
-/** Longest time, in ms, a message is tried. */
-const PATIENCE_MS = 25_000;
+/** Longest time for which a message is retried, ms. */
+const RETRY_FOR_MS = 25_000;
 
 interface RoomElement {
   chatNo: number;
 }
 
-/** A connection that the other side closed; times in ms. */
+/** A connection that the server closed; times in ms. */
 interface Loss {
   at: number;
   reason: string;
@@ -26,18 +26,18 @@ interface Loss {
 }
 
 /**
- * A client as a good application is one: it comes back by itself, elsewhere if need be, catches up by
- * its last number, and sends again what was not acknowledged, under the same key.
+ * A client as an application should be: it reconnects by itself, to another gateway if need be, catches up from its
+ * last message number, and resends what was not acknowledged under the same `clientId`.
  */
 export interface ChatClient {
   readonly who: ClusterMember;
-  /** How often its connection was closed by the other side, when, and why, and when it was back. */
+  /** Connections closed by the server, in order. */
   readonly losses: Loss[];
-  /** Addresses it has been connected to, in order. */
+  /** Addresses of its connections, in order. */
   readonly visited: string[];
-  /** The room list as REST told it at the last connect and `room` events since. */
+  /** The latest `room` event of each room. */
   readonly list: Map<number, RoomElement>;
-  /** The connection that stands, now or later. */
+  /** The open connection, now or later. */
   socket(): Promise<Socket>;
   /** Joins a room, now and after each reconnect; resolves once it has caught up. */
   enter(chatNo: number): Promise<View>;
@@ -46,16 +46,26 @@ export interface ChatClient {
   close(): void;
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+interface JoinAnswer {
+  status: number;
+  messages: Message[];
+  more: boolean;
+}
 
-/** @param address the gateway to connect to, asked before each attempt */
+/** A room that the client has entered, and the socket that receives its messages. */
+interface Entered {
+  view: View;
+  liveOn?: Socket;
+}
+
+/** @param address the gateway to connect to, called before each attempt */
 export function createChatClient(
   name: string,
   who: ClusterMember,
   address: () => string,
   checker: Checker,
 ): ChatClient {
-  const views = new Map<number, { view: View; liveOn?: Socket }>();
+  const views = new Map<number, Entered>();
   const losses: Loss[] = [];
   const visited: string[] = [];
   const list = new Map<number, RoomElement>();
@@ -65,42 +75,31 @@ export function createChatClient(
   let drainMs = 0;
   let sent = 0;
 
-  /** In the acknowledgement itself, not behind an await: a live message may be in the same chunk. */
-  function catchUp(socket: Socket, chatNo: number): Promise<void> {
-    const entered = views.get(chatNo);
-    if (!entered) return Promise.resolve();
+  /** Shows messages in the acknowledgement's callback, not after an await: a live one may be in the same chunk. */
+  function joinOnce(socket: Socket, chatNo: number, entered: Entered): Promise<{ more: boolean }> {
     return new Promise((resolve, reject) => {
-      function join(): void {
-        const request = { chatNo, after: entered?.view.last ?? 0 };
-        socket
-          .timeout(ANSWER_WITHIN_MS)
-          .emit('room:join', request, (error: Error | null, answer: JoinAnswer) => {
-            if (error || answer.status !== 200 || !entered) {
-              reject(error ?? new Error(JSON.stringify(answer)));
-              return;
-            }
-            for (const message of answer.messages) entered.view.show(message);
-            if (answer.more) {
-              join();
-              return;
-            }
-            entered.liveOn = socket;
-            resolve();
-          });
-      }
-      join();
+      const request = { chatNo, after: entered.view.last };
+      const onAnswer = (error: Error | null, answer: JoinAnswer) => {
+        if (error || answer.status !== 200) {
+          reject(error ?? new Error(JSON.stringify(answer)));
+          return;
+        }
+        for (const message of answer.messages) entered.view.show(message);
+        if (!answer.more) entered.liveOn = socket;
+        resolve(answer);
+      };
+      socket.timeout(TIMEOUT_MS).emit('room:join', request, onAnswer);
     });
   }
 
-  interface JoinAnswer {
-    status: number;
-    messages: Message[];
-    more: boolean;
+  async function catchUp(socket: Socket, chatNo: number): Promise<void> {
+    const entered = views.get(chatNo);
+    while (entered && (await joinOnce(socket, chatNo, entered)).more);
   }
 
   async function connectOnce(): Promise<Socket> {
     const base = address();
-    const socket = await socketOf({ auth: { token: who.token }, timeout: ANSWER_WITHIN_MS }, base);
+    const socket = await socketOf({ auth: { token: who.token }, timeout: TIMEOUT_MS }, base);
     socket.on('message', (message: Message) => {
       const entered = views.get(message.chatNo);
       if (entered?.liveOn === socket) entered.view.show(message);
@@ -143,10 +142,10 @@ export function createChatClient(
       try {
         await liveOnce();
       } catch {
-        // Refused, or gone while it caught up: elsewhere, or a little later.
-        await pause(AGAIN_AFTER_MS);
+        // Refused, or closed while it caught up.
+        await sleep(RETRY_AFTER_MS);
       }
-      if (drainMs > 0) await pause(Math.random() * drainMs);
+      if (drainMs > 0) await sleep(Math.random() * drainMs);
       drainMs = 0;
     }
   }
@@ -177,15 +176,15 @@ export function createChatClient(
       sent += 1;
       const content = given ?? `${name}-${sent}`;
       checker.asked(chatNo, content);
-      // The same for every attempt, also when another send of this client has begun meanwhile.
+      // The same for every attempt, also when this client has begun another send meanwhile.
       const clientId = `${name}-${sent}-${content}`.slice(0, 64);
-      const until = Date.now() + PATIENCE_MS;
+      const until = Date.now() + RETRY_FOR_MS;
       for (;;) {
         const socket = await connected();
         const request = { chatNo, contentType: 'text', content, clientId };
         try {
           const answer: { status: number; message: Message } = await socket
-            .timeout(ANSWER_WITHIN_MS)
+            .timeout(TIMEOUT_MS)
             .emitWithAck('message:send', request);
           if (answer.status === 200) {
             checker.acked(content, answer.message);
@@ -195,7 +194,7 @@ export function createChatClient(
         } catch (error) {
           if (closed || Date.now() > until) throw error;
         }
-        await pause(AGAIN_AFTER_MS);
+        await sleep(RETRY_AFTER_MS);
       }
     },
 

@@ -3,7 +3,7 @@ import type { ClusterMember, ClusterRoom } from '../../support/cluster-members.j
 import { eventually } from '../../support/eventually.js';
 import { connect } from '../../support/sockets.js';
 
-/** A message as sockets tell it. */
+/** A message as sockets deliver it. */
 export interface Message {
   id: string;
   chatNo: number;
@@ -14,35 +14,35 @@ export interface Message {
   sendTime: number;
 }
 
-/** What one client has on its screen of one room. */
+/** What one client shows of one room. */
 export interface View {
   readonly name: string;
   readonly chatNo: number;
   readonly messages: Message[];
   /** Number of the last message shown. */
   readonly last: number;
-  /** What was shown out of turn or twice; empty unless the service is at fault. */
+  /** Messages shown out of order or twice; empty unless the service is at fault. */
   readonly faults: string[];
   show(message: Message): void;
 }
 
 /**
- * Decides from logs of what was asked and answered whether promises were kept: acked means readable
- * for ever; nothing that was asked for is there twice; numbers are 1..n; every view is the room, in
- * order, without gap or repeat; unread is the other's messages after my cursor.
+ * Decides from what clients sent and received whether the promises were kept: an acknowledged message stays readable;
+ * none is stored twice; numbers are 1..n; every view is the room in order, without gap or repeat; unread are the
+ * other's messages after the read position.
  */
 export interface Checker {
-  /** A message is about to be sent; its content is unique to it. */
+  /** A message is about to be sent; its content is unique. */
   asked(chatNo: number, content: string): void;
-  /** It was acknowledged with this message. */
+  /** It was acknowledged with this stored message. */
   acked(content: string, message: Message): void;
   /** Everything acknowledged so far, by content. */
   readonly answers: ReadonlyMap<string, Message>;
   view(name: string, chatNo: number): View;
   /**
-   * Checks one room, waiting for the views to be complete; times how long that takes.
-   * @param gateway where a fresh look is taken from
-   * @param cursors read position of each participant, where the test knows it
+   * Checks one room, and waits for its views to be complete.
+   * @param gateway that the room is read from
+   * @param cursors read position by member number, where the test knows it
    */
   verify(room: ClusterRoom, gateway: string, cursors?: Record<number, number>): Promise<Message[]>;
 }
@@ -52,10 +52,10 @@ async function readRoom(who: ClusterMember, chatNo: number, gateway: string): Pr
   const client = await connect(who, {}, gateway);
   const messages: Message[] = [];
   for (;;) {
-    const answer = await client.ask<{ messages: Message[]; more: boolean }>('room:join', {
+    const answer = await client.join<{ messages: Message[]; more: boolean }>(
       chatNo,
-      after: messages.at(-1)?.seq ?? 0,
-    });
+      messages.at(-1)?.seq ?? 0,
+    );
     expect(answer.status).to.equal(200);
     messages.push(...answer.messages);
     if (!answer.more) break;
@@ -76,6 +76,22 @@ async function listRoom(who: ClusterMember, chatNo: number): Promise<{ id: strin
     all.unshift(...body.chatList);
     if (body.chatList.length < 1_000) return all;
   }
+}
+
+/** A member's unread count is the number of the other's messages after the read position. */
+async function expectUnread(
+  chatNo: number,
+  who: ClusterMember,
+  other: ClusterMember,
+  cursor: number,
+  gateway: string,
+): Promise<void> {
+  const { body } = await who.get<{ chatNo: number; unReadCount: number }[]>('/chatroom');
+  // Reading as the other member leaves this one's read position unchanged.
+  const messages = await readRoom(other, chatNo, gateway);
+  const unread = messages.filter(({ seq, senderNo }) => seq > cursor && senderNo === other.no);
+  const listed = body.find((room) => room.chatNo === chatNo)?.unReadCount;
+  expect(listed, `unread messages of member ${who.no}`).to.equal(unread.length);
 }
 
 function createView(name: string, chatNo: number): View {
@@ -125,17 +141,12 @@ export function createChecker(): Checker {
     },
 
     async verify({ chatNo, author, asker }, gateway, cursors = {}) {
-      for (const who of [author, asker]) {
+      for (const [who, other] of [
+        [author, asker],
+        [asker, author],
+      ] as const) {
         const cursor = cursors[who.no];
-        if (cursor === undefined) continue;
-        const { body } = await who.get<{ chatNo: number; unReadCount: number }[]>('/chatroom');
-        const told = body.find((room) => room.chatNo === chatNo)?.unReadCount;
-        // Another member's look changes nothing of this one's cursor.
-        const other = who === author ? asker : author;
-        const after = (await readRoom(other, chatNo, gateway)).filter(
-          ({ seq, senderNo }) => seq > cursor && senderNo === other.no,
-        );
-        expect(told, `unread messages of member ${who.no}`).to.equal(after.length);
+        if (cursor !== undefined) await expectUnread(chatNo, who, other, cursor, gateway);
       }
       const truth = await readRoom(author, chatNo, gateway);
       expect(truth.map(({ seq }) => seq)).to.deep.equal(truth.map((_, i) => i + 1));
@@ -146,13 +157,13 @@ export function createChecker(): Checker {
         );
       }
       const contents = truth.map(({ content }) => content);
-      expect(new Set(contents).size, 'nothing is there twice').to.equal(contents.length);
+      expect(new Set(contents).size, 'nothing is stored twice').to.equal(contents.length);
       const asked = askedIn.get(chatNo) ?? new Set();
       expect(contents.filter((content) => !asked.has(content))).to.deep.equal([]);
       const stored = new Map(truth.map((message) => [message.content, message]));
       for (const [content, message] of answers) {
         if (message.chatNo !== chatNo) continue;
-        expect(stored.has(content), `acknowledged and gone: ${content}`).to.equal(true);
+        expect(stored.has(content), `acknowledged and lost: ${content}`).to.equal(true);
         expect(brief(message)).to.equal(brief(stored.get(content) as Message));
       }
       for (const view of views.filter((one) => one.chatNo === chatNo)) {

@@ -2,24 +2,24 @@ import { expect } from 'chai';
 import { type Cluster, startCluster } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
-import { connect } from '../../support/sockets.js';
-import { type ChatClient, createChatClient } from './chat-client.js';
-import { type Checker, createChecker } from './checker.js';
-import { itOutlivesFrozenPeers } from './frozen.js';
-import { type Line, startLine } from './line.js';
-import { type Load, startLoad } from './load.js';
+import { metric } from '../../support/rest.js';
+import { type Client, connect } from '../../support/sockets.js';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import type { ChatClient } from './chat-client.js';
+import { useChatClients } from './load.js';
+
+/** Time, in ms, within which presence ends after its process. (contract, section 5) */
+const PRESENCE_ENDS_MS = 30_000;
 
 interface RoomElement {
   latestMessage?: { context: string };
 }
 
-(hasRedisServer ? describe : describe.skip)('processes that go, or are slow', () => {
+(hasRedisServer ? describe : describe.skip)('processes that are killed, restarted or slow', () => {
   let cluster: Cluster;
   /** Between gateway-0 and the database. */
-  let database: Line;
-  let checker: Checker;
-  let clients: ChatClient[] = [];
-  let load: Load | undefined;
+  let database: TcpProxy;
+  const clients = useChatClients();
 
   before(async () => {
     cluster = await startCluster({
@@ -28,7 +28,8 @@ interface RoomElement {
       async envOf(name, env) {
         if (name !== 'gateway-0') return env;
         const uri = new URL(env.MONGODB_URI as string);
-        database = await startLine(Number(uri.port));
+        const port = Number(uri.port);
+        database = await startTcpProxy(() => port);
         uri.port = String(database.port);
         return { ...env, MONGODB_URI: uri.href };
       },
@@ -40,40 +41,25 @@ interface RoomElement {
     await database?.close();
     expect(faults).to.deep.equal([]);
   });
-  beforeEach(() => {
-    checker = createChecker();
-  });
-  afterEach(() => {
-    database.release();
-    load?.close();
-    load = undefined;
-    for (const client of clients) client.close();
-    clients = [];
-  });
+  afterEach(() => database.release());
 
   const gateway = (i: number) => cluster.gateways[i % cluster.gateways.length] as string;
-
-  function client(name: string, who: ChatClient['who'], address: () => string): ChatClient {
-    const made = createChatClient(name, who, address, checker);
-    clients.push(made);
-    return made;
-  }
 
   async function listed(who: ChatClient['who'], chatNo: number): Promise<string[]> {
     const { body } = await who.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`);
     return body.chatList.map(({ content }) => content);
   }
 
-  it('15, 16: a gateway killed between storing and publishing: the peer gets it within 10 s, the retry the same', async () => {
+  it('15, 16: a gateway killed between storing and publishing: the other party gets the message within 10 s, a retry the same answer', async () => {
     const room = await cluster.openRoom();
     const { asker, chatNo } = room;
     let home = 0;
-    const peer = await client('author', room.author, () => gateway(1)).enter(chatNo);
-    const sender = client('asker', asker, () => gateway(home));
+    const peer = await clients.open('author', room.author, () => gateway(1)).enter(chatNo);
+    const sender = clients.open('asker', asker, () => gateway(home));
     await sender.enter(chatNo);
     await sender.send(chatNo, 'before');
 
-    database.holdAfter((asked) => asked.includes('insert') && asked.includes('messages'));
+    database.holdAfter((request) => request.includes('insert') && request.includes('messages'));
     const sent = sender.send(chatNo, 'in doubt');
     await eventually(async () => expect(await listed(asker, chatNo)).to.include('in doubt'));
     const start = Date.now();
@@ -81,36 +67,36 @@ interface RoomElement {
     await cluster.kill('gateway-0');
     database.release();
     await eventually(() => expect(peer.last).to.equal(2), 10_000);
-    process.stdout.write(`      found by the comparison after ${Date.now() - start} ms\n`);
+    process.stdout.write(`      found in the database after ${Date.now() - start} ms\n`);
     expect((await sent).seq).to.equal(2);
     expect(sender.visited).to.deep.equal([gateway(0), gateway(2)]);
-    await checker.verify(room, gateway(1));
+    await clients.checker.verify(room, gateway(1));
     await cluster.restart('gateway-0');
   });
 
-  it('15: a gateway killed between publishing and acknowledging: the retry gets the same number, the peer sees it once', async () => {
+  it('15: a gateway killed between publishing and acknowledging: the retry gets the same number, the other party one message', async () => {
     const room = await cluster.openRoom();
     const { asker, chatNo } = room;
-    const line = await startLine(Number(new URL(gateway(0)).port));
-    let home = `http://127.0.0.1:${line.port}`;
-    const peer = await client('author', room.author, () => gateway(1)).enter(chatNo);
-    const sender = client('asker', asker, () => home);
+    const proxy = await startTcpProxy(() => Number(new URL(gateway(0)).port));
+    let home = `http://127.0.0.1:${proxy.port}`;
+    const peer = await clients.open('author', room.author, () => gateway(1)).enter(chatNo);
+    const sender = clients.open('asker', asker, () => home);
     await sender.enter(chatNo);
     await sender.send(chatNo, 'before');
 
-    line.holdAfter(() => true);
+    proxy.holdAfter(() => true);
     const sent = sender.send(chatNo, 'unanswered');
     await eventually(() => expect(peer.last).to.equal(2));
     home = gateway(2);
     await cluster.kill('gateway-0');
-    line.cut();
+    proxy.cut();
     expect((await sent).seq).to.equal(2);
-    await checker.verify(room, gateway(1));
-    await line.close();
+    await clients.checker.verify(room, gateway(1));
+    await proxy.close();
     await cluster.restart('gateway-0');
   });
 
-  it('45: SIGTERM under load drains: exit 0, connections closed one by one, clients elsewhere with nothing missing', async () => {
+  it('45: SIGTERM under load: exit 0, connections closed over the drain window, clients reconnect and miss nothing', async () => {
     const losses = await underLoad(8, async () => {
       const start = Date.now();
       expect(await cluster.kill('gateway-0', 'SIGTERM')).to.equal(0);
@@ -122,22 +108,20 @@ interface RoomElement {
     await cluster.restart('gateway-0');
   });
 
-  it('45: SIGKILL under load: clients elsewhere with nothing missing', async () => {
+  it('45: SIGKILL under load: clients reconnect and miss nothing', async () => {
     await underLoad(8, async () => {
       await cluster.kill('gateway-0');
     });
     await cluster.restart('gateway-0');
   });
 
-  it('45: a second SIGTERM ends a process that drains', async () => {
+  it('45: a second SIGTERM ends a draining process at once', async () => {
     await cluster.kill('gateway-2');
     await cluster.restart('gateway-2', { DRAIN_WINDOW_MS: '60000', SHUTDOWN_TIMEOUT_MS: '120000' });
     const room = await cluster.openRoom();
-    const one = client('asker', room.asker, () => gateway(2));
-    const draining = new Promise((resolve) => {
-      void one.socket().then((socket) => socket.once('drain', resolve));
-    });
-    await one.socket();
+    const one = clients.open('asker', room.asker, () => gateway(2));
+    const socket = await one.socket();
+    const draining = new Promise((resolve) => socket.once('drain', resolve));
     const { gone } = cluster.process('gateway-2');
     cluster.process('gateway-2').signal('SIGTERM');
     await draining;
@@ -157,31 +141,28 @@ interface RoomElement {
   });
 
   it('48: clocks an hour ahead and an hour behind change neither order nor ids', async () => {
-    const [ahead, behind] = ['gateway-0', 'gateway-1'];
-    await Promise.all([cluster.kill(ahead as string), cluster.kill(behind as string)]);
-    await cluster.restart(ahead as string, { CLOCK_SHIFT_MS: '3600000' });
-    await cluster.restart(behind as string, { CLOCK_SHIFT_MS: '-3600000' });
+    await Promise.all(['gateway-0', 'gateway-1'].map((name) => cluster.kill(name)));
+    await cluster.restart('gateway-0', { CLOCK_SHIFT_MS: '3600000' });
+    await cluster.restart('gateway-1', { CLOCK_SHIFT_MS: '-3600000' });
     const room = await cluster.openRoom();
     const { chatNo } = room;
-    const [author, asker] = [
-      client('author', room.author, () => gateway(0)),
-      client('asker', room.asker, () => gateway(1)),
-    ];
+    const author = clients.open('author', room.author, () => gateway(0));
+    const asker = clients.open('asker', room.asker, () => gateway(1));
     await Promise.all([author.enter(chatNo), asker.enter(chatNo)]);
     for (let i = 0; i < 10; i += 1) {
       const first = await author.send(chatNo);
       const second = await asker.send(chatNo);
       expect(second.seq).to.equal(first.seq + 1);
-      expect(second.sendTime, 'the clocks are wrong indeed').to.be.below(first.sendTime);
+      expect(second.sendTime, 'the clocks differ').to.be.below(first.sendTime);
     }
-    await checker.verify(room, gateway(2));
+    await clients.checker.verify(room, gateway(2));
     const { body } = await room.author.get<{ latestMessage: { context: string } }[]>('/chatroom');
     expect(body[0]?.latestMessage.context).to.equal('asker-10');
   });
 
-  it('tells a room list that ends with the latest, also when a gateway tells late what it read before', async () => {
-    // A gateway that was slow to read, or to send, told an older state behind the newer one of another;
-    // nothing came after it, so the list stayed wrong until the next message.
+  it('ends a room list with its latest state, also when a slow gateway publishes what it read before', async () => {
+    // The older state of a slow gateway arrived after the newer state of another one, and stayed until the next
+    // message.
     const { author, asker, chatNo } = await cluster.openRoom();
     const [slow, fast] = cluster.gateways as [string, string];
     const [sender, elsewhere, watcher] = await Promise.all([
@@ -189,26 +170,24 @@ interface RoomElement {
       connect(asker, {}, fast),
       connect(author, {}, fast),
     ]);
-    const send = (client: typeof sender, content: string) =>
-      client.ask('message:send', { chatNo, contentType: 'text', content });
-    const hears = (content: string) =>
+    const receives = (content: string) =>
       watcher.next<RoomElement>('room', (room) => room.latestMessage?.context === content);
-    await send(sender, 'before');
-    await hears('before');
-    const before = await told(slow);
+    const published = () => metric(slow, 'socket_broadcasts_total{event="room"}');
+    await sender.send(chatNo, 'before');
+    await receives('before');
+    const before = await published();
     database.holdAfter(
-      (asked) => asked.includes('find') && asked.includes('messages') && asked.includes('sort'),
+      (request) => request.includes('find') && request.includes('messages') && request.includes('sort'),
     );
-    await send(sender, 'first');
-    await eventually(() => expect(database.held, 'what the slow gateway reads').to.be.above(0));
-    await send(elsewhere, 'second');
-    await hears('second');
+    await sender.send(chatNo, 'first');
+    await eventually(() => expect(database.held, 'reads of the slow gateway').to.be.above(0));
+    await elsewhere.send(chatNo, 'second');
+    await receives('second');
     database.release();
-    await eventually(async () => expect(await told(slow)).to.be.above(before + 1));
-    // A push of the slow gateway that is heard proves that those before it have been.
-    await sender.ask('room:join', { chatNo });
-    const joined = watcher.ask('room:join', { chatNo });
-    await joined;
+    await eventually(async () => expect(await published()).to.be.above(before + 1));
+    // A later push of the slow gateway has arrived, and so have those before it.
+    await sender.join(chatNo);
+    await watcher.join(chatNo);
     sender.socket.emit('typing', { chatNo, typing: true });
     await watcher.next('typing');
     const { body } = await author.get<RoomElement[]>('/chatroom');
@@ -217,30 +196,73 @@ interface RoomElement {
     expect(body[0]?.latestMessage?.context).to.equal('second');
   });
 
-  itOutlivesFrozenPeers(() => cluster);
+  it('29: a killed and a frozen gateway delay no request and keep no member present; once resumed, the frozen one catches up before it serves', async () => {
+    const [ofFrozen, ofKilled] = [await cluster.openRoom(), await cluster.openRoom()];
+    const frozen = clients.open('frozen', ofFrozen.author, () => gateway(1));
+    await frozen.enter(ofFrozen.chatNo);
+    const killed = await connect(ofKilled.author, {}, gateway(2));
+    await killed.join(ofKilled.chatNo);
+    const ofFrozenWatcher = await connect(ofFrozen.asker, {}, gateway(0));
+    const ofKilledWatcher = await connect(ofKilled.asker, {}, gateway(0));
+    for (const [watcher, { chatNo, author, asker }] of [
+      [ofFrozenWatcher, ofFrozen],
+      [ofKilledWatcher, ofKilled],
+    ] as const) {
+      const { present } = await watcher.join<{ present: number[] }>(chatNo);
+      expect(present).to.have.members([author.no, asker.no]);
+    }
+    /** Waits until the last presence event of a member, as a client received them, is this. */
+    const becomes = (watcher: Client, memberNo: number, present: boolean) =>
+      eventually(() => {
+        const events = watcher.heard<{ memberNo: number; present: boolean }>('presence');
+        expect(events.filter((event) => event.memberNo === memberNo).at(-1)).to.include({ present });
+      }, PRESENCE_ENDS_MS);
 
-  /** How many `room` events a gateway has sent. */
-  async function told(base: string): Promise<number> {
-    const text = await (await fetch(`${base}/metrics`)).text();
-    return Number(/^socket_broadcasts_total\{event="room"\} (\d+)/m.exec(text)?.[1] ?? 0);
-  }
+    cluster.process('gateway-1').signal('SIGSTOP');
+    const start = Date.now();
+    const hasEnded = cluster.kill('gateway-2');
+    const sender = clients.open('sender', ofFrozen.asker, () => gateway(0));
+    // No request waits for the gateways that do not respond.
+    for (let i = 0; i < 10; i += 1) {
+      const asked = performance.now();
+      await sender.send(ofFrozen.chatNo);
+      expect((await ofFrozen.asker.get('/chatroom')).status).to.equal(200);
+      const left = await ofKilled.asker.post(`/chatroom/${ofKilled.chatNo}`, { email: 'nobody@example.org' });
+      expect(left.status).to.equal(404);
+      expect(performance.now() - asked).to.be.below(1_500);
+    }
+    await hasEnded;
+    await Promise.all([
+      becomes(ofFrozenWatcher, ofFrozen.author.no, false),
+      becomes(ofKilledWatcher, ofKilled.author.no, false),
+    ]);
+    process.stdout.write(`      presence ended after ${Date.now() - start} ms\n`);
+    // Unread, as the member is no longer present.
+    await sender.send(ofFrozen.chatNo);
+    const { body } = await ofFrozen.author.get<{ unReadCount: number }[]>('/chatroom');
+    expect(body[0]?.unReadCount).to.be.above(0);
 
-  /** @returns when the clients that lost their connection lost it */
+    cluster.process('gateway-1').signal('SIGCONT');
+    await clients.checker.verify(ofFrozen, gateway(0));
+    await becomes(ofFrozenWatcher, ofFrozen.author.no, true);
+    await cluster.restart('gateway-2');
+  });
+
+  /** @returns the times at which clients lost their connections */
   async function underLoad(rooms: number, disturb: () => Promise<void>): Promise<number[]> {
-    let turn = 0;
-    // To gateway-0 first, as long as it is there: else whichever.
-    load = await startLoad(cluster, checker, rooms, (number) => {
-      turn += 1;
-      return gateway(turn <= 2 * rooms ? number : turn);
+    let attempts = 0;
+    // First to the gateway of the client's number, gateway-0 included; after that to any.
+    const load = await clients.startLoad(cluster, rooms, (number) => {
+      attempts += 1;
+      return gateway(attempts <= 2 * rooms ? number : attempts);
     });
     await disturb();
-    const { clients } = load;
-    const lost = () => clients.flatMap((one) => one.losses);
+    const lost = () => load.clients.flatMap((one) => one.losses);
     await eventually(() => expect(lost()).to.not.be.empty);
     await eventually(() => expect(lost().filter(({ back }) => back === undefined)).to.be.empty);
     const losses = lost();
     const away = losses.map(({ at, back = at }) => back - at);
-    expect(Math.max(...away), 'back elsewhere').to.be.below(5_000);
+    expect(Math.max(...away), 'time until reconnected').to.be.below(5_000);
     await load.verify(gateway(1));
     return losses.map(({ at }) => at);
   }

@@ -9,7 +9,7 @@ import type { ClusterMember, ClusterRoom } from '../../support/cluster-members.j
 import { eventually } from '../../support/eventually.js';
 import { type Client, connect } from '../../support/sockets.js';
 
-/** Time, in ms, in which what pub/sub has lost reaches those who look connected. (contract, promise 5) */
+/** Time, in ms, within which connected clients get what pub/sub lost. (contract, promise 5) */
 const MADE_GOOD_MS = 10_000;
 
 interface ReadEvent {
@@ -18,9 +18,9 @@ interface ReadEvent {
   seq: number;
 }
 
-/** Comparison with the database, over a cluster of at least two gateways. */
+/** The comparison with the database, in a cluster of at least two gateways. */
 export function itMakesLostPushesGood(given: () => Cluster): void {
-  describe('pushes that got lost between processes', () => {
+  describe('pushes lost between processes', () => {
     let cluster: Cluster;
     let database: MongoClient;
 
@@ -32,10 +32,7 @@ export function itMakesLostPushesGood(given: () => Cluster): void {
 
     const gateway = (i: number) => cluster.gateways[i] as string;
 
-    const say = (client: Client, chatNo: number, content: string) =>
-      client.ask('message:send', { chatNo, contentType: 'text', content });
-
-    /** That the last state a member's connection was told is the one that a fresh look finds. */
+    /** The last state of the room that a client received becomes the one that REST answers. */
     async function expectFresh(
       client: Client,
       who: ClusterMember,
@@ -48,7 +45,7 @@ export function itMakesLostPushesGood(given: () => Cluster): void {
       }, MADE_GOOD_MS);
     }
 
-    /** That a connection was told, by the message or behind it, that another has read what it was shown. */
+    /** A client learns, with the message or after it, that another member has read it. */
     async function expectRead(client: Client, { no }: ClusterMember, seq: number): Promise<void> {
       await eventually(() => {
         const read = client.heard<ReadEvent>('message:read').filter(({ memberNo }) => memberNo === no);
@@ -63,23 +60,23 @@ export function itMakesLostPushesGood(given: () => Cluster): void {
       }, MADE_GOOD_MS);
     }
 
-    it('by a process that ended before it told: message, read position and room list reach everybody who joined', async () => {
+    it('of a process that ended before publishing: message, read position and room list reach everyone in the room', async () => {
       const room = await cluster.openRoom();
       const { author, asker, chatNo } = room;
       const [one, two] = await Promise.all([connect(author, {}, gateway(0)), connect(asker, {}, gateway(1))]);
       const device = await connect(asker, {}, gateway(1));
-      await Promise.all([one.ask('room:join', { chatNo }), two.ask('room:join', { chatNo })]);
-      await say(two, chatNo, 'one');
-      await say(one, chatNo, 'two');
+      await Promise.all([one.join(chatNo), two.join(chatNo)]);
+      await two.send(chatNo, 'one');
+      await one.send(chatNo, 'two');
       await Promise.all(
         [one, two].map((client) => client.next('message', ({ seq }: { seq: number }) => seq === 2)),
       );
       await two.ask('room:leave', { chatNo });
-      await say(one, chatNo, 'three');
-      await two.ask('room:join', { chatNo, after: 2 });
+      await one.send(chatNo, 'three');
+      await two.join(chatNo, 2);
       await expectFresh(device, asker, room);
 
-      // All that is left of it: its writes.
+      // The writes of a process that ended before it published them.
       const [rooms, messages] = [
         database.db('adoption').collection<RoomRecord>('rooms'),
         database.db('adoption').collection<MessageRecord>('messages'),
@@ -106,15 +103,15 @@ export function itMakesLostPushesGood(given: () => Cluster): void {
       ]);
     });
 
-    it('of a read position alone: the sender sees it, and the reader’s other devices count anew', async () => {
+    it('of a read position: the sender sees it, and the reader’s other devices get the new unread count', async () => {
       const room = await cluster.openRoom();
       const { author, asker, chatNo } = room;
       const [sender, device] = await Promise.all([
         connect(asker, {}, gateway(1)),
         connect(author, {}, gateway(1)),
       ]);
-      await sender.ask('room:join', { chatNo });
-      await say(sender, chatNo, 'one');
+      await sender.join(chatNo);
+      await sender.send(chatNo, 'one');
       await device.next<RoomView>('room', ({ unReadCount }) => unReadCount === 1);
       await database
         .db('adoption')
@@ -123,7 +120,7 @@ export function itMakesLostPushesGood(given: () => Cluster): void {
       await Promise.all([expectRead(sender, author, 1), expectFresh(device, author, room)]);
     });
 
-    it('while Redis was away: also those who have not joined see the rooms as they are', async () => {
+    it('while Redis was down: also clients outside the room get its latest state', async () => {
       const [joined, written, read] = await Promise.all([
         cluster.openRoom(),
         cluster.openRoom(),
@@ -135,19 +132,19 @@ export function itMakesLostPushesGood(given: () => Cluster): void {
         connect(joined.asker, {}, gateway(1)),
         connect(joined.asker, {}, gateway(0)),
       ]);
-      await author.ask('room:join', { chatNo });
+      await author.join(chatNo);
       const elsewhere = await Promise.all([
         connect(written.author, {}, gateway(1)),
         connect(read.author, {}, gateway(1)),
       ]);
       const readers = await connect(read.asker, {}, gateway(0));
-      await say(readers, read.chatNo, 'unread');
+      await readers.send(read.chatNo, 'unread');
       await elsewhere[1].next<RoomView>('room', ({ unReadCount }) => unReadCount === 1);
-      await say(author, chatNo, 'before');
+      await author.send(chatNo, 'before');
       await asker.next<RoomView>('room', ({ unReadCount }) => unReadCount === 1);
 
       await cluster.redis.kill();
-      // The reader's other devices, and the author on the other gateway, hear nothing of these.
+      // Neither the reader's other devices nor the author on the other gateway receive these.
       expect(await asker.ask('message:read', { chatNo, seq: 1 })).to.include({ status: 200 });
       await read.author.get(`/chatroom/${read.chatNo}`);
       const pushed = { id: null, chatNo: written.chatNo, contentType: 'text', content: 'pushed' };
@@ -162,11 +159,11 @@ export function itMakesLostPushesGood(given: () => Cluster): void {
       ]);
     });
 
-    it('of who is present: a subscriber that was cut off tells what it has not heard', async () => {
+    it('of presence: a subscriber that was disconnected publishes the change that it missed', async () => {
       const { author, asker, chatNo } = await cluster.openRoom();
       const [one, two] = await Promise.all([connect(author, {}, gateway(0)), connect(asker, {}, gateway(1))]);
-      await one.ask('room:join', { chatNo });
-      await two.ask('room:join', { chatNo });
+      await one.join(chatNo);
+      await two.join(chatNo);
       await one.next<{ memberNo: number }>('presence', ({ memberNo }) => memberNo === asker.no);
       const commands = new Redis(cluster.redis.port);
       await commands.call('CLIENT', 'KILL', 'TYPE', 'pubsub');

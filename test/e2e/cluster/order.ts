@@ -3,11 +3,13 @@ import { Redis } from 'ioredis';
 import { redisChannels } from '../../../domain/kernel/redis-keys.js';
 import type { Cluster } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
+import { metric } from '../../support/rest.js';
 import { connect } from '../../support/sockets.js';
-import { type ChatClient, createChatClient } from './chat-client.js';
-import { type Checker, createChecker, type Message } from './checker.js';
+import type { ChatClient } from './chat-client.js';
+import type { Message } from './checker.js';
+import { useChatClients } from './load.js';
 
-/** All that the gateways publish to each other, to be published again. */
+/** Records what the gateways publish to each other, so that a test can publish it again. */
 async function listenTo(url: string) {
   const subscriber = new Redis(url);
   const publisher = new Redis(url);
@@ -26,45 +28,36 @@ async function listenTo(url: string) {
   };
 }
 
-/** Messages each of two members sends in the race for numbers; the list of faults has 1,000, by setting. */
+/** Messages that each of two members sends in the race for numbers. */
 const EACH = Number(process.env.RACE_EACH ?? 500);
 
-/** Order, repeats and read state, over a cluster of at least two http processes and two gateways. */
+/** Order, repeats and read state in a cluster of at least two http processes and two gateways. */
 export function itKeepsOrder(given: () => Cluster): void {
   describe('order, repeats and read state', () => {
     let cluster: Cluster;
-    let checker: Checker;
-    let clients: ChatClient[] = [];
+    const clients = useChatClients();
     let published: Awaited<ReturnType<typeof listenTo>> | undefined;
 
     before(() => {
       cluster = given();
     });
-    beforeEach(() => {
-      checker = createChecker();
-    });
     afterEach(async () => {
-      for (const client of clients.splice(0)) client.close();
-      clients = [];
       await published?.close();
       published = undefined;
     });
 
     const gateway = (i: number) => cluster.gateways[i] as string;
 
-    function client(name: string, who: ChatClient['who'], on: number): ChatClient {
-      const made = createChatClient(name, who, () => gateway(on), checker);
-      clients.push(made);
-      return made;
-    }
+    const client = (name: string, who: ChatClient['who'], on: number) =>
+      clients.open(name, who, () => gateway(on));
 
-    it('14: stores one message of a client key sent in parallel on two gateways, and again after a restart', async () => {
+    it('14: stores one message for a client key sent in parallel on two gateways, and again after a restart', async () => {
       const room = await cluster.openRoom();
       const { chatNo, asker } = room;
       const watcher = await client('author', room.author, 1).enter(chatNo);
       const [one, two] = await Promise.all([connect(asker, {}, gateway(0)), connect(asker, {}, gateway(1))]);
       const request = { chatNo, contentType: 'text', content: 'once', clientId: 'k' };
-      checker.asked(chatNo, 'once');
+      clients.checker.asked(chatNo, 'once');
       const answers = await Promise.all(
         [one, two, one, two, one].map((c) => c.ask<{ message: Message }>('message:send', request)),
       );
@@ -74,20 +67,20 @@ export function itKeepsOrder(given: () => Cluster): void {
       answers.push(await again.ask<{ message: Message }>('message:send', request));
       for (const { status, message } of answers) {
         expect(status).to.equal(200);
-        checker.acked('once', message);
+        clients.checker.acked('once', message);
       }
-      await checker.verify(room, gateway(0));
+      await clients.checker.verify(room, gateway(0));
       expect(watcher.messages).to.have.length(1);
     });
 
-    it(`17: numbers ${EACH} messages each of two members on two gateways without a hole, in one order for both`, async () => {
+    it(`17: numbers ${EACH} messages of each of two members on two gateways without gaps, in one order for both`, async () => {
       const room = await cluster.openRoom();
       const [author, asker] = [client('author', room.author, 0), client('asker', room.asker, 1)];
       await Promise.all([author.enter(room.chatNo), asker.enter(room.chatNo)]);
       const start = performance.now();
       await Promise.all(
         [author, asker].map(async (one) => {
-          // Twenty at a time, as people never would.
+          // Twenty at a time: more than people would send.
           let left = EACH;
           await Promise.all(
             Array.from({ length: 20 }, async () => {
@@ -100,23 +93,19 @@ export function itKeepsOrder(given: () => Cluster): void {
         }),
       );
       process.stdout.write(`      ${2 * EACH} messages in ${Math.round(performance.now() - start)} ms\n`);
-      const truth = await checker.verify(room, gateway(0));
+      const truth = await clients.checker.verify(room, gateway(0));
       expect(truth).to.have.length(2 * EACH);
     });
 
-    it('18: answers broadcasts posted back by several receivers, to either process, with the one stored message', async () => {
+    it('18: answers a broadcast that several receivers post back, to either http process, with the stored message', async () => {
       const room = await cluster.openRoom();
       const { author, asker, chatNo } = room;
       const listener = await connect(author, {}, gateway(1));
-      await listener.ask('room:join', { chatNo });
+      await listener.join(chatNo);
       const sender = await connect(asker, {}, gateway(0));
-      checker.asked(chatNo, 'to be echoed');
-      const { message } = await sender.ask<{ message: Message }>('message:send', {
-        chatNo,
-        contentType: 'text',
-        content: 'to be echoed',
-      });
-      checker.acked('to be echoed', message);
+      clients.checker.asked(chatNo, 'to be echoed');
+      const { message } = await sender.send<{ message: Message }>(chatNo, 'to be echoed');
+      clients.checker.acked('to be echoed', message);
       const broadcast = await listener.next<Message & { senderEmail: string }>('message');
       const forms = [
         broadcast,
@@ -139,12 +128,12 @@ export function itKeepsOrder(given: () => Cluster): void {
       }
       const forged = await author.post('/chatroom/notification', { ...broadcast, chatNo: 999_999 });
       expect(forged.status).to.equal(404);
-      await checker.verify(room, gateway(0));
+      await clients.checker.verify(room, gateway(0));
       const { body: told } = await author.get<unknown[]>('/notification/all');
-      expect(told, 'they were present: nothing to notify').to.deep.equal([]);
+      expect(told, 'both were present: no notification').to.deep.equal([]);
     });
 
-    it('19: moves the read position forward only, from whichever device and gateway', async () => {
+    it('19: moves a read position only forward, whichever device and gateway it comes from', async () => {
       const room = await cluster.openRoom();
       const { author, asker, chatNo } = room;
       const sender = client('asker', asker, 0);
@@ -165,12 +154,12 @@ export function itKeepsOrder(given: () => Cluster): void {
         phone.ask('message:read', { chatNo, seq: 5 }),
         laptop.ask('message:read', { chatNo, seq: 1 }),
       ]);
-      await checker.verify(room, gateway(1), { [author.no]: 7 });
+      await clients.checker.verify(room, gateway(1), { [author.no]: 7 });
       const unread = async () => {
         const { body } = await asker.get<{ chatList: { readCount: number }[] }>(`/chatroom/${chatNo}`);
         return body.chatList.filter(({ readCount }) => readCount > 0).length;
       };
-      // The check above has joined as the author, which reads everything.
+      // The check above joined as the author, which reads everything.
       expect(await unread()).to.equal(0);
       await laptop.ask('message:read', { chatNo, seq: 999 });
       await phone.ask('message:read', { chatNo, seq: 2 });
@@ -180,7 +169,7 @@ export function itKeepsOrder(given: () => Cluster): void {
       expect(senderView.faults).to.deep.equal([]);
     });
 
-    it('20: tells both devices the same unread counts after reading elsewhere', async () => {
+    it('20: gives both devices the same unread counts after one has read', async () => {
       const rooms = [await cluster.openRoom(), await cluster.openRoom()];
       const [first, second] = rooms as [(typeof rooms)[0], (typeof rooms)[0]];
       const sender = client('asker', first.asker, 0);
@@ -196,7 +185,7 @@ export function itKeepsOrder(given: () => Cluster): void {
       const laptop = client('laptop', first.author, 1);
       await (await laptop.socket()).emitWithAck('message:read', { chatNo: first.chatNo, seq: 3 });
       for (const base of cluster.http) expect(await counts(base)).to.deep.equal([[first.chatNo, 2]]);
-      // What `room` events told both devices is what a fresh look tells.
+      // The `room` events of both devices lead to what REST answers.
       await eventually(async () => {
         const { body } = await first.author.get<object[]>('/chatroom');
         for (const device of [phone, laptop]) expect([...device.list.values()]).to.deep.equal(body);
@@ -204,28 +193,22 @@ export function itKeepsOrder(given: () => Cluster): void {
       expect(second.chatNo).to.not.equal(first.chatNo);
     });
 
-    it('12: closes a client that stops reading, keeps its memory, and gives it everything when it is back', async () => {
+    it('12: closes a client that stops reading, with flat memory, and delivers every message once it has reconnected', async () => {
       const room = await cluster.openRoom();
       const { chatNo } = room;
       const reader = client('author', room.author, 1);
       await reader.enter(chatNo);
       const sender = client('asker', room.asker, 0);
-      const memory = async () => {
-        const text = await (await fetch(`${gateway(1)}/metrics`)).text();
-        return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]) / 2 ** 20;
-      };
+      const memory = async () => (await metric(gateway(1), 'process_resident_memory_bytes')) / 2 ** 20;
       const before = await memory();
       const { engine } = (await reader.socket()).io;
       const line = (engine.transport as unknown as { ws: { _socket: { pause(): void; resume(): void } } }).ws
         ._socket;
       line.pause();
-      // The system's buffers hold some megabytes before the service notices.
+      // The system buffers some megabytes before the service notices.
       const text = '가'.repeat(4_900);
       let sent = 0;
-      const closed = async () => {
-        const metrics = await (await fetch(`${gateway(1)}/metrics`)).text();
-        return !/^sockets(?:_open|_connected)?(?:\{[^}]*\})? [1-9]/m.test(metrics);
-      };
+      const closed = async () => (await metric(gateway(1), 'sockets_open')) === 0;
       while (!(await closed()) && sent < 1_500) {
         await Promise.all(
           Array.from({ length: 50 }, () => {
@@ -239,16 +222,15 @@ export function itKeepsOrder(given: () => Cluster): void {
       );
       expect(await closed()).to.equal(true);
       line.resume();
-      await checker.verify(room, gateway(0));
+      await clients.checker.verify(room, gateway(0));
       expect(reader.losses).to.have.length(1);
     });
 
-    it('drops a change of presence that arrives behind a later one, from whichever gateway', async () => {
-      // The end of presence of a phone on one gateway came after the beginning on another one: a member who
-      // was there was shown as gone.
+    it('drops a presence change that arrives after a later one, from whichever gateway', async () => {
+      // A leave on one gateway arrived after a join on another one: a present member was shown as absent.
       const { author, asker, chatNo } = await cluster.openRoom();
       const watcher = await connect(asker, {}, gateway(1));
-      await watcher.ask('room:join', { chatNo });
+      await watcher.join(chatNo);
       const told: unknown[][] = [];
       watcher.socket.on('presence', (...event) => {
         if (event[0].memberNo === author.no) told.push(event);
@@ -256,26 +238,26 @@ export function itKeepsOrder(given: () => Cluster): void {
       const change = (present: boolean) => [{ chatNo, memberNo: author.no, present }];
       const [phone, laptop] = [await connect(author, {}, gateway(0)), await connect(author, {}, gateway(1))];
       published = await listenTo(cluster.redis.url);
-      await phone.ask('room:join', { chatNo });
+      await phone.join(chatNo);
       await phone.ask('room:leave', { chatNo });
       await eventually(() => expect(told).to.deep.equal([change(true), change(false)]));
       const late = published.messages.filter(({ text }) => /presence.*chatNo/s.test(text)).at(-1);
-      await laptop.ask('room:join', { chatNo });
+      await laptop.join(chatNo);
       await published.repeat(late);
-      // What another process publishes behind it has arrived behind it.
-      await phone.ask('message:send', { chatNo, contentType: 'text', content: 'behind it' });
+      // A message published after it arrives after it.
+      await phone.send(chatNo, 'after it');
       await watcher.next('message');
       await laptop.ask('room:leave', { chatNo });
-      await watcher.ask('room:join', { chatNo });
+      await watcher.join(chatNo);
       expect(told).to.deep.equal([true, false, true, false].map(change));
     });
 
-    it('takes a member out of a room on every gateway by one call over http', async () => {
+    it('removes the devices of a member from a room on every gateway by one REST call', async () => {
       const { author, asker, chatNo } = await cluster.openRoom();
       const watcher = await connect(asker, {}, gateway(0));
-      await watcher.ask('room:join', { chatNo });
+      await watcher.join(chatNo);
       const devices = await Promise.all([connect(author, {}, gateway(0)), connect(author, {}, gateway(1))]);
-      for (const device of devices) await device.ask('room:join', { chatNo });
+      for (const device of devices) await device.join(chatNo);
       const gone = watcher.next<{ memberNo: number; present: boolean }>(
         'presence',
         (event) => event.memberNo === author.no && !event.present,
@@ -283,18 +265,18 @@ export function itKeepsOrder(given: () => Cluster): void {
       const answer = await author.post(`/chatroom/${chatNo}`, { email: author.email });
       expect(answer).to.deep.include({ status: 200, body: { status: 200 } });
       await gone;
-      // Nobody of theirs is in the room any more, so a message is unread and heard by none of them.
+      // None of the devices is in the room any more: messages are unread, and none of them receives one.
       await eventually(async () => {
         const before = await author.get<{ unReadCount: number }[]>('/chatroom');
-        await watcher.ask('message:send', { chatNo, contentType: 'text', content: 'still there?' });
+        await watcher.send(chatNo, 'still there?');
         const { body } = await author.get<{ unReadCount: number }[]>('/chatroom');
         expect(body[0]?.unReadCount).to.equal((before.body[0]?.unReadCount ?? 0) + 1);
       });
       const heard = devices.map((device) => device.heard('message').length);
-      await watcher.ask('message:send', { chatNo, contentType: 'text', content: 'and now?' });
+      await watcher.send(chatNo, 'and now?');
       await watcher.next('message', (message: Message) => message.content === 'and now?');
       expect(devices.map((device) => device.heard('message').length)).to.deep.equal(heard);
-      expect(await watcher.ask('room:join', { chatNo })).to.deep.include({ present: [asker.no] });
+      expect(await watcher.join(chatNo)).to.deep.include({ present: [asker.no] });
     });
   });
 }

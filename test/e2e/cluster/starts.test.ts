@@ -5,9 +5,9 @@ import { runScript } from '../../scripts/script-runs.js';
 const MONGODB_URI = 'mongodb://127.0.0.1:1/adoption';
 const REDIS_URL = 'redis://127.0.0.1:1';
 
-describe('one process of several that cannot start', () => {
+describe('one process of several without its settings', () => {
   for (const path of ['gateway/main.js', 'http/main.js']) {
-    it(`${path} says in one line that it needs Redis, or the shared database`, async () => {
+    it(`${path} exits with status 1 and one line for each of Redis and the database that is not set`, async () => {
       const start = async (settings: Record<string, string>) => {
         const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
         const { status, stderr } = await runScript(path, [], { DATA_DIR: tmpdir(), ...ports, ...settings });

@@ -6,7 +6,7 @@ import type { ClusterMember } from '../../support/cluster-members.js';
 import { connect } from '../../support/sockets.js';
 import { type EventStream, openStream } from '../../support/streams.js';
 
-/** Event streams, over a cluster of at least two http processes. */
+/** Event streams in a cluster of at least two http processes. */
 export function itFeedsStreams(given: () => Cluster): void {
   describe('event streams of several processes', () => {
     let cluster: Cluster;
@@ -38,11 +38,11 @@ export function itFeedsStreams(given: () => Cluster): void {
 
     const shows = (content: string) => (event: { data: string }) => event.data.includes(`"${content}"`);
 
-    /** Numbers of the events after the first, which greets. */
+    /** Numbers of the events after the greeting. */
     const numbers = (stream: EventStream) =>
       stream.events.slice(1).map(({ id }) => Number(id?.split('_')[1]));
 
-    it('brings what one process writes to the stream on the other at once, and to sockets', async () => {
+    it('delivers what one process writes to streams on the other one and to sockets at once', async () => {
       const [here, there] = [
         await openStream(author, { base: base(0) }),
         await openStream(author, { base: base(1) }),
@@ -54,7 +54,7 @@ export function itFeedsStreams(given: () => Cluster): void {
         const context = await comment(i % 2);
         await Promise.all([here.next(shows(context)), there.next(shows(context))]);
         await socket.next('notification', ({ content }: { content: string }) => content === context);
-        expect(performance.now() - start, 'at once, not by the comparison').to.be.below(3_000);
+        expect(performance.now() - start, 'at once, not by the next poll').to.be.below(3_000);
       }
       const [mine, theirs] = [numbers(here), numbers(there)];
       expect(mine).to.deep.equal(mine.map((_, i) => (mine[0] as number) + i));
@@ -62,7 +62,7 @@ export function itFeedsStreams(given: () => Cluster): void {
       expect(socket.heard('notification')).to.have.length(10);
     });
 
-    it('replays after Last-Event-ID from another process, exactly the rest', async () => {
+    it('replays exactly the rest after a Last-Event-ID of another process', async () => {
       const first = await openStream(author, { base: base(0) });
       await first.next();
       const seen = await first.next(shows(await comment(0)));
@@ -91,7 +91,7 @@ export function itFeedsStreams(given: () => Cluster): void {
       await stream.next(shows(lost));
       await socket.next('notification', ({ content }: { content: string }) => content === lost);
       const took = Date.now() - start;
-      process.stdout.write(`      found by the comparison after ${took} ms\n`);
+      process.stdout.write(`      found by the poll after ${took} ms\n`);
       // 10 s are promised; two more for a busy machine.
       expect(took).to.be.below(12_000);
       await admin.acl('SETUSER', 'default', 'allchannels');
@@ -105,7 +105,7 @@ export function itFeedsStreams(given: () => Cluster): void {
       ).to.have.length(1);
     });
 
-    it('ends the streams of a process that is told to stop; their clients go on elsewhere with nothing missing', async () => {
+    it('ends the streams of a process that stops; their clients continue on another one and miss nothing', async () => {
       const stream = await openStream(author, { base: base(1) });
       await stream.next();
       const before = await stream.next(shows(await comment(0)));

@@ -6,12 +6,11 @@ import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';
-import { openStream } from '../../support/streams.js';
+import { followStream, openStream } from '../../support/streams.js';
 import { createChecker } from '../cluster/checker.js';
 import { startLoad } from '../cluster/load.js';
 import { type Pm2Cluster, preparePm2Cluster } from './pm2-cluster.js';
 import { startRequests } from './request-load.js';
-import { followStream } from './stream-client.js';
 
 /** Rooms in which two members each write while everything is replaced. */
 const ROOMS = 12;
@@ -50,7 +49,7 @@ describe('npm run cluster', function () {
     const { status, output } = await cluster.run(undefined, { REDIS_URL: '' });
     expect(output).to.match(/^REDIS_URL: .+\n$/);
     expect(status).to.equal(1);
-    expect(await cluster.pids()).to.deep.equal([]);
+    expect(cluster.pids()).to.deep.equal([]);
   });
 
   it('refuses a Redis that does not answer and a port that is taken', async () => {
@@ -108,12 +107,8 @@ describe('npm run cluster', function () {
     const stream = await openStream(room.author, { base: cluster.http });
     await stream.next();
     const asker = await connect(room.asker, {}, cluster.gateway);
-    await asker.ask('room:join', { chatNo: room.chatNo, after: 0 });
-    const sent = await asker.ask('message:send', {
-      chatNo: room.chatNo,
-      contentType: 'text',
-      content: 'is Bori well?',
-    });
+    await asker.join(room.chatNo, 0);
+    const sent = await asker.send(room.chatNo, 'is Bori well?');
     expect(sent.status).to.equal(200);
     const told = await stream.next(({ data }) => data.includes('"chat'));
     expect(JSON.parse(told.data).url).to.equal(`/chat/${room.chatNo}?adoptId=${room.saleNo}`);
@@ -121,8 +116,8 @@ describe('npm run cluster', function () {
     const devices = await Promise.all(
       Array.from({ length: 8 }, () => connect(room.author, {}, cluster.gateway)),
     );
-    for (const device of devices) await device.ask('room:join', { chatNo: room.chatNo, after: 1 });
-    await asker.ask('message:send', { chatNo: room.chatNo, contentType: 'text', content: 'and who is it?' });
+    for (const device of devices) await device.join(room.chatNo, 1);
+    await asker.send(room.chatNo, 'and who is it?');
     for (const device of devices)
       await device.next<{ content: string }>('message', ({ content }) => content === 'and who is it?');
   });
@@ -158,7 +153,7 @@ describe('npm run cluster', function () {
       return { path: '/community/list/recent' };
     });
 
-    const before = await cluster.pids();
+    const before = cluster.pids();
     const began = performance.now();
     const reload = await cluster.run('reload');
     const seconds = (performance.now() - began) / 1_000;
@@ -167,7 +162,7 @@ describe('npm run cluster', function () {
 
     expect(reload.output, reload.output).to.match(/^( +ready +(http|gateway) \d+ .*\n){5}/);
     expect(reload.status).to.equal(0);
-    const kept = (await cluster.pids()).filter((pid) => before.includes(pid));
+    const kept = cluster.pids().filter((pid) => before.includes(pid));
     expect(kept, 'only pm2 and the database go on').to.have.length(2);
     expect(requests.failures).to.deep.equal([]);
     expect(requests.reused).to.be.greaterThan(requests.answered / 2);
@@ -188,13 +183,13 @@ describe('npm run cluster', function () {
   });
 
   it('does not begin a reload with a configuration that cannot start', async () => {
-    const before = await cluster.pids();
+    const before = cluster.pids();
     const { status, output } = await cluster.run('reload', { JWT_SECRET: 'short' });
     expect(output).to.equal('JWT_SECRET: must be at least 32 bytes\n');
     expect(status).to.equal(1);
     const moved = await cluster.run('reload', { HTTP_PORT: '1' });
     expect(moved.output).to.match(/^HTTP_PORT: .+ stop it and start it again\n$/);
-    expect(await cluster.pids()).to.deep.equal(before);
+    expect(cluster.pids()).to.deep.equal(before);
   });
 
   it('ends a reload at the first process that does not get ready; the others serve on', async () => {
@@ -228,7 +223,7 @@ describe('npm run cluster', function () {
     const { status, output } = await cluster.run('stop');
     expect(output).to.equal('Stopped.\n');
     expect(status).to.equal(0);
-    await eventually(async () => expect(await cluster.pids()).to.deep.equal([]));
+    await eventually(() => expect(cluster.pids()).to.deep.equal([]));
     expect(await accepts(cluster.http)).to.equal(false);
     expect(await accepts(cluster.gateway)).to.equal(false);
     expect((await cluster.run('status')).status).to.equal(3);

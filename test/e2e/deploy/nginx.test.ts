@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/redis.js';
+import { freePort } from '../../support/free-port.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { connect, refusal } from '../../support/sockets.js';
 import { hasNginx, startProxy, type TlsProxy } from './nginx.js';
@@ -108,9 +108,9 @@ describe('the nginx configuration of deploy/', () => {
 
   it('carries sockets', async () => {
     const client = await connect({ token: asker }, { ca: proxy.certificate }, proxy.base);
-    const joined = await client.ask('room:join', { chatNo, after: 0 });
+    const joined = await client.join(chatNo, 0);
     expect(joined.status).to.equal(200);
-    const sent = await client.ask('message:send', { chatNo, contentType: 'text', content: 'over TLS' });
+    const sent = await client.send(chatNo, 'over TLS');
     expect(sent.status).to.equal(200);
     await client.next<{ content: string }>('message', ({ content }) => content === 'over TLS');
     const refused = await refusal({ auth: { token: 'nonsense' }, ca: proxy.certificate }, proxy.base);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../../../domain/platform/project-root.js';
 import { endWithTests } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/redis.js';
+import { freePort } from '../../support/free-port.js';
 
 /** Debian keeps it where only root's PATH looks. */
 const PATH = `${process.env.PATH}:/usr/sbin`;

@@ -1,27 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { compiled } from '../../support/child-process.js';
-import { type ClusterMembers, createClusterMembers } from '../../support/cluster-members.js';
-import { freePort, startRedis } from '../../support/redis.js';
+import { type ProgramRun, runProgram } from '../../support/child-process.js';
+import { type ClusterMembers, createClusterMembers, importMembers } from '../../support/cluster-members.js';
+import { freePort } from '../../support/free-port.js';
+import { startRedis } from '../../support/redis.js';
 
 /** What signs the tokens of the cluster's members. */
 const SECRET = 'a secret of the pm2 cluster, long enough for HS256';
 
-/** Members that are imported, and adoption posts by each of them. */
-const MEMBERS = 80;
-const POSTS_EACH = 1;
-
-/** How long, in ms, a command may take before it is killed and its test fails. */
-const COMMAND_MS = 180_000;
-
-export interface CommandRun {
-  status: number | null;
-  output: string;
-}
+const POPULATION = { members: 80, postsEach: 1 };
 
 /** What `npm run cluster` starts, with a Redis, a folder and ports of its own. */
 export interface Pm2Cluster extends ClusterMembers {
@@ -29,45 +17,22 @@ export interface Pm2Cluster extends ClusterMembers {
   gateway: string;
   folder: string;
   /** `npm run cluster`, or with an action `npm run cluster -- ACTION`. */
-  run(action?: string, env?: Record<string, string>): Promise<CommandRun>;
+  run(action?: string, env?: Record<string, string>): Promise<ProgramRun>;
   /** `npm start` on the cluster's data, with ports of its own. */
-  start(): Promise<CommandRun>;
+  start(): Promise<ProgramRun>;
   /** `npm run import` of members with a post each. */
   importMembers(): Promise<void>;
   /** Pids of the processes that work in this cluster's folder, pm2's daemon among them. */
-  pids(): Promise<number[]>;
+  pids(): number[];
   /** Ends everything, however it stands, and removes the folder. */
   destroy(): Promise<void>;
 }
 
-async function runScript(
-  script: string,
-  args: string[],
-  folder: string,
-  env: Record<string, string>,
-): Promise<CommandRun> {
-  const child = spawn(process.execPath, [fileURLToPath(compiled(`scripts/${script}.js`)), ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: COMMAND_MS,
-    killSignal: 'SIGKILL',
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  // Not `close`: a daemon it has left behind may hold its output.
-  const [status] = await once(child, 'exit');
-  return { status, output };
-}
-
 /** Processes whose environment names this folder's pm2. Its daemon is one of them. */
-async function pidsOf(folder: string): Promise<number[]> {
-  const { readdir } = await import('node:fs/promises');
-  const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+function pidsOf(folder: string): number[] {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
   return all.filter((pid) => {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -95,36 +60,23 @@ export async function preparePm2Cluster(settings: Record<string, string> = {}): 
     ...settings,
   };
   const http = `http://127.0.0.1:${env.HTTP_PORT}`;
+  const run = (script: string, args: string[], more: Record<string, string>) =>
+    runProgram({ path: `scripts/${script}.js`, args, folder, env: { HOME: folder, ...env, ...more } });
 
   return {
-    ...createClusterMembers([http], SECRET, MEMBERS, POSTS_EACH),
+    ...createClusterMembers([http], SECRET, POPULATION),
     http,
     gateway: `http://127.0.0.1:${env.GATEWAY_PORT}`,
     folder,
-    run: (action, more = {}) => runScript('cluster', action ? [action] : [], folder, { ...env, ...more }),
+    run: (action, more = {}) => run('cluster', action ? [action] : [], more),
+    start: () => run('start', [], { REDIS_URL: '', HTTP_PORT: '0', GATEWAY_PORT: '0' }),
 
-    start: () => runScript('start', [], folder, { ...env, REDIS_URL: '', HTTP_PORT: '0', GATEWAY_PORT: '0' }),
-
-    async importMembers() {
-      const place = { latitude: 37.5, longitude: 127, thumbnail: '/bori.jpg' };
-      const rows = Array.from({ length: MEMBERS }, (_, i) => {
-        const email = `member-${i + 1}@example.org`;
-        const post = { title: `Post ${i + 1}`, name: 'Bori', age: '2', kind: 'dog', ...place };
-        return [
-          { record: 'member', email, nickname: `member ${i + 1}` },
-          { record: 'adoption', id: i + 1, author: email, ...post },
-        ];
-      }).flat();
-      const file = join(folder, 'members.json');
-      writeFileSync(file, JSON.stringify(rows));
-      const { status, output } = await runScript('import', [file], folder, env);
-      if (status !== 0) throw new Error(`the import failed: ${output}`);
-    },
+    importMembers: () => importMembers(folder, env, POPULATION),
 
     pids: () => pidsOf(folder),
 
     async destroy() {
-      for (const pid of await pidsOf(folder)) {
+      for (const pid of pidsOf(folder)) {
         try {
           process.kill(pid, 'SIGKILL');
         } catch (error) {

@@ -1,35 +1,36 @@
 import { expect } from 'chai';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
 import { eventually } from '../../support/eventually.js';
+import { commandIn, replyTo } from '../../support/mongo-wire.js';
+import { isReady, type RestClient } from '../../support/rest.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { type Client, connect } from '../../support/sockets.js';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { startTcpProxy, type Tap, type TcpProxy } from '../../support/tcp-proxy.js';
 
-/** Longest time, in ms, a request may take while the database is away: 3 s (platform/mongo/connection.ts), and some for a busy machine. */
+/** Longest time, in ms, of a request without a database: 3 s (platform/mongo/connection.ts), and some for a busy machine. */
 const IN_TIME_MS = 8_000;
 
-describe('a database that is away', () => {
+describe('a database that does not answer', () => {
   let database: EmbeddedMongo;
   let proxy: TcpProxy;
   let service: ServiceProcess;
   let token: string;
+  let asker: RestClient;
   let chatNo: number;
+  /** Whether writes fail as at a primary that steps down, and how many have failed. */
+  let isSteppingDown = false;
+  let failedWrites = 0;
 
   before(async () => {
     database = await startEmbeddedMongo({ storage: 'memory' });
-    proxy = await startTcpProxy(() => database.port);
+    proxy = await startTcpProxy(() => database.port, failWrites);
     service = await startServiceProcess({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/adoption` });
     token = await service.token('asker@example.org');
-    const opened = await service.call(
-      'POST',
-      '/chatroom',
-      { saleNo: service.saleNo, createMember: service.authorNo },
-      { Authorization: token },
-    );
+    asker = service.as(token);
+    const room = { saleNo: service.saleNo, createMember: service.authorNo };
+    const opened = await asker.post('/chatroom', room);
     expect(opened.status, opened.text).to.equal(200);
-    const rooms = await service.call<{ chatNo: number }[]>('GET', '/chatroom', undefined, {
-      Authorization: token,
-    });
+    const rooms = await asker.get<{ chatNo: number }[]>('/chatroom');
     chatNo = rooms.body[0]?.chatNo as number;
   });
 
@@ -39,10 +40,35 @@ describe('a database that is away', () => {
     await database.close();
   });
 
-  /** Every kind of call, all at once: each is 503 in time, and says so in the one form. */
+  /** Fails each write of a primary that steps down: in turn it is not executed, or executed without being confirmed. */
+  function failWrites(client: { write(bytes: Buffer): void }): Tap {
+    let unconfirmed: Buffer | undefined;
+    return {
+      request(message, pass) {
+        const command = commandIn(message);
+        if (!isSteppingDown || !(command.insert ?? command.update ?? command.findAndModify))
+          return pass(message);
+        failedWrites += 1;
+        if (failedWrites % 2 === 1) {
+          const refusal = { ok: 0, code: 10_107, codeName: 'NotWritablePrimary', errmsg: 'not primary' };
+          client.write(replyTo(message, refusal));
+          return;
+        }
+        const code = { code: 11_602, codeName: 'InterruptedDueToReplStateChange', errmsg: 'interrupted' };
+        unconfirmed = replyTo(message, { ok: 0, ...code });
+        pass(message);
+      },
+      answer(message, pass) {
+        pass(unconfirmed ?? message);
+        unconfirmed = undefined;
+      },
+    };
+  }
+
+  /** Every kind of call, all at once: each answers 503 in time, with the documented error body. */
   async function expectUnavailable(): Promise<void> {
     const before = Date.now();
-    const calls: [string, string, unknown?][] = [
+    const calls: [method: string, path: string, json?: unknown][] = [
       ['GET', '/community/list/recent'],
       ['GET', '/community/article/1'],
       ['GET', '/chatroom'],
@@ -57,7 +83,7 @@ describe('a database that is away', () => {
     ];
     await Promise.all(
       calls.map(async ([method, path, json]) => {
-        const answer = await service.call<{ errors: string[] }>(method, path, json, { Authorization: token });
+        const answer = await asker.call<{ errors: string[] }>(path, { method, json });
         const took = Date.now() - before;
         expect(answer.status, `${method} ${path} after ${took} ms: ${answer.text}`).to.equal(503);
         expect(Number(answer.headers.get('retry-after')), path).to.be.at.least(1);
@@ -75,51 +101,36 @@ describe('a database that is away', () => {
       message: 'SERVICE_UNAVAILABLE',
       errors: ['the database does not answer'],
     });
-    expect((await fetch(`${service.http}/healthz`)).status).to.equal(200);
-    expect((await fetch(`${service.gateway}/healthz`)).status).to.equal(200);
+    for (const base of [service.http, service.gateway])
+      expect((await fetch(`${base}/healthz`)).status).to.equal(200);
   }
 
-  async function expectBack(client: Client, acked: string[]): Promise<void> {
+  async function expectBack(client: Client, acked: string): Promise<void> {
     await eventually(async () => {
-      const answer = await service.call('GET', '/community/list/recent');
+      const answer = await service.anyone.get('/community/list/recent');
       expect(answer.status, answer.text).to.equal(200);
-      expect((await fetch(`${service.gateway}/readyz`)).status).to.equal(200);
+      expect(await isReady(service.gateway)).to.equal(true);
     });
-    const sent = await client.ask('message:send', { chatNo, contentType: 'text', content: 'back' });
-    expect(sent, JSON.stringify(sent)).to.include({ status: 200 });
-    acked.push('back');
-    const list = await service.call<{ chatList: { content: string }[] }>(
-      'GET',
-      `/chatroom/${chatNo}`,
-      undefined,
-      { Authorization: token },
-    );
-    const contents = list.body.chatList.map(({ content }) => content);
-    for (const content of acked) expect(contents).to.include(content);
+    expect(await client.send(chatNo, 'back')).to.include({ status: 200 });
+    const { body } = await asker.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`);
+    expect(body.chatList.map(({ content }) => content)).to.include.members([acked, 'back']);
   }
 
-  for (const [name, away] of [
-    ['refuses connections', () => proxy.cut()],
-    ['swallows everything', async () => proxy.silence()],
+  for (const [name, fail] of [
+    ['refuses connections', () => proxy.refuse()],
+    ['drops all packets', async () => proxy.silence()],
   ] as const) {
-    it(`that ${name}: 503 in time, sockets stay, and everything goes on by itself`, async () => {
+    it(`and ${name}: calls answer 503 in time, sockets stay open, and the service recovers by itself`, async () => {
       const client = await connect({ token }, {}, service.gateway);
-      await client.ask('room:join', { chatNo });
-      const acked: string[] = [];
-      expect(
-        await client.ask('message:send', { chatNo, contentType: 'text', content: `before ${name}` }),
-      ).to.include({ status: 200 });
-      acked.push(`before ${name}`);
+      await client.join(chatNo);
+      const before = `before: ${name}`;
+      expect(await client.send(chatNo, before)).to.include({ status: 200 });
 
-      await away();
-      // Sends of one room wait for each other: each one's time-out was added to the next one's.
+      await fail();
+      // Sends of one room are stored one after another: their timeouts added up.
+      const during = { chatNo, contentType: 'text', content: `during: ${name}`, clientId: name };
       const sends = Array.from({ length: 5 }, () =>
-        client.socket.timeout(IN_TIME_MS).emitWithAck('message:send', {
-          chatNo,
-          contentType: 'text',
-          content: `during ${name}`,
-          clientId: name,
-        }),
+        client.socket.timeout(IN_TIME_MS).emitWithAck('message:send', during),
       );
       await expectUnavailable();
       for (const answer of (await Promise.all(sends)) as { status: number; retryAfterMs?: number }[]) {
@@ -129,16 +140,50 @@ describe('a database that is away', () => {
       expect(client.socket.connected).to.equal(true);
 
       await proxy.restore();
-      await expectBack(client, acked);
-      // The same send once more: stored once, whatever became of the first.
-      const again = { chatNo, contentType: 'text', content: `during ${name}`, clientId: name };
-      expect(await client.ask('message:send', again)).to.include({ status: 200 });
-      const joined = await client.ask<{ messages: { content: string; seq: number }[] }>('room:join', {
-        chatNo,
-      });
-      expect(joined.messages.filter(({ content }) => content === again.content)).to.have.length(1);
-      expect(joined.messages.map(({ seq }) => seq)).to.deep.equal(joined.messages.map((_, i) => i + 1));
+      await expectBack(client, before);
+      // A retry is stored once, whatever the outcome of the first attempts.
+      expect(await client.ask('message:send', during)).to.include({ status: 200 });
+      const { messages } = await client.join<{ messages: { content: string; seq: number }[] }>(chatNo);
+      expect(messages.filter(({ content }) => content === during.content)).to.have.length(1);
+      expect(messages.map(({ seq }) => seq)).to.deep.equal(messages.map((_, i) => i + 1));
       client.socket.disconnect();
     });
   }
+
+  it('32: whose primary steps down while messages are sent: acknowledged ones are stored, the rest answers 503, and a retry stores it once', async () => {
+    interface Sent {
+      message: { id: string; seq: number };
+    }
+    const client = await connect({ token }, {}, service.gateway);
+    const contents = Array.from({ length: 16 }, (_, i) => `sent ${i}`);
+    const send = (content: string) => client.send<Sent>(chatNo, content, content);
+    const acked = new Map<string, Sent['message']>();
+    for (let i = 0; i < contents.length; i += 4) {
+      isSteppingDown = i >= 4 && i < 12;
+      await Promise.all(
+        contents.slice(i, i + 4).map(async (content) => {
+          const answer = await send(content);
+          if (answer.status === 200) acked.set(content, answer.message);
+          else expect(answer, content).to.include({ status: 503, message: 'SERVICE_UNAVAILABLE' });
+        }),
+      );
+    }
+    expect(failedWrites).to.be.at.least(2);
+    expect(acked.size).to.be.below(contents.length);
+    for (const content of contents) {
+      const { message } = await eventually(async () => {
+        const answer = await send(content);
+        expect(answer, JSON.stringify(answer)).to.include({ status: 200 });
+        return answer;
+      });
+      expect(message).to.include(acked.get(content) ?? {});
+      acked.set(content, message);
+    }
+    const { messages } = await client.join<{ messages: { id: string; content: string; seq: number }[] }>(
+      chatNo,
+    );
+    const stored = messages.filter(({ content }) => contents.includes(content));
+    expect(stored.map(({ id }) => id)).to.have.members([...acked.values()].map(({ id }) => id));
+    expect(messages.map(({ seq }) => seq)).to.deep.equal(messages.map((_, i) => i + 1));
+  });
 });

@@ -10,38 +10,37 @@ import { issueToken } from '../../../domain/members/index.js';
 import { loadConfig } from '../../../domain/platform/config.js';
 import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
 import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';
+import { compiled, endWithTests, runProgram } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/redis.js';
+import { freePort } from '../../support/free-port.js';
+import { isReady, type RestClient, restClient } from '../../support/rest.js';
 
-const START = fileURLToPath(new URL('../../../scripts/start.js', import.meta.url));
-const IMPORT = fileURLToPath(new URL('../../../scripts/import.js', import.meta.url));
-
-/** Within this time, in ms, a service has its database again. */
+/** Time, in ms, within which a service has its database again. */
 const BACK_MS = 10_000;
 
-/** `npm start` as its user runs it, with the embedded database of a folder of its own; each test leaves it to the next. */
-describe('npm start, when its embedded database is lost', () => {
+/** `npm start` with the embedded database of a folder of its own. Each test continues with the service of the one before. */
+describe('npm start when its embedded database is killed', () => {
   let dataDir: string;
   let env: Record<string, string>;
   let http: string;
   let service: ChildProcess;
   let log: string;
-  let token: string;
+  let writer: RestClient;
 
   before(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'adoption-lost-'));
-    const [httpPort, gatewayPort] = [await freePort(), await freePort()];
     env = {
       NODE_ENV: 'test',
       DATA_DIR: dataDir,
-      HTTP_PORT: String(httpPort),
-      GATEWAY_PORT: String(gatewayPort),
+      HTTP_PORT: String(await freePort()),
+      GATEWAY_PORT: String(await freePort()),
       JWT_SECRET: 'a secret of the lost database, long enough for HS256',
       DEMO: 'off',
       LOG_LEVEL: 'info',
     };
-    http = `http://127.0.0.1:${httpPort}`;
-    token = await issueToken(loadConfig(env, dataDir), { email: 'writer@example.org', ttl: '1h' });
+    http = `http://127.0.0.1:${env.HTTP_PORT}`;
+    const token = await issueToken(loadConfig(env, dataDir), { email: 'writer@example.org', ttl: '1h' });
+    writer = restClient(() => http, token);
   });
   after(async () => {
     if (service.exitCode === null) {
@@ -54,21 +53,22 @@ describe('npm start, when its embedded database is lost', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const run = (script: string, ...args: string[]) =>
-    spawn(process.execPath, [script, ...args], {
+  const run = (path: string, args: string[] = [], settings: Record<string, string> = {}) =>
+    runProgram({ path, args, folder: dataDir, env: { ...env, ...settings } });
+
+  async function startService(): Promise<void> {
+    service = spawn(process.execPath, [fileURLToPath(compiled('scripts/start.js'))], {
       cwd: dataDir,
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-
-  async function startService(): Promise<void> {
-    service = run(START);
+    endWithTests(service);
     log = '';
     for (const output of [service.stdout, service.stderr])
       output?.on('data', (part) => {
         log += part;
       });
-    await eventually(async () => expect((await fetch(`${http}/readyz`)).status, log).to.equal(200), 15_000);
+    await eventually(async () => expect(await isReady(http), log).to.equal(true));
   }
 
   async function killDatabase(): Promise<void> {
@@ -77,100 +77,68 @@ describe('npm start, when its embedded database is lost', () => {
     await hold?.lost;
   }
 
-  async function write(title: string): Promise<number> {
-    const answer = await fetch(`${http}/community/article`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: token },
-      body: JSON.stringify({ categoryId: 1, title, context: 'text' }),
-    });
-    await answer.text();
-    return answer.status;
-  }
+  const write = async (title: string) =>
+    (await writer.post('/community/article', { categoryId: 1, title, context: 'text' })).status;
 
-  async function titles(): Promise<string[]> {
-    const answer = await fetch(`${http}/community/list/recent?size=50`);
-    const { list } = (await answer.json()) as { list: { title: string }[] };
-    return list.map(({ title }) => title);
-  }
-
-  it('goes on when it had joined the database of a command that ends', async () => {
+  it('keeps the database when the command that opened it ends', async () => {
     const file = join(dataDir, 'members.json');
     writeFileSync(file, JSON.stringify([{ record: 'member', email: 'a@example.org', nickname: 'a' }]));
-    // Holds the database open past the start of the service, as a long import does.
+    // Holds the database open beyond the start of the service, as a long import does.
     const command = await openEmbeddedMongo(dataDir);
     await startService();
     const owner = await holdOwner(join(dataDir, 'mongo'));
     await command.close();
-    const statuses = [];
-    for (let n = 0; n < 10; n++) statuses.push(await write(`title ${n}`));
-    expect(new Set(statuses)).to.deep.equal(new Set([200]));
-    // A command beside the service joins it, and leaves it where it is.
-    const imported = run(IMPORT, file);
-    const [status] = await once(imported, 'close');
-    expect(status).to.equal(0);
+    for (let n = 0; n < 10; n += 1) expect(await write(`title ${n}`)).to.equal(200);
+    // A command beside the service uses its database and leaves it running.
+    expect((await run('scripts/import.js', [file])).status).to.equal(0);
     expect(await write('after the import')).to.equal(200);
     const still = await holdOwner(join(dataDir, 'mongo'));
     expect(still?.pid).to.equal(owner?.pid);
     await Promise.all([owner?.letGo(), still?.letGo()]);
   });
 
-  it('answers 503, has it again within seconds, and lost nothing that it acknowledged', async () => {
+  it('answers 503, has its database again within seconds, and keeps everything that it acknowledged', async () => {
     const acknowledged: string[] = [];
     const others = new Set<number>();
-    for (let round = 0; round < 3; round++) {
-      const killed = killDatabase();
+    /** Writes until the database is back: five more writes have succeeded. */
+    async function writeUntilBack(round: number): Promise<void> {
       const until = Date.now() + BACK_MS;
-      for (let n = 0, after = 0; after < 5; n++) {
+      for (let n = 0, after = 0; after < 5; n += 1) {
         const title = `title ${round} ${n}`;
         const status = await write(title);
         if (status === 200) acknowledged.push(title);
         else others.add(status);
-        if (n > 5 && status === 200) after++;
+        if (n > 5 && status === 200) after += 1;
         if (Date.now() > until) throw new Error(`not back after ${BACK_MS} ms:\n${log}`);
       }
-      await killed;
     }
+    for (let round = 0; round < 3; round += 1) await Promise.all([killDatabase(), writeUntilBack(round)]);
     expect([...others].filter((status) => status !== 503)).to.deep.equal([]);
     expect(service.exitCode).to.equal(null);
-    const stored = await titles();
-    for (const title of acknowledged.slice(-20)) expect(stored).to.include(title);
+    const { body } = await writer.get<{ list: { title: string }[] }>('/community/list/recent?size=50');
+    expect(body.list.map(({ title }) => title)).to.include.members(acknowledged.slice(-20));
     expect(log).to.include('the embedded database is gone: starting it again');
   });
 
-  /** What a start that must not succeed says. */
-  async function refusal(settings: Record<string, string>): Promise<string> {
-    const second = spawn(process.execPath, [START], {
-      cwd: dataDir,
-      env: { PATH: process.env.PATH, ...env, ...settings },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    second.stderr.on('data', (part) => {
-      said += part;
-    });
-    const late = setTimeout(() => second.kill('SIGKILL'), BACK_MS);
-    expect(await once(second, 'close'), said).to.deep.equal([1, null]);
-    clearTimeout(late);
-    return said;
-  }
-
   it('ends with status 1 where its ports are taken', async () => {
-    const said = await refusal({ DATA_DIR: join(dataDir, 'other') });
-    expect(said).to.match(/^(GATEWAY|HTTP)_PORT: 127\.0\.0\.1:\d+ is taken\n$/);
+    const { status, output } = await run('scripts/start.js', [], { DATA_DIR: join(dataDir, 'other') });
+    expect(output).to.match(/^(GATEWAY|HTTP)_PORT: 127\.0\.0\.1:\d+ is taken\n$/m);
+    expect(status).to.equal(1);
   });
 
-  it('ends with status 1 beside another one on its data, which goes on', async () => {
-    const said = await refusal({ HTTP_PORT: '0', GATEWAY_PORT: '0' });
-    expect(said).to.equal(
+  it('ends with status 1 where another service uses its data; that one continues', async () => {
+    const { status, output } = await run('scripts/start.js', [], { HTTP_PORT: '0', GATEWAY_PORT: '0' });
+    expect(output).to.include(
       `DATA_DIR: process ${service.pid} serves ${dataDir} already: stop it, or choose another\n`,
     );
+    expect(status).to.equal(1);
     expect(await write('after the second start')).to.equal(200);
     service.kill('SIGKILL');
     await once(service, 'exit');
     await startService();
   });
 
-  it('ends with status 1 when it cannot have one', async () => {
+  it('ends with status 1 when the database cannot be started again', async () => {
     const ended = once(service, 'close');
     const folder = join(dataDir, 'mongo');
     const hold = await holdOwner(folder);

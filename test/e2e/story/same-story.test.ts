@@ -4,8 +4,8 @@ import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
 import { tellStory } from './story.js';
 
-describe('REST, sockets and the stream tell the same story', () => {
-  it('after random actions of three members', async () => {
+describe('REST, sockets and streams', () => {
+  it('show the same state after random actions of three members', async () => {
     await tellStory<Member>({
       member,
       connect,

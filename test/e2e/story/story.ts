@@ -5,13 +5,13 @@ import { createRandom } from '../../support/random.js';
 import type { Client } from '../../support/sockets.js';
 import type { EventStream } from '../../support/streams.js';
 
-/** What the story needs of a member. */
+/** The parts of a member that the story uses. */
 export type StoryMember = Pick<Member, 'no' | 'token' | 'get' | 'post' | 'delete'>;
 
-/** The service that the story is played on, in one process or in several. */
+/** The service under test, in one process or several. */
 export interface World<M extends StoryMember> {
   member(): Promise<M>;
-  /** The room of two members about a post by the first that no other room is about. */
+  /** A room of two members about a post by the first, another post for each room. */
   openRoom(author: M, asker: M): Promise<{ chatNo: number; saleNo: number }>;
   connect(who: M): Promise<Client>;
   openStream(who: M): Promise<EventStream>;
@@ -39,24 +39,24 @@ interface Notification {
   content: string;
 }
 
-/** One member at the keyboard: a socket that comes and goes, a stream that stays, and what both have told. */
+/** A member with a socket that comes and goes, a stream that stays open, and what both have delivered. */
 interface Person<M extends StoryMember> {
   who: M;
   client: Client | undefined;
   stream: EventStream;
-  /** Per room what this client has on its screen, by catching up and listening. */
+  /** The messages that this client shows of each room. */
   screens: Map<number, Message[]>;
   joined: Set<number>;
-  /** The room list as `room` events have told it. */
+  /** The room list according to `room` events. */
   list: Map<number, RoomElement>;
 }
 
-/** Steps of one run: enough to meet every pair of actions, few enough to stay within seconds. */
+/** Steps of one run: enough for every pair of actions, few enough for seconds. */
 const STEPS = 300;
 
 /**
- * Plays random actions of three members, three at a time, then compares what REST, sockets and event
- * streams tell: acked means readable, once, in one order; old state plus events is the fresh state.
+ * Plays random actions of three members, three at a time, then compares REST, sockets and event streams: acknowledged
+ * messages are readable, once, in one order; an old state plus events equals the fresh state.
  */
 export async function tellStory<M extends StoryMember>(world: World<M>, steps = STEPS): Promise<void> {
   const random = createRandom('STORY_SEED');
@@ -76,7 +76,7 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
     world,
     people.map(({ who }) => who),
   );
-  /** Everything that was acknowledged, per room, in any order. */
+  /** Acknowledged messages of each room: content by id. */
   const acked = new Map<number, Map<string, string>>(rooms.map(({ chatNo }) => [chatNo, new Map()]));
   const [first] = people.map(({ who }) => who) as [M];
   const article = await publish(first);
@@ -84,13 +84,15 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
   let comments = 0;
   let key = 0;
 
+  const roomOf = ({ who }: Person<M>) => random.pick(rooms.filter(({ members }) => members.includes(who.no)));
+
   async function arrive(person: Person<M>): Promise<void> {
     if (person.client) return;
     const client = await world.connect(person.who);
     person.client = client;
     client.socket.on('message', (message: Message) => show(person, message));
     client.socket.on('room', (view: RoomElement) => person.list.set(view.chatNo, view));
-    // What changed while nobody listened is read over REST, as a client does.
+    // As a client does after reconnecting.
     const { body } = await person.who.get<RoomElement[]>('/chatroom');
     for (const view of body) if (!person.list.has(view.chatNo)) person.list.set(view.chatNo, view);
   }
@@ -103,7 +105,7 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
     screen.push(message);
   }
 
-  /** Shows what was missed in the acknowledgement itself: a live message may be right behind it. */
+  /** Shows missed messages in the acknowledgement's callback: a live message may follow in the same chunk. */
   function enter(person: Person<M>, chatNo: number): Promise<void> {
     const after = person.screens.get(chatNo)?.at(-1)?.seq ?? 0;
     return new Promise((resolve) => {
@@ -117,7 +119,7 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
   const actions: Record<string, (person: Person<M>) => Promise<void>> = {
     async join(person) {
       await arrive(person);
-      const { chatNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      const { chatNo } = roomOf(person);
       if (person.joined.has(chatNo)) return;
       person.joined.add(chatNo);
       await enter(person, chatNo);
@@ -136,20 +138,19 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
     },
     async sendBySocket(person) {
       await arrive(person);
-      const { chatNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      const { chatNo } = roomOf(person);
       key += 1;
       const content = `s${key}`;
-      const request = { chatNo, contentType: 'text', content, clientId: `k${key}` };
       const times = random.below(4) === 0 ? 2 : 1;
       const answers = await Promise.all(
         Array.from({ length: times }, () =>
-          person.client?.ask<{ message: Message }>('message:send', request),
+          person.client?.send<{ message: Message }>(chatNo, content, `k${key}`),
         ),
       );
       for (const answer of answers) acked.get(chatNo)?.set(answer?.message.id as string, content);
     },
     async sendByPush(person) {
-      const { chatNo, saleNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      const { chatNo, saleNo } = roomOf(person);
       key += 1;
       const content = `p${key}`;
       const { body } = await person.who.post<Message>('/chatroom/notification', {
@@ -167,12 +168,12 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
       }
     },
     async readOverRest(person) {
-      const { chatNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      const { chatNo } = roomOf(person);
       await person.who.get(`/chatroom/${chatNo}`);
     },
     async readBySocket(person) {
       await arrive(person);
-      const { chatNo } = random.pick(rooms.filter((room) => room.members.includes(person.who.no)));
+      const { chatNo } = roomOf(person);
       await person.client?.ask('message:read', { chatNo, seq: random.below(40) });
     },
     async heart(person) {
@@ -192,12 +193,12 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
     },
   };
 
-  // Three at a time: their actions overlap as people's do.
+  // Three at a time, so that actions overlap.
   for (let step = 0; step < steps; step += people.length) {
     await Promise.all(people.map((person) => actions[random.pick(Object.keys(actions))]?.(person)));
   }
 
-  // Everybody comes back and looks at everything.
+  // All members connect again and open all of their rooms.
   for (const person of people) {
     await arrive(person);
     for (const { chatNo, members } of rooms) {
@@ -208,34 +209,12 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
   }
 
   for (const { chatNo, members } of rooms) {
-    const wanted = acked.get(chatNo) as Map<string, string>;
-    for (const person of people.filter(({ who }) => members.includes(who.no))) {
-      const { body } = await person.who.get<{
-        chatList: { id: string; content: string; senderNo: number }[];
-      }>(`/chatroom/${chatNo}`);
-      expect(new Map(body.chatList.map(({ id, content }) => [id, content])), 'acked, once').to.deep.equal(
-        wanted,
-      );
-      expect(
-        person.screens.get(chatNo)?.map(({ id, content, senderNo }) => [id, content, senderNo]) ?? [],
-      ).to.deep.equal(body.chatList.map(({ id, content, senderNo }) => [id, content, senderNo]));
-    }
+    for (const person of people.filter(({ who }) => members.includes(who.no)))
+      await compareMessages(person, chatNo, acked.get(chatNo) as Map<string, string>);
   }
-
   for (const person of people) {
-    const { body } = await person.who.get<RoomElement[]>('/chatroom');
-    for (const view of body) {
-      expect(view.unReadCount, 'everybody has read everything').to.equal(0);
-      // The last event may still be held back by conflation.
-      const told = person.list.get(view.chatNo);
-      if (JSON.stringify(told) !== JSON.stringify(view)) {
-        await person.client?.next<RoomElement>(
-          'room',
-          (event) => JSON.stringify(event) === JSON.stringify(view),
-        );
-      }
-    }
-    // A sender is answered before the recipient is notified.
+    await compareRooms(person);
+    // A send is answered before the recipient is notified.
     await eventually(() => compareNotifications(person));
   }
 
@@ -272,7 +251,30 @@ async function publish(author: StoryMember): Promise<number> {
   return body.list[0]?.id as number;
 }
 
-/** Every event of the stream, reduced as the list reduces it, is the list. */
+/** REST lists exactly the acknowledged messages, in the order that the client shows. */
+async function compareMessages(
+  { who, screens }: Person<StoryMember>,
+  chatNo: number,
+  acked: Map<string, string>,
+): Promise<void> {
+  const { body } = await who.get<{ chatList: Message[] }>(`/chatroom/${chatNo}`);
+  expect(new Map(body.chatList.map(({ id, content }) => [id, content])), 'acked, once').to.deep.equal(acked);
+  const brief = ({ id, content, senderNo }: Message) => [id, content, senderNo];
+  expect((screens.get(chatNo) ?? []).map(brief)).to.deep.equal(body.chatList.map(brief));
+}
+
+/** The room list of the client is, or becomes, the one that REST answers. */
+async function compareRooms({ who, client, list }: Person<StoryMember>): Promise<void> {
+  const { body } = await who.get<RoomElement[]>('/chatroom');
+  for (const view of body) {
+    expect(view.unReadCount, 'all messages are read').to.equal(0);
+    const isView = (event: RoomElement | undefined) => JSON.stringify(event) === JSON.stringify(view);
+    // The last event may still be delayed by conflation.
+    if (!isView(list.get(view.chatNo))) await client?.next<RoomElement>('room', isView);
+  }
+}
+
+/** The events of the stream, reduced as the list is, equal the list. */
 async function compareNotifications({ who, stream }: Person<StoryMember>): Promise<void> {
   const { body: listed } = await who.get<Notification[]>('/notification/all');
   const newest = listed[0];

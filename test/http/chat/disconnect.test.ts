@@ -26,13 +26,13 @@ describe('POST /chatroom/{chat_no}', () => {
     it(`takes the member out of the room on their own word, sent as ${name}`, async () => {
       const { author, asker, chatNo } = await openRoom();
       const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
-      await theirs.ask('room:join', { chatNo });
-      await mine.ask('room:join', { chatNo });
+      await theirs.join(chatNo);
+      await mine.join(chatNo);
       const [path, request] = build(chatNo, asker.email);
       const headers = { ...request?.headers, 'User-Agent': 'a stranger' };
       const forged = await call(path, { ...request, method: 'POST', headers });
       expect(forged.body).to.deep.equal({ status: 200 });
-      expect((await theirs.ask<{ present: number[] }>('room:join', { chatNo })).present).to.include(asker.no);
+      expect((await theirs.join<{ present: number[] }>(chatNo)).present).to.include(asker.no);
 
       const own = await call(path, {
         ...request,
@@ -59,8 +59,8 @@ describe('POST /chatroom/{chat_no}', () => {
   it('takes an empty e-mail in the body, or null, for none, and the one of the query instead', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
-    await mine.ask('room:join', { chatNo });
-    await theirs.ask('room:join', { chatNo });
+    await mine.join(chatNo);
+    await theirs.join(chatNo);
     const leave = (query: string, raw: string) =>
       call<{ errors: string[] }>(`/chatroom/${chatNo}${query}`, {
         method: 'POST',
@@ -84,8 +84,8 @@ describe('POST /chatroom/{chat_no}', () => {
   it('tells somebody who is not known nothing: no room, no address, and knocks nobody out', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
-    await mine.ask('room:join', { chatNo });
-    await theirs.ask('room:join', { chatNo });
+    await mine.join(chatNo);
+    await theirs.join(chatNo);
     const emails = [asker.email, author.email, (await member()).email, 'nobody@example.org'];
     await asker.get('/chatroom', { 'User-Agent': 'seen' });
     const cookie = (await asker.get('/chatroom', { 'User-Agent': 'x' })).headers.get('set-cookie') ?? '';
@@ -107,7 +107,7 @@ describe('POST /chatroom/{chat_no}', () => {
       const headers = callers[0] as Record<string, string>;
       expect((await call(`/chatroom/${chatNo}`, { method: 'POST', raw, headers })).status).to.equal(400);
     }
-    const { present } = await theirs.ask<{ present: number[] }>('room:join', { chatNo });
+    const { present } = await theirs.join<{ present: number[] }>(chatNo);
     expect(present).to.have.members([asker.no, author.no]);
   });
 

@@ -16,7 +16,7 @@ describe('POST /chatroom/notification', () => {
 
   it('stores and delivers as a socket send does, and fills every field', async () => {
     const theirs = await connect(author);
-    await theirs.ask('room:join', { chatNo });
+    await theirs.join(chatNo);
     const answer = await asker.post<Record<string, unknown>>(
       '/chatroom/notification',
       push(chatNo, saleNo, 'hi'),

@@ -22,7 +22,7 @@ describe('the demo page', () => {
   after(() => demo.stop());
 
   it('may connect to its service and the gateway, and to nothing else', async () => {
-    const page = await demo.call('GET', '/demo');
+    const page = await demo.anyone.get('/demo');
     expect(page.status).to.equal(200);
     expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
     const { host, port, hostname } = new URL(demo.gateway);
@@ -40,7 +40,7 @@ describe('the demo page', () => {
   });
 
   it('comes with all of its files', async () => {
-    const page = await demo.call('GET', '/demo');
+    const page = await demo.anyone.get('/demo');
     const scripts = new Map<string, string>();
     const paths = [...page.text.matchAll(/(?:src|href)="(\/(?:demo|docs)\/[^"]+)"/g)].map(
       ([, path]) => path as string,
@@ -48,7 +48,7 @@ describe('the demo page', () => {
     while (paths.length > 0) {
       const path = paths.pop() as string;
       if (scripts.has(path)) continue;
-      const { status, headers, text } = await demo.call('GET', path);
+      const { status, headers, text } = await demo.anyone.get(path);
       expect(status, path).to.equal(200);
       scripts.set(path, headers.get('content-type') ?? '');
       if (path.endsWith('socket.io.js')) continue;
@@ -56,15 +56,15 @@ describe('the demo page', () => {
     }
     expect(scripts.get('/demo/socket.io.js')).to.equal('text/javascript; charset=utf-8');
     expect(scripts.get('/demo/demo.css')).to.equal('text/css; charset=utf-8');
-    const picture = await demo.call('GET', '/demo/pets/dog-1.svg');
+    const picture = await demo.anyone.get('/demo/pets/dog-1.svg');
     expect(picture.headers.get('content-type')).to.equal('image/svg+xml');
     expect(picture.headers.get('content-security-policy'), 'of the page alone').to.equal(null);
   });
 
   it('gets tokens of sample members, and the port of the gateway', async () => {
     // A member whose address may be somebody's is never spoken for.
-    await demo.call('GET', '/chatroom', undefined, { Authorization: await demo.token('someone@mail.kr') });
-    const { status, headers, body } = await demo.call<Demo>('GET', '/demo/tokens');
+    await demo.as(await demo.token('someone@mail.kr')).get('/chatroom');
+    const { status, headers, body } = await demo.anyone.get<Demo>('/demo/tokens');
     expect(status).to.equal(200);
     expect(headers.get('cache-control')).to.equal('no-store');
     expect(body.gatewayPort).to.equal(Number(new URL(demo.gateway).port));
@@ -75,25 +75,23 @@ describe('the demo page', () => {
     expect(author?.posts).to.deep.equal([demo.saleNo]);
     const { exp = 0, iat = 0 } = decodeJwt(author?.token ?? '');
     expect(exp - iat, 'seconds').to.equal(2 * 3_600);
-    const rooms = await demo.call('GET', '/chatroom', undefined, { Authorization: author?.token ?? '' });
+    const rooms = await demo.as(author?.token ?? '').get('/chatroom');
     expect(rooms.status).to.equal(200);
   });
 
   it('is counted by its paths', async () => {
-    const { text } = await demo.call('GET', '/metrics');
+    const { text } = await demo.anyone.get('/metrics');
     for (const route of ['/demo', '/demo/main.js', '/demo/tokens'])
       expect(text).to.include(`route="${route}"`);
   });
 
   it('gives no tokens to pages of other origins, allowed or not', async () => {
     for (const origin of ['http://localhost:3000', 'https://elsewhere.example']) {
-      const answer = await demo.call<{ message: string }>('GET', '/demo/tokens', undefined, {
-        Origin: origin,
-      });
+      const answer = await demo.anyone.get<{ message: string }>('/demo/tokens', { Origin: origin });
       expect(answer.status).to.equal(403);
       expect(answer.body.message).to.equal('ORIGIN_NOT_ALLOWED');
     }
-    const own = await demo.call('GET', '/demo/tokens', undefined, { Origin: demo.http });
+    const own = await demo.anyone.get('/demo/tokens', { Origin: demo.http });
     expect(own.status).to.equal(200);
   });
 });

@@ -7,6 +7,7 @@ import { createLogger } from '../../../domain/platform/logger.js';
 import { metrics } from '../../../domain/platform/metrics.js';
 import type { CloseReason } from '../../../http/sse/stream.js';
 import { createStreamHub, type StreamHub } from '../../../http/sse/stream-hub.js';
+import { nextTurn } from '../../support/eventually.js';
 import { memoryTaken } from '../../support/memory.js';
 
 /** A response that keeps what is written to it, and closes as soon as it has ended. */
@@ -35,7 +36,6 @@ class FakeResponse extends EventEmitter {
 }
 
 const notice = (n: number) => ({ memberNo: 7, n, view: { id: n } }) as unknown as Delivery;
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the hub of event streams', () => {
   let hub: StreamHub;
@@ -61,7 +61,7 @@ describe('the hub of event streams', () => {
     async *replayAfter(_: number, after: number) {
       if (databaseIsAway || ++reads > 1_000) throw new Error('the database is away');
       const found = history.filter(({ n }) => n > after);
-      await turn();
+      await nextTurn();
       yield found.slice(0, 2);
       if (found.length <= 2) return;
       reads += 1;
@@ -121,14 +121,14 @@ describe('the hub of event streams', () => {
   it('writes each number once and in order, and reads what a jump has left out', async () => {
     history.push(notice(1), notice(2));
     const res = open();
-    await turn();
+    await nextTurn();
     deliver(notice(2));
-    await turn();
+    await nextTurn();
     deliver(notice(3));
     deliver(notice(3));
     history.push(notice(3), notice(4), notice(5));
     deliver(notice(5));
-    await turn();
+    await nextTurn();
     deliver(notice(4));
     expect(res.numbers).to.deep.equal([1, 2, 3, 4, 5]);
   });
@@ -141,15 +141,15 @@ describe('the hub of event streams', () => {
     history.push(notice(1), notice(2));
     const res = open();
     deliver(notice(2));
-    await turn();
+    await nextTurn();
     expect([reads, res.numbers]).to.deep.equal([0, []]);
     stands();
     await Promise.resolve();
     history.push(notice(3));
     deliver(notice(3));
     deliver(notice(1));
-    await turn();
-    await turn();
+    await nextTurn();
+    await nextTurn();
     expect(res.numbers).to.deep.equal([1, 2, 3]);
     deliver(notice(4));
     expect(res.numbers).to.deep.equal([1, 2, 3, 4]);
@@ -158,12 +158,12 @@ describe('the hub of event streams', () => {
   it('takes numbers that are not there for deleted ones, and reads nothing for what it has passed', async () => {
     history.push(notice(1), notice(2));
     const res = open();
-    await turn();
+    await nextTurn();
     deliver(notice(5));
-    await turn();
+    await nextTurn();
     const before = reads;
     for (const n of [1, 4, 5]) deliver(notice(n));
-    await turn();
+    await nextTurn();
     expect(reads).to.equal(before);
     deliver(notice(6));
     expect(res.numbers).to.deep.equal([1, 2, 6]);
@@ -175,24 +175,24 @@ describe('the hub of event streams', () => {
     const closeListeners = res.listenerCount('close');
     res.writableNeedDrain = true;
     for (const n of [1, 2, 3]) {
-      await turn();
-      await turn();
+      await nextTurn();
+      await nextTurn();
       expect(res.numbers.at(-1)).to.equal(n);
       res.emit('drain');
     }
-    await turn();
+    await nextTurn();
     res.writableNeedDrain = false;
     res.emit('drain');
-    await turn();
+    await nextTurn();
     expect([res.listenerCount('drain'), res.listenerCount('close')]).to.deep.equal([0, closeListeners]);
 
     const goes = open();
     goes.writableNeedDrain = true;
-    await turn();
-    await turn();
+    await nextTurn();
+    await nextTurn();
     const before = reads;
     goes.destroy();
-    await turn();
+    await nextTurn();
     expect([goes.numbers, reads]).to.deep.equal([[1], before]);
     expect(goes.listenerCount('drain')).to.equal(0);
 
@@ -200,27 +200,27 @@ describe('the hub of event streams', () => {
     slow.writableNeedDrain = true;
     await Promise.resolve();
     slow.writableLength = 2 ** 21;
-    await turn();
-    await turn();
+    await nextTurn();
+    await nextTurn();
     expect([slow.destroyed, slow.listenerCount('drain')]).to.deep.equal([true, 0]);
 
     const leaves = open();
     await Promise.resolve();
     leaves.destroy();
-    await turn();
-    await turn();
+    await nextTurn();
+    await nextTurn();
     expect(leaves.numbers, 'gone while it was read for').to.deep.equal([]);
 
     const after = reads;
     open().destroy();
-    await turn();
+    await nextTurn();
     expect(reads, 'gone before it was read for').to.equal(after);
   });
 
   it('cuts a reader that lags past 1 MiB', async () => {
     const res = open();
-    await turn();
-    await turn();
+    await nextTurn();
+    await nextTurn();
     res.writableLength = 1024 * 1024;
     deliver(notice(1));
     expect(res.destroyed).to.equal(false);
@@ -247,7 +247,7 @@ describe('the hub of event streams', () => {
     async error() {
       databaseIsAway = true;
       deliver(notice(9));
-      await turn();
+      await nextTurn();
     },
   };
   for (const [reason, end] of Object.entries(ends)) {
@@ -258,8 +258,8 @@ describe('the hub of event streams', () => {
       ];
       const [open0 = 0, ended0 = 0] = await counted();
       const res = open(reason === 'expired' ? 10_000 : 3_600_000);
-      await turn();
-      await turn();
+      await nextTurn();
+      await nextTurn();
       expect(await counted()).to.deep.equal([open0 + 1, ended0]);
       await end(res);
       const others = reason === 'too-many' ? 10 : 0;
@@ -277,7 +277,7 @@ describe('the hub of event streams', () => {
     const taken = await memoryTaken(3_000, async (i) => {
       // Neither of their members, nor of timers for the end of their tokens.
       const res = open(15_000, i);
-      if (i % 1_000 === 500) await turn();
+      if (i % 1_000 === 500) await nextTurn();
       res.emit('close');
     });
     expect(taken).to.be.below(300_000);
@@ -325,7 +325,7 @@ describe('the hub of event streams', () => {
       expect(open().isEnded).to.equal(true);
       mock.timers.tick(400);
       expect(ended()).to.deep.equal([false, true, true]);
-      await turn();
+      await nextTurn();
       expect(isOver).to.equal(false);
       mock.timers.tick(400);
       expect(ended()).to.deep.equal([true, true, true]);

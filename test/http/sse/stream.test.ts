@@ -165,16 +165,6 @@ describe('GET /notification/connect', () => {
     expect(JSON.parse((await stream.next((e) => e.id === `${author.no}_1`)).data)).to.deep.equal(listed);
   });
 
-  it('lets the oldest of eleven streams go', async () => {
-    const who = await member();
-    const oldest = await openStream(who);
-    const others = [];
-    for (let i = 0; i < 10; i += 1) others.push(await openStream(who));
-    await oldest.ended;
-    await notify(who, 'still there');
-    for (const stream of others) await stream.next((event) => event.id === `${who.no}_1`);
-  });
-
   it('ends when the token expires', async () => {
     const { token } = await service();
     const email = `short-${process.pid}@example.org`;

@@ -2,13 +2,14 @@ import { expect } from 'chai';
 import { htmlReport, type Report } from '../../../scripts/load/report/page.js';
 import { atLeast, atMost, type Result, ratio, type Scenario } from '../../../scripts/load/scenario.js';
 import { summarise } from '../../../scripts/load/statistics.js';
-import { remarks, table, verdictLines } from '../../../scripts/load/table.js';
+import { notesOf, table, verdictLines } from '../../../scripts/load/table.js';
 
 const scenario: Scenario = {
   name: 'fanout',
   title: 'One room',
   columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'memory'],
   contenders: () => [],
+  verdicts: () => [],
 };
 
 const latencies = { p50: summarise([1]), p99: summarise([5]), p999: summarise([40]) };
@@ -33,40 +34,40 @@ const results: Result[] = [
   { name: 'nchan', role: 'peer', part: '10 sockets', missing: 'not installed', figures: {} },
 ];
 const machine = { cpu: 'test', cores: 2, memoryGiB: 1, kernel: '6', node: '20' };
-const verdicts = [atMost('cheap', ratio(3, 1.5), 1.4), atLeast('dear', undefined, 4)];
+const verdicts = [atMost('cheap', ratio(3, 1.5), 1.4), atLeast('fast', undefined, 4)];
 const report: Report = { scenario: 'fanout', at: '2026-01-01T00:00:00.000Z', machine, results, verdicts };
 
-/** Without a terminal's colours. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequence is what is looked for
+/** Without the terminal's colours. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches the escape sequence
 const plain = (text: string) => text.replace(/\u001B\[\d+m/g, '');
 
 describe('load tests: tables and reports', () => {
-  it('show medians with their spread, and how far the limit is', () => {
+  it('show medians with their spread and as multiples of the limit', () => {
     const text = plain(table(scenario, results));
     expect(text).to.match(/this service\s+ours\s+3\.00 ±33%\s+100\s+0/);
     expect(text).to.match(/this service.*2\.00×/);
     expect(text).to.match(/nchan\s+peer\s+missing/);
   });
 
-  it('name who is missing, and say where the clients were what was slow', () => {
-    expect(remarks(results)).to.deep.equal([
+  it('name missing contenders, and those limited by the clients', () => {
+    expect(notesOf(results)).to.deep.equal([
       'nchan (10 sockets): not installed',
-      'bare <loop> (10 sockets): the clients were at their limit; its rate and latency are theirs',
+      'bare <loop> (10 sockets): rate and latency were limited by the clients',
     ]);
   });
 
-  it('judge what was measured, and never what was not', () => {
+  it('judge what was not measured as missed', () => {
     expect(verdicts).to.deep.equal([
       { goal: 'cheap', value: 2, bound: 1.4, holds: false },
-      { goal: 'dear', value: undefined, bound: 4, holds: false },
+      { goal: 'fast', value: undefined, bound: 4, holds: false },
     ]);
     expect(verdictLines(verdicts).map(plain)).to.deep.equal([
       'misses  cheap: 2.00 (bound 1.4)',
-      'misses  dear: not measured (bound 4)',
+      'misses  fast: not measured (bound 4)',
     ]);
   });
 
-  it('are a page with plots that asks no other host for anything', () => {
+  it('are a page with plots and without external resources', () => {
     const html = htmlReport([report], [scenario]);
     expect(html.match(/<svg/g)).to.have.length(2);
     expect(html).to.include('bare &#60;loop&#62;').and.not.include('<loop>');

@@ -14,26 +14,26 @@ import { adoptionPost } from '../../support/chat.js';
 import { service } from '../../support/service.js';
 import { runScript, spawnScript } from '../script-runs.js';
 
-/** As small as can be: it is the form that counts, and that everything arrives. */
+/** As small as possible: only the form of the results and complete delivery are tested. */
 const TINY = [
   ...['--seconds', '0.1', '--runs', '1', '--clients', '1', '--rate', '200'],
   ...['--members', '10', '--rooms', '3', '--streams', '4', '--documents', '1000'],
 ];
 
 /**
- * Each server and each way of measuring once: a service of their own costs over a second of CPU time. Two runs at
- * the same time: both often wait.
+ * Each server and each kind of measurement once: starting a service takes over a second of CPU time. Two commands
+ * run at the same time, as each waits often.
  */
 const HALVES = [
   [
-    // fanout: all but ours, which is loaded from outside
+    // fanout: ours is tested as a remote target
     ...['js, 10 sockets, bursts', 'ws, 10 sockets, bursts'],
     ...['nchan, 10 sockets, bursts', 'qos 0), 10 sockets, bursts'],
     // chat
     ...['inserts, as fast', 'textbook: socket.io on ws, as fast', 'one absent author', 'bare driver'],
     'get /notification/all',
     // database
-    ...['database on lmdb, insert', 'database on lmdb, started', 'twin, find', 'lmdb loop'],
+    ...['database on lmdb, insert', 'database on lmdb, restarted', 'in memory, find', 'lmdb loop'],
   ],
   [
     // announce
@@ -45,22 +45,17 @@ const HALVES = [
   ],
 ];
 
-/** By scenario. */
+/** Reports by the name of their scenario. */
 type Reports = Map<string, Report>;
 
-/** Runs all scenarios in a folder of their own. @returns the reports, once tables, page and cleaning up are right */
+/** Runs all scenarios in a temporary folder, and checks tables, page and cleaning up. @returns the reports */
 async function loadAll(args: string[], names: string[]): Promise<Reports> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
   try {
     const [json, html] = [join(folder, 'out.json'), join(folder, 'out.html')];
-    const run = await runScript(
-      'scripts/load.js',
-      ['all', ...TINY, ...args, '--json', json, '--html', html],
-      {
-        DATA_DIR: folder,
-        TMPDIR: folder,
-      },
-    );
+    const settings = { DATA_DIR: folder, TMPDIR: folder };
+    const options = [...TINY, ...args, '--json', json, '--html', html];
+    const run = await runScript('scripts/load.js', ['all', ...options], settings);
     expect(run, run.stderr).to.include({ status: 0, stderr: '' });
     for (const name of names) expect(run.stdout).to.match(new RegExp(`^${name}: `, 'm'));
     expect(readFileSync(html, 'utf8'))
@@ -75,7 +70,7 @@ async function loadAll(args: string[], names: string[]): Promise<Reports> {
   }
 }
 
-/** Everything arrived, and each has the figures of these metrics. */
+/** Expects complete delivery and figures of these metrics. */
 function expectFigures(reports: Reports, scenario: string, names: string[], wanted: Metric[]): Result[] {
   const { results, machine } = reports.get(scenario) as Report;
   expect(machine.cores).to.be.greaterThan(0);
@@ -101,7 +96,7 @@ describe('npm run load', function () {
       for (const [name, { results }] of other as Reports) one?.get(name)?.results.push(...results);
       return one as Reports;
     });
-    // Awaited by each of its tests, the first of which may be later than its failure.
+    // It may fail before the first test awaits it.
     reports.catch(() => undefined);
   });
 
@@ -142,11 +137,11 @@ describe('npm run load', function () {
         ['2 gateways, sharded', 'classic'],
         ['cpu', 'delivered'],
       ],
-      storm: ['everybody is back', ['bare Socket.IO on uWS'], ['cpu', 'duration']],
+      storm: ['everybody reconnects', ['bare Socket.IO on uWS'], ['cpu', 'duration']],
       database: [
-        'lmdb beside its memory twin and lmdb alone, and started again',
+        'lmdb, the database in memory and lmdb alone, and a restart',
         [
-          ...['its memory twin', 'bare lmdb loop', 'embedded database on lmdb'],
+          ...['embedded database in memory', 'bare lmdb loop', 'embedded database on lmdb'],
           ...['bare lmdb loop', 'embedded database on lmdb'],
         ],
         ['delivered'],
@@ -166,7 +161,7 @@ describe('npm run load', function () {
     });
   });
 
-  it('loads an installation that runs already', async () => {
+  it('loads an existing installation', async () => {
     const { http, gateway, config } = await service();
     await adoptionPost(await member());
     const secret = new TextDecoder().decode(hmacSecret(config));
@@ -180,31 +175,31 @@ describe('npm run load', function () {
     for (const { verdicts } of reports.values()) expect(verdicts).to.deep.equal([]);
   });
 
-  it('judges by contenders that there are', () => {
+  it('judges by existing contenders', () => {
     const options = optionSchema.parse({});
     for (const scenario of findScenarios('all', false)) {
       if (typeof scenario === 'string') throw new Error(scenario);
       const results = scenario.contenders(options).map(
         ({ name, role, part }, i): Result => ({
-          ...{ name, role, ...(part === undefined ? {} : { part }) },
+          ...{ name, role, part },
           figures: Object.fromEntries(scenario.columns.map((metric) => [metric, summarise([i + 1])])),
         }),
       );
       expect(results.map(({ role }) => role)).to.include('ours');
-      const verdicts = scenario.verdicts?.(results, options) ?? [];
+      const verdicts = scenario.verdicts(results, options);
       expect(verdicts, scenario.name).to.not.be.empty;
       for (const { goal, value } of verdicts) expect(value, `${scenario.name}: ${goal}`).to.be.a('number');
     }
   });
 
-  it('names a scenario that does not exist, and options that are wrong', async () => {
+  it('names an unknown scenario and invalid options', async () => {
     expect(findScenarios('nothing', false)).to.equal('there is no scenario nothing');
     const { status, stdout, stderr } = await runScript('scripts/load.js', ['nothing', '--runs', 'many'], {});
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.equal('--runs: must be a whole number\n');
   });
 
-  it('leaves nothing behind when it is interrupted', async () => {
+  it('leaves nothing behind when interrupted', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
     const settings = { DATA_DIR: folder, TMPDIR: folder };
     const child = spawnScript('scripts/load.js', ['fanout', ...TINY], settings);

@@ -1,13 +1,14 @@
-import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type Document, deserialize, serialize } from 'bson';
+import type { Document } from 'bson';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { Member } from '../../../../domain/members/member.model.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 import { runScript } from '../../../scripts/script-runs.js';
+import { commandIn, withCommand } from '../../../support/mongo-wire.js';
 import { service } from '../../../support/service.js';
+import { startTcpProxy } from '../../../support/tcp-proxy.js';
 
 /** Works with a database as it is told (mongo-process.ts). */
 const PROCESS = fileURLToPath(new URL('./mongo-process.js', import.meta.url));
@@ -26,19 +27,6 @@ interface SlowDatabase {
   close(): Promise<void>;
 }
 
-/** The command of a message; it has one section, as all here are small. (MongoDB wire protocol, OP_MSG) */
-function commandIn(message: Buffer): Document {
-  const OP_MSG = 2013;
-  return message.readInt32LE(12) === OP_MSG ? deserialize(message.subarray(21)) : {};
-}
-
-/** The same message with another command. */
-function withCommand(message: Buffer, command: Document): Buffer {
-  const changed = Buffer.concat([message.subarray(0, 21), serialize(command)]);
-  changed.writeInt32LE(changed.length, 0);
-  return changed;
-}
-
 /**
  * @param slow how many answers to each of these commands come late, or NEVER
  * @param change makes another command of one that arrives
@@ -48,39 +36,34 @@ async function startSlowDatabase(
   change: (command: Document) => void = () => {},
 ): Promise<SlowDatabase> {
   const database: EmbeddedMongo = await startEmbeddedMongo({ storage: 'memory' });
-  const { hostname, port } = new URL(database.uri);
   const asked: Document[] = [];
-  const proxy: Server = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    let delay = 0;
-    near.on('data', (chunk) => {
-      const command = commandIn(chunk);
-      asked.push(command);
-      const name = Object.keys(slow).find((one) => one in command && (slow[one] ?? 0) > 0);
-      delay = name ? (slow[name] === NEVER ? NEVER : SLOW_MS) : 0;
-      if (name) slow[name] = (slow[name] ?? 0) - 1;
-      const before = JSON.stringify(command);
-      change(command);
-      far.write(JSON.stringify(command) === before ? chunk : withCommand(chunk, command));
-    });
-    far.on('data', (chunk) => {
-      if (delay === 0) near.write(chunk);
-      else if (delay !== NEVER) setTimeout(() => near.write(chunk), delay);
-    });
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      one.on('error', () => {});
-      one.on('close', () => other.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const proxy = await startTcpProxy(
+    () => database.port,
+    () => {
+      let delay = 0;
+      return {
+        request(message, pass) {
+          const command = commandIn(message);
+          asked.push(command);
+          const name = Object.keys(slow).find((one) => one in command && (slow[one] ?? 0) > 0);
+          delay = name ? (slow[name] === NEVER ? NEVER : SLOW_MS) : 0;
+          if (name) slow[name] = (slow[name] ?? 0) - 1;
+          const before = JSON.stringify(command);
+          change(command);
+          pass(JSON.stringify(command) === before ? message : withCommand(message, command));
+        },
+        answer(message, pass) {
+          if (delay === 0) pass(message);
+          else if (delay !== NEVER) setTimeout(pass, delay, message);
+        },
+      };
+    },
+  );
   return {
-    uri: `mongodb://127.0.0.1:${(proxy.address() as { port: number }).port}/test`,
+    uri: `mongodb://127.0.0.1:${proxy.port}/test`,
     asked,
     async close() {
-      await new Promise((resolve) => proxy.close(resolve));
+      await proxy.close();
       await database.close();
     },
   };

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { toAppError } from '../../../../domain/platform/failures.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
+import { startTcpProxy } from '../../../support/tcp-proxy.js';
 
 /** More bytes than the kernel buffers for a peer that does not read. */
 const TOO_MUCH = 12_000_000;
@@ -16,22 +16,19 @@ describe('the patched driver', () => {
   after(() => database.close());
 
   it('fails a write that waits for the socket when its connection is closed', async () => {
-    const { hostname, port } = new URL(database.uri);
     const writing: Socket[] = [];
-    const proxy = createServer((near) => {
-      const far = connect(Number(port), hostname);
-      near.on('data', (chunk) => {
-        if (!chunk.includes('insert')) return void far.write(chunk);
-        // No longer read: the driver waits for `drain`.
-        near.pause();
-        writing.push(near);
-      });
-      far.on('data', (chunk) => near.write(chunk));
-      near.on('close', () => far.destroy());
-      for (const socket of [near, far]) socket.on('error', () => {});
-    }).listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const uri = `mongodb://127.0.0.1:${(proxy.address() as AddressInfo).port}/test`;
+    const proxy = await startTcpProxy(
+      () => database.port,
+      (client) => ({
+        request(bytes, pass) {
+          if (!bytes.includes('insert')) return pass(bytes);
+          // No longer read: the driver waits for `drain`.
+          client.pause();
+          writing.push(client);
+        },
+      }),
+    );
+    const uri = `mongodb://127.0.0.1:${proxy.port}/test`;
     const connection = await mongoose
       .createConnection(uri, { retryWrites: false, serverSelectionTimeoutMS: 500, socketTimeoutMS: 500 })
       .asPromise();
@@ -44,7 +41,7 @@ describe('the patched driver', () => {
     expect(toAppError(await refused)).to.include({ code: 'SERVICE_UNAVAILABLE' });
     for (const near of writing) near.destroy();
     await connection.close();
-    proxy.close();
+    await proxy.close();
   });
 
   it('leaves no listeners on a connection', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Redis, RedisOptions } from 'ioredis';
 import { createLogger } from '../../../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
-import { later } from '../../../support/later.js';
+import { later } from '../../../support/time.js';
 
 const silent = createLogger('silent', 'test');
 

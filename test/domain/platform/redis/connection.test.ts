@@ -6,8 +6,8 @@ import { metrics } from '../../../../domain/platform/metrics.js';
 import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
 import { createSocketAdapter } from '../../../../domain/platform/socket-adapter.js';
 import { eventually } from '../../../support/eventually.js';
+import { freePort } from '../../../support/free-port.js';
 import {
-  freePort,
   hasRedisServer,
   openConnections,
   reaches,

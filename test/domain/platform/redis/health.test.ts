@@ -6,9 +6,6 @@ import { redisKeys } from '../../../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../../../domain/platform/logger.js';
 import { connectRedis } from '../../../../domain/platform/redis/connection.js';
 import { RedisEcho } from '../../../../domain/platform/redis/echo.js';
-import { type Line, startLine } from '../../../e2e/cluster/line.js';
-import { fakeTime } from '../../../support/fake-time.js';
-import { later } from '../../../support/later.js';
 import {
   hasRedisServer,
   openConnections,
@@ -16,6 +13,8 @@ import {
   startRedis,
   type TestRedis,
 } from '../../../support/redis.js';
+import { startTcpProxy, type TcpProxy } from '../../../support/tcp-proxy.js';
+import { fakeTime, later } from '../../../support/time.js';
 
 const silent = createLogger('silent', 'test');
 
@@ -28,7 +27,7 @@ const refusal = (message: string) => Object.assign(new Error(message), { name: '
 describe('the health of the connection to Redis', () => {
   const connections = openConnections();
   let server: TestRedis;
-  let line: Line | undefined;
+  let proxy: TcpProxy | undefined;
 
   before(async function () {
     if (!hasRedisServer) this.skip();
@@ -36,8 +35,8 @@ describe('the health of the connection to Redis', () => {
   });
   afterEach(async () => {
     await connections.close();
-    await line?.close();
-    line = undefined;
+    await proxy?.close();
+    proxy = undefined;
   });
   after(() => server?.stop());
 
@@ -114,11 +113,11 @@ describe('the health of the connection to Redis', () => {
   });
 
   it('ignores a check during which a connection was lost', async () => {
-    line = await startLine(server.port);
-    const redis = await connections.connect(`redis://127.0.0.1:${line.port}`);
+    proxy = await startTcpProxy(() => server.port);
+    const redis = await connections.connect(`redis://127.0.0.1:${proxy.port}`);
     // The subscriber's part of the look; what is written and read goes on.
     const asked = new Promise<void>((resolve) => {
-      line?.holdAfter((bytes) => {
+      proxy?.holdAfter((bytes) => {
         const isPing = bytes.includes('ping');
         if (isPing) resolve();
         return isPing;
@@ -130,7 +129,7 @@ describe('the health of the connection to Redis', () => {
     const away = reaches(redis, 'away');
     redis.commands.disconnect();
     await away;
-    line.release();
+    proxy.release();
     expect(await look).include({ code: 'SERVICE_UNAVAILABLE' });
     expect(redis.away).equal(true);
   });

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { eventually } from '../../../support/eventually.js';
@@ -10,6 +8,7 @@ import {
   startRedis,
   type TestRedis,
 } from '../../../support/redis.js';
+import { startTcpProxy } from '../../../support/tcp-proxy.js';
 
 /** Three echoes missed, one every two seconds, and the subscriber connects anew. */
 const RETURN_WITHIN_MS = 15_000;
@@ -71,32 +70,27 @@ describe('subscriptions refused for a while', () => {
     const held: (() => void)[] = [];
     let isHolding = false;
     let asked = () => {};
-    const proxy = createServer((near) => {
-      const far = connect(server.port, '127.0.0.1');
-      let isHeld = false;
-      const hold = (bytes: Buffer) => {
-        held.push(() => far.write(bytes));
-        if (bytes.includes('ping')) asked();
-      };
-      near.on('data', (bytes) => {
-        if (isHeld) return hold(bytes);
-        const at = isHolding ? bytes.indexOf('psubscribe') : -1;
-        if (at < 0) return void far.write(bytes);
-        isHeld = true;
-        far.write(bytes.subarray(0, at));
-        hold(bytes.subarray(at));
-      });
-      far.on('data', (bytes) => near.write(bytes));
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        one.on('error', () => {});
-        one.on('close', () => other.destroy());
-      }
-    }).listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const redis = await connections.connect(`redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    const proxy = await startTcpProxy(
+      () => server.port,
+      () => {
+        let isHeld = false;
+        return {
+          request(bytes, pass) {
+            const hold = (later: Buffer) => {
+              held.push(() => pass(later));
+              if (later.includes('ping')) asked();
+            };
+            if (isHeld) return hold(bytes);
+            const at = isHolding ? bytes.indexOf('psubscribe') : -1;
+            if (at < 0) return pass(bytes);
+            isHeld = true;
+            pass(bytes.subarray(0, at));
+            hold(bytes.subarray(at));
+          },
+        };
+      },
+    );
+    const redis = await connections.connect(`redis://127.0.0.1:${proxy.port}`);
     await redis.subscriber().psubscribe('pattern*');
     isHolding = true;
     const first = Promise.race([
@@ -114,6 +108,6 @@ describe('subscriptions refused for a while', () => {
     for (const pass of held.splice(0)) pass();
     await back;
     await connections.close();
-    proxy.close();
+    await proxy.close();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Loaded before the program of every process of a test's cluster: ends it with the tests, however they
- * end, and sets its clock wrong where a test says so (CLOCK_SHIFT_MS).
+ * Loaded before the program of every child process of the tests: ends it with its parent, however that ends, and
+ * shifts its clock where a test sets CLOCK_SHIFT_MS.
  */
 process.on('disconnect', () => process.exit(1));
 
@@ -16,7 +16,7 @@ if (shift !== 0) {
       return RightDate.now() + shift;
     }
   }
-  // By the same name: mongoose knows the type of a field by it.
+  // Mongoose recognises the type of a field by its name.
   Object.defineProperty(ShiftedDate, 'name', { value: 'Date' });
   globalThis.Date = ShiftedDate as DateConstructor;
 }

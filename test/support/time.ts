@@ -1,3 +1,34 @@
+import { nextTurn, sleep } from './eventually.js';
+
+/** Time, in ms, for which lru-cache reuses a time that it has read. */
+const CACHED_MS = 1;
+
+/** Runs a task while performance.now() shows a time that is later by so many ms. */
+export async function later<T>(ms: number, run: () => Promise<T>): Promise<T> {
+  await sleep(2 * CACHED_MS);
+  const { now } = performance;
+  performance.now = () => now.call(performance) + ms;
+  try {
+    return await run();
+  } finally {
+    performance.now = now;
+  }
+}
+
+/** Runs a task while performance.now() stands still, except where the task advances it. */
+export async function inStoppedTime(task: (advance: (ms: number) => void) => Promise<void>): Promise<void> {
+  const { now } = performance;
+  let time = performance.now();
+  performance.now = () => time;
+  try {
+    await task((ms) => {
+      time += ms;
+    });
+  } finally {
+    performance.now = now;
+  }
+}
+
 interface Timer {
   due: number;
   after: number;
@@ -7,30 +38,25 @@ interface Timer {
 }
 
 export interface FakeTime {
-  /** Moves the time and runs the timers that come due, each followed by whatever it sets going. */
+  /** Advances the time and runs each timer that comes due, with the promises that it settles. */
   pass(ms: number): Promise<void>;
-  /** Moves the time and runs nothing, as for a process that stands still. */
+  /** Advances the time and runs nothing, as in a process that was suspended. */
   skip(ms: number): void;
-  /** Timers that have not run and were not cleared. */
+  /** Number of timers that have not run and were not cleared. */
   readonly pending: number;
-  /** Back to the real ones. */
+  /** Restores the real timers and clock. */
   restore(): void;
 }
 
-/** What promises and turns of the loop have put off has run. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
 /**
- * Global timers and performance.now() that stand still until they are moved. The mock of node:test knows
+ * Replaces the global timers and performance.now(): time passes only by `pass` and `skip`. node:test's mock supports
  * neither performance.now() nor refresh() of a timer.
  */
 export function fakeTime(): FakeTime {
   const real = { setTimeout, setInterval, clearTimeout, clearInterval };
   const realNow = performance.now;
   const timers = new Set<Timer>();
-  // Whole ms: sums of fractions would put timers a hair behind the end of a step.
+  // Whole ms: the rounding of fractions would put timers just behind the end of a step.
   let now = Math.ceil(realNow.call(performance));
 
   const start =
@@ -58,7 +84,7 @@ export function fakeTime(): FakeTime {
   });
   performance.now = () => now;
 
-  /** The timer that comes due first, of those that do until then. */
+  /** The timer that comes due first, if one does until then. */
   function nextUntil(end: number): Timer | undefined {
     let next: Timer | undefined;
     for (const timer of timers) if (timer.due <= end && timer.due < (next?.due ?? Infinity)) next = timer;
@@ -68,13 +94,13 @@ export function fakeTime(): FakeTime {
   return {
     async pass(ms) {
       const end = now + ms;
-      await settle();
+      await nextTurn(10);
       for (let timer = nextUntil(end); timer; timer = nextUntil(end)) {
         now = Math.max(now, timer.due);
         if (timer.every) timer.due = now + timer.after;
         else timers.delete(timer);
         timer.run();
-        await settle();
+        await nextTurn(10);
       }
       now = end;
     },

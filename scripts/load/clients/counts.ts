@@ -1,0 +1,60 @@
+import { createLatencies, encode, record } from '../latency.js';
+import { findStamp, nowMicros, stampedAt } from '../stamp.js';
+
+export type Counts = ReturnType<typeof noCounts>;
+
+export const noCounts = () => ({
+  sent: 0,
+  acked: 0,
+  /** Acknowledged with another status than 200. */
+  refused: 0,
+  delivered: 0,
+  /** Connections that failed or that the server closed. */
+  closed: 0,
+});
+
+/** Counts of a client process since the last reset. */
+export type WorkerCounts = ReturnType<Counter['read']>;
+
+/** Counts what the connections of a process send and receive. */
+export class Counter {
+  readonly counts = noCounts();
+  readonly #deliveryTimes = createLatencies();
+  readonly #ackTimes = createLatencies();
+  /** Offset of the last stamp in its delivery. */
+  #hint = 0;
+
+  /** A delivery, which may contain a stamp. */
+  delivered(bytes: Buffer, from: number, to: number): void {
+    this.counts.delivered += 1;
+    const at = findStamp(bytes, from, to, this.#hint);
+    if (at < 0) return;
+    this.#hint = at - from;
+    record(this.#deliveryTimes, nowMicros() - stampedAt(bytes, at));
+  }
+
+  /** @param sentAt µs, of `nowMicros` */
+  acknowledged(sentAt: number, ok: boolean): void {
+    this.counts[ok ? 'acked' : 'refused'] += 1;
+    record(this.#ackTimes, nowMicros() - sentAt);
+  }
+
+  get answered(): number {
+    return this.counts.acked + this.counts.refused;
+  }
+
+  /** The counts, with encoded histograms of the times from sending to delivery and to acknowledgement. */
+  read() {
+    return {
+      ...this.counts,
+      deliveryTimes: encode(this.#deliveryTimes),
+      ackTimes: encode(this.#ackTimes),
+    };
+  }
+
+  reset(): void {
+    Object.assign(this.counts, noCounts());
+    this.#deliveryTimes.reset();
+    this.#ackTimes.reset();
+  }
+}

@@ -1,0 +1,137 @@
+import type { ConnectionSpec, Target } from './clients/connection.js';
+import { HOST, settings, startDatabase, startService } from './installation.js';
+import { remoteTargetOf } from './options.js';
+import type { ProcessGroup } from './process-group.js';
+import { openRemoteRooms } from './remote-target.js';
+import type { Entry, Run } from './scenario.js';
+import { seedChat } from './seed.js';
+
+/** A server that accepts connections. */
+export interface RunningServer {
+  target: Target;
+  /** Processes whose CPU and memory are the server's; none for a remote target. */
+  pids: number[];
+  databasePid?: number;
+  /** Connections of its members: both members of room 1, of room 2, and so on. */
+  members: ConnectionSpec[];
+  /** Whether a sender receives its own messages, as in Socket.IO; otherwise senders need extra connections. */
+  senderReceives: boolean;
+  /** Sends a notification to everybody. */
+  announce?(content: string): Promise<void>;
+}
+
+export interface Server extends Entry {
+  /** @param rooms how many two-party rooms there have to be */
+  start(run: Run, rooms: number): Promise<RunningServer>;
+}
+
+async function announce(group: ProcessGroup, databaseUri: string, content: string): Promise<void> {
+  const env = settings(group, databaseUri);
+  const command = group.fork('announce', 'announce.js', { args: [content], env });
+  const status = await command.exit();
+  if (status !== 0) throw new Error(`announce exited with ${status}: ${command.stderr}`);
+}
+
+/** Starts the service. @param options.extra members without a room */
+export async function startOurs(
+  group: ProcessGroup,
+  options: {
+    rooms?: number;
+    extra?: number;
+    sharedCreator?: boolean;
+    kind?: 'socketio' | 'stream';
+    execArgv?: string[];
+  },
+): Promise<RunningServer> {
+  const { rooms = 0, kind = 'socketio', execArgv } = options;
+  const database = await startDatabase(group);
+  const members = await seedChat(database.uri, rooms, options);
+  const { process, httpPort, gatewayPort } = await startService(group, database.uri, execArgv);
+  return {
+    target: { kind, host: HOST, port: kind === 'stream' ? httpPort : gatewayPort },
+    pids: [process.pid],
+    databasePid: database.pid,
+    members,
+    senderReceives: true,
+    announce: (content) => announce(group, database.uri, content),
+  };
+}
+
+/** The service, or the remote target of the options. @param sharedCreator all rooms have the same creator */
+export function ours({ execArgv = [] as string[], sharedCreator = false } = {}): Server {
+  return {
+    name: 'this service',
+    role: 'ours',
+    async start({ group, options }, rooms) {
+      const remote = remoteTargetOf(options);
+      if (!remote) return startOurs(group, { rooms, sharedCreator, execArgv });
+      const { hostname, port } = new URL(remote.gateway);
+      return {
+        target: { kind: 'socketio', host: hostname, port: Number(port || 80) },
+        pids: [],
+        members: await openRemoteRooms(remote, rooms),
+        senderReceives: true,
+      };
+    },
+  };
+}
+
+/** Starts a server of servers/, which accepts any members. */
+async function startLocal(
+  group: ProcessGroup,
+  module: string,
+  { kind = 'socketio', ...options }: { kind?: 'socketio' | 'stream'; args?: string[]; execArgv?: string[] },
+  members: ConnectionSpec[],
+): Promise<RunningServer> {
+  const { process, port } = await group.start(`servers/${module}`, { ...options, measured: true });
+  return {
+    target: { kind, host: HOST, port },
+    pids: [process.pid],
+    members,
+    senderReceives: true,
+    announce: (content) => process.request({ content }),
+  };
+}
+
+/** Starts bare event streams. */
+export function startBareStreams(
+  group: ProcessGroup,
+  count: number,
+  execArgv: string[] = [],
+): Promise<RunningServer> {
+  const members = Array.from({ length: count }, () => ({}));
+  return startLocal(group, 'event-stream', { kind: 'stream', execArgv }, members);
+}
+
+/** @param options.stored stores messages in an embedded database */
+function local(
+  entry: Entry,
+  module: string,
+  { args = [] as string[], stored = false, execArgv = [] as string[] } = {},
+): Server {
+  return {
+    ...entry,
+    async start({ group }, rooms) {
+      const members = Array.from({ length: rooms * 2 }, (_, i) => ({ room: (i >> 1) + 1 }));
+      if (!stored) return startLocal(group, module, { args, execArgv }, members);
+      const { uri, pid } = await startDatabase(group);
+      await seedChat(uri, rooms);
+      const running = await startLocal(group, module, { args: [...args, uri], execArgv }, members);
+      return { ...running, databasePid: pid };
+    },
+  };
+}
+
+export const bareUws = local({ name: 'bare uWebSockets.js', role: 'limit' }, 'bare-uws');
+export const storingUws = local({ name: 'floor: bare uWS + grouped inserts', role: 'limit' }, 'bare-uws', {
+  stored: true,
+});
+export const plainWs = local({ name: 'plain ws', role: 'peer' }, 'plain-ws');
+export const textbook = local({ name: 'textbook: Socket.IO on ws', role: 'peer' }, 'socketio', {
+  args: ['ws'],
+  stored: true,
+});
+export const socketIoOnWs = (execArgv: string[] = []) =>
+  local({ name: 'Socket.IO on ws', role: 'peer' }, 'socketio', { args: ['ws'], execArgv });
+export const socketIoOnUws = (execArgv: string[] = []) =>
+  local({ name: 'bare Socket.IO on uWS', role: 'limit' }, 'socketio', { args: ['uws'], execArgv });
