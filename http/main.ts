@@ -1,7 +1,7 @@
-import { createLiveEmitter } from '../domain/platform/live-emitter.js';
 import { runProcess } from '../domain/run-process.js';
 import { listCloseReasons } from '../gateway/close-reasons.js';
 import { clientEvents } from '../gateway/events/index.js';
+import { createLiveEmitter } from '../gateway/socket-live.js';
 import { createHttpServer } from './server.js';
 
 /** One HTTP process of several: REST and event streams. Its pushes reach sockets through the gateways. */

@@ -5,7 +5,7 @@ import type { Logger } from '../domain/platform/logger.js';
 import { Shutdown } from '../domain/platform/shutdown.js';
 import { listCloseReasons } from '../gateway/close-reasons.js';
 import { clientEvents } from '../gateway/events/index.js';
-import { createGateway } from '../gateway/server.js';
+import { Gateway } from '../gateway/server.js';
 import { createHttpServer } from '../http/server.js';
 
 export interface RunningService {
@@ -30,7 +30,7 @@ export async function runService(
   prepare?: (domain: Domain) => Promise<void>,
 ): Promise<RunningService> {
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
-  const gateway = createGateway(config, logger);
+  const gateway = new Gateway(config, logger);
   const http = createHttpServer(config, logger);
   const { domain, probe, close } = await openDomain({
     ...{ config, logger, mongoUri, shutdown, prepare },

@@ -2,7 +2,7 @@ import type { InputName, Inputs } from './inputs.js';
 
 /** What the code itself fixes; test/e2e/deploy/scaling.test.ts holds these against the sources. */
 export const codeLimits = {
-  /** gateway/follow-rooms.ts: every so often each gateway reads the head of each open room. */
+  /** gateway/compare-rooms.ts: how often each gateway reads the head of each open room. */
   compareEveryMs: 5_000,
 };
 

@@ -57,7 +57,7 @@ const told: [
   ['gateway/server.ts MAX_FRAME', count, [protocol, '"maxPayload":#}']],
   ['gateway/server.ts PING_INTERVAL_MS', count, [protocol, '"pingInterval":#,']],
   ['gateway/server.ts PING_TIMEOUT_MS', count, [protocol, '"pingTimeout":#,']],
-  ['gateway/server.ts MAX_BACKPRESSURE', mib, [protocol, 'closed once # waits for it']],
+  ['gateway/socketio-internals.ts MAX_BACKPRESSURE', mib, [protocol, 'closed once # waits for it']],
   [
     'gateway/connection.ts MAX_CONNECTIONS',
     count,
@@ -71,7 +71,7 @@ const told: [
     [asyncApi, '# the token ends'],
   ],
   [
-    'gateway/follow-rooms.ts COMPARE_EVERY_MS',
+    'gateway/compare-rooms.ts COMPARE_EVERY_MS',
     s,
     [operations, 'the comparison every # finds them'],
     [decisions('delivery'), 'Every #, and when Redis is back'],
