@@ -8,7 +8,7 @@ import { createRoom } from './create-room.js';
 import { disconnectFromRoom } from './disconnect-from-room.js';
 import { type Entered, enterRoom } from './enter-room.js';
 import type { Caller } from './identify-poster.js';
-import { createLedger } from './ledger.js';
+import { Ledger } from './ledger.js';
 import { listMessages, type MessageList, type MessagePage } from './list-messages.js';
 import { listRooms } from './list-rooms.js';
 import { markRead, markStateRead } from './mark-read.js';
@@ -26,7 +26,7 @@ import { viewRoom } from './view-room.js';
 export type { Entered } from './enter-room.js';
 export type { Caller } from './identify-poster.js';
 export { MAX_LISTED } from './list-messages.js';
-export { checkContent, messageFields } from './message-input.js';
+export { checkContent, messageFields } from './send-message.js';
 export { createChatState } from './shared-state.js';
 export { checkChat } from './verify-chat.js';
 
@@ -88,7 +88,7 @@ export function createChat(given: Given): Chat {
   // A process that is alone writes everything itself.
   let isCurrent = (_chatNo: number) => !shared;
   const uncertain = createUncertainRooms((chatNo, seq) => republishAfter(deps, chatNo, seq), logger);
-  const ledger = createLedger(clock, states, presence, uncertain.add);
+  const ledger = new Ledger({ clock, states, presence, onUnknownOutcome: uncertain.add });
   const changes = new RoomChanges({ states, directory, adoption, live, logger }, (chatNo) =>
     isCurrent(chatNo),
   );

@@ -99,14 +99,14 @@ const told: [
   ],
   // Messages.
   [
-    'domain/chat/message-input.ts MAX_TEXT',
+    'domain/chat/send-message.ts MAX_TEXT',
     count,
     [protocol, '| # UTF-16 code units |'],
     [openApi, '"maxLength":#'],
     [asyncApi, '"maxLength":#'],
   ],
   [
-    'domain/chat/message-input.ts MAX_ADDRESS',
+    'domain/chat/send-message.ts MAX_ADDRESS',
     count,
     [protocol, '| address of an image or picture | # characters |'],
   ],
