@@ -2,12 +2,12 @@ import type { ErrorBody } from '../domain/kernel/errors.js';
 import type { MessagePayload, NotificationView, RoomView } from '../domain/kernel/live.js';
 import type { CloseReason } from './close-reasons.js';
 
-/** What a request is answered with: its fields beside `status: 200`, or an error body. */
+/** The answer to a request: the fields of `T` and `status: 200`, or an error body. */
 export type Answer<T = object> = ({ status: 200 } & T) | (ErrorBody & { retryAfterMs?: number });
 
 export type Ack<T = object> = (answer: Answer<T>) => void;
 
-/** What `room:join` answers. */
+/** The answer to `room:join`. */
 export interface Joined {
   messages: MessagePayload[];
   more: boolean;
@@ -15,7 +15,7 @@ export interface Joined {
   present: number[];
 }
 
-/** Client to server. (contract, section 5; PROTOCOL.md tells it with a sample session) */
+/** Client to server. (contract, section 5; PROTOCOL.md has a sample session) */
 export interface ClientEvents {
   'room:join': (request: { chatNo: number; after?: number }, ack?: Ack<Joined>) => void;
   'room:leave': (request: { chatNo: number }, ack?: Ack) => void;
@@ -36,10 +36,10 @@ export interface ServerEvents {
   presence: (event: { chatNo: number; memberNo: number; present: boolean }) => void;
   room: (view: RoomView) => void;
   notification: (view: NotificationView) => void;
-  /** This process is going: reconnect at a random moment of the next `retryAfterMs`. */
+  /** This process is stopping: reconnect at a random moment of the next `retryAfterMs`. */
   drain: (event: { retryAfterMs: number }) => void;
-  /** The token ends soon: send `auth:refresh` before `expiresAt` (epoch ms). */
+  /** The token expires soon: send `auth:refresh` before `expiresAt` (epoch ms). */
   'auth:expiring': (event: { expiresAt: number }) => void;
-  /** This connection is being closed, and whether coming back makes sense. */
+  /** The server is about to close this connection. */
   closing: (reason: CloseReason) => void;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id, wholeNumber } from '../../domain/kernel/input.js';
 import { defineEvent } from '../handle.js';
 
-/** Moves the read position forward; an older one, or one past the newest message, is no fault. */
+/** Moves the read position forward; an older one, or one past the newest message, is not an error. */
 export const messageRead = defineEvent({
   event: 'message:read',
   limit: 'socketEvent',

@@ -4,7 +4,7 @@ import { defineEvent } from '../handle.js';
 import { leaveChatRoom } from '../leave-chat-room.js';
 import { enqueue } from '../socket-queue.js';
 
-/** Leaves a chat room with this connection; leaving one it is not in changes nothing. */
+/** Leaves a chat room with this connection; no effect if it is not in the room. */
 export const roomLeave = defineEvent({
   event: 'room:leave',
   limit: 'socketEvent',

@@ -49,7 +49,7 @@ const told: [
   [
     'gateway/server.ts CONNECT_TIMEOUT_MS',
     s,
-    [protocol, 'not let in within # is closed'],
+    [protocol, 'not admitted within # is closed'],
     [contract, 'not entered the namespace after # is closed'],
     [asyncApi, 'not let in within # is closed'],
   ],
@@ -61,13 +61,13 @@ const told: [
   [
     'gateway/connection.ts MAX_CONNECTIONS',
     count,
-    [protocol, '| #, then the oldest gives way |'],
+    [protocol, '| #; a further one closes the oldest |'],
     [decisions('identity'), '# connections.'],
   ],
   [
     'gateway/session-expiry.ts WARN_BEFORE_MS',
     words(60_000, 'A minute before'),
-    [protocol, '#, `auth:expiring` comes'],
+    [protocol, '#, `auth:expiring` arrives'],
     [asyncApi, '# the token ends'],
   ],
   [
