@@ -2,8 +2,8 @@ import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { newMessageId } from '../kernel/ids.js';
 import type { ReadPosition } from '../kernel/live.js';
-import { insertInOrder } from '../platform/mongo/inserts.js';
-import { createGroupedInserts } from './grouped-inserts.js';
+import { Batcher } from '../platform/batcher.js';
+import { insertEach, insertInOrder } from '../platform/mongo/inserts.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
 import { other, Room, type Side } from './room.model.js';
@@ -53,6 +53,9 @@ const MAX_WAIT_MS = 3_000;
 const MIN_RUN = 8;
 const MAX_RUN = 100;
 
+/** Most records in an insert shared by rooms: past some hundreds the cost per record falls no further. */
+const MAX_SHARED = 500;
+
 /** A send under way. */
 interface Send {
   draft: Draft;
@@ -71,7 +74,11 @@ type Numbers = Pick<RoomState, 'seq' | 'sent' | 'read'>;
  */
 export class Ledger {
   readonly #deps: LedgerDeps;
-  readonly #insertGrouped = createGroupedInserts();
+  /** Inserts shared by rooms with few waiting sends; a second one lets the database work while the next is prepared. */
+  readonly #inserts = new Batcher<MessageRecord, boolean>((records) => insertEach(Message, records), {
+    size: MAX_SHARED,
+    concurrency: 2,
+  });
   /** Rooms with sends under way; `done` resolves when there are none left. */
   readonly #rooms = new Map<number, { waiting: Send[]; done: Promise<void> }>();
   /** When the database last stored messages of any room, or refused them as stored already (performance.now()). */
@@ -187,14 +194,8 @@ export class Ledger {
       }
       const [refused] = sends;
       if (!refused) return;
-      // By one of two unique indexes: the client key is taken by this very message, or the number by
-      // another process.
-      const first = await this.#findRepeated(state, refused.draft);
-      if (first) {
+      if (await this.#settleRepeated(state, refused)) {
         sends.shift();
-        // Another process may have stored it.
-        if (first.seq > state.seq) states.forget(chatNo);
-        refused.resolve({ record: first, state, repeated: true });
       } else {
         states.forget(chatNo);
         failures = count > 0 ? 1 : failures + 1;
@@ -228,7 +229,7 @@ export class Ledger {
     try {
       const count =
         only && records.length === 1
-          ? Number(await this.#insertGrouped(only))
+          ? Number(await this.#inserts.add(only))
           : await insertInOrder(Message, records);
       this.#lastAnsweredAt = performance.now();
       return count;
@@ -240,10 +241,20 @@ export class Ledger {
     }
   }
 
-  /** The message stored with the draft's client key. */
-  async #findRepeated(state: RoomState, { side, clientKey }: Draft): Promise<MessageRecord | null> {
-    if (clientKey === undefined) return null;
-    return Message.findOne({ chatNo: state.chatNo, senderNo: state[side], clientKey }).lean();
+  /**
+   * Settles a refused send if its client key is taken, by this very message; otherwise its number is, by
+   * another process.
+   */
+  async #settleRepeated(state: RoomState, { draft, resolve }: Send): Promise<boolean> {
+    const { chatNo } = state;
+    const { side, clientKey } = draft;
+    if (clientKey === undefined) return false;
+    const record = await Message.findOne({ chatNo, senderNo: state[side], clientKey }).lean();
+    if (!record) return false;
+    // Another process may have stored it.
+    if (record.seq > state.seq) this.#deps.states.forget(chatNo);
+    resolve({ record, state, repeated: true });
+    return true;
   }
 }
 

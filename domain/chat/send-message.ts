@@ -3,11 +3,10 @@ import type { Actor } from '../kernel/actor.js';
 import { text } from '../kernel/input.js';
 import type { MessagePayload } from '../kernel/live.js';
 import { metrics } from '../platform/metrics.js';
-import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
 import { type ContentType, contentTypes } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
-import { BOTH_SIDES } from './room.model.js';
+import { BOTH_SIDES, requireParticipant } from './room.model.js';
 
 /** Longest message text, UTF-16 code units. */
 const MAX_TEXT = 5_000;
