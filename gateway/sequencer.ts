@@ -38,7 +38,7 @@ const MAX_WAITING = 1_000;
 class Room {
   readonly #chatNo: number;
   readonly #deps: SequencerDeps;
-  readonly #onRemoved: () => void;
+  readonly #rooms: Map<number, Room>;
   /** Number of the last message delivered; -1 while nobody is in. */
   #last = -1;
   /** Pushes that came out of order or while the room was held, by number. */
@@ -52,12 +52,12 @@ class Room {
   /** Tasks that hold the room or wait to. */
   #holders = 0;
   readonly #tasks = new SerialQueue();
-  #removed = false;
 
-  constructor(chatNo: number, deps: SequencerDeps, onRemoved: () => void) {
+  /** @param rooms adds itself, until nobody is in or enters */
+  constructor(chatNo: number, deps: SequencerDeps, rooms: Map<number, Room>) {
     this.#chatNo = chatNo;
     this.#deps = deps;
-    this.#onRemoved = onRemoved;
+    this.#rooms = rooms.set(chatNo, this);
   }
 
   get isFollowed(): boolean {
@@ -84,28 +84,21 @@ class Room {
     this.#waiting.clear();
     this.#waitingReads.clear();
     this.#waitingPresence = [];
-    if (this.#holders === 0) this.#remove();
-  }
-
-  #remove(): void {
-    this.#removed = true;
-    this.#onRemoved();
+    if (this.#holders === 0) this.#rooms.delete(this.#chatNo);
   }
 
   offer(payload: MessagePayload, deliver: () => void): void {
     const { seq } = payload;
     if (seq <= this.#last) return;
-    if (this.#holders === 0 && seq === this.#last + 1) {
+    const pass = () => {
       this.#advance(payload);
       deliver();
+    };
+    if (this.#holders === 0 && seq === this.#last + 1) {
+      pass();
       return;
     }
-    if (this.#waiting.size < MAX_WAITING) {
-      this.#waiting.set(seq, () => {
-        this.#advance(payload);
-        deliver();
-      });
-    }
+    if (this.#waiting.size < MAX_WAITING) this.#waiting.set(seq, pass);
     if (this.#holders === 0) this.#fillGap();
   }
 
@@ -167,7 +160,7 @@ class Room {
   #release(failed: boolean): void {
     // Nobody entered, or everybody has left, perhaps in the middle of a task that then set a number again.
     if (!this.isFollowed || !this.#deps.isOccupied(this.#chatNo)) {
-      this.#remove();
+      this.#rooms.delete(this.#chatNo);
       return;
     }
     this.#deliverWaiting();
@@ -198,7 +191,7 @@ class Room {
   }
 
   #fillGap(): void {
-    if (this.#removed) return;
+    if (this.#rooms.get(this.#chatNo) !== this) return;
     this.#hold(() => this.#readGap()).catch((error) =>
       this.#deps.logger.warn({ err: error, chatNo: this.#chatNo }, 'a room could not be read; retrying'),
     );
@@ -260,11 +253,7 @@ export class Sequencer {
    * @param task lets the socket in, reads what it missed, and returns the newest number it has read
    */
   enter<T extends { seq: number }>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T> {
-    let room = this.#rooms.get(chatNo);
-    if (!room) {
-      room = new Room(chatNo, this.#deps, () => this.#rooms.delete(chatNo));
-      this.#rooms.set(chatNo, room);
-    }
+    const room = this.#rooms.get(chatNo) ?? new Room(chatNo, this.#deps, this.#rooms);
     return room.enter(socketId, task);
   }
 
