@@ -16,6 +16,8 @@ import { connect } from '../support/sockets.js';
 /** Sends compared: what a timer runs meanwhile is not part of all. */
 const SENDS = 3;
 
+const compiled = `${projectRoot()}/dist`;
+
 const session = new Session();
 session.connect();
 
@@ -35,7 +37,7 @@ function calledFiles(): string[] {
   return scripts
     .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
     .filter(({ url }) => url.startsWith('file:'))
-    .map(({ url }) => relative(`${projectRoot()}/dist`, fileURLToPath(url)).replace(/\.js$/, '.ts'))
+    .map(({ url }) => relative(compiled, fileURLToPath(url)).replace(/\.js$/, '.ts'))
     .filter((path) => /^(domain|gateway)\//.test(path));
 }
 
