@@ -17,7 +17,7 @@ const malformed = async () =>
 
 type Options = Parameters<Adapter['broadcast']>[1];
 
-describe('deliveries to the sockets of a process', () => {
+describe('pushes to the sockets of a process', () => {
   const original = Adapter.prototype.broadcast;
   /** What was called and what was delivered, in order. */
   let log: unknown[][];
@@ -123,19 +123,19 @@ describe('deliveries to the sockets of a process', () => {
     ['typing', 'room:7', ['typing', read], [['delivered', 'room:7', 'typing', read]]],
   ];
   for (const [event, room, data, expected] of passing) {
-    it(`pass ${event} on through who puts it in order, and bare of what is for gateways alone`, () => {
+    it(`deliver ${event} in its order, without the note for gateways`, () => {
       broadcast(room, data);
       expect(log).to.deep.equal(expected);
     });
   }
 
-  it('pass what has no data, as a broken process may publish it', () => {
+  it('pass packets without data, which a broken process may publish', () => {
     adapter.broadcast({ type: 1 } as never, { rooms: new Set(['x']), except: new Set() });
     adapter.broadcast({ type: 2, data: [] } as never, { rooms: new Set(['y']) } as never);
     expect(log.map(([, room]) => room)).to.deep.equal(['x', 'y']);
   });
 
-  it('pass what is flagged as in order already', () => {
+  it('pass events flagged as local', () => {
     for (const data of [
       ['message', message],
       ['message:read', read],
@@ -148,7 +148,7 @@ describe('deliveries to the sockets of a process', () => {
     expect(log.map(([what]) => what)).to.deep.equal(Array(5).fill('passed'));
   });
 
-  it('to this process alone follow joins under way', () => {
+  it('to this process only follow joins under way', () => {
     const live = serve(true);
     live.presenceHere(7, 3, true);
     live.notificationHere(3, { id: 4 } as NotificationView);
@@ -186,7 +186,7 @@ describe('deliveries to the sockets of a process', () => {
     });
   }
 
-  it('leave out a notification and a change of presence that are known', () => {
+  it('drop known notifications and changes of presence', () => {
     isNews = false;
     broadcast('member:3', ['notification', { id: 4 }]);
     broadcast('room:7', ['presence', presence, 9]);
@@ -226,7 +226,7 @@ describe('deliveries to the sockets of a process', () => {
     });
   }
 
-  it('to no room in particular drop a room’s state', () => {
+  it('drop a room’s state that is sent to no room', () => {
     broadcast('', ['room', view, mark], { rooms: new Set() });
     expect(log).to.deep.equal([]);
   });
