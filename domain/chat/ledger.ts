@@ -56,6 +56,11 @@ const MAX_RUN = 100;
 /** Most records in an insert shared by rooms: past some hundreds the cost per record falls no further. */
 const MAX_SHARED = 500;
 
+/** Stores single messages of different rooms together; two inserts at a time keep the database busy. */
+export function createSharedInserts(): Batcher<MessageRecord, boolean> {
+  return new Batcher((records) => insertEach(Message, records), { size: MAX_SHARED, concurrency: 2 });
+}
+
 /** A send under way. */
 interface Send {
   draft: Draft;
@@ -74,11 +79,7 @@ type Numbers = Pick<RoomState, 'seq' | 'sent' | 'read'>;
  */
 export class Ledger {
   readonly #deps: LedgerDeps;
-  /** Inserts shared by rooms with few waiting sends; a second one lets the database work while the next is prepared. */
-  readonly #inserts = new Batcher<MessageRecord, boolean>((records) => insertEach(Message, records), {
-    size: MAX_SHARED,
-    concurrency: 2,
-  });
+  readonly #inserts = createSharedInserts();
   /** Rooms with sends under way; `done` resolves when there are none left. */
   readonly #rooms = new Map<number, { waiting: Send[]; done: Promise<void> }>();
   /** When the database last stored messages of any room, or refused them as stored already (performance.now()). */
