@@ -13,30 +13,30 @@ function handshakeToken({ handshake }: GatewaySocket): string {
   if (token !== undefined && typeof token !== 'string') {
     throw new AppError('UNAUTHORIZED', 'auth.token: must be text');
   }
-  const given = tokenOf(token ?? handshake.headers.authorization ?? '');
-  if (!given) throw new AppError('UNAUTHORIZED', 'auth.token: is missing');
-  return given;
+  const raw = tokenOf(token ?? handshake.headers.authorization ?? '');
+  if (!raw) throw new AppError('UNAUTHORIZED', 'auth.token: is missing');
+  return raw;
 }
 
 /**
- * Lets a connection in or refuses it with a `connect_error` whose `data` is the error body.
- * (contract, section 5)
+ * Socket.IO middleware that admits a connection, or refuses it with a `connect_error` whose `data` is the
+ * error body. (contract, section 5)
  */
 export function createAuthentication({ members, chat, rateLimits }: Domain, config: Config) {
-  /** Connections that have entered or are about to. */
+  /** Connections in the namespace or about to enter it. */
   const entering = new WeakSet<GatewaySocket['conn']>();
 
   return (socket: GatewaySocket, next: (error?: ExtendedError) => void): void => {
     const { conn } = socket;
     if (entering.has(conn)) {
-      // As Socket.IO does with a request to connect that comes after the answer to the first one.
+      // Socket.IO does the same with a second request to connect, but only once the first is answered.
       conn.close();
       next(new Error('this connection has asked to connect already'));
       return;
     }
     entering.add(conn);
     const { address } = socket.handshake;
-    // uWebSockets.js gives each header once, as text.
+    // uWebSockets.js yields each header once, as text.
     const headers = socket.handshake.headers as Record<string, string | undefined>;
     const client = identifyClient(
       address,
@@ -56,7 +56,7 @@ export function createAuthentication({ members, chat, rateLimits }: Domain, conf
       () => next(),
       (thrown) => {
         const error = toAppError(thrown);
-        // It may try again, with another token.
+        // The client may try again with another token.
         entering.delete(conn);
         next(Object.assign(new Error(error.code), { data: error.body }));
       },

@@ -1,4 +1,4 @@
-/** Why the server closes a connection; `reconnect` says whether the same client may come back as it is. */
+/** Why the server closes a connection; `reconnect` says whether the client may reconnect unchanged. */
 export interface CloseReason {
   code: keyof typeof reasons;
   reconnect: boolean;
@@ -14,12 +14,12 @@ const reasons = {
   },
 } as const;
 
-/** @returns the reason as it is sent */
+/** @returns the reason as sent to the client */
 export function closeReason(code: keyof typeof reasons): CloseReason {
   return { code, ...reasons[code] };
 }
 
-/** Every reason there is, for the documents. */
+/** All reasons, for the API documents. */
 export function listCloseReasons(): CloseReason[] {
   return (Object.keys(reasons) as CloseReason['code'][]).map(closeReason);
 }

@@ -3,126 +3,60 @@ import { chatNoOf, chatRoom, memberNoOf, memberRoom } from '../domain/kernel/soc
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
-import { emitHere } from './deliveries.js';
-import { createRoomNews, type RoomNews } from './room-news.js';
-import { createSequencer, type Sequencer } from './sequencer.js';
+import { RoomComparer } from './compare-rooms.js';
+import { RoomViews } from './room-views.js';
+import { Sequencer } from './sequencer.js';
 import type { GatewayServer } from './socket.js';
+import type { Publisher } from './socketio-internals.js';
 
-/** How often, in ms, a gateway compares its rooms with the database, for pushes that got lost between processes. */
-const COMPARE_EVERY_MS = 5_000;
-
-/**
- * How often, in ms, a process does that is alone. It loses no pushes, and looks for what became of a write by
- * itself (domain/chat/uncertain-rooms.ts); this finds what a write did later than that.
- */
-const COMPARE_ALONE_EVERY_MS = 60_000;
-
-/**
- * Compares the rooms that sockets of this process are in with the database every few seconds: what pub/sub has
- * lost reaches everybody who looks connected (contract, promise 5). When Redis is back it does so at once,
- * and then for all rooms of all members here, who get the states of rooms they are not in, too.
- *
- * @returns a function that ends it
- */
-function compareRegularly(
-  sequencer: Sequencer,
-  news: RoomNews,
-  redis: RedisConnection | undefined,
-  logger: Logger,
-): () => void {
-  let running = false;
-  let allDue = false;
-  let ended = false;
-
-  async function compare(): Promise<void> {
-    if (running) return;
-    running = true;
-    try {
-      await sequencer.compare();
-      while (allDue && !ended) {
-        allDue = false;
-        try {
-          await news.compareAll();
-        } catch (error) {
-          allDue = true;
-          throw error;
-        }
-      }
-    } catch (error) {
-      logger.warn({ err: error }, 'rooms were not compared with the database; the next time is soon');
-    } finally {
-      running = false;
-    }
-  }
-
-  const timer = setInterval(() => void compare(), redis ? COMPARE_EVERY_MS : COMPARE_ALONE_EVERY_MS);
-  const off = redis?.on('back', () => {
-    allDue = true;
-    void compare();
-  });
-  return () => {
-    ended = true;
-    clearInterval(timer);
-    off?.();
-  };
-}
-
-/** What follows the rooms of this process's sockets. */
-interface FollowedRooms {
-  sequencer: Sequencer;
-  news: RoomNews;
-  /** Ends the comparing. */
-  stop(): void;
-}
-
-/** Puts together what gives this process's sockets the messages, read positions and states of their rooms. */
+/** Follows the rooms of this process's sockets: their messages, read positions and states. */
 export function followRooms(
   { chat }: Domain,
   io: GatewayServer,
+  publisher: Pick<Publisher, 'event'>,
   redis: RedisConnection | undefined,
   logger: Logger,
-): FollowedRooms {
+): { sequencer: Sequencer; views: RoomViews; comparer: RoomComparer } {
   const { adapter } = io.of('/');
-  const news = createRoomNews(
-    {
-      read: chat.viewRoom,
-      headsOf: chat.headsOf,
-      isConnected: (memberNo) => adapter.rooms.has(memberRoom(memberNo)),
-      connected: () => [...adapter.rooms.keys()].map(memberNoOf).filter((no) => no !== undefined),
-      emit: (memberNo, view) => emitHere(adapter, memberRoom(memberNo), 'room', view),
-    },
-    !redis,
+  const views = new RoomViews({
+    read: chat.viewRoom,
+    headsOf: chat.headsOf,
+    isConnected: (memberNo) => adapter.rooms.has(memberRoom(memberNo)),
+    connected: () => [...adapter.rooms.keys()].map(memberNoOf).filter((no) => no !== undefined),
+    emit: (memberNo, view) => publisher.event(memberRoom(memberNo), 'room', view),
+    shared: redis !== undefined,
     logger,
-  );
-  const sequencer = createSequencer(
-    {
-      read: chat.readAfter,
-      heads: chat.heads,
-      entering(chatNo) {
-        const head = chat.knownHead(chatNo);
-        if (head) news.follow(head);
-        return head;
-      },
-      isOccupied: (chatNo) => adapter.rooms.has(chatRoom(chatNo)),
-      heard: chat.heard,
-      filled: () => metrics.gapsFilled.inc(),
-      emit(payload, exceptSocket) {
-        const room = io.local.to(chatRoom(payload.chatNo));
-        (exceptSocket ? room.except(exceptSocket) : room).emit('message', payload);
-      },
-      heardRead: chat.heardRead,
-      emitRead(chatNo, { memberNo, seq }) {
-        emitHere(adapter, chatRoom(chatNo), 'message:read', { chatNo, memberNo, seq });
-      },
-      compared: news.compare,
+  });
+  const sequencer = new Sequencer({
+    read: chat.readAfter,
+    entering(chatNo) {
+      const head = chat.knownHead(chatNo);
+      if (head) views.follow(head);
+      return head;
+    },
+    isOccupied: (chatNo) => adapter.rooms.has(chatRoom(chatNo)),
+    emit(payload, exceptSocket) {
+      const room = chatRoom(payload.chatNo);
+      if (exceptSocket) io.local.to(room).except(exceptSocket).emit('message', payload);
+      else publisher.event(room, 'message', payload);
+    },
+    emitRead(chatNo, { memberNo, seq }) {
+      publisher.event(chatRoom(chatNo), 'message:read', { chatNo, memberNo, seq });
+    },
+    heard: chat.heard,
+    heardRead: chat.heardRead,
+    filled(chatNo) {
+      metrics.gapsFilled.inc();
+      comparer.compareSoon(chatNo);
     },
     logger,
-  );
-  chat.followedBy(sequencer.follows);
+  });
+  const comparer = new RoomComparer({ heads: chat.heads, sequencer, views, redis, logger });
+  chat.followedBy((chatNo) => sequencer.follows(chatNo));
   adapter.on('delete-room', (room: string) => {
     const [chatNo, memberNo] = [chatNoOf(room), memberNoOf(room)];
     if (chatNo !== undefined) sequencer.leave(chatNo);
-    if (memberNo !== undefined) news.forget(memberNo);
+    if (memberNo !== undefined) views.forget(memberNo);
   });
-  return { sequencer, news, stop: compareRegularly(sequencer, news, redis, logger) };
+  return { sequencer, views, comparer };
 }

@@ -12,7 +12,7 @@ import type { ClientEvents } from './protocol.js';
 import type { Sequencer } from './sequencer.js';
 import type { GatewaySocket } from './socket.js';
 
-/** What the handlers of a gateway share. */
+/** What all handlers share. */
 export interface HandlerServices {
   domain: Domain;
   live: Live;
@@ -20,36 +20,37 @@ export interface HandlerServices {
   logger: Logger;
 }
 
-/** What every handler works with. */
 export interface HandlerContext extends HandlerServices {
   socket: GatewaySocket;
 }
 
-/** One client event: its budget, what it accepts and what it does, in this order. */
+/** A client event: its budget, its input and its handler, applied in this order. */
 export interface EventDefinition<S extends z.ZodType = z.ZodType> {
   event: keyof ClientEvents;
   limit: Budget;
   schema: S;
-  /** @returns the fields beside `status: 200` of the acknowledgement, if there are any */
+  /** @returns the acknowledgement's fields beside `status: 200` */
   handle(context: HandlerContext, actor: Actor, request: z.output<S>): Promise<object | undefined>;
 }
 
-/** Keeps a definition's types together. */
+/** Infers the handler's request type from the schema. */
 export function defineEvent<S extends z.ZodType>(definition: EventDefinition<S>): EventDefinition {
   return definition as unknown as EventDefinition;
 }
 
 /**
- * Creates the one listener for whatever a client sends (`socket.onAny`), the same function for every
- * connection: listeners of each connection's own were a third of what a connection took in memory.
+ * Creates the listener for all events of all connections (`socket.onAny`): one per connection and event took
+ * a third of a connection's memory.
  *
- * Whatever a handler throws becomes the answer. An event we do not have is answered where an answer is
- * wanted, and ignored where not. A client that sends no acknowledgement function, or something else in
- * its place, gets no answer: either would end the process if it reached Socket.IO. (contract, promise 7)
+ * An error that a handler throws becomes the answer, and so does an unknown event. Without an acknowledgement
+ * function, or with something else in its place, nothing is answered: calling it would end the process.
+ * (contract, promise 7)
  */
 export function createDispatcher(services: HandlerServices, definitions: readonly EventDefinition[]) {
   const { domain, logger } = services;
-  const byEvent = new Map<unknown, EventDefinition>(definitions.map((one) => [one.event, one]));
+  const byEvent = new Map<unknown, EventDefinition>(
+    definitions.map((definition) => [definition.event, definition]),
+  );
 
   async function run(socket: GatewaySocket, definition: EventDefinition, request: unknown): Promise<object> {
     const { event, limit, schema, handle } = definition;
@@ -61,12 +62,12 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
 
   function refuse(socket: GatewaySocket, event: string, thrown: unknown): object {
     const error = toAppError(thrown);
-    const about = { err: error.cause ?? error, event, member: socket.data.session.actor.no };
+    const details = { err: error.cause ?? error, event, member: socket.data.session.actor.no };
     if (error.status === 500) {
       metrics.unexpectedErrors.inc();
-      logger.error(about, error.code);
+      logger.error(details, error.code);
     } else if (error.status === 503) {
-      logger.warn(about, error.code);
+      logger.warn(details, error.code);
     }
     return error.retryAfterMs === undefined
       ? error.body
@@ -74,7 +75,7 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
   }
 
   return function dispatch(this: GatewaySocket, name: unknown, ...args: unknown[]): void {
-    // What was on its way when the connection ended.
+    // The event was under way when the connection closed.
     if (!this.connected) return;
     const last = args.at(-1);
     const ack = typeof last === 'function' ? (last as (answer: object) => void) : undefined;

@@ -4,18 +4,15 @@ import type { Logger } from '../domain/platform/logger.js';
 import type { GatewayServer, GatewaySocket } from './socket.js';
 
 /**
- * Takes a connection out of a chat room. Its presence ends first: a message that comes in between is
- * then delivered and unread, rather than read and not delivered.
+ * Takes a connection out of a chat room. Its presence ends first: a message in between is then delivered and
+ * unread, rather than read and not delivered.
  */
 export async function leaveChatRoom({ chat }: Domain, socket: GatewaySocket, chatNo: number): Promise<void> {
   await chat.leaveRoom(socket.data.session.actor.no, chatNo, socket.id);
   await socket.leave(chatRoom(chatNo));
 }
 
-/**
- * Ends a connection's presence in a room whichever way it leaves it: it asked to, its join failed, it is
- * closed, or it was taken out.
- */
+/** Ends a connection's presence in a room however it leaves: on request, by a failed join, closed, or taken out. */
 export function endPresenceOnLeave(io: GatewayServer, { chat }: Domain, logger: Logger): void {
   const { adapter, sockets } = io.of('/');
   adapter.on('leave-room', (room: string, id: string) => {
@@ -24,6 +21,6 @@ export function endPresenceOnLeave(io: GatewayServer, { chat }: Domain, logger: 
     if (chatNo === undefined || memberNo === undefined) return;
     chat
       .leaveRoom(memberNo, chatNo, id)
-      .catch((error) => logger.error({ err: error, chatNo, memberNo }, 'the end of presence was not told'));
+      .catch((error) => logger.error({ err: error, chatNo, memberNo }, 'presence could not be ended'));
   });
 }

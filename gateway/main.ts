@@ -1,9 +1,9 @@
 import { runProcess } from '../domain/run-process.js';
-import { createGateway } from './server.js';
+import { Gateway } from './server.js';
 
-/** One gateway of several: Socket.IO alone, on a port that all of them share. */
+/** One gateway of several: Socket.IO only, on a port they all share. */
 await runProcess('gateway', async ({ config, logger, redis, shutdown, open }) => {
-  const gateway = createGateway(config, logger, redis);
+  const gateway = new Gateway(config, logger, redis);
   const { domain, probe, close } = await open(gateway.live);
   shutdown.add('sockets', () => gateway.drain());
   shutdown.add('domain', close);

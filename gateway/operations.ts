@@ -8,15 +8,15 @@ import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
 const JSON_TYPE = 'application/json;charset=UTF-8';
 
 /**
- * Answers when `work` is done, unless the client has gone: a uWebSockets.js response must not be
- * touched once it was aborted, nor the request after the handler has returned.
+ * Sends an answer when it is ready, unless the client has gone: uWebSockets.js forbids touching an aborted
+ * response, and the request once its handler has returned.
  */
-function answer(res: HttpResponse, work: Promise<{ status: number; type: string; body: string }>): void {
+function answer(res: HttpResponse, ready: Promise<{ status: number; type: string; body: string }>): void {
   let aborted = false;
   res.onAborted(() => {
     aborted = true;
   });
-  work
+  ready
     .catch((thrown) => {
       const error = toAppError(thrown);
       return { status: error.status, type: JSON_TYPE, body: JSON.stringify(error.body) };
@@ -36,7 +36,7 @@ function json(body: unknown): { status: number; type: string; body: string } {
   return { status: 200, type: JSON_TYPE, body: JSON.stringify(body) };
 }
 
-/** The operators' calls, the same three as on the HTTP port. (contract, section 1) */
+/** The operators' calls, the same as on the HTTP port. (contract, section 1) */
 export function serveOperations(app: TemplatedApp, config: Config, probe: () => Promise<void>): void {
   app.get('/healthz', (res) => answer(res, Promise.resolve(json({ up: true }))));
 

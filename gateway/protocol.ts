@@ -188,7 +188,7 @@ export const pushes = {
   },
 };
 
-/** What a request is answered with: its fields beside `status: 200`, or an error body. */
+/** The answer to a request: the fields of `T` and `status: 200`, or an error body. */
 export type Answer<T = object> = ({ status: 200 } & T) | (ErrorBody & { retryAfterMs?: number });
 
 type AckOf<D> = D extends { ack: infer A extends z.ZodType }

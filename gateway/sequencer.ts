@@ -1,291 +1,299 @@
-import type { MessagePayload, ReadPosition } from '../domain/kernel/live.js';
+import type { MessagePayload, ReadPosition, RoomHead } from '../domain/kernel/live.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { SerialQueue } from '../domain/platform/serial-queue.js';
-import type { SequencerPorts } from './sequencer-ports.js';
 
-interface Room {
-  /** The last number given to this process's sockets; -1 while nobody is in. */
-  last: number;
-  /** Pushes that came out of turn, or while the room was held. */
-  waiting: Map<number, () => void>;
-  /** Up to which number each member is known, to this process's sockets, to have read everything. */
-  reads: Map<number, number>;
-  /** Read positions that came before their message or while the room was held: the furthest of each member. */
-  waitingReads: Map<number, { position: ReadPosition; deliver: () => void }>;
-  /** Changes of who is present that came while the room was held, in order. */
-  waitingPresence: (() => void)[];
-  /** How many tasks hold or want to hold the room. */
-  holders: number;
-  tasks: SerialQueue;
+export interface SequencerDeps {
+  /** The stored messages of a room after a number, oldest first, at most some hundreds. */
+  read(chatNo: number, after: number): Promise<MessagePayload[]>;
+  /** The first socket is about to enter a room. @returns the room's numbers as far as they are known */
+  entering(chatNo: number): RoomHead | undefined;
+  /** Whether a socket of this process is in the room. */
+  isOccupied(chatNo: number): boolean;
+  /** Sends a message to this process's sockets in its room, except one. */
+  emit(payload: MessagePayload, exceptSocket?: string): void;
+  /** Sends a read position to this process's sockets in the room. */
+  emitRead(chatNo: number, position: ReadPosition): void;
+  /** Called with every message that was read from the database to be delivered. */
+  heard(payload: MessagePayload): void;
+  /** Called with every read position, once its messages are delivered. */
+  heardRead(chatNo: number, position: ReadPosition): void;
+  /** Called with every message that was read from the database because its push did not arrive. */
+  filled(chatNo: number): void;
+  logger: Logger;
 }
 
-/** How often a gap is read before what waits behind it is dropped. */
+/** Reads of a gap before the pushes behind it are dropped. */
 const MAX_READS = 5;
 
-/** Time, in ms, between two such reads. */
+/** Time between two such reads, ms. */
 const READ_AGAIN_MS = 100;
 
-/** Time, in ms, until a room is read on that could not be. */
+/** Time until a failed read is repeated, ms. */
 const AFTER_FAILURE_MS = 1_000;
 
-/** Most pushes of one room that wait; those past it are read from the database in their turn. */
+/** Most waiting pushes of one room; the others are read from the database. */
 const MAX_WAITING = 1_000;
 
-/** Rooms asked for in one look at the heads. */
-const HEADS_AT_ONCE = 500;
+/** One room that sockets of this process are in. */
+class Room {
+  readonly #chatNo: number;
+  readonly #deps: SequencerDeps;
+  readonly #rooms: Map<number, Room>;
+  /** Number of the last message delivered; -1 while nobody is in. */
+  #last = -1;
+  /** Pushes that came out of order or while the room was held, by number. */
+  readonly #waiting = new Map<number, () => void>();
+  /** Up to which number this process's sockets know each member to have read. */
+  #reads = new Map<number, number>();
+  /** Read positions that came before their message or while the room was held: the furthest of each member. */
+  readonly #waitingReads = new Map<number, { position: ReadPosition; deliver: () => void }>();
+  /** Changes of presence that came while the room was held, in order. */
+  #waitingPresence: (() => void)[] = [];
+  /** Tasks that hold the room or wait to. */
+  #holders = 0;
+  readonly #tasks = new SerialQueue();
 
-/** Time, in ms, until rooms are compared where a push was lost: others may have been lost with it. */
-const COMPARE_FILLED_MS = 200;
+  /** @param rooms adds itself, until nobody is in or enters */
+  constructor(chatNo: number, deps: SequencerDeps, rooms: Map<number, Room>) {
+    this.#chatNo = chatNo;
+    this.#deps = deps;
+    this.#rooms = rooms.set(chatNo, this);
+  }
 
-/**
- * Gives each room's messages to this process's sockets in `seq` order, each once, whichever process
- * wrote them. A push is a hint: the next number is passed on as it is, an older one is dropped, and a
- * jump is filled from the database before going on. Read positions only rise, and none is told before the
- * message that it reaches to. (contract, promise 5)
- *
- * Only rooms that a socket of this process is in are followed.
- */
-export interface Sequencer {
-  /** A push has arrived; `deliver` passes it on as it came, which is cheaper than `emit`. */
-  offer(payload: MessagePayload, deliver: () => void): void;
-  /** The same for a read position. */
-  offerRead(chatNo: number, position: ReadPosition, deliver: () => void): void;
-  /**
-   * A change of who is present is to be passed on: behind the answers of those who are entering the room at this
-   * moment, which tell who was present before it.
-   */
-  offerPresence(chatNo: number, deliver: () => void): void;
-  /**
-   * Runs the task that lets a socket into a room while nothing of the room is delivered here, so that
-   * what the task reads and what is delivered afterwards meet without gap or repeat.
-   *
-   * @param task lets the socket in, reads what it missed, and tells the newest number it has read
-   */
-  enter<T extends { seq: number }>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T>;
-  /** The last socket has left the room. */
-  leave(chatNo: number): void;
-  /** Whether everything that is told of the room is heard here. */
-  follows(chatNo: number): boolean;
-  /** Compares all rooms with the database and fills what is missing: after an outage, and every now and then. */
-  compare(): Promise<void>;
-}
+  get isFollowed(): boolean {
+    return this.#last >= 0;
+  }
 
-export function createSequencer(ports: SequencerPorts, logger: Logger): Sequencer {
-  const rooms = new Map<number, Room>();
-  /** Rooms to be compared because a push was lost. */
-  const filled = new Set<number>();
+  enter<T extends { seq: number }>(socketId: string, task: () => Promise<T>): Promise<T> {
+    return this.#hold(async () => {
+      if (!this.isFollowed) {
+        const { reads = [] } = this.#deps.entering(this.#chatNo) ?? {};
+        this.#reads = new Map(reads.map(({ memberNo, seq }) => [memberNo, seq]));
+      }
+      const entered = await task();
+      // The sockets that were in before get what only the newcomer has read.
+      if (this.isFollowed) await this.#readUpTo(entered.seq, socketId);
+      this.#last = Math.max(this.#last, entered.seq);
+      return entered;
+    });
+  }
 
-  /** Notes that the next message has been passed on. */
-  function passed(room: Room, { seq, senderNo, readCount }: MessagePayload): void {
-    room.last = seq;
-    // Who has read everything before it has read everything with it, if it is read or their own.
-    for (const [memberNo, upTo] of room.reads) {
-      if (upTo === seq - 1 && (readCount === 0 || senderNo === memberNo)) room.reads.set(memberNo, seq);
+  leave(): void {
+    this.#last = -1;
+    // Whoever enters next reads what these announced.
+    this.#waiting.clear();
+    this.#waitingReads.clear();
+    this.#waitingPresence = [];
+    if (this.#holders === 0) this.#rooms.delete(this.#chatNo);
+  }
+
+  offer(payload: MessagePayload, deliver: () => void): void {
+    const { seq } = payload;
+    if (seq <= this.#last) return;
+    const pass = () => {
+      this.#advance(payload);
+      deliver();
+    };
+    if (this.#holders === 0 && seq === this.#last + 1) {
+      pass();
+      return;
+    }
+    if (this.#waiting.size < MAX_WAITING) this.#waiting.set(seq, pass);
+    if (this.#holders === 0) this.#fillGap();
+  }
+
+  #advance({ seq, senderNo, readCount }: MessagePayload): void {
+    this.#last = seq;
+    // A member who has read everything before it has read this one, too, if it is read or their own.
+    for (const [memberNo, upTo] of this.#reads) {
+      if (upTo === seq - 1 && (readCount === 0 || senderNo === memberNo)) this.#reads.set(memberNo, seq);
     }
   }
 
-  /** Passes on a read position that is behind no message any more, if the sockets have not heard of it. */
-  function passRead(room: Room, chatNo: number, position: ReadPosition, deliver: () => void): void {
-    ports.heardRead(chatNo, position);
+  offerRead(position: ReadPosition, deliver: () => void): void {
     const { memberNo, seq } = position;
-    if (seq <= (room.reads.get(memberNo) ?? 0)) return;
-    room.reads.set(memberNo, seq);
+    if (this.#holders === 0 && seq <= this.#last) {
+      this.#passRead(position, deliver);
+      return;
+    }
+    const waiting = this.#waitingReads.get(memberNo);
+    if (!waiting || seq > waiting.position.seq) this.#waitingReads.set(memberNo, { position, deliver });
+    if (this.#holders === 0) this.#fillGap();
+  }
+
+  /** Delivers a read position whose message has been, unless the sockets know it. */
+  #passRead(position: ReadPosition, deliver: () => void): void {
+    this.#deps.heardRead(this.#chatNo, position);
+    const { memberNo, seq } = position;
+    if (seq <= (this.#reads.get(memberNo) ?? 0)) return;
+    this.#reads.set(memberNo, seq);
     deliver();
   }
 
-  /** Passes on what waits, as far as the numbers go on. */
-  function release(room: Room, chatNo: number): void {
-    for (const seq of room.waiting.keys()) if (seq <= room.last) room.waiting.delete(seq);
-    for (;;) {
-      const deliver = room.waiting.get(room.last + 1);
-      if (!deliver) break;
-      room.waiting.delete(room.last + 1);
-      deliver();
-    }
-    for (const [memberNo, { position, deliver }] of room.waitingReads) {
-      if (position.seq > room.last) continue;
-      room.waitingReads.delete(memberNo);
-      passRead(room, chatNo, position, deliver);
-    }
+  offerPresence(deliver: () => void): void {
+    if (this.#holders > 0) this.#waitingPresence.push(deliver);
+    else deliver();
   }
 
-  /** Holds a room for the time of a task; tasks of one room go one after another. */
-  async function hold<T>(room: Room, chatNo: number, task: () => Promise<T>): Promise<T> {
-    room.holders += 1;
+  compare({ seq, reads }: RoomHead): void {
+    if (seq > this.#last && this.#holders === 0) this.#fillGap();
+    for (const read of reads) this.offerRead(read, () => this.#deps.emitRead(this.#chatNo, read));
+  }
+
+  /** Runs a task while nothing is delivered; tasks run one after another. */
+  async #hold<T>(task: () => Promise<T>): Promise<T> {
+    this.#holders += 1;
     let failed = true;
     try {
-      const result = await room.tasks.add(task);
+      const result = await this.#tasks.add(task);
       failed = false;
       return result;
     } finally {
-      // In a turn of its own: what the task answers its client leaves before anything that waited.
+      // In the next turn: the task's answer leaves before anything that waited.
       setImmediate(() => {
-        room.holders -= 1;
-        if (room.holders === 0) letGo(room, chatNo, failed);
+        this.#holders -= 1;
+        if (this.#holders === 0) this.#release(failed);
       });
     }
   }
 
-  function letGo(room: Room, chatNo: number, failed: boolean): void {
-    // Nobody came in after all, or everybody has left meanwhile; the last may have gone in the middle of
-    // a task, which then has set a number again.
-    if (room.last < 0 || !ports.isOccupied(chatNo)) {
-      rooms.delete(chatNo);
+  #release(failed: boolean): void {
+    // Nobody entered, or everybody has left, perhaps in the middle of a task that then set a number again.
+    if (!this.isFollowed || !this.#deps.isOccupied(this.#chatNo)) {
+      this.#rooms.delete(this.#chatNo);
       return;
     }
-    release(room, chatNo);
-    for (const deliver of room.waitingPresence.splice(0)) deliver();
-    if (failed) {
-      // The database did not answer, most likely: what waits is read once it does.
-      setTimeout(() => fillLater(room, chatNo), AFTER_FAILURE_MS).unref();
-    } else if (room.waiting.size > 0 || room.waitingReads.size > 0) {
-      fillLater(room, chatNo);
+    this.#deliverWaiting();
+    for (const deliver of this.#waitingPresence.splice(0)) deliver();
+    if (failed) setTimeout(() => this.#fillGap(), AFTER_FAILURE_MS).unref();
+    else if (this.#hasWaiting) this.#fillGap();
+  }
+
+  get #hasWaiting(): boolean {
+    return this.#waiting.size > 0 || this.#waitingReads.size > 0;
+  }
+
+  /** Delivers what waits, up to the first gap. */
+  #deliverWaiting(): void {
+    for (const seq of this.#waiting.keys()) if (seq <= this.#last) this.#waiting.delete(seq);
+    for (;;) {
+      const next = this.#last + 1;
+      const deliver = this.#waiting.get(next);
+      if (!deliver) break;
+      this.#waiting.delete(next);
+      deliver();
+    }
+    for (const [memberNo, { position, deliver }] of this.#waitingReads) {
+      if (position.seq > this.#last) continue;
+      this.#waitingReads.delete(memberNo);
+      this.#passRead(position, deliver);
     }
   }
 
-  /** Reads what comes after the last number, up to a number, and passes it on. The room is held. */
-  async function readOn(room: Room, chatNo: number, upTo: number, exceptSocket?: string): Promise<void> {
-    while (room.last < upTo) {
-      const payloads = await ports.read(chatNo, room.last);
-      // Left meanwhile: there is nobody to pass it on to.
-      if (room.last < 0) return;
+  #fillGap(): void {
+    if (this.#rooms.get(this.#chatNo) !== this) return;
+    this.#hold(() => this.#readGap()).catch((error) =>
+      this.#deps.logger.warn({ err: error, chatNo: this.#chatNo }, 'a room could not be read; retrying'),
+    );
+  }
+
+  async #readGap(): Promise<void> {
+    for (let attempt = 0; attempt < MAX_READS; attempt += 1) {
+      if (!this.isFollowed) return;
+      await this.#readUpTo(Number.MAX_SAFE_INTEGER);
+      this.#deliverWaiting();
+      if (!this.#hasWaiting) return;
+      await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
+    }
+    // Numbers have no gaps: a push ahead of the database is forged or broken.
+    const reads = [...this.#waitingReads.values()].map(({ position }) => position.seq);
+    const waiting = [...this.#waiting.keys(), ...reads];
+    this.#deps.logger.error({ chatNo: this.#chatNo, last: this.#last, waiting }, 'pushes without a record');
+    this.#waiting.clear();
+    this.#waitingReads.clear();
+  }
+
+  /** Reads and delivers the messages after the last one, up to a number. The room is held. */
+  async #readUpTo(upTo: number, exceptSocket?: string): Promise<void> {
+    while (this.#last < upTo) {
+      const payloads = await this.#deps.read(this.#chatNo, this.#last);
+      if (!this.isFollowed) return;
       for (const payload of payloads) {
         if (payload.seq > upTo) break;
-        passed(room, payload);
-        ports.filled();
-        compareSoon(chatNo);
-        ports.heard(payload);
-        ports.emit(payload, exceptSocket);
+        this.#advance(payload);
+        this.#deps.filled(this.#chatNo);
+        this.#deps.heard(payload);
+        this.#deps.emit(payload, exceptSocket);
       }
       if (payloads.length === 0) return;
     }
   }
+}
 
-  async function fill(room: Room, chatNo: number): Promise<void> {
-    for (let attempt = 0; attempt < MAX_READS; attempt += 1) {
-      if (room.last < 0) return;
-      await readOn(room, chatNo, Number.MAX_SAFE_INTEGER);
-      release(room, chatNo);
-      if (room.waiting.size === 0 && room.waitingReads.size === 0) return;
-      await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
-    }
-    // Numbers have no holes, so a push ahead of what the database shows is a forged or a broken one.
-    const waiting = [
-      ...room.waiting.keys(),
-      ...[...room.waitingReads.values()].map(({ position }) => position.seq),
-    ];
-    logger.error({ chatNo, last: room.last, waiting }, 'pushes without a record');
-    room.waiting.clear();
-    room.waitingReads.clear();
+/**
+ * Delivers each room's messages to this process's sockets in `seq` order, each once, whichever process
+ * wrote them. A push is a hint: the next number is delivered as it came, an older one is dropped, and a gap
+ * is read from the database first. Read positions only rise, and follow the message they refer to.
+ * (contract, promise 5)
+ *
+ * Follows only rooms that a socket of this process is in.
+ */
+export class Sequencer {
+  readonly #deps: SequencerDeps;
+  readonly #rooms = new Map<number, Room>();
+
+  constructor(deps: SequencerDeps) {
+    this.#deps = deps;
   }
 
-  function fillLater(room: Room, chatNo: number): void {
-    if (rooms.get(chatNo) !== room) return;
-    hold(room, chatNo, () => fill(room, chatNo)).catch((error) =>
-      logger.warn({ err: error, chatNo }, 'a room could not be read on; it is tried again'),
-    );
+  /**
+   * Runs the task that lets a socket into a room, while nothing of the room is delivered here: what the task
+   * reads and what is delivered afterwards join without gap or repeat.
+   *
+   * @param task lets the socket in, reads what it missed, and returns the newest number it has read
+   */
+  enter<T extends { seq: number }>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T> {
+    const room = this.#rooms.get(chatNo) ?? new Room(chatNo, this.#deps, this.#rooms);
+    return room.enter(socketId, task);
   }
 
-  function offerRead(chatNo: number, position: ReadPosition, deliver: () => void): void {
-    const room = rooms.get(chatNo);
-    if (!room) return;
-    const { memberNo, seq } = position;
-    if (room.holders === 0 && seq <= room.last) {
-      passRead(room, chatNo, position, deliver);
-      return;
-    }
-    const waiting = room.waitingReads.get(memberNo);
-    if (!waiting || seq > waiting.position.seq) room.waitingReads.set(memberNo, { position, deliver });
-    if (room.holders === 0) fillLater(room, chatNo);
+  /** The last socket has left the room. */
+  leave(chatNo: number): void {
+    this.#rooms.get(chatNo)?.leave();
   }
 
-  async function compare(chatNos: number[]): Promise<void> {
-    for (let i = 0; i < chatNos.length; i += HEADS_AT_ONCE) {
-      for (const head of await ports.heads(chatNos.slice(i, i + HEADS_AT_ONCE))) {
-        const { chatNo, seq, reads } = head;
-        const room = rooms.get(chatNo);
-        if (!room || room.last < 0) continue;
-        if (seq > room.last && room.holders === 0) fillLater(room, chatNo);
-        for (const read of reads) offerRead(chatNo, read, () => ports.emitRead(chatNo, read));
-        ports.compared(head);
-      }
-    }
+  /** Whether every push of the room is delivered here. */
+  follows(chatNo: number): boolean {
+    return this.#rooms.get(chatNo)?.isFollowed ?? false;
   }
 
-  function compareSoon(chatNo: number): void {
-    const isScheduled = filled.size > 0;
-    filled.add(chatNo);
-    if (isScheduled) return;
-    setTimeout(() => {
-      const chatNos = [...filled];
-      filled.clear();
-      compare(chatNos).catch((error) =>
-        logger.warn({ err: error }, 'rooms were not compared with the database; the next time is soon'),
-      );
-    }, COMPARE_FILLED_MS).unref();
+  /** A push has arrived; `deliver` passes it on. */
+  offer(payload: MessagePayload, deliver: () => void): void {
+    this.#rooms.get(payload.chatNo)?.offer(payload, deliver);
   }
 
-  return {
-    offer(payload, deliver) {
-      const room = rooms.get(payload.chatNo);
-      if (!room || payload.seq <= room.last) return;
-      const pass = () => {
-        passed(room, payload);
-        deliver();
-      };
-      if (room.holders === 0 && payload.seq === room.last + 1) {
-        pass();
-        return;
-      }
-      if (room.waiting.size < MAX_WAITING) room.waiting.set(payload.seq, pass);
-      if (room.holders === 0) fillLater(room, payload.chatNo);
-    },
+  /** A read position has arrived. */
+  offerRead(chatNo: number, position: ReadPosition, deliver: () => void): void {
+    this.#rooms.get(chatNo)?.offerRead(position, deliver);
+  }
 
-    offerRead,
+  /** A change of presence has arrived: it follows the answers to joins under way, which show the presence before it. */
+  offerPresence(chatNo: number, deliver: () => void): void {
+    const room = this.#rooms.get(chatNo);
+    if (room) room.offerPresence(deliver);
+    else deliver();
+  }
 
-    offerPresence(chatNo, deliver) {
-      const room = rooms.get(chatNo);
-      if (room && room.holders > 0) room.waitingPresence.push(deliver);
-      else deliver();
-    },
+  /** The rooms that are followed or being entered. */
+  rooms(): number[] {
+    return [...this.#rooms.keys()];
+  }
 
-    follows: (chatNo) => (rooms.get(chatNo)?.last ?? -1) >= 0,
-
-    async enter(chatNo, socketId, task) {
-      const room: Room = rooms.get(chatNo) ?? {
-        last: -1,
-        waiting: new Map(),
-        reads: new Map(),
-        waitingReads: new Map(),
-        waitingPresence: [],
-        holders: 0,
-        tasks: new SerialQueue(),
-      };
-      rooms.set(chatNo, room);
-      return hold(room, chatNo, async () => {
-        if (room.last < 0) {
-          const { reads = [] } = ports.entering(chatNo) ?? {};
-          room.reads = new Map(reads.map(({ memberNo, seq }) => [memberNo, seq]));
-        }
-        const entered = await task();
-        // Those who were in before get what the newcomer has read and they have not.
-        if (room.last >= 0) await readOn(room, chatNo, entered.seq, socketId);
-        room.last = Math.max(room.last, entered.seq);
-        return entered;
-      });
-    },
-
-    leave(chatNo) {
-      const room = rooms.get(chatNo);
-      if (!room) return;
-      room.last = -1;
-      // Who comes in next reads what these told of.
-      room.waiting.clear();
-      room.waitingReads.clear();
-      room.waitingPresence = [];
-      if (room.holders === 0) rooms.delete(chatNo);
-    },
-
-    compare: () => compare([...rooms.keys()]),
-  };
+  /** Compares a room with its numbers in the database and delivers what is missing. @returns whether it is followed */
+  compare(head: RoomHead): boolean {
+    const room = this.#rooms.get(head.chatNo);
+    if (!room?.isFollowed) return false;
+    room.compare(head);
+    return true;
+  }
 }

@@ -2,33 +2,30 @@ import { metrics } from '../domain/platform/metrics.js';
 import { type CloseReason, closeReason } from './close-reasons.js';
 import type { GatewaySocket } from './socket.js';
 
-/** How long, in ms, before its token ends a client is warned. */
+/** How long before its token expires a client is warned, ms. */
 const WARN_BEFORE_MS = 60_000;
 
 /**
- * How often, in ms, it is looked for what ends soon. One timer a connection from its beginning would be
- * memory for nothing: only those to be warned before the next look get one.
+ * Scan interval for expiring tokens, ms. Only connections to be warned before the next scan get a timer: one
+ * per connection from the start would waste memory.
  */
-const LOOK_EVERY_MS = 20_000;
+const SCAN_EVERY_MS = 20_000;
 
-/** Tells a client why, and closes its connection. */
+/** Sends the reason and closes the connection. */
 export function closeSocket(socket: GatewaySocket, reason: CloseReason): void {
   metrics.socketsClosed.inc({ reason: reason.code });
   socket.emit('closing', reason);
-  // Past this turn of the loop, so that the reason leaves first.
+  // In the next turn of the event loop, so that the reason leaves first.
   setImmediate(() => socket.disconnect(true));
 }
 
-/**
- * Warns a client before its token ends and closes the connection when it has, if that is soon. Replaces
- * what was armed.
- */
+/** If the token expires soon, sets the timer that warns the client and then closes the connection. Replaces a set one. */
 export function armExpiry(socket: GatewaySocket): void {
   const { data } = socket;
   const { expiresAt } = data.session;
   disarmExpiry(socket);
   const untilWarning = expiresAt - WARN_BEFORE_MS - Date.now();
-  if (untilWarning > LOOK_EVERY_MS) return;
+  if (untilWarning > SCAN_EVERY_MS) return;
   data.expiry = setTimeout(
     () => {
       socket.emit('auth:expiring', { expiresAt });
@@ -47,13 +44,12 @@ export function disarmExpiry({ data }: GatewaySocket): void {
 }
 
 /**
- * Looks regularly for connections whose token ends soon.
- * @returns a function that ends it
+ * Arms connections whose token expires soon, at every scan.
+ * @returns a function that stops scanning
  */
 export function watchExpiries(sockets: ReadonlyMap<string, GatewaySocket>): () => void {
   const timer = setInterval(() => {
-    // Those that are armed go on by themselves.
     for (const socket of sockets.values()) if (!socket.data.expiry) armExpiry(socket);
-  }, LOOK_EVERY_MS);
+  }, SCAN_EVERY_MS);
   return () => clearInterval(timer);
 }

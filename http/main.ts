@@ -1,6 +1,6 @@
-import { createLiveEmitter } from '../domain/platform/live-emitter.js';
 import { runProcess } from '../domain/run-process.js';
 import { pushes, requests } from '../gateway/protocol.js';
+import { createLiveEmitter } from '../gateway/socket-live.js';
 import { HttpServer } from './server.js';
 
 /** One HTTP process of several: REST and event streams. Its pushes reach sockets through the gateways. */

@@ -12,7 +12,7 @@ import type { RecentClients } from './recent-clients.js';
 import type { RoomChanges } from './room-changes.js';
 import type { RoomStates } from './room-states.js';
 
-/** What the use cases of this area work with. */
+/** What the use cases of chat depend on. */
 export interface ChatDeps {
   clock: Clock;
   events: EventBus;

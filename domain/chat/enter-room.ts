@@ -1,11 +1,10 @@
 import type { Actor } from '../kernel/actor.js';
 import type { MessagePayload } from '../kernel/live.js';
-import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';
 import { Message, type MessageRecord } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
-import { other } from './room.model.js';
+import { other, requireParticipant } from './room.model.js';
 import { unreadOf } from './room-states.js';
 
 /** Most messages in the answer to one join. (contract, section 5) */

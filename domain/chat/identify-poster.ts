@@ -1,9 +1,8 @@
 import type { Actor } from '../kernel/actor.js';
 import type { Client } from '../kernel/client.js';
 import { AppError } from '../kernel/errors.js';
-import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
-import { sideOf } from './room.model.js';
+import { requireParticipant, sideOf } from './room.model.js';
 import type { RoomState } from './room-states.js';
 
 /** What may identify the caller of a call without an Authorization header. */

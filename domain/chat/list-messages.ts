@@ -1,11 +1,11 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
 import { readRecords } from '../platform/mongo/records.js';
-import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';
 import { Message, type MessageRecord } from './message.model.js';
 import { type MessageView, presentMessage } from './message.presenter.js';
+import { requireParticipant } from './room.model.js';
 
 /** Most messages one list holds. (contract, section 4) */
 export const MAX_LISTED = 1_000;

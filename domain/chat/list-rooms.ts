@@ -1,8 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
 import type { RoomView } from '../kernel/live.js';
-import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
-import { other } from './room.model.js';
+import { other, requireParticipant } from './room.model.js';
 import { presentRoom } from './room.presenter.js';
 import { readWithHeads, stateOf } from './room-states.js';
 

@@ -1,6 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
-import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
+import { requireParticipant } from './room.model.js';
 import type { RoomState } from './room-states.js';
 
 /**

@@ -5,8 +5,8 @@ export const contentTypes = ['text', 'image', 'picture', 'coords'] as const;
 export type ContentType = (typeof contentTypes)[number];
 
 /**
- * One line of a room's ledger. Messages are inserted and never changed, and each carries the room's
- * running state, so that no crash can leave two records that disagree (docs/decisions/chat-ledger).
+ * An entry of a room's ledger. Messages are inserted and never changed, and each carries the room's running
+ * totals, so that no crash can leave two records that disagree (docs/decisions/chat-ledger).
  */
 export interface MessageRecord {
   /** UUIDv7. */
@@ -18,13 +18,13 @@ export interface MessageRecord {
   contentType: ContentType;
   content: string;
   sentAt: Date;
-  /** How many messages each side has sent so far, this one included. */
+  /** Messages each side has sent so far, including this one. */
   sent: Record<Side, number>;
-  /** How far each side had read, as known when this was written. */
+  /** How far each side had read when this was written, as far as known. */
   read: Record<Side, Position>;
-  /** The sender's own key for this message: a second send with it is the same message. */
+  /** The sender's own key: a second send with it is the same message. */
   clientKey?: string;
-  /** The recipient was away and has not been notified yet; removed once they have been. */
+  /** The recipient was absent and has not been notified yet; removed afterwards. */
   unannounced?: true;
 }
 
@@ -46,7 +46,7 @@ const schema = new Schema<MessageRecord>(
   },
   { versionKey: false, collection: 'messages' },
 );
-// Both unique indexes begin with the room, so that the collection can be sharded by it.
+// Both unique indexes begin with the room: the collection can be sharded by it.
 schema.index({ chatNo: 1, seq: 1 }, { unique: true });
 schema.index(
   { chatNo: 1, senderNo: 1, clientKey: 1 },

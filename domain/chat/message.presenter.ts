@@ -18,14 +18,14 @@ export interface MessageView {
   mine: boolean;
 }
 
-/** How many participants have not read a message: its sender has, so 1 or 0. (legacy) */
+/** Participants who have not read the message: 1 or 0, since its sender has. (legacy) */
 function readCount(record: MessageRecord, state: RoomState): number {
   const sender = record.senderNo === state.creator ? 'creator' : 'joiner';
   const position = Math.max(state.read[other(sender)].seq, record.read[other(sender)].seq);
   return position >= record.seq ? 0 : 1;
 }
 
-/** @param sender the member who wrote it; undefined when they are gone */
+/** @param sender undefined if the member no longer exists */
 export function presentMessage(
   record: MessageRecord,
   state: RoomState,
@@ -45,7 +45,7 @@ export function presentMessage(
   };
 }
 
-/** The documented chat notification payload, every field filled, with the room's running number. */
+/** The documented chat notification payload, every field filled, and the message's number in the room. */
 export function presentPayload(
   record: MessageRecord,
   state: RoomState,

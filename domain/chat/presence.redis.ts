@@ -3,8 +3,8 @@ import type { RedisConnection } from '../platform/redis/connection.js';
 import { SerialQueue } from '../platform/serial-queue.js';
 import { coalesce } from '../platform/single-flight.js';
 import { DeliveredPresence } from './delivered-presence.js';
-import { LocalConnections } from './local-connections.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
+import { LocalConnections } from './presence.memory.js';
 import { CLEARED, GONE, type PresenceSnapshot, PresenceStore } from './presence-store.js';
 
 /** All in ms. */

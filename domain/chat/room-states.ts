@@ -6,7 +6,7 @@ import { aggregateRecords, readRecords } from '../platform/mongo/records.js';
 import { Message, type MessageRecord } from './message.model.js';
 import { other, type Position, Room, type RoomRecord, type Side } from './room.model.js';
 
-/** A room as of its newest message: all that sending, reading and listing need to know of it. */
+/** A room as of its newest message: what sending, reading and listing need. */
 export interface RoomState {
   readonly chatNo: number;
   readonly saleNo: number;
@@ -17,7 +17,7 @@ export interface RoomState {
   seq: number;
   /** How many messages each side has sent. */
   sent: Record<Side, number>;
-  /** Effective read positions: the larger of the room's pointer and what the newest message says. */
+  /** Read positions: the larger ones of the room and of its newest message. */
   read: Record<Side, Position>;
   latest?: { content: string; contentType: string; sentAt: Date };
 }
@@ -26,7 +26,7 @@ function larger(a: Position, b: Position | undefined): Position {
   return b && b.seq > a.seq ? { seq: b.seq, others: b.others } : { seq: a.seq, others: a.others };
 }
 
-/** A room's state from its two records. */
+/** A room's state from the room and its newest message. */
 export function stateOf(room: RoomRecord, head: MessageRecord | undefined): RoomState {
   return {
     chatNo: room._id,
@@ -46,7 +46,7 @@ export function stateOf(room: RoomRecord, head: MessageRecord | undefined): Room
   };
 }
 
-/** How far the room is as this side sees it. */
+/** The version of the room as this side sees it. */
 export function markOf({ seq, read }: RoomState, side: Side): RoomMark {
   return { seq, read: read[side].others };
 }
@@ -64,36 +64,15 @@ export function headOf(state: RoomState): RoomHead {
   };
 }
 
-/** Messages of the other party that this side has not read. */
+/** Number of messages of the other party that this side has not read. */
 export function unreadOf(state: RoomState, side: Side): number {
   return state.sent[other(side)] - state.read[side].others;
 }
 
 /**
- * The states this process works with. Their numbers only rise, so what is sent, heard and read here is merged
- * number by number, in whatever order it comes. A state in memory can be behind what another process wrote:
- * `seq` is then corrected by the unique index that refuses the next insert, and whoever answers a read asks
- * with `load`. Of a room whose pushes this process hears it is current, up to what is on its way or was lost.
- */
-export interface RoomStates {
-  /** The state in memory, else from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
-  get(chatNo: number): Promise<RoomState>;
-  /** The state from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
-  load(chatNo: number): Promise<RoomState>;
-  /** What is in memory, which may be nothing. */
-  peek(chatNo: number): RoomState | undefined;
-  /** Takes in a message that another process has written. */
-  advance(payload: MessagePayload): void;
-  /** Takes in a read position that another process has written. */
-  advanceRead(chatNo: number, position: ReadPosition): void;
-  /** Forgets what is in memory, after a write whose outcome says it is behind. */
-  forget(chatNo: number): void;
-}
-
-/**
- * The rooms that match, each with its newest message, if it has one: two index look-ups a room.
+ * The matching rooms, each with its newest message, if it has one: two index look-ups per room.
  * @param options of the driver's aggregate
- * @param fields what is wanted of the message, all of it unless said
+ * @param fields projection of the message; all fields by default
  */
 export function readWithHeads(
   match: object,
@@ -115,7 +94,7 @@ export function readWithHeads(
   return aggregateRecords<RoomRecord & { head: MessageRecord[] }>(Room, stages, options);
 }
 
-/** Reads the states of rooms from the database; rooms that do not exist are left out. */
+/** Reads states of rooms; those that do not exist are left out. */
 export type ReadStates = (chatNos: number[]) => Promise<Map<number, RoomState>>;
 
 async function readStates(chatNos: number[]): Promise<Map<number, RoomState>> {
@@ -131,23 +110,30 @@ async function readStates(chatNos: number[]): Promise<Map<number, RoomState>> {
   return new Map(rooms.map(({ head, ...room }) => [room._id, stateOf(room, head[0])]));
 }
 
-/** Most rooms held in memory; one takes some 600 bytes. */
+/** Most rooms in memory; one takes some 600 bytes. */
 const MAX_STATES = 50_000;
 
-/** @param read where states come from, the database unless a test says otherwise */
-export function createRoomStates(read: ReadStates = readStates): RoomStates {
+/**
+ * The rooms in this process's memory. Their numbers only rise, so what is sent, received and read is merged
+ * number by number, in any order. A state may be behind what another process wrote: the unique index then
+ * refuses the next insert, and whoever needs the current state calls `load`. Of a room whose pushes arrive
+ * here it is current, except for pushes that are lost or under way.
+ *
+ * @param read where states come from
+ */
+export function createRoomStates(read: ReadStates = readStates) {
   const states = createCache<number, RoomState>(MAX_STATES);
-
   const readState = createGroupedReads(read);
 
+  /** The state from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
   async function load(chatNo: number): Promise<RoomState> {
     const found = await readState(chatNo);
     if (!found) throw new AppError('CHAT_ROOM_NOT_FOUND', `chat room ${chatNo} does not exist`);
-    // Callers who asked together share what was read, and each state in memory is changed in place.
+    // A copy: simultaneous callers share what was read, and states in memory are changed in place.
     return keepNewer({ ...found, read: { ...found.read } });
   }
 
-  /** What was read may be older by now than what a send has put in memory meanwhile. */
+  /** A send may have put a newer state in memory during the read. */
   function keepNewer(loaded: RoomState): RoomState {
     const known = states.get(loaded.chatNo);
     const [newer, older] = known && known.seq >= loaded.seq ? [known, loaded] : [loaded, known];
@@ -159,36 +145,44 @@ export function createRoomStates(read: ReadStates = readStates): RoomStates {
 
   return {
     load,
-    async get(chatNo) {
-      return states.get(chatNo) ?? load(chatNo);
+    /** The state in memory, else from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
+    get: async (chatNo: number): Promise<RoomState> => states.get(chatNo) ?? load(chatNo),
+    /** The state in memory, if there is one. */
+    peek: (chatNo: number): RoomState | undefined => states.peek(chatNo),
+    /** Adds a message that another process has written. */
+    advance(payload: MessagePayload): void {
+      const state = states.get(payload.chatNo);
+      if (!state || payload.seq <= state.seq) return;
+      // After a gap only the database knows how many messages each side has sent.
+      if (payload.seq > state.seq + 1) states.delete(payload.chatNo);
+      else addMessage(state, payload);
     },
-    peek: (chatNo) => states.peek(chatNo),
-    advance({ chatNo, seq, senderNo, readCount, content, contentType, sendTime }) {
-      const state = states.get(chatNo);
-      if (!state || seq <= state.seq) return;
-      // Only the next message follows from what is known; behind a gap the database knows more.
-      if (seq > state.seq + 1) {
-        states.delete(chatNo);
-        return;
-      }
-      const sender: Side = senderNo === state.creator ? 'creator' : 'joiner';
-      state.seq = seq;
-      state.sent = { ...state.sent, [sender]: state.sent[sender] + 1 };
-      if (readCount === 0) {
-        const recipient = other(sender);
-        // A position that was heard before this message may be ahead of it.
-        state.read[recipient] = larger(state.read[recipient], { seq, others: state.sent[sender] });
-      }
-      state.latest = { content, contentType, sentAt: new Date(sendTime) };
-    },
-    advanceRead(chatNo, { memberNo, ...position }) {
+    /** Applies a read position that another process has written. */
+    advanceRead(chatNo: number, { memberNo, ...position }: ReadPosition): void {
       const state = states.get(chatNo);
       if (!state) return;
       const side: Side = memberNo === state.creator ? 'creator' : 'joiner';
       state.read[side] = larger(state.read[side], position);
     },
-    forget(chatNo) {
-      states.delete(chatNo);
-    },
+    /** Drops a state that a write has shown to be outdated. */
+    forget: (chatNo: number): void => void states.delete(chatNo),
   };
+}
+
+export type RoomStates = ReturnType<typeof createRoomStates>;
+
+/** Adds the message that follows the newest one. */
+function addMessage(
+  state: RoomState,
+  { seq, senderNo, readCount, content, contentType, sendTime }: MessagePayload,
+): void {
+  const sender: Side = senderNo === state.creator ? 'creator' : 'joiner';
+  state.seq = seq;
+  state.sent = { ...state.sent, [sender]: state.sent[sender] + 1 };
+  if (readCount === 0) {
+    const recipient = other(sender);
+    // A position received before this message may be ahead of it.
+    state.read[recipient] = larger(state.read[recipient], { seq, others: state.sent[sender] });
+  }
+  state.latest = { content, contentType, sentAt: new Date(sendTime) };
 }

@@ -1,57 +1,85 @@
+import { z } from 'zod';
 import type { Actor } from '../kernel/actor.js';
+import { text } from '../kernel/input.js';
 import type { MessagePayload } from '../kernel/live.js';
 import { metrics } from '../platform/metrics.js';
-import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
-import type { Appended } from './ledger.js';
-import type { ContentType } from './message.model.js';
+import { type ContentType, contentTypes } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
-import { BOTH_SIDES } from './room.model.js';
+import { BOTH_SIDES, requireParticipant } from './room.model.js';
+
+/** Longest message text, UTF-16 code units. */
+const MAX_TEXT = 5_000;
+
+/** Longest address of an image, characters. */
+const MAX_ADDRESS = 2_048;
+
+/** `lat lng` in decimal degrees. */
+const COORDS = /^(-?\d{1,2}(?:\.\d{1,15})?) (-?\d{1,3}(?:\.\d{1,15})?)$/;
+
+function areCoords(content: string): boolean {
+  const match = COORDS.exec(content);
+  return match !== null && Math.abs(Number(match[1])) <= 90 && Math.abs(Number(match[2])) <= 180;
+}
+
+/** What sockets and the push call accept as a message. (contract, section 4) */
+export const messageFields = {
+  contentType: z.enum(contentTypes, `must be one of ${contentTypes.join(', ')}`).meta({
+    description: 'kind of content: text, image or picture (an address), coords ("latitude longitude")',
+  }),
+  content: text(MAX_TEXT).meta({
+    description: 'the text, address or coordinates (decimal degrees)',
+    example: 'Is Bori still looking for a home?',
+  }),
+};
+
+/** Checks `content` against `contentType`: a zod refinement of an object that holds both. */
+export function checkContent(
+  { contentType, content }: { contentType: string; content: string },
+  ctx: z.RefinementCtx,
+): void {
+  const fault =
+    contentType === 'coords' && !areCoords(content)
+      ? 'must be "latitude longitude" in decimal degrees'
+      : (contentType === 'image' || contentType === 'picture') && content.length > MAX_ADDRESS
+        ? `must have at most ${MAX_ADDRESS} characters`
+        : undefined;
+  if (fault) ctx.addIssue({ code: 'custom', path: ['content'], message: fault });
+}
 
 export interface SendInput {
   chatNo: number;
   contentType: ContentType;
   content: string;
-  /** The sender's own key within this room; the same again returns the first message. */
+  /** The sender's own key in this room: the same key again returns the first message. */
   clientKey?: string;
 }
 
 /**
- * Stores a message, delivers it to the room, and notifies a recipient who is away: the one way in,
- * for sockets and the push call alike. When this resolves the message is stored, readable and
- * delivered; a crash before that leaves it either absent or complete. The notification follows by itself.
+ * Stores a message, delivers it to the room, and notifies an absent recipient, for sockets and the push call
+ * alike. When it resolves, the message is stored, readable and delivered; after a crash before that it is
+ * either absent or complete. The notification follows in the background.
  *
- * @returns the payload, of the first message where `clientKey` was used before
- * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
+ * @returns the payload; with a `clientKey` used before, that of the first message
+ * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, SERVICE_UNAVAILABLE
  */
 export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput): Promise<MessagePayload> {
   const { states, ledger, live, changes, notifyAbsent, directory } = deps;
   const { chatNo, ...draft } = input;
-  const room = await states.get(chatNo);
-  const side = requireParticipant(room, actor.no);
-  // Called by the name that a list would show, whatever it was when the connection was made.
+  const side = requireParticipant(await states.get(chatNo), actor.no);
+  // Under the current name, which may be newer than the connection.
   const sender = directory.latest(actor);
-  // `append` calls the function below before it resolves, unless the message is a repeat.
-  let payload!: MessagePayload;
-
-  const { record, state, repeated } = await ledger.append(
-    chatNo,
-    { side, ...draft },
-    (appended: Appended) => {
-      payload = presentPayload(appended.record, appended.state, sender);
-      live.message(payload);
-    },
-  );
+  const { record, state, repeated } = await ledger.append(chatNo, { side, ...draft });
+  // No await between the two: see `Ledger.append` on the order.
+  const payload = presentPayload(record, state, sender);
+  // A repeated one, too: its first send may have ended before delivering it. Sockets that have it drop it.
+  live.message(payload);
+  changes.touch(chatNo, BOTH_SIDES);
   if (repeated) {
     metrics.messagesRepeated.inc({ kind: 'key' });
-    const first = presentPayload(record, state, sender);
-    // Its first send may have ended between storing and delivering; who has it drops it by its number.
-    live.message(first);
-    changes.touch(chatNo, BOTH_SIDES);
-    return first;
+  } else {
+    metrics.messagesStored.inc();
+    if (record.unannounced) notifyAbsent.enqueue(record);
   }
-  metrics.messagesStored.inc();
-  changes.touch(chatNo, BOTH_SIDES);
-  if (record.unannounced) notifyAbsent.enqueue(record);
   return payload;
 }

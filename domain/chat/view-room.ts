@@ -1,5 +1,5 @@
-import { requireParticipant } from './chat.policy.js';
 import type { ChatDeps } from './chat-deps.js';
+import { requireParticipant } from './room.model.js';
 import { type MarkedView, presentTo } from './room.presenter.js';
 
 /**

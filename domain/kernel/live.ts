@@ -1,11 +1,5 @@
 import { z } from 'zod';
 
-/**
- * The port from the domain to connected sockets. Everything sent through it is a hint about what is
- * stored already: losing one must cost a client time, never data, so no method reports delivery.
- * (contract, section 5)
- */
-
 /** Epoch ms, by the server's clock. `format` is for readers and tests. */
 const epochMs = z.int().meta({ format: 'epoch-ms', example: 1_659_327_876_000 });
 
@@ -104,9 +98,8 @@ export const notificationView = z
 export type NotificationView = z.infer<typeof notificationView>;
 
 /**
- * How far a room is as one participant sees it: its newest number, and how many of the other party's messages
- * the participant has read. Both only rise, and everything that changes in a RoomView follows from them, so two
- * states are ordered number by number and a state is news exactly where one of its numbers is higher.
+ * The version of a RoomView: the room's newest `seq`, and how many of the other party's messages the
+ * participant has read. Both only rise, and everything that changes in a RoomView follows from them.
  */
 export interface RoomMark {
   seq: number;
@@ -120,7 +113,7 @@ export interface ReadPosition {
   others: number;
 }
 
-/** The numbers of a room as the database has them. */
+/** A room's numbers in the database. */
 export interface RoomHead {
   chatNo: number;
   /** Number of the newest message; 0 in an empty room. */
@@ -129,36 +122,40 @@ export interface RoomHead {
   reads: ReadPosition[];
 }
 
+/**
+ * The port from the domain to connected sockets. A push is a hint about stored data: losing one costs a client
+ * time, never data, so no method reports delivery. (contract, section 5)
+ */
 export interface Live {
   /** A stored message, to every socket in its room. Called in `seq` order within one process. */
   message(payload: MessagePayload): void;
-  /** A read position moved forward, to every socket in the room. `others` is for the gateways alone. */
+  /** A read position that moved, to every socket in the room. `others` is for gateways only. */
   messageRead(chatNo: number, position: ReadPosition): void;
   /**
-   * A participant came to the room with their first device, or left it with the last, to every socket in it.
-   * @param version rises with every change of theirs: one that arrives behind a later one is dropped
+   * A participant entered the room with their first device or left it with the last, to every socket in it.
+   * @param version rises with each of their changes: one that arrives after a later one is dropped
    */
   presence(chatNo: number, memberNo: number, present: boolean, version: number): void;
-  /** The same, of a change that this process was not told of: to its own sockets alone. */
+  /** A change of presence that this process missed, to its own sockets. */
   presenceHere(chatNo: number, memberNo: number, present: boolean): void;
-  /** A participant is typing, or has stopped. May be lost. */
+  /** A participant is typing or has stopped. May be lost. */
   typing(chatNo: number, memberNo: number, typing: boolean): void;
   /**
    * A room's state as one participant sees it, to all of that member's sockets.
-   * @param mark for the gateways alone: they pass on what is news to the member's sockets
+   * @param mark for gateways only: they drop states that are not newer
    */
   room(memberNo: number, view: RoomView, mark: RoomMark): void;
   /** A notification, to all of a member's sockets. */
   notification(memberNo: number, view: NotificationView): void;
-  /** A notification that another process wrote and did not get across: to this process's sockets alone. */
+  /** A notification of another process whose push was lost, to this process's sockets. */
   notificationHere(memberNo: number, view: NotificationView): void;
-  /** Whether a connection of this process is in a room now. */
+  /** Whether a connection of this process is in a room. */
   isInRoom(chatNo: number, connection: string): boolean;
   /** Takes a connection of this process out of a room. */
   takeOut(chatNo: number, connection: string): void;
 }
 
-/** Where there are no sockets to reach: commands, and tests of the domain alone. */
+/** For processes without sockets: commands, and tests of the domain alone. */
 export const noLive: Live = {
   message() {},
   messageRead() {},

@@ -5,7 +5,7 @@ import { defineEvent } from '../handle.js';
 import { requests } from '../protocol.js';
 import { armExpiry, closeSocket } from '../session-expiry.js';
 
-/** Prolongs a connection with a new token of the same member. */
+/** Extends a connection with a new token of the same member. */
 export const authRefresh = defineEvent({
   event: 'auth:refresh',
   limit: 'socketEvent',
@@ -14,12 +14,12 @@ export const authRefresh = defineEvent({
     const session = await domain.members.authenticate(tokenOf(token));
     if (session.actor.no !== actor.no) {
       logger.warn({ member: actor.no, other: session.actor.no }, 'refresh with the token of another member');
-      // After the answer is out.
+      // After the answer has been sent.
       setImmediate(() => closeSocket(socket, closeReason('ANOTHER_MEMBER')));
       throw new AppError('FORBIDDEN', 'token: is of another member');
     }
     socket.data.session = session;
-    // Closed meanwhile: a timer armed now would hold it in memory until the token ends.
+    // A timer of a closed connection would keep it in memory until the token expires.
     if (socket.connected) armExpiry(socket);
     return { expiresAt: session.expiresAt };
   },

@@ -6,7 +6,7 @@ import { roomJoin } from './room-join.js';
 import { roomLeave } from './room-leave.js';
 import { typing } from './typing.js';
 
-/** Every event a client may send, in the order of contract section 5. */
+/** All client events, in the order of contract section 5. */
 export const clientEvents: readonly EventDefinition[] = [
   roomJoin,
   roomLeave,

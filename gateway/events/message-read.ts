@@ -1,7 +1,7 @@
 import { defineEvent } from '../handle.js';
 import { requests } from '../protocol.js';
 
-/** Moves the read position forward; an older one, or one past the newest message, is no fault. */
+/** Moves the read position forward; an older one, or one past the newest message, is not an error. */
 export const messageRead = defineEvent({
   event: 'message:read',
   limit: 'socketEvent',

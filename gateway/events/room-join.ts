@@ -6,21 +6,21 @@ import { requests } from '../protocol.js';
 import type { GatewaySocket } from '../socket.js';
 import { enqueue } from '../socket-queue.js';
 
-/** Of a connection that is gone: there is nothing to tell it, and no number up to which it was told. */
+/** The answer to a connection that has closed meanwhile; `seq` -1: nobody entered. */
 const NOBODY = { messages: [], more: false, seq: -1, present: [], otherRead: { memberNo: 0, seq: 0 } };
 
 /**
- * Tells a connection up to which of the messages it had already, by `after`, the other participant has read by
- * now; those of its answer say so themselves.
+ * Sends how far the other participant has read the messages that the connection had already, by `after`;
+ * those of the answer carry it themselves.
  */
-function tellRead(
+function sendRead(
   socket: GatewaySocket,
   chatNo: number,
   after: number,
   { memberNo, seq }: Entered['otherRead'],
 ): void {
   const upTo = Math.min(seq, after);
-  // Behind the answer, which leaves in this turn of the event loop, and before what waits for the next one.
+  // After the answer, which leaves in this turn of the event loop, and before what waits for the next one.
   if (upTo > 0) process.nextTick(() => socket.emit('message:read', { chatNo, memberNo, seq: upTo }));
 }
 
@@ -35,13 +35,12 @@ export const roomJoin = defineEvent({
       const wasIn = socket.rooms.has(chatRoom(chatNo));
       try {
         const { otherRead, ...answer } = await sequencer.enter(chatNo, socket.id, async () => {
-          // Closed while it waited.
           if (!socket.connected) return NOBODY;
-          // Subscribed first, then read: what is written in between comes one way or the other.
+          // Subscribe, then read: what is written in between arrives one way or the other.
           await socket.join(chatRoom(chatNo));
           return domain.chat.enterRoom(actor, chatNo, after, socket.id);
         });
-        if (after !== undefined && !wasIn) tellRead(socket, chatNo, after, otherRead);
+        if (after !== undefined && !wasIn) sendRead(socket, chatNo, after, otherRead);
         return answer;
       } catch (error) {
         if (!wasIn) await leaveChatRoom(domain, socket, chatNo);

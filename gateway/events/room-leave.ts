@@ -3,7 +3,7 @@ import { leaveChatRoom } from '../leave-chat-room.js';
 import { requests } from '../protocol.js';
 import { enqueue } from '../socket-queue.js';
 
-/** Leaves a chat room with this connection; leaving one it is not in changes nothing. */
+/** Leaves a chat room with this connection; no effect if it is not in the room. */
 export const roomLeave = defineEvent({
   event: 'room:leave',
   limit: 'socketEvent',

@@ -2,7 +2,7 @@ import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
 import { requests } from '../protocol.js';
 
-/** Says that somebody is typing, to a room this connection has joined; elsewhere it is dropped. */
+/** Tells a room that the member is typing; dropped unless this connection has joined it. */
 export const typing = defineEvent({
   event: 'typing',
   limit: 'socketEvent',

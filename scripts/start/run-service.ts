@@ -4,7 +4,7 @@ import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { Shutdown } from '../../domain/platform/shutdown.js';
 import { pushes, requests } from '../../gateway/protocol.js';
-import { createGateway } from '../../gateway/server.js';
+import { Gateway } from '../../gateway/server.js';
 import { HttpServer } from '../../http/server.js';
 
 export interface RunningService {
@@ -29,7 +29,7 @@ export async function runService(
   prepare?: (domain: Domain) => Promise<void>,
 ): Promise<RunningService> {
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
-  const gateway = createGateway(config, logger);
+  const gateway = new Gateway(config, logger);
   const http = new HttpServer(config, logger);
   const { domain, probe, close } = await openDomain({
     ...{ config, logger, mongoUri, shutdown, prepare },

@@ -116,7 +116,7 @@ describe('import rules', () => {
 
   const confined: [name: string, allowed: RegExp][] = [
     ['mongoose', /\.model\.ts$|^domain\/platform\/mongo\//],
-    ['socket.io', /^gateway\/|^domain\/platform\/live-emitter\.ts$/],
+    ['socket.io', /^gateway\//],
     ['socket.io-adapter', /^gateway\//],
     ['@socket.io/redis-adapter', /^domain\/platform\/socket-adapter\.ts$/],
     ['uWebSockets.js', /^gateway\//],

@@ -2,17 +2,14 @@ import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { Domain } from '../../domain/domain.js';
-import type { Live } from '../../domain/kernel/live.js';
-import type { Config } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { createConnectionHandler } from '../../gateway/connection.js';
 import { authRefresh } from '../../gateway/events/auth-refresh.js';
-import type { HandlerContext } from '../../gateway/handle.js';
-import { countPolling } from '../../gateway/polling.js';
-import type { Sequencer } from '../../gateway/sequencer.js';
+import type { HandlerContext, HandlerServices } from '../../gateway/handle.js';
 import { armExpiry, watchExpiries } from '../../gateway/session-expiry.js';
-import type { GatewayServer, GatewaySocket } from '../../gateway/socket.js';
+import type { GatewaySocket } from '../../gateway/socket.js';
+import type { Publisher } from '../../gateway/socketio-internals.js';
 
 const HOUR = 3_600_000;
 
@@ -22,13 +19,9 @@ function fakeNamespace(limits: 'on' | 'off' = 'on') {
   const rooms = new Map<string, Set<string>>();
   const nsp = { sockets, adapter: { rooms } };
   const logger = createLogger('silent', 'test');
-  const letIn = createConnectionHandler(
-    {} as Domain,
-    {} as Live,
-    {} as Sequencer,
-    { RATE_LIMIT: limits } as Config,
-    logger,
-  );
+  const letIn = createConnectionHandler({ logger } as HandlerServices, {} as Publisher, {
+    RATE_LIMIT: limits,
+  });
 
   /** A connection that keeps what it is told. */
   function connect(expiresAt = Date.now() + HOUR, no = 7) {
@@ -88,22 +81,6 @@ describe('connections of a gateway', () => {
     expect(all.map(({ told }) => told)).to.deep.equal([[], ['closed'], ['closed']]);
   });
 
-  it('that poll are counted until they are closed or have become WebSockets', () => {
-    const engine = new EventEmitter();
-    const count = countPolling({ engine } as GatewayServer);
-    const all = ['polling', 'polling', 'polling', 'websocket'].map((name) =>
-      Object.assign(new EventEmitter(), { transport: { name } }),
-    );
-    for (const one of all) engine.emit('connection', one);
-    expect(count()).to.equal(3);
-    all[0]?.emit('upgrade');
-    expect(count()).to.equal(2);
-    all[0]?.emit('close');
-    all[1]?.emit('close');
-    all[3]?.emit('close');
-    expect(count()).to.equal(1);
-  });
-
   it('of one member give way past the fiftieth, the oldest first, however fast they come', async () => {
     const { connect, sockets } = fakeNamespace();
     const all = Array.from({ length: 52 }, () => connect());
@@ -112,11 +89,6 @@ describe('connections of a gateway', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(sockets.size).to.equal(50);
     expect(all.slice(2).every(({ told }) => told.length === 0)).to.equal(true);
-  });
-
-  it('that were let in do not keep their token', () => {
-    const { socket } = fakeNamespace().connect();
-    expect(JSON.stringify(socket.handshake)).not.to.include('a token');
   });
 
   describe('in time', () => {

@@ -18,11 +18,7 @@ const MEMBER = 3;
 async function follow({ alone = false } = {}) {
   const rooms = new Map([chatRoom(CHAT), memberRoom(MEMBER)].map((room) => [room, new Set(['socket'])]));
   const sent: unknown[] = [];
-  const adapter = Object.assign(new EventEmitter(), {
-    rooms,
-    broadcast: ({ data }: { data: unknown[] }, { rooms: to }: { rooms: Set<string> }) =>
-      sent.push([...to, ...data]),
-  });
+  const adapter = Object.assign(new EventEmitter(), { rooms });
   const toRoom = (to: string, except?: string) => ({
     except: (socket: string) => toRoom(to, socket),
     emit: (event: string, payload: unknown) => sent.push([to, event, payload, ...(except ? [except] : [])]),
@@ -62,9 +58,11 @@ async function follow({ alone = false } = {}) {
   const followed = followRooms(
     { chat } as unknown as Domain,
     io as unknown as GatewayServer,
+    { event: (...event) => void sent.push(event) },
     alone ? undefined : redis,
     pino({ level: 'silent' }),
   );
+  followed.comparer.start();
   await followed.sequencer.enter(CHAT, 'socket', async () => ({ seq: 0 }));
   await settled();
   return {
@@ -85,7 +83,7 @@ describe('the rooms that a gateway follows', () => {
   let gateway: Awaited<ReturnType<typeof follow>>;
   beforeEach(() => mock.timers.enable({ apis: ['setInterval', 'setTimeout'] }));
   afterEach(() => {
-    gateway.stop();
+    gateway.comparer.stop();
     mock.timers.reset();
   });
 
@@ -102,7 +100,7 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.asked).to.deep.equal(['rooms 7']);
     await pass(5_000);
     expect(gateway.asked).to.deep.equal(['rooms 7', 'rooms 7']);
-    gateway.stop();
+    gateway.comparer.stop();
     await pass(60_000);
     expect(gateway.asked).to.have.length(2);
   });
@@ -122,7 +120,7 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.asked).to.deep.equal(['rooms 7', 'rooms of 3']);
     await pass(5_000);
     expect(gateway.asked.slice(2), 'once').to.deep.equal(['rooms 7']);
-    gateway.stop();
+    gateway.comparer.stop();
     expect(gateway.redisEvents.listenerCount('back')).to.equal(0);
   });
 
@@ -163,7 +161,7 @@ describe('the rooms that a gateway follows', () => {
         answer = () => resolve([]);
       });
     gateway.redisEvents.emit('back');
-    gateway.stop();
+    gateway.comparer.stop();
     answer();
     await settled();
     expect(gateway.asked).to.deep.equal(['rooms 7']);
@@ -204,7 +202,7 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.asked).to.deep.equal([]);
 
     const told: number[] = [];
-    const offer = (seq: number) => gateway.news.offer(MEMBER, CHAT, { seq, read: 0 }, () => told.push(seq));
+    const offer = (seq: number) => gateway.views.offer(MEMBER, CHAT, { seq, read: 0 }, () => told.push(seq));
     offer(1);
     expect(told, 'from what they came in with').to.deep.equal([1]);
     gateway.adapter.emit('delete-room', memberRoom(MEMBER));

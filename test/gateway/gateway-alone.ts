@@ -6,7 +6,7 @@ import type { Client as Caller } from '../../domain/kernel/client.js';
 import { AppError } from '../../domain/kernel/errors.js';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
-import { createGateway, type Gateway } from '../../gateway/server.js';
+import { Gateway } from '../../gateway/server.js';
 import type { GatewayServer } from '../../gateway/socket.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
 
@@ -37,6 +37,7 @@ function fakeDomain(log: unknown[][]) {
       heads: async () => [],
       followedBy() {},
       heard() {},
+      heardPresence: () => true,
     },
     notifications: { acceptPush: () => true },
   };
@@ -51,6 +52,9 @@ function fakeRedis(): RedisConnection {
       punsubscribe: async () => {},
       unsubscribe: async () => {},
       publish: async () => 1,
+      ssubscribe: async () => {},
+      sunsubscribe: async () => {},
+      spublish: async () => 1,
     });
   return { publisher: client, subscriber: client, on: () => () => {} } as unknown as RedisConnection;
 }
@@ -92,7 +96,7 @@ export async function startGateway(
     io = this as GatewayServer;
     attach.call(this, app);
   });
-  const gateway = createGateway(config, createWatchedLogger(), joined ? fakeRedis() : undefined);
+  const gateway = new Gateway(config, createWatchedLogger(), joined ? fakeRedis() : undefined);
   running.add(gateway);
   const made = { gateway, domain, log, probe: async () => {} };
   let port: number;

@@ -167,7 +167,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     const all = Array.from({ length: 501 }, (_, i) => i + 1);
     await Promise.all(all.map((chatNo) => room.enter(undefined, 'socket', chatNo)));
     await settled();
-    await room.sequencer.compare();
+    await room.compare();
     expect(room.looks.map(({ length }) => length)).to.deep.equal([500, 1]);
     expect(room.compared).to.deep.equal(all);
   });
@@ -183,7 +183,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     );
     room.store();
     for (let looks = 0; looks < 3; looks += 1) {
-      await room.sequencer.compare();
+      await room.compare();
       await settled();
     }
     room.whileReading(() => {});
@@ -197,7 +197,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     const room = buildRoom();
     room.store();
     room.reads.set(2, 1);
-    const entering = room.enter(async () => room.sequencer.compare());
+    const entering = room.enter(async () => room.compare());
     await entering;
     await pass(0);
     expect(room.compared).to.deep.equal([]);

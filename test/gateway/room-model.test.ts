@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { createRoomStates, headOf, type RoomState, unreadOf } from '../../domain/chat/room-states.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark, RoomView } from '../../domain/kernel/live.js';
-import { createRoomNews, type RoomNews } from '../../gateway/room-news.js';
-import { createSequencer, type Sequencer } from '../../gateway/sequencer.js';
+import { RoomViews } from '../../gateway/room-views.js';
+import { Sequencer } from '../../gateway/sequencer.js';
 
 const CHAT = 7;
 const CREATOR = 1;
@@ -164,7 +164,7 @@ class Gateway {
   readonly clients: Client[];
   readonly states;
   readonly #database: Database;
-  readonly #news: RoomNews;
+  readonly #views: RoomViews;
   readonly #sequencer: Sequencer;
 
   constructor(database: Database) {
@@ -173,47 +173,41 @@ class Gateway {
     this.states = createRoomStates(async () => new Map([[CHAT, database.state]]));
     const logger = pino({ level: 'silent' });
     const later = () => new Promise((resolve) => setImmediate(resolve));
-    this.#news = createRoomNews(
-      {
-        async read(_chatNo, memberNo) {
-          await later();
-          return database.view(memberNo);
-        },
-        headsOf: async () => [database.head],
-        isConnected: () => true,
-        connected: () => BOTH,
-        emit: (memberNo, view) => this.#show(memberNo, view),
+    this.#views = new RoomViews({
+      async read(_chatNo, memberNo) {
+        await later();
+        return database.view(memberNo);
       },
-      false,
+      headsOf: async () => [database.head],
+      isConnected: () => true,
+      connected: () => BOTH,
+      emit: (memberNo, view) => this.#show(memberNo, view),
+      shared: true,
       logger,
-    );
+    });
     const message = (payload: MessagePayload) => {
       for (const client of this.clients) client.message(payload);
     };
     const read = (position: ReadPosition) => {
       for (const client of this.clients) client.read(position);
     };
-    this.#sequencer = createSequencer(
-      {
-        async read(_chatNo, after) {
-          await later();
-          return database.messages.slice(after).map(({ seq }) => database.payload(seq));
-        },
-        heads: async () => [database.head],
-        entering: () => {
-          this.#news.follow(database.head);
-          return database.head;
-        },
-        emit: message,
-        emitRead: (_chatNo, position) => read(position),
-        isOccupied: () => true,
-        heard: this.states.advance,
-        heardRead: this.states.advanceRead,
-        compared: this.#news.compare,
-        filled() {},
+    this.#sequencer = new Sequencer({
+      async read(_chatNo, after) {
+        await later();
+        return database.messages.slice(after).map(({ seq }) => database.payload(seq));
       },
+      entering: () => {
+        this.#views.follow(database.head);
+        return database.head;
+      },
+      emit: message,
+      emitRead: (_chatNo, position) => read(position),
+      isOccupied: () => true,
+      heard: this.states.advance,
+      heardRead: this.states.advanceRead,
+      filled() {},
       logger,
-    );
+    });
     this.#hear = (push) => {
       if (push.event === 'message') {
         this.#sequencer.offer(push.payload, () => {
@@ -223,7 +217,7 @@ class Gateway {
       } else if (push.event === 'message:read') {
         this.#sequencer.offerRead(CHAT, push.position, () => read(push.position));
       } else {
-        this.#news.offer(push.memberNo, CHAT, push.mark, () => this.#show(push.memberNo, push.view));
+        this.#views.offer(push.memberNo, CHAT, push.mark, () => this.#show(push.memberNo, push.view));
       }
     };
   }
@@ -244,8 +238,9 @@ class Gateway {
     this.#hear(push);
   }
 
-  compare(): Promise<void> {
-    return this.#sequencer.compare();
+  compare(): void {
+    this.#sequencer.compare(this.#database.head);
+    this.#views.compare(this.#database.head);
   }
 
   /** That old state and events make the state of the database. */
@@ -333,7 +328,7 @@ describe('a gateway that hears of two processes writing to one room', () => {
     fc.assert(
       fc.asyncProperty(acts, ways, async (written, travelled) => {
         const gateway = await run(written, travelled, true);
-        await gateway.compare();
+        gateway.compare();
         await settled();
         gateway.expectRight();
       }),

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { MessagePayload } from '../../domain/kernel/live.js';
-import { createSequencer } from '../../gateway/sequencer.js';
-import type { SequencerPorts } from '../../gateway/sequencer-ports.js';
+import { RoomComparer } from '../../gateway/compare-rooms.js';
+import { Sequencer, type SequencerDeps } from '../../gateway/sequencer.js';
 
 export const CHAT = 7;
 
@@ -34,17 +34,15 @@ export function buildRoom() {
   const positions = (of: Iterable<[number, number]>) =>
     [...of].map(([memberNo, seq]) => ({ memberNo, seq, others: seq }));
 
-  const ports: SequencerPorts = {
+  const logger = pino({ level: 'error' }, { write: (line: string) => errors.push(line) });
+  const deps: SequencerDeps = {
+    logger,
     async read(_chatNo, after) {
       asked.push(after);
       const page = stored.filter(({ seq }) => seq > after).slice(0, pageSize);
       await new Promise((resolve) => setImmediate(resolve));
       await beforeRead();
       return page;
-    },
-    async heads(chatNos) {
-      looks.push(chatNos);
-      return chatNos.map((chatNo) => ({ chatNo, seq: stored.length, reads: positions(reads) }));
     },
     emit({ seq }, exceptSocket) {
       shown.push(seq);
@@ -58,17 +56,25 @@ export function buildRoom() {
     heard: ({ seq }) => heard.push(`message ${seq}`),
     heardRead: (_chatNo, { memberNo, seq }) => heard.push(`read ${seq} by ${memberNo}`),
     emitRead: (_chatNo, { seq }) => told.push(`read ${seq}`),
-    compared: ({ chatNo }) => compared.push(chatNo),
-    filled() {
+    filled(chatNo) {
       gapsFilled += 1;
+      comparer.compareSoon(chatNo);
     },
     isOccupied: () => occupied,
   };
-  const logger = pino({ level: 'error' }, { write: (line: string) => errors.push(line) });
-  const sequencer = createSequencer(ports, logger);
+  const sequencer = new Sequencer(deps);
+  const comparer = new RoomComparer({
+    ...{ sequencer, logger, redis: undefined },
+    async heads(chatNos) {
+      looks.push(chatNos);
+      return chatNos.map((chatNo) => ({ chatNo, seq: stored.length, reads: positions(reads) }));
+    },
+    views: { compare: ({ chatNo }) => void compared.push(chatNo), async compareAll() {} },
+  });
+  const compare = () => comparer.compare(sequencer.rooms());
 
   return {
-    ...{ sequencer, shown, told, reads, leftOut, asked, looks, heard, compared, errors },
+    ...{ sequencer, compare, shown, told, reads, leftOut, asked, looks, heard, compared, errors },
     get entered() {
       return entered;
     },
@@ -88,7 +94,7 @@ export function buildRoom() {
     /** A push of a message that no database has. */
     forged: (seq: number) =>
       ({ id: 'forged', chatNo: CHAT, seq, senderNo: 1, readCount: 1 }) as MessagePayload,
-    push: (message: MessagePayload, deliver = () => ports.emit(message)) => sequencer.offer(message, deliver),
+    push: (message: MessagePayload, deliver = () => deps.emit(message)) => sequencer.offer(message, deliver),
     pushRead(memberNo: number, seq: number) {
       const position = { memberNo, seq, others: seq };
       sequencer.offerRead(CHAT, position, () => told.push(`read ${seq}`));
@@ -117,7 +123,7 @@ export function buildRoom() {
     /** Whether the room is kept: compared with the database. */
     async isKept(): Promise<boolean> {
       looks.length = 0;
-      await sequencer.compare();
+      await compare();
       return looks.length > 0;
     },
   };

@@ -25,7 +25,7 @@ describe('the sequencer', () => {
   it('finds what was lost without a push behind it by comparing', async () => {
     const room = await enteredRoom();
     room.store();
-    await room.sequencer.compare();
+    await room.compare();
     await settled();
     expect(room.shown).to.deep.equal([1]);
   });
@@ -53,8 +53,8 @@ describe('the sequencer', () => {
     room.reads.set(2, 1);
     // Who has read nothing has no position to tell.
     room.reads.set(3, 0);
-    await room.sequencer.compare();
-    await room.sequencer.compare();
+    await room.compare();
+    await room.compare();
     expect(room.told).to.deep.equal(['message 1', 'read 1']);
   });
 
@@ -157,7 +157,7 @@ describe('the sequencer', () => {
     }, 'newcomer');
     await settled();
     expect(room.shown).to.deep.equal([1]);
-    await room.sequencer.compare();
+    await room.compare();
     await settled();
     expect(room.shown, 'page by page').to.deep.equal([1, 2, 3, 4, 5]);
     expect(room.leftOut).to.deep.equal(['newcomer', undefined, undefined, undefined, undefined]);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
@@ -9,9 +8,6 @@ import { type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { connect, refusal } from '../support/sockets.js';
 import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
 import { settled } from './sequenced-room.js';
-
-/** Bytes that may wait for a reader. (PROTOCOL.md, the end of a connection) */
-const MAX_WAITING = 1024 * 1024;
 
 const member = (no: number) => ({ token: `member-${no}` });
 
@@ -34,12 +30,6 @@ describe('a gateway', () => {
     return socket;
   }
 
-  const connection = (i = 0) => [...lone.io.of('/').sockets.values()][i]?.conn as never as Connection;
-  interface Connection {
-    request: { headers: Record<string, string | undefined> };
-    transport: { socket: { getBufferedAmount(): number; getUserData(): { response?: object } } };
-  }
-
   it('tells its time-outs and its largest frame at first', async () => {
     lone = await startGateway();
     const { heard } = await raw();
@@ -48,48 +38,6 @@ describe('a gateway', () => {
     expect(opening).to.deep.include({
       ...{ pingInterval: 20_000, pingTimeout: 10_000, maxPayload: 131_072, upgrades: [] },
     });
-  });
-
-  it('keeps nothing of a handshake but what tells who calls', async () => {
-    lone = await startGateway();
-    const agent = `agent-${'x'.repeat(100)}`;
-    await client(7, { extraHeaders: { 'User-Agent': agent, Cookie: `session=${'x'.repeat(1_000)}` } });
-    const { request, transport } = connection();
-    expect(request.headers).to.deep.equal({
-      ...{ authorization: undefined, 'user-agent': agent, 'x-forwarded-for': undefined },
-    });
-    expect(transport.socket.getUserData().response).to.equal(undefined);
-  });
-
-  it('closes a reader that more than 1 MiB waits for, and none before', async () => {
-    lone = await startGateway();
-    const slow = await raw();
-    slow.send('40{"token":"member-7"}');
-    await eventually(() => expect(slow.heard.at(-1)).to.match(/^40/));
-    slow.socket.pause();
-    const { transport } = connection();
-    const page = { id: 1, content: 'x'.repeat(50_000) } as never;
-    let waiting = 0;
-    let most = 0;
-    // The system takes some megabytes first, whatever the limit is.
-    for (let sent = 0; sent < 500 && lone.io.of('/').sockets.size > 0; sent += 1) {
-      lone.gateway.live.notification(7, page);
-      await new Promise((resolve) => setImmediate(resolve));
-      if (lone.io.of('/').sockets.size === 0) break;
-      waiting = transport.socket.getBufferedAmount();
-      most = Math.max(most, waiting);
-    }
-    expect(lone.io.of('/').sockets.size).to.equal(0);
-    expect(most).to.be.within(MAX_WAITING - 200_000, MAX_WAITING + 200_000);
-  });
-
-  it('closes a connection that sends a binary frame, and says so', async () => {
-    lone = await startGateway();
-    const { socket } = await client(7);
-    const closed = once(socket as never, 'disconnect');
-    socket.emit('typing', Buffer.from('binary'));
-    const [, details] = (await closed) as [string, { context: { code: number } }];
-    expect(details.context.code).to.equal(1003);
   });
 
   it('has two sorts of transport alone or behind a sticky proxy, WebSockets alone otherwise', async () => {

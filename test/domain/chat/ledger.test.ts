@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
-import { createLedger, type Ledger } from '../../../domain/chat/ledger.js';
+import { Ledger } from '../../../domain/chat/ledger.js';
 import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
 import type { RoomRecord } from '../../../domain/chat/room.model.js';
 import { createRoomStates, type RoomStates, stateOf } from '../../../domain/chat/room-states.js';
@@ -67,19 +67,20 @@ describe('the ledger of messages', () => {
       const loaded = (no: number) => stateOf({ ...room, _id: no } as RoomRecord, held(no).at(-1));
       return new Map(chatNos.map((no) => [no, loaded(no)]));
     });
-    ledger = createLedger(
-      { now: () => 0 },
+    ledger = new Ledger({
+      clock: { now: () => 0 },
       states,
-      { isPresent: async (_, memberNo) => present.has(memberNo) },
-      (...room) => unknown.push(room),
-    );
+      presence: { isPresent: async (_, memberNo) => present.has(memberNo) },
+      onUnknownOutcome: (...room) => unknown.push(room),
+    });
   });
   afterEach(() => {
     Message.collection.insertMany = insertMany;
   });
 
   const send = async (chatNo: number, content = 'hello', deliver = () => {}): Promise<number> => {
-    const { record } = await ledger.append(chatNo, { side: 'joiner', contentType: 'text', content }, deliver);
+    const { record } = await ledger.append(chatNo, { side: 'joiner', contentType: 'text', content });
+    deliver();
     return record.seq;
   };
   const sends = (count: number, chatNo = 1) => Array.from({ length: count }, (_, i) => send(chatNo, `${i}`));
@@ -267,7 +268,7 @@ describe('the ledger of messages', () => {
     present.add(CREATOR);
     const draft = { contentType: 'text', content: 'hello' } as const;
     const [one, two] = await Promise.all(
-      (['joiner', 'creator'] as const).map((side) => ledger.append(1, { side, ...draft }, () => {})),
+      (['joiner', 'creator'] as const).map((side) => ledger.append(1, { side, ...draft })),
     );
     expect(one?.record.read).deep.equal({ ...nobody, creator: { seq: 1, others: 1 } });
     expect(one?.record).not.property('unannounced');

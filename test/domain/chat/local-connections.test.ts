@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LocalConnections } from '../../../domain/chat/local-connections.js';
+import { LocalConnections } from '../../../domain/chat/presence.memory.js';
 
 const ROOM = 7;
 

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { AppError } from '../../domain/kernel/errors.js';
 import type { RoomMark, RoomView } from '../../domain/kernel/live.js';
-import { createRoomNews } from '../../gateway/room-news.js';
+import { RoomViews } from '../../gateway/room-views.js';
 import { nextTurn } from '../support/eventually.js';
 
 const CHAT = 7;
 const MEMBER = 3;
 
-/** The news of a member with a socket here, and the room in a database of the test's own. */
+/** The views of a member with a socket here, and the room in a database of the test's own. */
 function buildNews(alone = false) {
   const told: string[] = [];
   const reads: ((error?: Error) => void)[] = [];
@@ -17,29 +17,27 @@ function buildNews(alone = false) {
   const connected = [MEMBER];
   const database: { mark: RoomMark } = { mark: { seq: 0, read: 0 } };
   const show = ({ seq, read }: RoomMark) => `${seq}/${read}`;
-  const news = createRoomNews(
-    {
-      read: () =>
-        new Promise((resolve, reject) => {
-          const { mark } = database;
-          reads.push((error) =>
-            error ? reject(error) : resolve({ view: { regDate: mark.seq } as RoomView, mark }),
-          );
-        }),
-      async headsOf(memberNos) {
-        headsAsked.push(memberNos);
-        return memberNos.includes(MEMBER) ? [headOf(database.mark)] : [];
-      },
-      isConnected: (memberNo) => connected.includes(memberNo),
-      connected: () => connected,
-      emit: () => told.push(`read ${show(database.mark)}`),
+  const views = new RoomViews({
+    read: () =>
+      new Promise((resolve, reject) => {
+        const { mark } = database;
+        reads.push((error) =>
+          error ? reject(error) : resolve({ view: { regDate: mark.seq } as RoomView, mark }),
+        );
+      }),
+    async headsOf(memberNos) {
+      headsAsked.push(memberNos);
+      return memberNos.includes(MEMBER) ? [headOf(database.mark)] : [];
     },
-    alone,
-    pino({ level: 'silent' }),
-  );
+    isConnected: (memberNo) => connected.includes(memberNo),
+    connected: () => connected,
+    emit: () => told.push(`read ${show(database.mark)}`),
+    shared: !alone,
+    logger: pino({ level: 'silent' }),
+  });
   return {
-    ...{ news, told, reads, headsAsked, connected, database },
-    offer: (mark: RoomMark) => news.offer(MEMBER, CHAT, mark, () => told.push(show(mark))),
+    ...{ views, told, reads, headsAsked, connected, database },
+    offer: (mark: RoomMark) => views.offer(MEMBER, CHAT, mark, () => told.push(show(mark))),
   };
 }
 
@@ -48,8 +46,8 @@ const headOf = (mark: RoomMark) => ({ chatNo: CHAT, seq: mark.seq, reads: [posit
 
 describe('the states of rooms that members are told', () => {
   it('pass as they come where each is newer, and are dropped where they repeat or are older', () => {
-    const { news, told, offer } = buildNews();
-    news.follow(headOf({ seq: 1, read: 0 }));
+    const { views, told, offer } = buildNews();
+    views.follow(headOf({ seq: 1, read: 0 }));
     for (const [seq, read] of [
       [2, 0],
       [2, 0],
@@ -64,8 +62,8 @@ describe('the states of rooms that members are told', () => {
   });
 
   it('pass where they are what the member came in with: that may have been on its way', () => {
-    const { news, told, offer } = buildNews();
-    news.follow(headOf({ seq: 2, read: 0 }));
+    const { views, told, offer } = buildNews();
+    views.follow(headOf({ seq: 2, read: 0 }));
     offer({ seq: 1, read: 0 });
     offer({ seq: 2, read: 0 });
     offer({ seq: 2, read: 0 });
@@ -73,8 +71,8 @@ describe('the states of rooms that members are told', () => {
   });
 
   it('are read from the database where two processes each knew half, and again where one comes meanwhile', async () => {
-    const { news, told, reads, database, offer } = buildNews();
-    news.follow(headOf({ seq: 1, read: 0 }));
+    const { views, told, reads, database, offer } = buildNews();
+    views.follow(headOf({ seq: 1, read: 0 }));
     offer({ seq: 2, read: 0 });
     database.mark = { seq: 2, read: 1 };
     offer({ seq: 1, read: 1 });
@@ -101,10 +99,10 @@ describe('the states of rooms that members are told', () => {
     ];
     for (const [what, error, readAgain] of cases) {
       it(`because ${what}, are ${readAgain ? 'read again a second later' : 'left alone'}`, async () => {
-        const { news, told, reads, database } = buildNews();
-        news.follow(headOf({ seq: 1, read: 0 }));
+        const { views, told, reads, database } = buildNews();
+        views.follow(headOf({ seq: 1, read: 0 }));
         database.mark = { seq: 2, read: 0 };
-        news.compare(headOf(database.mark));
+        views.compare(headOf(database.mark));
         await nextTurn();
         reads[0]?.(error);
         await nextTurn();
@@ -116,18 +114,18 @@ describe('the states of rooms that members are told', () => {
         await nextTurn();
         expect(told).to.deep.equal(readAgain ? ['read 2/0'] : []);
         mock.timers.tick(60_000);
-        news.compare(headOf(database.mark));
+        views.compare(headOf(database.mark));
         await nextTurn();
         expect(reads, 'where they are not known, the next look reads them').to.have.length(2);
       });
     }
 
     it('are not read again for a member who has gone', async () => {
-      const { news, reads, offer } = buildNews();
+      const { views, reads, offer } = buildNews();
       offer({ seq: 1, read: 0 });
       reads[0]?.(new Error('the database is away'));
       await nextTurn();
-      news.forget(MEMBER);
+      views.forget(MEMBER);
       mock.timers.tick(60_000);
       await nextTurn();
       expect(reads).to.have.length(1);
@@ -135,10 +133,10 @@ describe('the states of rooms that members are told', () => {
   });
 
   it('are told to nobody who has gone while they were read', async () => {
-    const { news, told, reads, database, offer } = buildNews();
+    const { views, told, reads, database, offer } = buildNews();
     database.mark = { seq: 1, read: 0 };
     offer({ seq: 1, read: 0 });
-    news.forget(MEMBER);
+    views.forget(MEMBER);
     reads[0]?.();
     await nextTurn();
     expect(told).to.deep.equal([]);
@@ -163,11 +161,11 @@ describe('the states of rooms that members are told', () => {
   });
 
   it('are told by what a member has read, too, from what they came in with', async () => {
-    const { news, told, reads, offer } = buildNews();
-    news.follow(headOf({ seq: 3, read: 2 }));
+    const { views, told, reads, offer } = buildNews();
+    views.follow(headOf({ seq: 3, read: 2 }));
     offer({ seq: 2, read: 2 });
     offer({ seq: 3, read: 1 });
-    news.compare(headOf({ seq: 3, read: 2 }));
+    views.compare(headOf({ seq: 3, read: 2 }));
     await nextTurn();
     expect([told, reads]).to.deep.equal([[], []]);
     offer({ seq: 3, read: 3 });
@@ -175,29 +173,29 @@ describe('the states of rooms that members are told', () => {
   });
 
   it('are kept from what a member was told, not from what they came in with later', () => {
-    const { news, told, offer } = buildNews();
-    news.follow(headOf({ seq: 1, read: 0 }));
+    const { views, told, offer } = buildNews();
+    views.follow(headOf({ seq: 1, read: 0 }));
     offer({ seq: 2, read: 0 });
-    news.follow(headOf({ seq: 5, read: 0 }));
+    views.follow(headOf({ seq: 5, read: 0 }));
     offer({ seq: 3, read: 0 });
     expect(told).to.deep.equal(['2/0', '3/0']);
   });
 
   it('are nothing to members without a socket here', async () => {
-    const { news, told, reads, headsAsked } = buildNews();
+    const { views, told, reads, headsAsked } = buildNews();
     const other = MEMBER + 1;
-    news.offer(other, CHAT, { seq: 1, read: 0 }, () => told.push('to nobody'));
-    news.follow({ chatNo: CHAT, seq: 1, reads: [{ memberNo: other, seq: 0, others: 0 }] });
-    news.compare({ chatNo: CHAT, seq: 2, reads: [{ memberNo: other, seq: 0, others: 0 }] });
+    views.offer(other, CHAT, { seq: 1, read: 0 }, () => told.push('to nobody'));
+    views.follow({ chatNo: CHAT, seq: 1, reads: [{ memberNo: other, seq: 0, others: 0 }] });
+    views.compare({ chatNo: CHAT, seq: 2, reads: [{ memberNo: other, seq: 0, others: 0 }] });
     await nextTurn();
     expect([told, reads, headsAsked]).to.deep.equal([[], [], []]);
   });
 
   it('are compared a hundred members at a time, once those before them have been read', async () => {
-    const { news, told, reads, database, connected, headsAsked } = buildNews();
+    const { views, told, reads, database, connected, headsAsked } = buildNews();
     connected.push(...Array.from({ length: 100 }, (_, i) => 100 + i));
     database.mark = { seq: 1, read: 0 };
-    const all = news.compareAll();
+    const all = views.compareAll();
     await nextTurn();
     expect(headsAsked).to.have.length(1);
     reads[0]?.();
@@ -208,23 +206,23 @@ describe('the states of rooms that members are told', () => {
   });
 
   it('are compared with the database: at first those the member was told, after an outage all', async () => {
-    const { news, told, reads, database } = buildNews();
+    const { views, told, reads, database } = buildNews();
     database.mark = { seq: 2, read: 0 };
-    news.compare(headOf(database.mark));
+    views.compare(headOf(database.mark));
     await nextTurn();
     expect(reads, 'what they know is not known here').to.have.length(0);
-    const all = news.compareAll();
+    const all = views.compareAll();
     await nextTurn();
     reads[0]?.();
     await all;
-    await news.compareAll();
+    await views.compareAll();
     expect(told).to.deep.equal(['read 2/0']);
   });
 
   it('are forgotten with the last socket, and told at once by a process that is alone', () => {
-    const { news, told, reads, offer } = buildNews(true);
+    const { views, told, reads, offer } = buildNews(true);
     offer({ seq: 1, read: 0 });
-    news.forget(MEMBER);
+    views.forget(MEMBER);
     offer({ seq: 1, read: 0 });
     expect(told).to.deep.equal(['1/0', '1/0']);
     expect(reads).to.have.length(0);

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { Adapter } from 'socket.io-adapter';
-import type { Domain } from '../../domain/domain.js';
+import type { MessagePayload, NotificationView, RoomView } from '../../domain/kernel/live.js';
 import { metrics } from '../../domain/platform/metrics.js';
-import { emitHere, interceptDeliveries } from '../../gateway/deliveries.js';
-import type { RoomNews } from '../../gateway/room-news.js';
-import type { Sequencer } from '../../gateway/sequencer.js';
+import type { GatewayServer } from '../../gateway/socket.js';
+import { SocketLive } from '../../gateway/socket-live.js';
 
 const message = { id: 'm1', chatNo: 7, seq: 1 };
 const read = { chatNo: 7, memberNo: 3, seq: 1 };
@@ -18,32 +17,15 @@ const malformed = async () =>
 
 type Options = Parameters<Adapter['broadcast']>[1];
 
-describe('deliveries to the sockets of a process', () => {
+describe('pushes to the sockets of a process', () => {
   const original = Adapter.prototype.broadcast;
-  /** In order: who was asked, and what was delivered. */
+  /** What was called and what was delivered, in order. */
   let log: unknown[][];
-  /** Whether that look for long-polling sockets was to be made, and by which adapter. */
-  let looked: boolean[];
-  let adapters: Adapter[];
   let adapter: Adapter;
-  let polling: number;
   let isNews: boolean;
 
-  beforeEach(() => {
-    log = [];
-    looked = [];
-    adapters = [];
-    polling = 0;
-    isNews = true;
-    Adapter.prototype.broadcast = function ({ data }, opts) {
-      adapters.push(this);
-      log.push(['delivered', [...opts.rooms].join(), ...((data as unknown[] | undefined) ?? [])]);
-      (this as unknown as { apply(opts: Options): void }).apply(opts);
-    };
-    adapter = Object.create(Adapter.prototype, {
-      rooms: { value: new Map([['member:3', new Set(['socket'])]]) },
-      apply: { value: () => looked.push(true) },
-    });
+  /** A port over an adapter that connects several processes, or none. */
+  function serve(shared: boolean): SocketLive {
     const deliverNow =
       (name: string, count: number) =>
       (...args: unknown[]) => {
@@ -56,19 +38,30 @@ describe('deliveries to the sockets of a process', () => {
         log.push([name, ...args]);
         return isNews;
       };
-    interceptDeliveries(
-      {
-        chat: { heard: heard('chat heard'), heardPresence: heard('chat heard presence') },
-        notifications: { acceptPush: heard('notifications heard') },
-      } as unknown as Domain,
-      {
+    const io = { of: () => ({ adapter }) } as unknown as Pick<GatewayServer, 'of'>;
+    const live = new SocketLive(io, shared);
+    live.serve({
+      chat: { heard: heard('chat heard'), heardPresence: heard('chat heard presence') },
+      notifications: { acceptPush: heard('notifications heard') },
+      sequencer: {
         offer: deliverNow('message offered', 1),
         offerRead: deliverNow('read offered', 2),
         offerPresence: deliverNow('presence offered', 1),
-      } as unknown as Sequencer,
-      { offer: deliverNow('room offered', 3) } as unknown as RoomNews,
-      () => polling,
-    );
+      },
+      views: { offer: deliverNow('room offered', 3) },
+      publisher: { event: (...event) => void log.push(['delivered', ...event]) },
+    });
+    return live;
+  }
+
+  beforeEach(() => {
+    log = [];
+    isNews = true;
+    Adapter.prototype.broadcast = ({ data }, { rooms }) => {
+      log.push(['passed', [...rooms].join(), ...((data as unknown[] | undefined) ?? [])]);
+    };
+    adapter = Object.create(Adapter.prototype);
+    serve(true);
   });
   afterEach(() => {
     Adapter.prototype.broadcast = original;
@@ -130,36 +123,70 @@ describe('deliveries to the sockets of a process', () => {
     ['typing', 'room:7', ['typing', read], [['delivered', 'room:7', 'typing', read]]],
   ];
   for (const [event, room, data, expected] of passing) {
-    it(`pass ${event} on through who puts it in order, and bare of what is for gateways alone`, () => {
+    it(`deliver ${event} in its order, without the note for gateways`, () => {
       broadcast(room, data);
       expect(log).to.deep.equal(expected);
     });
   }
 
-  it('pass what has no data, as a broken process may publish it', () => {
+  it('pass packets without data, which a broken process may publish', () => {
     adapter.broadcast({ type: 1 } as never, { rooms: new Set(['x']), except: new Set() });
     adapter.broadcast({ type: 2, data: [] } as never, { rooms: new Set(['y']) } as never);
     expect(log.map(([, room]) => room)).to.deep.equal(['x', 'y']);
   });
 
-  it('pass what was put in order here as it is; presence waits for joins that are under way', () => {
-    const local = { flags: { local: true } };
+  it('pass events flagged as local', () => {
     for (const data of [
       ['message', message],
       ['message:read', read],
+      ['presence', presence],
       ['room', view],
       ['notification', { id: 4 }],
     ]) {
-      broadcast('room:7', data, local);
+      broadcast('room:7', data, { flags: { local: true } });
     }
-    broadcast('room:7', ['presence', presence], local);
-    expect(log.map(([what]) => what)).to.deep.equal([
-      ...['delivered', 'delivered', 'delivered', 'delivered'],
-      ...['presence offered', 'delivered'],
+    expect(log.map(([what]) => what)).to.deep.equal(Array(5).fill('passed'));
+  });
+
+  it('to this process only follow joins under way', () => {
+    const live = serve(true);
+    live.presenceHere(7, 3, true);
+    live.notificationHere(3, { id: 4 } as NotificationView);
+    expect(log).to.deep.equal([
+      ['presence offered', 7],
+      ['delivered', 'room:7', 'presence', presence],
+      ['delivered', 'member:3', 'notification', { id: 4 }],
     ]);
   });
 
-  it('leave out a notification and a change of presence that are known', () => {
+  for (const shared of [true, false]) {
+    it(`of the domain are delivered once, ${shared ? 'through the bus' : 'at once by a process that is alone'}`, () => {
+      const live = serve(shared);
+      live.message(message as MessagePayload);
+      live.messageRead(7, position);
+      live.presence(7, 3, true, 9);
+      live.typing(7, 3, true);
+      live.room(3, view as RoomView, mark);
+      live.notification(3, { id: 4 } as NotificationView);
+      expect(log).to.deep.equal([
+        ['message offered', message],
+        ...(shared ? [['chat heard', message]] : []),
+        ['delivered', 'room:7', 'message', message],
+        ['read offered', 7, position],
+        ['delivered', 'room:7', 'message:read', read],
+        ['chat heard presence', 7, 3, true, 9],
+        ['presence offered', 7],
+        ['delivered', 'room:7', 'presence', presence],
+        ['delivered', 'room:7', 'typing', { chatNo: 7, memberNo: 3, typing: true }],
+        ['room offered', 3, 7, mark],
+        ['delivered', 'member:3', 'room', view],
+        ['notifications heard', 4],
+        ['delivered', 'member:3', 'notification', { id: 4 }],
+      ]);
+    });
+  }
+
+  it('drop known notifications and changes of presence', () => {
     isNews = false;
     broadcast('member:3', ['notification', { id: 4 }]);
     broadcast('room:7', ['presence', presence, 9]);
@@ -188,6 +215,7 @@ describe('deliveries to the sockets of a process', () => {
     ['member:3', ['room', view, { seq: 1 }]],
     ['member:3', ['room', view, { read: 0 }]],
     ['room:7', ['room', view, mark]],
+    ['member:3', ['notification', null]],
   ];
   for (const [room, data] of broken) {
     it(`drop and count ${JSON.stringify(data)} to ${room}`, async () => {
@@ -198,30 +226,8 @@ describe('deliveries to the sockets of a process', () => {
     });
   }
 
-  it('to no room in particular drop a room’s state', () => {
+  it('drop a room’s state that is sent to no room', () => {
     broadcast('', ['room', view, mark], { rooms: new Set() });
     expect(log).to.deep.equal([]);
-  });
-
-  it('look for long-polling sockets only where there are some, or nothing is published', () => {
-    const typing = ['typing', read];
-    broadcast('room:7', typing);
-    broadcast('room:7', typing, { except: undefined as never });
-    expect(looked, 'none').to.deep.equal([]);
-    expect(adapters[1], 'made once').to.equal(adapters[0]);
-    broadcast('room:7', typing, { except: new Set(['socket']) });
-    broadcast('', typing, { rooms: new Set(['room:7', 'room:8']) });
-    expect(looked).to.have.length(2);
-    polling = 1;
-    broadcast('room:7', typing);
-    expect(looked).to.have.length(3);
-    expect(adapters.slice(2)).to.deep.equal([adapter, adapter, adapter]);
-  });
-
-  it('of an event to a room that nobody here is in cost nothing', () => {
-    emitHere(adapter, 'member:4', 'notification', { id: 4 });
-    expect(log).to.deep.equal([]);
-    emitHere(adapter, 'member:3', 'notification', { id: 4 });
-    expect(log).to.deep.equal([['delivered', 'member:3', 'notification', { id: 4 }]]);
   });
 });

@@ -1,0 +1,109 @@
+import type { RoomHead } from '../domain/kernel/live.js';
+import type { Logger } from '../domain/platform/logger.js';
+import type { RedisConnection } from '../domain/platform/redis/connection.js';
+import type { RoomViews } from './room-views.js';
+import type { Sequencer } from './sequencer.js';
+
+/** How often a gateway compares its rooms with the database, ms. */
+const COMPARE_EVERY_MS = 5_000;
+
+/**
+ * The same for a process that is alone, ms. It loses no pushes and looks up writes of unknown outcome
+ * (domain/chat/uncertain-rooms.ts); this finds those that the database carried out even later.
+ */
+const COMPARE_ALONE_EVERY_MS = 60_000;
+
+/** Time until the room of a lost push is compared, ms: others may have been lost with it. */
+const COMPARE_FILLED_MS = 200;
+
+/** Rooms per query of heads. */
+const HEADS_AT_ONCE = 500;
+
+export interface ComparerDeps {
+  /** The numbers of these rooms in the database. */
+  heads(chatNos: number[]): Promise<RoomHead[]>;
+  sequencer: Pick<Sequencer, 'rooms' | 'compare'>;
+  views: Pick<RoomViews, 'compare' | 'compareAll'>;
+  redis: RedisConnection | undefined;
+  logger: Logger;
+}
+
+/**
+ * Compares the rooms that sockets of this process are in with the database: what pub/sub has lost then reaches
+ * every connected client (contract, promise 5). When Redis is back, all rooms of all members here are
+ * compared, so that the states of rooms that are not open follow, too.
+ */
+export class RoomComparer {
+  readonly #deps: ComparerDeps;
+  /** Rooms to be compared because a push was lost. */
+  readonly #filled = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopListening: (() => void) | undefined;
+  #isRunning = false;
+  /** Whether the states of all rooms are to be compared. */
+  #isAllDue = false;
+
+  constructor(deps: ComparerDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    const { redis } = this.#deps;
+    this.#timer = setInterval(() => void this.#run(), redis ? COMPARE_EVERY_MS : COMPARE_ALONE_EVERY_MS);
+    this.#stopListening = redis?.on('back', () => {
+      this.#isAllDue = true;
+      void this.#run();
+    });
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#stopListening?.();
+  }
+
+  /** One run at a time; what becomes due meanwhile is done at its end. */
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      await this.compare(this.#deps.sequencer.rooms());
+      while (this.#isAllDue && this.#timer) {
+        this.#isAllDue = false;
+        await this.#deps.views.compareAll().catch((error) => {
+          this.#isAllDue = true;
+          throw error;
+        });
+      }
+    } catch (error) {
+      this.#warn(error);
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async compare(chatNos: number[]): Promise<void> {
+    const { heads, sequencer, views } = this.#deps;
+    for (let i = 0; i < chatNos.length; i += HEADS_AT_ONCE) {
+      for (const head of await heads(chatNos.slice(i, i + HEADS_AT_ONCE))) {
+        if (sequencer.compare(head)) views.compare(head);
+      }
+    }
+  }
+
+  /** Compares the room of a lost push. */
+  compareSoon(chatNo: number): void {
+    const isScheduled = this.#filled.size > 0;
+    this.#filled.add(chatNo);
+    if (isScheduled) return;
+    setTimeout(() => {
+      const chatNos = [...this.#filled];
+      this.#filled.clear();
+      this.compare(chatNos).catch((error) => this.#warn(error));
+    }, COMPARE_FILLED_MS).unref();
+  }
+
+  #warn(error: unknown): void {
+    this.#deps.logger.warn({ err: error }, 'rooms were not compared with the database; retrying soon');
+  }
+}

@@ -1,0 +1,162 @@
+import { AppError } from '../domain/kernel/errors.js';
+import type { RoomHead, RoomMark, RoomView } from '../domain/kernel/live.js';
+import type { Logger } from '../domain/platform/logger.js';
+
+export interface RoomViewsDeps {
+  /** A room as a participant sees it, from the database. */
+  read(chatNo: number, memberNo: number): Promise<{ view: RoomView; mark: RoomMark }>;
+  /** The numbers of all rooms of these members. */
+  headsOf(memberNos: number[]): Promise<RoomHead[]>;
+  /** Whether a socket of this process is the member's. */
+  isConnected(memberNo: number): boolean;
+  /** The members with a socket in this process. */
+  connected(): number[];
+  /** Sends a room's state to the member's sockets in this process. */
+  emit(memberNo: number, view: RoomView): void;
+  /** Whether other processes send states, too; a single process sends them in order. */
+  shared: boolean;
+  logger: Logger;
+}
+
+/** What is known of a room's state at a member's sockets. */
+interface Sent {
+  /** Undefined while unknown. */
+  mark: RoomMark | undefined;
+  /** False while `mark` is only what the member's own list should show. */
+  isDelivered: boolean;
+  /** Whether the room is being read for them. */
+  isReading: boolean;
+  /** Whether it must be read again, because a push arrived during the read. */
+  readAgain: boolean;
+}
+
+/** Time until a failed read is repeated, ms. */
+const AFTER_FAILURE_MS = 1_000;
+
+/** Members per query of heads. */
+const MEMBERS_AT_ONCE = 100;
+
+/** Whether a mark has a higher number than another; every mark is ahead of an unknown one. */
+function isAhead(mark: RoomMark, of: RoomMark | undefined): boolean {
+  return !of || mark.seq > of.seq || mark.read > of.read;
+}
+
+/**
+ * Delivers the states of members' rooms (`room` events) to their sockets in this process, whichever process
+ * sends them, in whatever order. A state that is not ahead is dropped; one that is ahead in one number and
+ * behind in the other, because two processes wrote at the same time, is read from the database. So the last
+ * state delivered has the highest numbers of all.
+ */
+export class RoomViews {
+  readonly #deps: RoomViewsDeps;
+  /** Member → room. */
+  readonly #members = new Map<number, Map<number, Sent>>();
+
+  constructor(deps: RoomViewsDeps) {
+    this.#deps = deps;
+  }
+
+  /** A participant is about to enter the room: from here on, comparing finds what is lost. */
+  follow({ chatNo, seq, reads }: RoomHead): void {
+    for (const { memberNo, others } of reads) {
+      if (this.#deps.isConnected(memberNo)) this.#sent(memberNo, chatNo).mark ??= { seq, read: others };
+    }
+  }
+
+  /** The member's last socket has closed. */
+  forget(memberNo: number): void {
+    this.#members.delete(memberNo);
+  }
+
+  /** A state has arrived; `deliver` passes it on. */
+  offer(memberNo: number, chatNo: number, mark: RoomMark, deliver: () => void): void {
+    if (!this.#deps.isConnected(memberNo)) return;
+    const sent = this.#sent(memberNo, chatNo);
+    const last = sent.mark;
+    const isBehind = last !== undefined && isAhead(last, mark);
+    // An equal state passes once: the member's own list may have been read before it.
+    if (!isAhead(mark, last) && (isBehind || sent.isDelivered)) return;
+    if (!sent.isReading && (last ? !isBehind : !this.#deps.shared)) {
+      sent.mark = mark;
+      sent.isDelivered = true;
+      deliver();
+    } else {
+      void this.#refresh(memberNo, chatNo, sent);
+    }
+  }
+
+  /** Compares a room with its numbers in the database, for the members whose state is known. */
+  compare(head: RoomHead): void {
+    void this.#compare(head, false);
+  }
+
+  /** Compares all rooms of all members here: pushes to any of them may have been lost. */
+  async compareAll(): Promise<void> {
+    const memberNos = this.#deps.connected();
+    for (let i = 0; i < memberNos.length; i += MEMBERS_AT_ONCE) {
+      const heads = await this.#deps.headsOf(memberNos.slice(i, i + MEMBERS_AT_ONCE));
+      await Promise.all(heads.map((head) => this.#compare(head, true)));
+    }
+  }
+
+  async #compare({ chatNo, seq, reads }: RoomHead, evenUnknown: boolean): Promise<void> {
+    await Promise.all(
+      reads.map(async ({ memberNo, others }) => {
+        if (!this.#deps.isConnected(memberNo)) return;
+        const known = this.#members.get(memberNo)?.get(chatNo)?.mark;
+        if (!known && !evenUnknown) return;
+        if (isAhead({ seq, read: others }, known)) {
+          await this.#refresh(memberNo, chatNo, this.#sent(memberNo, chatNo));
+        }
+      }),
+    );
+  }
+
+  #sent(memberNo: number, chatNo: number): Sent {
+    const rooms = this.#members.get(memberNo) ?? new Map<number, Sent>();
+    this.#members.set(memberNo, rooms);
+    const sent = rooms.get(chatNo) ?? {
+      mark: undefined,
+      isDelivered: false,
+      isReading: false,
+      readAgain: false,
+    };
+    rooms.set(chatNo, sent);
+    return sent;
+  }
+
+  #isForgotten(memberNo: number, chatNo: number, sent: Sent): boolean {
+    return this.#members.get(memberNo)?.get(chatNo) !== sent;
+  }
+
+  /** Delivers the state from the database; a read under way is repeated. */
+  async #refresh(memberNo: number, chatNo: number, sent: Sent): Promise<void> {
+    sent.readAgain = true;
+    if (sent.isReading || this.#isForgotten(memberNo, chatNo, sent)) return;
+    sent.isReading = true;
+    try {
+      await this.#read(memberNo, chatNo, sent);
+    } catch (error) {
+      this.#deps.logger.warn({ err: error, chatNo }, 'the state of a room could not be read');
+      // A room or participant that does not exist comes from a forged or broken push.
+      if (!(error instanceof AppError) || error.status === 503) {
+        setTimeout(() => void this.#refresh(memberNo, chatNo, sent), AFTER_FAILURE_MS).unref();
+      }
+    } finally {
+      sent.isReading = false;
+    }
+  }
+
+  async #read(memberNo: number, chatNo: number, sent: Sent): Promise<void> {
+    do {
+      sent.readAgain = false;
+      const { view, mark } = await this.#deps.read(chatNo, memberNo);
+      if (this.#isForgotten(memberNo, chatNo, sent)) return;
+      if (isAhead(mark, sent.mark)) {
+        sent.mark = mark;
+        sent.isDelivered = true;
+        this.#deps.emit(memberNo, view);
+      }
+    } while (sent.readAgain);
+  }
+}
