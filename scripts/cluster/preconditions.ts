@@ -3,8 +3,8 @@ import { type Config, ConfigError } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis.js';
 import { isFree } from '../command/ports.js';
-import { makeDataFolder } from '../embedded-mongo/data-folder.js';
-import { holdOwner } from '../embedded-mongo/lock.js';
+import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
+import { holdOwner } from '../embedded-mongo/folder/lock.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
 /** Longest path of a socket in PM2_HOME, bytes: `sun_path` has 104 on macOS, 108 on Linux, with a final zero. */

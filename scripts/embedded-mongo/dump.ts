@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { EJSON } from 'bson';
 import { type Db, type Document, type IndexDescription, MongoClient } from 'mongodb';
-import { decode, MAX_DOCUMENT_BYTES } from './bson-types.js';
+import { decode, MAX_DOCUMENT_BYTES } from './values/bson-types.js';
 
 /** Called as documents are read or written. */
 export type OnProgress = (collection: string, documents: number) => void;

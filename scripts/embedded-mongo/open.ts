@@ -4,8 +4,8 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { makeDataFolder, socketUri } from './data-folder.js';
-import { type Hold, holdOwner } from './lock.js';
+import { makeDataFolder, socketUri } from './folder/data-folder.js';
+import { type Hold, holdOwner } from './folder/lock.js';
 
 /** How long a database may take to come up, and a lost one to come back, in milliseconds. */
 const WAIT_MS = 15_000;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from './connection.js';
+import { Engine } from './commands/engine.js';
 import {
   DATABASE,
   folderError,
@@ -10,12 +10,12 @@ import {
   mark,
   socketFile,
   socketUri,
-} from './data-folder.js';
-import { Engine } from './engine.js';
-import { type Lock, takeFolder } from './lock.js';
-import { LmdbStorage } from './storage.lmdb.js';
-import { MemoryStorage } from './storage.memory.js';
-import { listenOn } from './unix-socket.js';
+} from './folder/data-folder.js';
+import { type Lock, takeFolder } from './folder/lock.js';
+import { listenOn } from './folder/unix-socket.js';
+import { LmdbStorage } from './storage/storage.lmdb.js';
+import { MemoryStorage } from './storage/storage.memory.js';
+import { Connection } from './wire/connection.js';
 
 const MAX_CONNECTIONS = 2000;
 const CURSOR_LIMITS = { maxCursors: 1000, idleMs: 600_000 };

@@ -1,6 +1,6 @@
-import { isDocument } from '../bson-types.js';
-import { failedToParse, notServed } from '../errors.js';
-import { encodeResults, parsePipeline, runPipeline } from '../pipeline.js';
+import { encodeResults, parsePipeline, runPipeline } from '../aggregate/pipeline.js';
+import { isDocument } from '../values/bson-types.js';
+import { failedToParse, notServed } from '../values/errors.js';
 import { type CommandHandler, collectionName, readerOf } from './command.js';
 import { cursorBatchSize, cursorReply, hintOf } from './read-commands.js';
 

@@ -1,9 +1,9 @@
-import { type Document, encode, isDocument, numericValue, typeInfo } from '../bson-types.js';
-import type { Engine } from '../engine.js';
-import { badValue, CommandError, failedToParse, typeMismatch } from '../errors.js';
-import type { Reader, Writer } from '../storage.js';
-import type { TimeLimit } from '../time-limit.js';
-import type { Reply } from '../wire.js';
+import type { Reader, Writer } from '../storage/storage.js';
+import { type Document, encode, isDocument, numericValue, typeInfo } from '../values/bson-types.js';
+import { badValue, CommandError, failedToParse, typeMismatch } from '../values/errors.js';
+import type { Reply } from '../wire/messages.js';
+import type { Engine } from './engine.js';
+import type { TimeLimit } from './time-limit.js';
 
 /** One command of one client. */
 export interface CommandCall {

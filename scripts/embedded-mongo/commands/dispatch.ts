@@ -1,14 +1,14 @@
-import type { Engine } from '../engine.js';
-import { CommandError, errorReply } from '../errors.js';
-import { parseTimeLimit } from '../time-limit.js';
-import type { Reply, Request } from '../wire.js';
+import { CommandError, errorReply } from '../values/errors.js';
+import type { Reply, Request } from '../wire/messages.js';
 import { aggregateCommands } from './aggregate-command.js';
 import { catalogCommands } from './catalog-commands.js';
 import { type CommandHandler, refuseUnserved } from './command.js';
+import type { Engine } from './engine.js';
 import { explainCommands } from './explain-command.js';
 import { refuseUnknownFields } from './known-fields.js';
 import { readCommands } from './read-commands.js';
 import { sessionCommands } from './session-commands.js';
+import { parseTimeLimit } from './time-limit.js';
 import { writeCommands } from './write-commands.js';
 
 /** Every command that is served or refused by name; a Map, so that no name reaches a prototype. */

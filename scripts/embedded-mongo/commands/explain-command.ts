@@ -1,12 +1,11 @@
-import { type Document, isDocument } from '../bson-types.js';
-import type { Collection } from '../collection.js';
-import { badValue, CommandError, failedToParse } from '../errors.js';
-import { integerOption, parseFilter } from '../filter.js';
-import { parsePipeline } from '../pipeline.js';
-import { findRecords, type QuerySpec, type ScanStatistics } from '../plan-executor.js';
-import { type IndexScan, type Plan, planQuery } from '../planner.js';
-import { parseSort } from '../sort.js';
-import { parseTimeLimit } from '../time-limit.js';
+import { parsePipeline } from '../aggregate/pipeline.js';
+import { type IndexScan, type Plan, planQuery } from '../indexes/planner.js';
+import { integerOption, parseFilter } from '../query/filter.js';
+import { findRecords, type QuerySpec, type ScanStatistics } from '../query/find-records.js';
+import { parseSort } from '../query/sort.js';
+import type { Collection } from '../storage/collection.js';
+import { type Document, isDocument } from '../values/bson-types.js';
+import { badValue, CommandError, failedToParse } from '../values/errors.js';
 import {
   type CommandCall,
   type CommandHandler,
@@ -16,6 +15,7 @@ import {
 } from './command.js';
 import { refuseUnknownFields } from './known-fields.js';
 import { hintOf, parseFind } from './read-commands.js';
+import { parseTimeLimit } from './time-limit.js';
 
 /** How much explain tells; the last, which is the default, would also run rejected plans, but there are none. */
 const VERBOSITIES: unknown[] = ['queryPlanner', 'executionStats', 'allPlansExecution'];

@@ -1,6 +1,6 @@
-import { type Document, isDocument } from '../bson-types.js';
-import { CommandError, notServed } from '../errors.js';
-import { isSimpleCollation } from '../index-spec.js';
+import { isSimpleCollation } from '../indexes/index-spec.js';
+import { type Document, isDocument } from '../values/bson-types.js';
+import { CommandError, notServed } from '../values/errors.js';
 
 /** Fields any command may carry: sessions, concerns and what drivers add by themselves. */
 const GENERIC = [

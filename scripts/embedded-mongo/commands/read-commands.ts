@@ -1,13 +1,13 @@
-import { type Document, decode, encode, isDocument } from '../bson-types.js';
-import type { Collection } from '../collection.js';
-import { badValue, CommandError, notServed, typeMismatch } from '../errors.js';
-import { parsePath, someAtPath } from '../field-path.js';
-import { integerOption, parseFilter } from '../filter.js';
-import { encodeValue } from '../key-encoding.js';
-import { countRecords, type Found, findRecords, type QuerySpec } from '../plan-executor.js';
-import { compileProjection, type Projector } from '../projection.js';
-import { parseSort } from '../sort.js';
-import { CursorReply } from '../wire.js';
+import { integerOption, parseFilter } from '../query/filter.js';
+import { countRecords, type Found, findRecords, type QuerySpec } from '../query/find-records.js';
+import { compileProjection, type Projector } from '../query/projection.js';
+import { parseSort } from '../query/sort.js';
+import type { Collection } from '../storage/collection.js';
+import { type Document, decode, encode, isDocument } from '../values/bson-types.js';
+import { badValue, CommandError, notServed, typeMismatch } from '../values/errors.js';
+import { parsePath, someAtPath } from '../values/field-path.js';
+import { encodeValue } from '../values/key-encoding.js';
+import { CursorReply } from '../wire/messages.js';
 import {
   booleanOption,
   type CommandCall,

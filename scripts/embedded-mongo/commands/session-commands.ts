@@ -1,7 +1,7 @@
 import { Long } from 'bson';
-import { type Document, isDocument, MAX_DOCUMENT_BYTES } from '../bson-types.js';
-import { CommandError, notServed } from '../errors.js';
-import { MAX_MESSAGE_BYTES } from '../wire.js';
+import { type Document, isDocument, MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
+import { CommandError, notServed } from '../values/errors.js';
+import { MAX_MESSAGE_BYTES } from '../wire/messages.js';
 import { booleanOption, type CommandHandler, cursorIdOf } from './command.js';
 
 /** The MongoDB release whose behaviour is followed. Wire version 21 is 7.0; 25 would make clients send bulkWrite. */

@@ -1,10 +1,8 @@
-import { type Document, decode } from '../bson-types.js';
-import { asCommandError, CommandError, failedToParse } from '../errors.js';
-import { integerOption, parseFilter } from '../filter.js';
-import { findRecords } from '../plan-executor.js';
-import { compileProjection } from '../projection.js';
-import { parseSort } from '../sort.js';
-import { parseUpdate } from '../update.js';
+import { integerOption, parseFilter } from '../query/filter.js';
+import { findRecords } from '../query/find-records.js';
+import { compileProjection } from '../query/projection.js';
+import { parseSort } from '../query/sort.js';
+import { parseUpdate } from '../update/update.js';
 import {
   insertDocument,
   insertOne,
@@ -12,7 +10,9 @@ import {
   updateOne,
   updateRecords,
   upsertDocument,
-} from '../writes.js';
+} from '../update/writes.js';
+import { type Document, decode } from '../values/bson-types.js';
+import { asCommandError, CommandError, failedToParse } from '../values/errors.js';
 import {
   booleanOption,
   type CommandCall,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isListening } from '../../../scripts/command/ports.js';
-import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
+import { holdOwner } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { issueToken } from '../../../domain/members/index.js';
 import { loadConfig } from '../../../domain/platform/config.js';
 import { freePort } from '../../../scripts/command/ports.js';
-import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
+import { holdOwner } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';
 import { compiled, endWithTests, runProgram } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import { CommandError, errorReply } from '../../../scripts/embedded-mongo/errors.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
-import type { Writer } from '../../../scripts/embedded-mongo/storage.js';
-import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
+import type { Writer } from '../../../scripts/embedded-mongo/storage/storage.js';
+import { MemoryStorage } from '../../../scripts/embedded-mongo/storage/storage.memory.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
+import { CommandError, errorReply } from '../../../scripts/embedded-mongo/values/errors.js';
 import { buildEngine, CommandFailure, find, runCommand } from './run-command.js';
 
 /** The reply of a command that fails as a whole, or its first write error. */

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { type Batch, Cursors } from '../../../scripts/embedded-mongo/cursors.js';
-import { TimeLimit } from '../../../scripts/embedded-mongo/time-limit.js';
+import { type Batch, Cursors } from '../../../scripts/embedded-mongo/commands/cursors.js';
+import { TimeLimit } from '../../../scripts/embedded-mongo/commands/time-limit.js';
 
 const MINUTE = 60_000;
 const MEBIBYTE = 1024 * 1024;

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { makeDataFolder } from '../../../scripts/embedded-mongo/data-folder.js';
-import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { makeDataFolder } from '../../../scripts/embedded-mongo/folder/data-folder.js';
+import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';
 import { startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
-import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
+import { LmdbStorage } from '../../../scripts/embedded-mongo/storage/storage.lmdb.js';
 import { countIn, insertInto } from './rows.js';
 
-const LOCK = new URL('../../../scripts/embedded-mongo/lock.js', import.meta.url).href;
+const LOCK = new URL('../../../scripts/embedded-mongo/folder/lock.js', import.meta.url).href;
 
 const messageOf = (call: Promise<unknown>) =>
   call.then(

@@ -1,12 +1,12 @@
-import { decode } from '../../../scripts/embedded-mongo/bson-types.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import { indexKeys } from '../../../scripts/embedded-mongo/indexes/index-keys.js';
 import {
   type Collection,
   identRange,
   RECORD_ID_BYTES,
   trailingRecordId,
-} from '../../../scripts/embedded-mongo/collection.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import { indexKeys } from '../../../scripts/embedded-mongo/index-keys.js';
+} from '../../../scripts/embedded-mongo/storage/collection.js';
+import { decode } from '../../../scripts/embedded-mongo/values/bson-types.js';
 
 const ALL = Number.MAX_SAFE_INTEGER;
 

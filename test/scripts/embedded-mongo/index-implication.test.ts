@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { BSONRegExp, Decimal128, Double, Long, MaxKey, MinKey } from 'bson';
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import { parseFilter } from '../../../scripts/embedded-mongo/filter.js';
-import { conjunctsOf, serves } from '../../../scripts/embedded-mongo/index-implication.js';
-import { parseIndexSpec } from '../../../scripts/embedded-mongo/index-spec.js';
-import { compileMatcher } from '../../../scripts/embedded-mongo/matcher.js';
+import { conjunctsOf, serves } from '../../../scripts/embedded-mongo/indexes/index-implication.js';
+import { parseIndexSpec } from '../../../scripts/embedded-mongo/indexes/index-spec.js';
+import { parseFilter } from '../../../scripts/embedded-mongo/query/filter.js';
+import { compileMatcher } from '../../../scripts/embedded-mongo/query/matcher.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 
 const COMPARISONS = ['$eq', '$gt', '$gte', '$lt', '$lte'];
 

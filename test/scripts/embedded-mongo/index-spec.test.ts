@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import { parseIndexSpec } from '../../../scripts/embedded-mongo/index-spec.js';
+import { parseIndexSpec } from '../../../scripts/embedded-mongo/indexes/index-spec.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 
 /** A key of so many fields. */
 const fields = (count: number): Document =>

@@ -13,8 +13,8 @@ import {
 } from 'bson';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compareValues } from '../../../scripts/embedded-mongo/bson-order.js';
-import { encodeFields, encodeValue } from '../../../scripts/embedded-mongo/key-encoding.js';
+import { compareValues } from '../../../scripts/embedded-mongo/values/bson-order.js';
+import { encodeFields, encodeValue } from '../../../scripts/embedded-mongo/values/key-encoding.js';
 
 const text = fc.string({
   unit: fc.constantFrom('a', 'b', '\0', '\u0001', 'é', '\uffee', '\u{1f600}'),

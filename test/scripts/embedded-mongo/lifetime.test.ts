@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { type OpenedMongo, openEmbeddedMongo, type Watcher } from '../../../scripts/embedded-mongo/open.js';
 import { eventually } from '../../support/eventually.js';
 import { countIn, insertInto } from './rows.js';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 
 describe('embedded database: who uses a folder', () => {
   let folder: string;

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Storage } from '../../../scripts/embedded-mongo/storage.js';
-import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
-import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
+import type { Storage } from '../../../scripts/embedded-mongo/storage/storage.js';
+import { LmdbStorage } from '../../../scripts/embedded-mongo/storage/storage.lmdb.js';
+import { MemoryStorage } from '../../../scripts/embedded-mongo/storage/storage.memory.js';
 import { buildEngine, find, runCommand } from './run-command.js';
 
 const storages: [name: string, open: (folder: string) => Storage][] = [

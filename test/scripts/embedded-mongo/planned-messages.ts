@@ -1,5 +1,5 @@
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { buildEngine, runCommand } from './run-command.js';
 
 export interface Explained {

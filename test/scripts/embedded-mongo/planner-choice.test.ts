@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import { MemoryStorage } from '../../../scripts/embedded-mongo/storage/storage.memory.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { explain } from './planned-messages.js';
 import { buildEngine, find, runCommand } from './run-command.js';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import { parseFilter } from '../../../scripts/embedded-mongo/filter.js';
-import { findRecords } from '../../../scripts/embedded-mongo/plan-executor.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import { parseFilter } from '../../../scripts/embedded-mongo/query/filter.js';
+import { findRecords } from '../../../scripts/embedded-mongo/query/find-records.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { type Explained, explain, messages } from './planned-messages.js';
 import { buildEngine, type CommandFailure, find, runCommand } from './run-command.js';
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { socketUri } from '../../../scripts/embedded-mongo/data-folder.js';
-import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { socketUri } from '../../../scripts/embedded-mongo/folder/data-folder.js';
+import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { countIn, insertInto } from './rows.js';
 
 const MAIN = fileURLToPath(new URL('../../../scripts/embedded-mongo/main.js', import.meta.url));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
 import { action, documents, filter, indexes, sort, updatable } from './arbitraries.js';
 import { indexFaults } from './index-check.js';
 import { compare, type Doc, distinctValues, inOrder, matches, type Value } from './naive-model.js';

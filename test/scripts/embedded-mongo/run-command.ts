@@ -1,10 +1,10 @@
 import { deserialize, serialize } from 'bson';
-import { type Document, decode } from '../../../scripts/embedded-mongo/bson-types.js';
 import { dispatch } from '../../../scripts/embedded-mongo/commands/dispatch.js';
-import { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import type { Storage } from '../../../scripts/embedded-mongo/storage.js';
-import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
-import { encodeReply, HEADER_BYTES } from '../../../scripts/embedded-mongo/wire.js';
+import { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import type { Storage } from '../../../scripts/embedded-mongo/storage/storage.js';
+import { MemoryStorage } from '../../../scripts/embedded-mongo/storage/storage.memory.js';
+import { type Document, decode } from '../../../scripts/embedded-mongo/values/bson-types.js';
+import { encodeReply, HEADER_BYTES } from '../../../scripts/embedded-mongo/wire/messages.js';
 
 /** An engine in this process, without a port: commands go through BSON both ways, as over a socket. */
 export function buildEngine(storage: Storage = new MemoryStorage()): Engine {

@@ -1,7 +1,7 @@
 import { Decimal128, Double, deserialize, Int32, Long } from 'bson';
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { buildEngine, CommandFailure, find, runCommand } from './run-command.js';
 
 /**

@@ -1,6 +1,6 @@
 import { Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'bson';
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { buildEngine, find, runCommand } from './run-command.js';
 
 /**

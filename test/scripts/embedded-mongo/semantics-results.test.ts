@@ -14,11 +14,11 @@ import {
   UUID,
 } from 'bson';
 import { expect } from 'chai';
-import { type Document, encode } from '../../../scripts/embedded-mongo/bson-types.js';
-import { parseFilter } from '../../../scripts/embedded-mongo/filter.js';
-import { findRecords } from '../../../scripts/embedded-mongo/plan-executor.js';
-import { parseSort } from '../../../scripts/embedded-mongo/sort.js';
-import type { Reader } from '../../../scripts/embedded-mongo/storage.js';
+import { parseFilter } from '../../../scripts/embedded-mongo/query/filter.js';
+import { findRecords } from '../../../scripts/embedded-mongo/query/find-records.js';
+import { parseSort } from '../../../scripts/embedded-mongo/query/sort.js';
+import type { Reader } from '../../../scripts/embedded-mongo/storage/storage.js';
+import { type Document, encode } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { buildEngine, CommandFailure, find, runCommand } from './run-command.js';
 
 const ORDER = 'Comparison/Sort Order';

@@ -1,7 +1,7 @@
 import { Double, Int32, Long } from 'bson';
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import { writeSlot } from '../../../scripts/embedded-mongo/update-paths.js';
+import { writeSlot } from '../../../scripts/embedded-mongo/update/paths.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { buildEngine, find, runCommand } from './run-command.js';
 import { type Probe, probe } from './update-probe.js';
 

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type KeyRange, type Storage, StorageFailure } from '../../../scripts/embedded-mongo/storage.js';
-import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
-import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
+import {
+  type KeyRange,
+  type Storage,
+  StorageFailure,
+} from '../../../scripts/embedded-mongo/storage/storage.js';
+import { LmdbStorage } from '../../../scripts/embedded-mongo/storage/storage.lmdb.js';
+import { MemoryStorage } from '../../../scripts/embedded-mongo/storage/storage.memory.js';
 import { indexFaults } from './index-check.js';
 import { buildEngine, find, runCommand } from './run-command.js';
 

@@ -2,9 +2,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Double, deserialize, Long, serialize } from 'bson';
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
-import { CursorReply, encodeReply, MAX_MESSAGE_BYTES } from '../../../scripts/embedded-mongo/wire.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
+import {
+  CursorReply,
+  encodeReply,
+  MAX_MESSAGE_BYTES,
+} from '../../../scripts/embedded-mongo/wire/messages.js';
 
 const OP_QUERY = 2004;
 const OP_MSG = 2013;
