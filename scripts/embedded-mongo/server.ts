@@ -146,7 +146,6 @@ class Clients {
   onLeave = () => {};
   private readonly servers: Server[] = [];
   private readonly sockets = new Set<Socket>();
-  private made = 0;
 
   get count(): number {
     return this.sockets.size;
@@ -160,7 +159,7 @@ class Clients {
         this.sockets.delete(socket);
         this.onLeave();
       });
-      new Connection(socket, engine, ++this.made);
+      new Connection(socket, engine);
     });
     server.maxConnections = MAX_CONNECTIONS;
     await bind(server);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
-import type { TimeLimit } from './time-limit.js';
+import type { Batch } from '../wire/messages.js';
 
 /** Documents in a first batch unless the client says otherwise, as mongod. */
 const FIRST_BATCH = 101;
@@ -16,114 +16,94 @@ export interface CursorLimits {
 interface OpenCursor {
   namespace: string;
   documents: Generator<Uint8Array>;
-  limit: TimeLimit | undefined;
   /** A document that was read to see whether there is one. */
   pending?: Uint8Array;
   usedAt: number;
 }
 
-/** One batch of documents and the id to ask for more with; 0n when there is no more. */
-export interface Batch {
-  cursorId: bigint;
-  documents: Uint8Array[];
-}
-
 /** The open cursors of a server. They hold no snapshot: each batch reads what is there then, like mongod's local reads. */
 export class Cursors {
-  private readonly open = new Map<bigint, OpenCursor>();
-  private readonly limits: CursorLimits;
-  private readonly sweep: NodeJS.Timeout;
+  readonly #open = new Map<bigint, OpenCursor>();
+  readonly #limits: CursorLimits;
+  readonly #sweep: NodeJS.Timeout;
 
   constructor(limits: CursorLimits) {
-    this.limits = limits;
-    this.sweep = setInterval(() => this.dropIdle(), Math.min(60_000, limits.idleMs));
-    this.sweep.unref();
+    this.#limits = limits;
+    this.#sweep = setInterval(() => this.#closeIdle(), Math.min(60_000, limits.idleMs));
+    this.#sweep.unref();
   }
 
-  /** The first batch of a result. Throws when there would be too many open cursors. */
-  first(
-    namespace: string,
-    documents: Generator<Uint8Array>,
-    batchSize: number | undefined,
-    single: boolean,
-    limit?: TimeLimit,
-  ): Batch {
-    const cursor: OpenCursor = { namespace, documents, limit, usedAt: Date.now() };
-    const { batch, done } = this.take(cursor, batchSize ?? FIRST_BATCH);
+  /** The first batch of a result; with `single` the only one. Throws when there would be too many open cursors. */
+  first(namespace: string, documents: Generator<Uint8Array>, batchSize = FIRST_BATCH, single = false): Batch {
+    const cursor: OpenCursor = { namespace, documents, usedAt: Date.now() };
+    const { batch, done } = take(cursor, batchSize);
     if (done || single) {
       documents.return(undefined);
       return { cursorId: 0n, documents: batch };
     }
-    if (this.open.size >= this.limits.maxCursors)
-      throw new CommandError(146, `Too many open cursors (${this.limits.maxCursors})`);
-    let cursorId: bigint;
-    do cursorId = randomBytes(8).readBigInt64LE() & 0x7fffffffffffffffn;
-    while (cursorId === 0n || this.open.has(cursorId));
-    this.open.set(cursorId, cursor);
-    limit?.pause();
+    if (this.#open.size >= this.#limits.maxCursors)
+      throw new CommandError(146, `Too many open cursors (${this.#limits.maxCursors})`);
+    const cursorId = randomBytes(8).readBigUInt64LE() >> 1n;
+    this.#open.set(cursorId, cursor);
     return { cursorId, documents: batch };
   }
 
   /** The next batch. Throws CursorNotFound (43), and Unauthorized (13) for another collection's cursor. */
-  next(cursorId: bigint, namespace: string, batchSize: number | undefined): Batch {
-    const cursor = this.open.get(cursorId);
+  next(cursorId: bigint, namespace: string, batchSize?: number): Batch {
+    const cursor = this.#open.get(cursorId);
     if (!cursor) throw new CommandError(43, `cursor id ${cursorId} not found`);
     if (cursor.namespace !== namespace)
       throw new CommandError(
         13,
-        `Requested getMore on namespace '${namespace}', but cursor belongs to a different namespace ${cursor.namespace}`,
+        `cursor id ${cursorId} belongs to ${cursor.namespace}, not to '${namespace}'`,
       );
     cursor.usedAt = Date.now();
-    cursor.limit?.resume();
     try {
-      const { batch, done } = this.take(cursor, batchSize || Number.MAX_SAFE_INTEGER);
-      if (!done) {
-        cursor.limit?.pause();
-        return { cursorId, documents: batch };
-      }
-      this.open.delete(cursorId);
+      const { batch, done } = take(cursor, batchSize || Number.POSITIVE_INFINITY);
+      if (!done) return { cursorId, documents: batch };
+      this.#open.delete(cursorId);
       return { cursorId: 0n, documents: batch };
     } catch (error) {
-      this.open.delete(cursorId);
+      this.#open.delete(cursorId);
       throw error;
     }
   }
 
   /** Closes a cursor; false when it was not open. */
   kill(cursorId: bigint): boolean {
-    this.open.get(cursorId)?.documents.return(undefined);
-    return this.open.delete(cursorId);
+    this.#open.get(cursorId)?.documents.return(undefined);
+    return this.#open.delete(cursorId);
   }
 
   get size(): number {
-    return this.open.size;
+    return this.#open.size;
   }
 
   close(): void {
-    clearInterval(this.sweep);
-    for (const cursorId of [...this.open.keys()]) this.kill(cursorId);
+    clearInterval(this.#sweep);
+    for (const cursorId of [...this.#open.keys()]) this.kill(cursorId);
   }
 
-  private dropIdle(): void {
-    const oldest = Date.now() - this.limits.idleMs;
-    for (const [cursorId, cursor] of this.open) if (cursor.usedAt < oldest) this.kill(cursorId);
+  #closeIdle(): void {
+    const oldest = Date.now() - this.#limits.idleMs;
+    for (const [cursorId, cursor] of this.#open) if (cursor.usedAt < oldest) this.kill(cursorId);
   }
+}
 
-  /** Up to `count` documents and 16 MiB, though always one. */
-  private take(cursor: OpenCursor, count: number): { batch: Uint8Array[]; done: boolean } {
-    const batch: Uint8Array[] = [];
-    if (count === 0) return { batch, done: false };
-    let bytes = 0;
-    for (;;) {
-      const next = cursor.pending ?? cursor.documents.next().value;
-      cursor.pending = undefined;
-      if (!next) return { batch, done: true };
-      if (batch.length >= count || (batch.length > 0 && bytes + next.length > MAX_DOCUMENT_BYTES)) {
-        cursor.pending = next;
-        return { batch, done: false };
-      }
-      batch.push(next);
-      bytes += next.length;
+/** Up to `count` documents and 16 MiB, though always one. */
+function take(cursor: OpenCursor, count: number): { batch: Uint8Array[]; done: boolean } {
+  const batch: Uint8Array[] = [];
+  if (count === 0) return { batch, done: false };
+  let bytes = 0;
+  for (;;) {
+    const next = cursor.pending ?? cursor.documents.next().value;
+    cursor.pending = undefined;
+    if (!next) return { batch, done: true };
+    if (batch.length >= count || (batch.length > 0 && bytes + next.length > MAX_DOCUMENT_BYTES)) {
+      cursor.pending = next;
+      return { batch, done: false };
     }
+    batch.push(next);
+    bytes += next.length;
   }
 }

@@ -1,104 +1,63 @@
-import { Decimal128 } from 'bson';
-import type { FilterNode } from '../query/filter.js';
-import { literalPrefix } from '../query/regex.js';
-import { isNullish } from '../values/bson-order.js';
-import { numericValue, TypeOrder, typeOrder } from '../values/bson-types.js';
+import type { FilterNode, Range } from '../query/filter.js';
+import { TypeOrder, typeOrder } from '../values/bson-types.js';
 import { encodeValue } from '../values/key-encoding.js';
 
-/** One side of an interval: the bytes of a key, or of the beginning of keys, and whether those belong to it. */
-interface Side {
-  bytes: Buffer;
-  inclusive: boolean;
+/** Key bytes from `start` up to, not including, `end`. */
+export interface ByteRange {
+  start: Buffer;
+  end: Buffer;
 }
 
 /** What a filter says about one index field: some points, or one range; exact when it says no more than that. */
 export interface FieldBounds {
   /** Encoded values in key order, when the field must equal one of them. */
   points?: Buffer[];
-  lower?: Side;
-  upper?: Side;
+  range?: ByteRange;
   exact: boolean;
 }
 
 /** The bounds one predicate sets on its field, or undefined when an index does not help it. */
 export function boundsOf(node: FilterNode): FieldBounds | undefined {
-  switch (node.kind) {
-    case 'compare': {
-      const { op, value } = node;
-      if (Array.isArray(value)) return undefined;
-      if (op === 'eq') return points([value], true);
-      if (isNullish(value)) return op === 'gte' || op === 'lte' ? points([null], true) : undefined;
-      return range(op, value);
-    }
-    case 'in':
-      if (node.patterns.length > 0 || node.values.some(Array.isArray)) return undefined;
-      return points(node.values, true);
-    case 'not':
-      // A missing field has the key of null, as null itself has: the document must be looked at.
-      return node.child.kind === 'exists' ? points([null], false) : undefined;
-    case 'regex': {
-      const prefix = literalPrefix(node.source);
-      if (prefix === undefined) return undefined;
-      // Without the end mark of the string: everything that begins with the prefix.
-      const bytes = encodeValue(prefix).subarray(0, -2);
-      const side = { bytes, inclusive: true };
-      return { lower: side, upper: side, exact: false };
-    }
-    default:
-      return undefined;
-  }
+  if (node.kind === 'in') return points(node.values, true);
+  if (node.kind === 'range') return { range: rangeOf(node.op, node.value), exact: true };
+  // A missing field has the key of null, as null itself has: the document must be looked at.
+  if (node.kind === 'not' && node.child.kind === 'exists') return points([null], false);
+  return undefined;
 }
 
 function points(values: readonly unknown[], exact: boolean): FieldBounds {
-  const keys = new Map<string, Buffer>();
-  for (const value of values) {
-    const key = encodeValue(isNullish(value) ? null : value);
-    keys.set(key.toString('latin1'), key);
-  }
+  const keys = new Map(values.map(encodeValue).map((key) => [key.toString('latin1'), key]));
   return { points: [...keys.values()].sort(Buffer.compare), exact };
 }
 
-function range(op: 'gt' | 'gte' | 'lt' | 'lte', value: unknown): FieldBounds | undefined {
+function rangeOf(op: Range, value: unknown): ByteRange {
   const order = typeOrder(value);
-  if (order === TypeOrder.minKey || order === TypeOrder.maxKey) return undefined;
-  const number = value instanceof Decimal128 ? Number(String(value)) : Number(numericValue(value) ?? 0);
-  if (Number.isNaN(number)) return undefined;
-  const side = { bytes: encodeValue(value), inclusive: op === 'gte' || op === 'lte' };
-  const type = { bytes: Buffer.of(order), inclusive: true };
-  if (op === 'gt' || op === 'gte') return { lower: side, upper: type, exact: true };
+  const key = encodeValue(value);
+  if (op === 'gt' || op === 'gte')
+    return { start: op === 'gt' ? above(key) : key, end: Buffer.of(order + 1) };
   // NaN lies below all numbers in an index, but is not "less than" any.
-  const lower = order === TypeOrder.number ? { bytes: encodeValue(Number.NaN), inclusive: false } : type;
-  return { lower, upper: side, exact: true };
+  const start = order === TypeOrder.number ? above(encodeValue(Number.NaN)) : Buffer.of(order);
+  return { start, end: op === 'lt' ? key : above(key) };
 }
 
 /** The intersection of two bounds of one field: points win, ranges narrow each other. */
 export function intersect(a: FieldBounds, b: FieldBounds): FieldBounds {
-  if (a.points || b.points) {
-    const [kept] = a.points && (!b.points || a.points.length <= b.points.length) ? [a] : [b];
-    return { ...(kept as FieldBounds), exact: false };
+  if (a.range && b.range) {
+    const start = Buffer.compare(a.range.start, b.range.start) > 0 ? a.range.start : b.range.start;
+    const end = Buffer.compare(a.range.end, b.range.end) < 0 ? a.range.end : b.range.end;
+    return { range: { start, end }, exact: a.exact && b.exact };
   }
-  return {
-    lower: Buffer.compare(startOf(a.lower as Side), startOf(b.lower as Side)) >= 0 ? a.lower : b.lower,
-    upper: Buffer.compare(endOf(a.upper as Side), endOf(b.upper as Side)) <= 0 ? a.upper : b.upper,
-    exact: a.exact && b.exact,
-  } as FieldBounds;
+  const [x, y] = [a.points?.length ?? Number.POSITIVE_INFINITY, b.points?.length ?? Number.POSITIVE_INFINITY];
+  return { ...(x <= y ? a : b), exact: false };
 }
 
-/** Points of a field as they stand in its index. */
-export function storedPoints(bounds: FieldBounds, descending: boolean): Buffer[] {
-  const keys = bounds.points ?? [];
-  return descending ? keys.map(invert).reverse() : keys;
-}
-
-/** A range of a field as byte keys in its index: from `start` up to, not including, `end`. */
-export function storedRange(bounds: FieldBounds, descending: boolean): { start: Buffer; end: Buffer } {
-  const lower = bounds.lower as Side;
-  const upper = bounds.upper as Side;
-  if (!descending) return { start: startOf(lower), end: endOf(upper) };
-  return {
-    start: startOf({ bytes: invert(upper.bytes), inclusive: upper.inclusive }),
-    end: endOf({ bytes: invert(lower.bytes), inclusive: lower.inclusive }),
-  };
+/** The bounds of a field that its index has in descending order. */
+export function inverted({ points, range, exact }: FieldBounds): FieldBounds {
+  if (points) return { points: points.map(invert).reverse(), exact };
+  // The ends change places, and with them what they include.
+  return range
+    ? { range: { start: above(invert(range.end)), end: above(invert(range.start)) }, exact }
+    : { exact };
 }
 
 /** The first key above every key that begins with `prefix`. */
@@ -108,14 +67,6 @@ export function above(prefix: Buffer): Buffer {
   const next = Buffer.from(prefix.subarray(0, end));
   next[end - 1] = (next[end - 1] as number) + 1;
   return next;
-}
-
-function startOf(side: Side): Buffer {
-  return side.inclusive ? side.bytes : above(side.bytes);
-}
-
-function endOf(side: Side): Buffer {
-  return side.inclusive ? above(side.bytes) : side.bytes;
 }
 
 function invert(bytes: Buffer): Buffer {

@@ -1,21 +1,13 @@
-import { BSONRegExp, type Decimal128 } from 'bson';
-import { compareValues, equalValues, isNullish, sameBracket } from '../values/bson-order.js';
-import {
-  type Document,
-  isDocument,
-  isTruthy,
-  numericValue,
-  regexParts,
-  TypeOrder,
-  typeInfo,
-  typeOrder,
-} from '../values/bson-types.js';
+import { isDocument, isNullish, typeOrder } from '../values/bson-types.js';
+import { compareValues, equalValues } from '../values/compare.js';
 import { type FieldPath, someAtPath } from '../values/field-path.js';
-import { encodeValue } from '../values/key-encoding.js';
-import type { Comparison, FilterNode, RegexSource } from './filter.js';
+import { keyText } from '../values/key-encoding.js';
+import type { FilterNode, Range } from './filter.js';
 
 /** Says whether a decoded document matches. */
 export type Matcher = (document: unknown) => boolean;
+
+type Leaf = (value: unknown) => boolean;
 
 /** Above this many members $in looks keys up in a set instead of comparing one by one. */
 const IN_SET_FROM = 8;
@@ -31,116 +23,60 @@ export function compileMatcher(node: FilterNode): Matcher {
       const children = node.children.map(compileMatcher);
       return (document) => children.some((child) => child(document));
     }
-    case 'nor': {
-      const children = node.children.map(compileMatcher);
-      return (document) => !children.some((child) => child(document));
-    }
     case 'not': {
       const child = compileMatcher(node.child);
       return (document) => !child(document);
     }
-    case 'compare':
-      return atLeaves(node.path, compareLeaf(node.op, node.value));
     case 'in':
-      return atLeaves(node.path, inLeaf(node.values, node.patterns));
+      return atLeaves(node.path, inLeaf(node.values));
+    case 'range':
+      return atLeaves(node.path, rangeLeaf(node.op, node.value));
     case 'regex': {
-      const { pattern, source } = node;
-      return atLeaves(node.path, (value) => matchesRegex(value, pattern) || isSameRegex(value, source));
+      const { pattern } = node;
+      return atLeaves(node.path, (value) => typeof value === 'string' && pattern.test(value));
     }
-    case 'type': {
-      const { types } = node;
-      return atLeaves(node.path, (value) => value !== undefined && types.has(typeInfo(value).number));
-    }
-    case 'exists': {
-      const { path } = node;
-      return (document) => someAtPath(document, path, (value) => value !== undefined);
-    }
-    case 'size': {
-      const { path, size } = node;
-      return (document) =>
-        someAtPath(document, path, (value) => Array.isArray(value) && value.length === size);
-    }
-    case 'elemMatch': {
-      const { path, ofValues } = node;
-      const child = compileMatcher(node.child);
-      const test = (item: unknown) => {
-        if (ofValues) return child(item);
-        // An array inside the array counts as a document whose fields are its positions.
-        return (isDocument(item) || Array.isArray(item)) && child(Array.isArray(item) ? { ...item } : item);
-      };
-      return (document) => someAtPath(document, path, (value) => Array.isArray(value) && value.some(test));
-    }
-    case 'expr': {
-      const { expression } = node;
-      return (document) => isTruthy(expression(document as Document));
-    }
+    case 'exists':
+      return atPath(node.path, (value) => value !== undefined);
   }
 }
 
-/** Tests each value a path leads to, and each element of a value that is an array. */
-function atLeaves(path: FieldPath, leaf: (value: unknown) => boolean): Matcher {
-  const visit = (value: unknown): boolean => leaf(value) || (Array.isArray(value) && value.some(leaf));
-  // An empty path is an array element inside $elemMatch: the value itself, arrays in it unexpanded.
-  if (path.length === 0) return leaf;
-  const [only] = path;
-  if (path.length === 1 && only !== undefined)
-    return (document) => {
-      if (!isDocument(document)) return someAtPath(document, path, visit);
-      return visit(Object.hasOwn(document, only) ? document[only] : undefined);
-    };
-  return (document) => someAtPath(document, path, visit);
+/** Tests each value that a path leads to. */
+function atPath(path: FieldPath, test: Leaf): Matcher {
+  const [only] = path as [string];
+  if (path.length > 1) return (document) => someAtPath(document, path, test);
+  return (document) =>
+    test(isDocument(document) && Object.hasOwn(document, only) ? document[only] : undefined);
 }
 
-function compareLeaf(op: Comparison, operand: unknown): (value: unknown) => boolean {
-  if (isNullish(operand)) {
-    // Only equality is defined between nulls; a missing field counts as null.
-    return op === 'gt' || op === 'lt' ? () => false : isNullish;
-  }
-  if (op === 'eq') return equalityLeaf(operand);
+/** Tests each value that a path leads to, and each element of a value that is an array. */
+function atLeaves(path: FieldPath, leaf: Leaf): Matcher {
+  return atPath(path, (value) => leaf(value) || (Array.isArray(value) && value.some(leaf)));
+}
+
+function rangeLeaf(op: Range, operand: unknown): Leaf {
   const order = typeOrder(operand);
-  const nan = Number.isNaN(Number(numericValue(operand) ?? 0));
+  const wantsAbove = op === 'gt' || op === 'gte';
+  const takesEqual = op === 'gte' || op === 'lte';
   return (value) => {
-    if (value === undefined || !sameBracket(operand, value)) return false;
-    // NaN equals itself and is neither below nor above any number.
-    if (order === TypeOrder.number && (nan || isNaNValue(value)))
-      return nan && isNaNValue(value) && (op === 'gte' || op === 'lte');
+    if (typeOrder(value) !== order) return false;
     const result = compareValues(value, operand);
-    if (op === 'gt') return result > 0;
-    if (op === 'gte') return result >= 0;
-    return op === 'lt' ? result < 0 : result <= 0;
+    if (result === 0) return takesEqual;
+    // NaN lies below all numbers, but is not less than any.
+    return wantsAbove ? result > 0 : result < 0 && compareValues(value, Number.NaN) !== 0;
   };
 }
 
-function isNaNValue(value: unknown): boolean {
-  const number = numericValue(value);
-  return number === undefined ? String(value as Decimal128) === 'NaN' : Number.isNaN(Number(number));
+function inLeaf(values: unknown[]): Leaf {
+  const leaves = values.map(equalityLeaf);
+  const [only] = leaves;
+  if (only && leaves.length === 1) return only;
+  if (leaves.length < IN_SET_FROM) return (value) => leaves.some((leaf) => leaf(value));
+  const keys = new Set(values.map(keyText));
+  return (value) => keys.has(keyText(value ?? null));
 }
 
-function equalityLeaf(operand: unknown): (value: unknown) => boolean {
-  if (typeof operand === 'string') return (value) => value === operand || equalValues(value, operand);
-  return (value) => value !== undefined && equalValues(value, operand);
-}
-
-function inLeaf(values: unknown[], patterns: RegExp[]): (value: unknown) => boolean {
-  const withNull = values.some(isNullish);
-  const isPattern = (value: unknown) => patterns.some((pattern) => matchesRegex(value, pattern));
-  if (values.length < IN_SET_FROM) {
-    const leaves = values.map((value) => compareLeaf('eq', value));
-    return (value) => leaves.some((leaf) => leaf(value)) || isPattern(value);
-  }
-  const keys = new Set(values.map((value) => encodeValue(value).toString('latin1')));
-  return (value) => {
-    if (isNullish(value)) return withNull;
-    return keys.has(encodeValue(value).toString('latin1')) || isPattern(value);
-  };
-}
-
-function matchesRegex(value: unknown, pattern: RegExp): boolean {
-  return typeof value === 'string' && pattern.test(value);
-}
-
-function isSameRegex(value: unknown, source: RegexSource): boolean {
-  if (!(value instanceof BSONRegExp)) return false;
-  const parts = regexParts(value);
-  return parts.pattern === source.pattern && parts.options === source.options;
+/** A missing field equals null. */
+function equalityLeaf(operand: unknown): Leaf {
+  if (operand === null) return isNullish;
+  return (value) => value !== undefined && equalValues(operand, value);
 }

@@ -1,110 +1,77 @@
-import { type Document, isDocument, isTruthy, numericValue, setOwn } from '../values/bson-types.js';
+import {
+  type Document,
+  isDocument,
+  isNullish,
+  isTruthy,
+  numericValue,
+  setOwn,
+} from '../values/bson-types.js';
 import { badValue, CommandError, notServed } from '../values/errors.js';
-import { type FieldPath, parsePath, refuseDollarNames } from '../values/field-path.js';
+import { parsePath } from '../values/field-path.js';
 
 /** Turns a found document into what the client asked for. */
 export type Projector = (document: Document) => Document;
 
-type Leaf = 'keep' | 'drop';
-type Tree = Map<string, Leaf | Tree>;
-
-/** One entry of a projection, flattened. */
-interface Entry {
-  path: FieldPath;
-  leaf: Leaf;
-}
+/** The fields that are named, each with those inside it, or whether it is kept. */
+type Tree = Map<string, boolean | Tree>;
 
 /**
  * Compiles a projection by inclusion or exclusion; undefined for none. Throws 31253 and 31254 for mixed kinds, 31249
- * for colliding paths; operators and expressions are refused by name.
+ * for colliding paths, NotImplemented (238) for operators and expressions.
  */
 export function compileProjection(projection: unknown): Projector | undefined {
-  if (projection === undefined || projection === null) return undefined;
+  if (isNullish(projection)) return undefined;
   if (!isDocument(projection)) throw badValue('The projection must be an object');
-  const entries = Object.keys(projection).flatMap((name) => parseEntry(parsePath(name), projection[name]));
-  if (entries.length === 0) return undefined;
-  const { leaf: mode } = entries.find((entry) => !isId(entry)) ?? (entries[0] as Entry);
+  const names = Object.keys(projection);
+  if (names.length === 0) return undefined;
+  const kept = new Map(names.map((name) => [name, isKept(name, projection[name])]));
+  const includes = kept.get(names.find((name) => name !== '_id') ?? '_id') === true;
   const tree: Tree = new Map();
-  for (const entry of entries) {
-    if (entry.leaf !== mode && !isId(entry))
-      throw mode === 'keep'
-        ? new CommandError(
-            31254,
-            `Cannot do exclusion on field ${entry.path.join('.')} in inclusion projection`,
-          )
-        : new CommandError(
-            31253,
-            `Cannot do inclusion on field ${entry.path.join('.')} in exclusion projection`,
-          );
-    addToTree(tree, entry);
+  for (const [name, keep] of kept) {
+    if (keep !== includes && name !== '_id')
+      throw includes
+        ? new CommandError(31254, `Cannot do exclusion on field ${name} in inclusion projection`)
+        : new CommandError(31253, `Cannot do inclusion on field ${name} in exclusion projection`);
+    addPath(tree, name, keep);
   }
-  if (mode === 'drop') return (document) => exclude(document, tree) as Document;
-  if (!tree.has('_id')) tree.set('_id', 'keep');
-  return (document) => include(document, tree) as Document;
+  if (includes && !tree.has('_id')) tree.set('_id', true);
+  return (document) => project(document, tree, !includes) as Document;
 }
 
-function isId(entry: Entry): boolean {
-  return entry.path.length === 1 && entry.path[0] === '_id';
-}
-
-function parseEntry(path: FieldPath, value: unknown): Entry[] {
-  const name = path.join('.');
-  refuseDollarNames(path);
-  if (isDocument(value)) {
-    const [operator] = Object.keys(value);
-    if (operator === undefined)
-      throw new CommandError(
-        51270,
-        `An empty sub-projection is not a valid value. Found empty object at path`,
-      );
-    if (operator.startsWith('$')) throw notServed(`the projection operator ${operator}`);
-    return Object.keys(value).flatMap((key) => parseEntry([...path, ...parsePath(key)], value[key]));
-  }
+function isKept(name: string, value: unknown): boolean {
   if (typeof value !== 'boolean' && numericValue(value) === undefined)
     throw notServed(`a computed projection (field '${name}')`);
-  return [{ path, leaf: isTruthy(value) ? 'keep' : 'drop' }];
+  return isTruthy(value);
 }
 
-function addToTree(tree: Tree, entry: Entry): void {
+function addPath(tree: Tree, name: string, keep: boolean): void {
+  const path = [...parsePath(name)];
+  const last = path.pop() as string;
   let level = tree;
-  for (const [i, part] of entry.path.entries()) {
-    const existing = level.get(part);
-    const last = i === entry.path.length - 1;
-    if (existing !== undefined && (last || !(existing instanceof Map)))
-      throw new CommandError(31249, `Path collision at ${entry.path.join('.')}`);
-    if (last) {
-      level.set(part, entry.leaf);
-    } else {
-      const next = existing instanceof Map ? existing : new Map();
-      level.set(part, next);
-      level = next;
-    }
+  for (const part of path) {
+    const inner = level.get(part) ?? new Map();
+    if (typeof inner === 'boolean') throw collision(name);
+    level.set(part, inner);
+    level = inner;
   }
+  if (level.has(last)) throw collision(name);
+  level.set(last, keep);
 }
 
-function include(value: unknown, tree: Tree): unknown {
-  // Elements that are no documents have none of the wanted fields.
+function collision(name: string): CommandError {
+  return new CommandError(31249, `Path collision at ${name}`);
+}
+
+/** `others` says whether fields that are not named are kept, as are values that have no fields. */
+function project(value: unknown, tree: Tree, others: boolean): unknown {
   if (Array.isArray(value))
-    return value.filter((item) => isDocument(item) || Array.isArray(item)).map((item) => include(item, tree));
-  if (!isDocument(value)) return undefined;
-  const kept: Document = {};
+    return value.map((item) => project(item, tree, others)).filter((item) => item !== undefined);
+  if (!isDocument(value)) return others ? value : undefined;
+  const result: Document = {};
   for (const key of Object.keys(value)) {
-    const node = tree.get(key);
-    if (node === undefined || node === 'drop') continue;
-    const result = node === 'keep' ? value[key] : include(value[key], node);
-    if (result !== undefined) setOwn(kept, key, result);
+    const node = tree.get(key) ?? others;
+    const kept = node instanceof Map ? project(value[key], node, others) : node ? value[key] : undefined;
+    if (kept !== undefined) setOwn(result, key, kept);
   }
-  return kept;
-}
-
-function exclude(value: unknown, tree: Tree): unknown {
-  if (Array.isArray(value)) return value.map((item) => exclude(item, tree));
-  if (!isDocument(value)) return value;
-  const kept: Document = {};
-  for (const key of Object.keys(value)) {
-    const node = tree.get(key);
-    if (node === 'drop') continue;
-    setOwn(kept, key, node instanceof Map ? exclude(value[key], node) : value[key]);
-  }
-  return kept;
+  return result;
 }

@@ -1,5 +1,5 @@
-import { parseIndexSpec } from '../indexes/index-spec.js';
-import { type Document, decode, encode, isDocument, numericValue } from '../values/bson-types.js';
+import { type IndexSpec, parseIndexSpec } from '../indexes/index-spec.js';
+import { type Document, decode, encode, numericValue } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
 import { Collection, type Index, identRange, trailingRecordId } from './collection.js';
 import type { Reader, Writer } from './storage.js';
@@ -10,111 +10,96 @@ const NEXT_IDENT = 'next ident';
 const DELETE_AT_ONCE = 1000;
 
 /**
- * Which databases, collections and indexes there are: kept in memory, stored with every change in the transaction
- * of that change. After a failed commit it is loaded again, so memory never knows more than the disk.
+ * Which collections and indexes there are: kept in memory, stored with every change in the transaction of that
+ * change. After a failed commit it is loaded again, so memory never knows more than the disk.
  */
 export class Catalog {
-  private collections = new Map<string, Collection>();
-  private nextIdent = 1;
+  #collections = new Map<string, Collection>();
+  #nextIdent = 1;
 
   /** Reads everything from the store. */
   load(reader: Reader): void {
-    this.collections = new Map();
-    this.nextIdent = 1;
+    this.#collections = new Map();
+    this.#nextIdent = 1;
     for (const { key, value } of reader.entries(CATALOG, Number.MAX_SAFE_INTEGER)) {
       const stored = decode(value);
-      const name = key.toString('utf8', 4);
-      if (name === NEXT_IDENT) this.nextIdent = Number(numericValue(stored.next));
-      else this.addLoaded(reader, stored);
+      if (key.toString('utf8', 4) === NEXT_IDENT) this.#nextIdent = Number(numericValue(stored.next));
+      else this.#addLoaded(reader, stored);
     }
   }
 
   find(database: string, name: string): Collection | undefined {
-    return this.collections.get(`${database}.${name}`);
+    return this.#collections.get(`${database}.${name}`);
+  }
+
+  /** All collections, by name. */
+  all(): Collection[] {
+    return [...this.#collections.values()].sort((a, b) => (a.namespace < b.namespace ? -1 : 1));
   }
 
   /** Collections of one database, by name. */
   inDatabase(database: string): Collection[] {
-    return [...this.collections.values()]
-      .filter((collection) => collection.database === database)
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.all().filter((collection) => collection.database === database);
   }
 
-  all(): Collection[] {
-    return [...this.collections.values()];
-  }
-
-  databases(): string[] {
-    return [...new Set(this.all().map((collection) => collection.database))].sort();
-  }
-
-  /** The collection, made when it is missing, as inserts and index builds do. */
+  /** The collection, made when it is missing, as inserts and index builds do. Throws InvalidNamespace (73). */
   ensure(writer: Writer, database: string, name: string): Collection {
     const existing = this.find(database, name);
     if (existing) return existing;
     checkName(database, name);
-    const collection = Collection.empty(database, name, this.takeIdent(writer), this.takeIdent(writer));
-    this.adopt(collection);
-    this.store(writer, collection);
+    const collection = Collection.empty(database, name, this.#takeIdent(writer), this.#takeIdent(writer));
+    this.#collections.set(collection.namespace, collection);
+    this.#store(writer, collection);
     return collection;
   }
 
   /** Adds an empty index; the caller fills it in the same transaction. */
-  addIndex(writer: Writer, collection: Collection, spec: Index['spec']): Index {
-    const index = { spec, ident: this.takeIdent(writer), multikey: false };
+  addIndex(writer: Writer, collection: Collection, spec: IndexSpec): Index {
+    const index = { spec, ident: this.#takeIdent(writer) };
     collection.indexes = [...collection.indexes, index];
-    this.store(writer, collection);
+    this.#store(writer, collection);
     return index;
   }
 
   removeIndex(writer: Writer, collection: Collection, index: Index): void {
     collection.indexes = collection.indexes.filter((other) => other !== index);
-    this.store(writer, collection);
+    this.#store(writer, collection);
     removeAll(writer, index.ident);
   }
 
   drop(writer: Writer, collection: Collection): void {
-    this.collections.delete(collection.namespace);
+    this.#collections.delete(collection.namespace);
     writer.remove(catalogKey(collection.namespace));
-    for (const ident of [collection.ident, ...collection.indexes.map((index) => index.ident)])
-      removeAll(writer, ident);
+    for (const { ident } of [collection, ...collection.indexes]) removeAll(writer, ident);
   }
 
-  private adopt(collection: Collection): void {
-    this.collections.set(collection.namespace, collection);
-    collection.onMultikey = (writer, index) => {
-      index.multikey = true;
-      this.store(writer, collection);
-    };
-  }
-
-  private takeIdent(writer: Writer): number {
-    const ident = this.nextIdent++;
-    writer.put(catalogKey(NEXT_IDENT), encode({ next: this.nextIdent }));
+  #takeIdent(writer: Writer): number {
+    const ident = this.#nextIdent++;
+    writer.put(catalogKey(NEXT_IDENT), encode({ next: this.#nextIdent }));
     return ident;
   }
 
-  private store(writer: Writer, collection: Collection): void {
-    const { database, name, ident, indexes } = collection;
-    const stored = {
-      database,
-      name,
-      ident,
-      indexes: indexes.map(({ spec, ident, multikey }) => ({ ident, multikey, spec: spec.document })),
-    };
-    writer.put(catalogKey(collection.namespace), encode(stored));
+  #store(writer: Writer, { namespace, database, name, ident, indexes }: Collection): void {
+    const stored = indexes.map(({ spec, ident }) => ({ ident, spec: spec.document }));
+    writer.put(catalogKey(namespace), encode({ database, name, ident, indexes: stored }));
   }
 
-  private addLoaded(reader: Reader, stored: Document): void {
+  #addLoaded(reader: Reader, stored: Document): void {
     const ident = Number(numericValue(stored.ident));
-    const indexes = (stored.indexes as Document[]).filter(isDocument).map((index) => ({
+    const indexes = (stored.indexes as Document[]).map((index) => ({
       spec: parseIndexSpec(index.spec),
       ident: Number(numericValue(index.ident)),
-      multikey: index.multikey === true,
     }));
     const [last] = reader.entries({ ...identRange(ident), reverse: true }, 1);
     const nextRecordId = last ? trailingRecordId(last.key) + 1 : 1;
-    this.adopt(new Collection(String(stored.database), String(stored.name), ident, indexes, nextRecordId));
+    const collection = new Collection(
+      String(stored.database),
+      String(stored.name),
+      ident,
+      indexes,
+      nextRecordId,
+    );
+    this.#collections.set(collection.namespace, collection);
   }
 }
 
@@ -134,7 +119,6 @@ function removeAll(writer: Writer, ident: number): void {
 function checkName(database: string, name: string): void {
   if (!/^[^\s/\\."$*<>:|?\0]{1,63}$/.test(database))
     throw new CommandError(73, `Invalid database name: '${database}'`);
-  if (name === '' || /[$\0]/.test(name) || name.startsWith('.') || name.length > 200)
+  if (/^$|[$\0]|^\.|^system\./.test(name) || name.length > 200)
     throw new CommandError(73, `Invalid collection name: '${database}.${name}'`);
-  if (name.startsWith('system.')) throw new CommandError(73, `Collection '${name}' is reserved`);
 }

@@ -1,7 +1,10 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ABORT, open, type RootDatabase } from 'lmdb';
-import { type Entry, type KeyRange, type Storage, StorageFailure, type Writer } from './storage.js';
+import { ABORT, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { isRequestError, StorageFailure } from '../values/errors.js';
+import type { Entry, KeyRange, Storage, Writer } from './storage.js';
+
+type OpenStore = (options: RootDatabaseOptionsWithPath) => RootDatabase<Buffer, Buffer>;
 
 interface Waiting {
   run(writer: Writer): void;
@@ -23,17 +26,21 @@ const LOCK_BYTES = 4096;
  * at any moment leaves the state of the last commit, and no recovery run is needed at start.
  */
 export class LmdbStorage implements Storage, Writer {
-  private readonly db: RootDatabase<Buffer, Buffer>;
+  readonly #db: RootDatabase<Buffer, Buffer>;
   onRollback = () => {};
   generation = 0;
-  private waiting: Waiting[] = [];
-  private committing: Promise<void> | undefined;
-  private lastFailed = false;
+  #waiting: Waiting[] = [];
+  #committing: Promise<void> | undefined;
+  #lastFailed = false;
 
-  /** `path` is a folder that no other process uses. @throws the system's error when there is no room for a new one */
-  constructor(path: string) {
+  /**
+   * @param path a folder that no other process uses
+   * @param openStore another than LMDB's own, for tests of failures
+   * @throws the system's error when there is no room for a new store
+   */
+  constructor(path: string, openStore: OpenStore = open) {
     reserveLockFile(join(path, 'lock.mdb'));
-    this.db = open<Buffer, Buffer>({
+    this.#db = openStore({
       path,
       keyEncoding: 'binary',
       encoding: 'binary',
@@ -48,7 +55,7 @@ export class LmdbStorage implements Storage, Writer {
   }
 
   get(key: Buffer): Buffer | undefined {
-    return this.db.getBinary(key);
+    return this.#db.getBinary(key);
   }
 
   entries({ start, end, reverse }: KeyRange, limit: number): Entry[] {
@@ -56,7 +63,7 @@ export class LmdbStorage implements Storage, Writer {
     if (Buffer.compare(start, end) >= 0) return found;
     // A reversed range starts at its high end, which LMDB includes, and stops above its low end unless told so.
     const options = reverse ? { start: end, end: start, reverse, inclusiveEnd: true } : { start, end };
-    for (const entry of this.db.getRange(options)) {
+    for (const entry of this.#db.getRange(options)) {
       if (reverse && found.length === 0 && Buffer.compare(entry.key, end) >= 0) continue;
       found.push(entry);
       if (found.length >= limit) break;
@@ -65,76 +72,75 @@ export class LmdbStorage implements Storage, Writer {
   }
 
   count(start: Buffer, end: Buffer): number {
-    return this.db.getKeysCount({ start, end });
+    return this.#db.getKeysCount({ start, end });
   }
 
   put(key: Buffer, value: Uint8Array): void {
-    const result = this.db.put(key, value as Buffer) as Promise<boolean> & { result?: boolean };
+    const result = this.#db.put(key, value as Buffer) as Promise<boolean> & { result?: boolean };
     if (result.result === false) throw new StorageFailure('the store did not take a value', false);
   }
 
   remove(key: Buffer): void {
-    this.db.remove(key);
+    this.#db.remove(key);
   }
 
   /** Group commit: what comes in while one commit is on its way to the disk shares the next one. */
   write<T>(job: (writer: Writer) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let result: T;
-      this.waiting.push({
+      this.#waiting.push({
         run: (writer) => {
           result = job(writer);
         },
         resolve: () => resolve(result),
         reject,
       });
-      this.committing ??= this.commitAll();
+      this.#committing ??= this.#commitAll();
     });
   }
 
   async close(): Promise<void> {
-    await this.committing;
+    await this.#committing;
     // After a failed commit lmdb-js waits for ever for its flush. The file is sound without being closed.
-    if (!this.lastFailed) await this.db.close();
+    if (!this.#lastFailed) await this.#db.close();
   }
 
-  private async commitAll(): Promise<void> {
+  async #commitAll(): Promise<void> {
     // Not within the caller's turn: `committing` must be set before the loop can end.
     await undefined;
-    while (this.waiting.length > 0) await this.commit();
-    this.committing = undefined;
+    while (this.#waiting.length > 0) await this.#commit();
+    this.#committing = undefined;
   }
 
-  private async commit(): Promise<void> {
+  async #commit(): Promise<void> {
     let batch: Waiting[] = [];
     let failure: unknown;
     try {
       // Only a child transaction can be aborted (lmdb-js), which a failing put needs: no half-written job may stay.
-      await this.db.childTransaction(() => {
-        batch = this.waiting;
-        this.waiting = [];
-        const store = new FailureTracking(this);
+      await this.#db.childTransaction(() => {
+        batch = this.#waiting;
+        this.#waiting = [];
         for (const waiting of batch) {
           try {
-            waiting.run(store);
+            waiting.run(this);
           } catch (error) {
+            if (!isRequestError(error)) failure ??= error;
             waiting.resolve = () => waiting.reject(error);
           }
         }
-        failure = store.failure;
         return failure ? ABORT : undefined;
       });
     } catch (error) {
       failure ??= error;
       if (batch.length === 0) {
         // The transaction never began; those who wait for it must not wait for ever.
-        batch = this.waiting;
-        this.waiting = [];
+        batch = this.#waiting;
+        this.#waiting = [];
       }
     }
-    if (failure) failure = await explain(failure);
+    if (failure) failure = await causeOf(failure);
     this.generation++;
-    this.lastFailed = failure !== undefined;
+    this.#lastFailed = failure !== undefined;
     if (failure) this.onRollback();
     for (const waiting of batch) failure ? waiting.reject(failure) : waiting.resolve();
   }
@@ -151,50 +157,10 @@ function reserveLockFile(file: string): void {
 }
 
 /** The real cause of a failed commit, which lmdb-js hides in a rejected promise. */
-async function explain(failure: unknown): Promise<StorageFailure> {
+async function causeOf(failure: unknown): Promise<StorageFailure> {
   const { commitError } = failure as { commitError?: Promise<never> };
   const cause = commitError ? await commitError.catch((error: unknown) => error) : failure;
   if (cause instanceof StorageFailure) return cause;
   const { message, code } = cause as Error & { code?: unknown };
   return new StorageFailure(message, FULL.has(code));
-}
-
-/** Notes the first failure of the store, to tell it from a job's own errors. */
-class FailureTracking implements Writer {
-  failure: unknown;
-  readonly generation = 0;
-  private readonly store: LmdbStorage;
-
-  constructor(store: LmdbStorage) {
-    this.store = store;
-  }
-
-  get(key: Buffer): Buffer | undefined {
-    return this.guard(() => this.store.get(key));
-  }
-
-  entries(range: KeyRange, limit: number): Entry[] {
-    return this.guard(() => this.store.entries(range, limit));
-  }
-
-  count(start: Buffer, end: Buffer): number {
-    return this.guard(() => this.store.count(start, end));
-  }
-
-  put(key: Buffer, value: Uint8Array): void {
-    this.guard(() => this.store.put(key, value));
-  }
-
-  remove(key: Buffer): void {
-    this.guard(() => this.store.remove(key));
-  }
-
-  private guard<T>(action: () => T): T {
-    try {
-      return action();
-    } catch (error) {
-      this.failure ??= error;
-      throw error;
-    }
-  }
 }

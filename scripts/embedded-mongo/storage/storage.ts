@@ -40,15 +40,3 @@ export interface Storage extends Reader {
   onRollback: () => void;
   close(): Promise<void>;
 }
-
-/** The store itself failed: nothing of the commit remains, and what was there before still stands. */
-export class StorageFailure extends Error {
-  /** There is no more room; removing data helps. */
-  readonly full: boolean;
-
-  constructor(message: string, full: boolean) {
-    super(message);
-    this.name = 'StorageFailure';
-    this.full = full;
-  }
-}

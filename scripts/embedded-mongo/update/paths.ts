@@ -1,4 +1,4 @@
-import { type Document, isDocument, setOwn, typeInfo } from '../values/bson-types.js';
+import { type Document, isDocument, setOwn, typeName } from '../values/bson-types.js';
 import { badValue, CommandError } from '../values/errors.js';
 import { type FieldPath, isArrayIndex } from '../values/field-path.js';
 
@@ -16,30 +16,24 @@ export interface Slot {
  * on the way throws PathNotViable (28); without, undefined is returned for both.
  */
 export function slotAt(document: Document, path: FieldPath, create: boolean): Slot | undefined {
-  let container: Document | unknown[] = document;
-  for (const [i, part] of path.entries()) {
-    if (Array.isArray(container) && !isArrayIndex(part)) {
+  let container: unknown = document;
+  for (const [i, key] of path.entries()) {
+    if (!(isDocument(container) || (Array.isArray(container) && isArrayIndex(key)))) {
       if (!create) return undefined;
-      throw notViable(part, path[i - 1] ?? '', container);
+      throw new CommandError(
+        28,
+        `Cannot create field '${key}' in '${path[i - 1]}' of type ${typeName(container)}`,
+      );
     }
-    if (i === path.length - 1) return { container, key: part };
-    let next = readSlot({ container, key: part });
-    if (next === undefined) {
-      if (!create) return undefined;
-      next = {};
-      writeSlot({ container, key: part }, next);
-    }
-    if (!Array.isArray(next) && !isDocument(next)) {
-      if (!create) return undefined;
-      throw notViable(path[i + 1] as string, part, next);
-    }
-    container = next as Document | unknown[];
+    const slot: Slot = { container, key };
+    if (i === path.length - 1) return slot;
+    container = readSlot(slot);
+    if (container !== undefined) continue;
+    if (!create) return undefined;
+    container = {};
+    writeSlot(slot, container);
   }
   return undefined;
-}
-
-function notViable(field: string, name: string, value: unknown): CommandError {
-  return new CommandError(28, `Cannot create field '${field}' in '${name}' of type ${typeInfo(value).alias}`);
 }
 
 export function readSlot({ container, key }: Slot): unknown {
@@ -57,15 +51,4 @@ export function writeSlot({ container, key }: Slot, value: unknown): void {
     throw badValue(`can't backfill more than ${MAX_PADDING} elements`);
   while (container.length < index) container.push(null);
   container[index] = value;
-}
-
-/** What an operator with its operand does at one path of a document. */
-export type Modifier = (document: Document, path: FieldPath) => void;
-
-/** A modifier that writes a function of the value that is there (undefined: none). */
-export function writing(next: (before: unknown, path: FieldPath, document: Document) => unknown): Modifier {
-  return (document, path) => {
-    const slot = slotAt(document, path, true);
-    if (slot) writeSlot(slot, next(readSlot(slot), path, document));
-  };
 }

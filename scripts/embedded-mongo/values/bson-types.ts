@@ -1,34 +1,19 @@
-import {
-  Binary,
-  BSONRegExp,
-  BSONSymbol,
-  Code,
-  DBRef,
-  Decimal128,
-  Double,
-  deserialize,
-  Int32,
-  Long,
-  MaxKey,
-  MinKey,
-  ObjectId,
-  serialize,
-  Timestamp,
-  UUID,
-} from 'bson';
-import { badValue, CommandError, notServed } from './errors.js';
+import { Binary, Double, deserialize, Int32, Long, ObjectId, serialize, UUID } from 'bson';
+import { CommandError, notServed } from './errors.js';
 
 /** A decoded document: own properties only, in the order of the wire. */
 export type Document = Record<string, unknown>;
 
-/** mongod's limits: one document, nesting levels. */
+/** mongod's limits: bytes of a document, nesting levels. */
 export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const MAX_NESTING = 180;
 
-/** Canonical order of BSON types, as mongod's `canonicalizeBSONType` (src/mongo/bson/bsontypes.h). */
+/**
+ * The types that are served, in the order of mongod's `canonicalizeBSONType` (src/mongo/bson/bsontypes.h). The numbers
+ * are stored in index keys.
+ */
 export const TypeOrder = {
-  minKey: 2,
-  undefined: 4,
+  missing: 4,
   null: 5,
   number: 10,
   string: 15,
@@ -38,75 +23,45 @@ export const TypeOrder = {
   objectId: 35,
   boolean: 40,
   date: 45,
-  timestamp: 47,
-  regex: 50,
-  maxKey: 127,
 } as const;
 
-interface TypeInfo {
-  order: number;
-  /** Number and alias of the type as $type takes them. */
-  number: number;
-  alias: string;
-}
-
-const INFO_BY_PROTOTYPE = new Map<unknown, TypeInfo>([
-  [Object.prototype, { order: TypeOrder.object, number: 3, alias: 'object' }],
-  [Array.prototype, { order: TypeOrder.array, number: 4, alias: 'array' }],
-  [Int32.prototype, { order: TypeOrder.number, number: 16, alias: 'int' }],
-  [Long.prototype, { order: TypeOrder.number, number: 18, alias: 'long' }],
-  [Double.prototype, { order: TypeOrder.number, number: 1, alias: 'double' }],
-  [Decimal128.prototype, { order: TypeOrder.number, number: 19, alias: 'decimal' }],
-  [BSONSymbol.prototype, { order: TypeOrder.string, number: 14, alias: 'symbol' }],
-  [Binary.prototype, { order: TypeOrder.binary, number: 5, alias: 'binData' }],
-  [UUID.prototype, { order: TypeOrder.binary, number: 5, alias: 'binData' }],
-  [ObjectId.prototype, { order: TypeOrder.objectId, number: 7, alias: 'objectId' }],
-  [Date.prototype, { order: TypeOrder.date, number: 9, alias: 'date' }],
-  [Timestamp.prototype, { order: TypeOrder.timestamp, number: 17, alias: 'timestamp' }],
-  [BSONRegExp.prototype, { order: TypeOrder.regex, number: 11, alias: 'regex' }],
-  [RegExp.prototype, { order: TypeOrder.regex, number: 11, alias: 'regex' }],
-  [MinKey.prototype, { order: TypeOrder.minKey, number: -1, alias: 'minKey' }],
-  [MaxKey.prototype, { order: TypeOrder.maxKey, number: 127, alias: 'maxKey' }],
+const ORDER_BY_PROTOTYPE = new Map<unknown, number>([
+  [Object.prototype, TypeOrder.object],
+  [Array.prototype, TypeOrder.array],
+  [Int32.prototype, TypeOrder.number],
+  [Long.prototype, TypeOrder.number],
+  [Double.prototype, TypeOrder.number],
+  [Binary.prototype, TypeOrder.binary],
+  [UUID.prototype, TypeOrder.binary],
+  [ObjectId.prototype, TypeOrder.objectId],
+  [Date.prototype, TypeOrder.date],
 ]);
 
-const STRING: TypeInfo = { order: TypeOrder.string, number: 2, alias: 'string' };
-const BOOLEAN: TypeInfo = { order: TypeOrder.boolean, number: 8, alias: 'bool' };
-const NULL: TypeInfo = { order: TypeOrder.null, number: 10, alias: 'null' };
-const UNDEFINED: TypeInfo = { order: TypeOrder.undefined, number: 6, alias: 'undefined' };
-const INT: TypeInfo = { order: TypeOrder.number, number: 16, alias: 'int' };
-
-/** Alias to number for $type; `number` stands for all four numeric types and is handled by the caller. */
-export const TYPE_ALIASES: ReadonlyMap<string, number> = new Map(
-  [...INFO_BY_PROTOTYPE.values(), STRING, BOOLEAN, NULL, UNDEFINED].map((info) => [info.alias, info.number]),
-);
-
 /**
- * What BSON type a decoded value has. Decided by prototype, never by a `_bsontype` field, which a client may
- * put into any document.
+ * The place of a value's type in the order of types; a missing value is undefined. Decided by prototype, never by a
+ * `_bsontype` field, which a client may put into any document. Throws NotImplemented (238) for other types.
  */
-export function typeInfo(value: unknown): TypeInfo {
+export function typeOrder(value: unknown): number {
   switch (typeof value) {
     case 'string':
-      return STRING;
-    case 'boolean':
-      return BOOLEAN;
-    case 'undefined':
-      return UNDEFINED;
+      return TypeOrder.string;
     case 'number':
-      // Decoded numbers are objects; what is left are counts.
-      return INT;
-    default: {
-      if (value === null) return NULL;
-      const info = INFO_BY_PROTOTYPE.get(Object.getPrototypeOf(value));
-      if (info) return info;
-      throw badValue('unsupported BSON type');
-    }
+      return TypeOrder.number;
+    case 'boolean':
+      return TypeOrder.boolean;
+    case 'undefined':
+      return TypeOrder.missing;
   }
+  if (value === null) return TypeOrder.null;
+  const order = ORDER_BY_PROTOTYPE.get(Object.getPrototypeOf(value));
+  if (order === undefined) throw notServed(`a ${(value as object).constructor.name} value`);
+  return order;
 }
 
-/** Canonical order number of a value's type. */
-export function typeOrder(value: unknown): number {
-  return typeInfo(value).order;
+/** The name of a value's type, for error messages. */
+export function typeName(value: unknown): string {
+  const order = typeOrder(value);
+  return Object.entries(TypeOrder).find(([, other]) => other === order)?.[0] as string;
 }
 
 /** Whether a value is an embedded document (not an array, not a BSON scalar). */
@@ -114,29 +69,35 @@ export function isDocument(value: unknown): value is Document {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Pattern and options of a regular expression value. */
-export function regexParts(value: unknown): { pattern: string; options: string } {
-  if (value instanceof RegExp) return { pattern: value.source, options: value.flags };
-  return value as BSONRegExp;
+/** Whether an object's first field is an operator. */
+export function isOperatorDocument(value: unknown): value is Document {
+  return isDocument(value) && Object.keys(value)[0]?.startsWith('$') === true;
 }
 
-/** A numeric BSON value as number (or bigint beyond 2^53); undefined for Decimal128 and everything else. */
-export function numericValue(value: unknown): number | bigint | undefined {
+/** Whether a value is null or missing: `{field: null}` matches both. */
+export function isNullish(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+/** The number of a numeric value, undefined for other types. Throws NotImplemented for a long beyond 2^53. */
+export function numericValue(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (value instanceof Int32 || value instanceof Double) return value.value;
-  if (value instanceof Long) {
-    const number = value.toNumber();
-    return Number.isSafeInteger(number) ? number : value.toBigInt();
-  }
-  return undefined;
+  if (!(value instanceof Long)) return undefined;
+  const number = value.toNumber();
+  if (!Number.isSafeInteger(number)) throw notServed('an integer beyond 2^53');
+  return number;
 }
 
-/** Truth as mongod's BSONElement::trueValue: everything but false, null, undefined and numeric zero. */
+/** An integer as mongod stores it: int32 where it fits and nothing wider took part. */
+export function integerValue(number: number, isLong: boolean): Int32 | Long {
+  if (!Number.isSafeInteger(number)) throw notServed('an integer beyond 2^53');
+  return isLong || (number | 0) !== number ? Long.fromNumber(number) : new Int32(number);
+}
+
+/** Truth as expressions and options take it: all but missing, null, false and 0. */
 export function isTruthy(value: unknown): boolean {
-  if (value === null || value === undefined || value === false) return false;
-  if (value instanceof Decimal128) return Number(value.toString()) !== 0;
-  const number = numericValue(value);
-  return number === undefined || Number(number) !== 0;
+  return !isNullish(value) && value !== false && numericValue(value) !== 0;
 }
 
 /** Sets an own property. `__proto__` would reach the prototype by plain assignment, so it is defined instead. */
@@ -144,15 +105,6 @@ export function setOwn(document: Document, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(document, key, { value, enumerable: true, configurable: true, writable: true });
   else document[key] = value;
-}
-
-/** A copy whose containers are its own: one operand may be written into many documents. */
-export function structuredCopy(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(structuredCopy);
-  if (!isDocument(value)) return value;
-  const copy: Document = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, structuredCopy(value[key]));
-  return copy;
 }
 
 const EXACT = { promoteValues: false, bsonRegExp: true } as const;
@@ -168,20 +120,12 @@ export function encode(document: Document): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/**
- * Throws Overflow (15) for nesting above the limit, NotImplemented for types that are not served. Stack-safe, since depth
- * is what an attacker chooses.
- */
+/** Throws Overflow (15) for nesting above the limit, NotImplemented (238) for types and numbers that are not served. */
 export function checkStorable(value: unknown, depth = 0): void {
   if (depth > MAX_NESTING)
     throw new CommandError(15, `Document exceeds maximum nested object depth of ${MAX_NESTING}`);
-  if (value instanceof Code || value instanceof DBRef) throw notServed(`a ${value._bsontype} value`);
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object') checkStorable(item, depth + 1);
-  } else if (isDocument(value)) {
-    for (const key of Object.keys(value)) {
-      const item = value[key];
-      if (typeof item === 'object') checkStorable(item, depth + 1);
-    }
-  }
+  if (value === undefined) throw notServed('an undefined value');
+  if (Array.isArray(value)) for (const item of value) checkStorable(item, depth + 1);
+  else if (isDocument(value)) for (const key of Object.keys(value)) checkStorable(value[key], depth + 1);
+  else if (typeOrder(value) === TypeOrder.number) numericValue(value);
 }

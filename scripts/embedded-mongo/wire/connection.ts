@@ -12,93 +12,91 @@ const PAUSE_BYTES = 1024 * 1024;
  * this connection and nothing else.
  */
 export class Connection {
-  private chunks: Buffer[] = [];
-  private buffered = 0;
-  private busy = false;
-  private readonly socket: Socket;
-  private readonly engine: Engine;
-  private readonly id: number;
+  #chunks: Buffer[] = [];
+  #buffered = 0;
+  #busy = false;
+  readonly #socket: Socket;
+  readonly #engine: Engine;
 
-  constructor(socket: Socket, engine: Engine, id: number) {
-    this.socket = socket;
-    this.engine = engine;
-    this.id = id;
+  constructor(socket: Socket, engine: Engine) {
+    this.#socket = socket;
+    this.#engine = engine;
     socket.setNoDelay(true);
-    socket.on('data', (chunk: Buffer) => this.receive(chunk));
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     // A client that goes away is no event; its 'close' follows.
     socket.on('error', () => socket.destroy());
   }
 
-  private receive(chunk: Buffer): void {
-    this.chunks.push(chunk);
-    this.buffered += chunk.length;
-    if (this.busy) {
-      if (this.buffered > PAUSE_BYTES) this.socket.pause();
+  #receive(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#buffered += chunk.length;
+    if (this.#busy) {
+      if (this.#buffered > PAUSE_BYTES) this.#socket.pause();
       return;
     }
-    void this.serve();
+    void this.#serve();
   }
 
-  private async serve(): Promise<void> {
-    this.busy = true;
+  async #serve(): Promise<void> {
+    this.#busy = true;
     try {
-      for (let message = this.nextMessage(); message; message = this.nextMessage())
-        await this.answer(message);
+      for (let message = this.#nextMessage(); message; message = this.#nextMessage())
+        await this.#answer(message);
     } catch {
       // ProtocolError or a failing write: this client cannot be talked to any more.
-      this.socket.destroy();
+      this.#socket.destroy();
     }
-    this.busy = false;
-    if (this.socket.isPaused() && !this.socket.destroyed) this.socket.resume();
+    this.#busy = false;
+    if (this.#socket.isPaused() && !this.#socket.destroyed) this.#socket.resume();
   }
 
   /** The next whole message, or undefined until more bytes have come. */
-  private nextMessage(): Buffer | undefined {
-    if (this.buffered < HEADER_BYTES || this.socket.destroyed) return undefined;
-    if ((this.chunks[0] as Buffer).length < HEADER_BYTES) this.join();
-    const length = messageLength(this.chunks[0] as Buffer);
-    if (this.buffered < length) {
+  #nextMessage(): Buffer | undefined {
+    if (this.#buffered < HEADER_BYTES || this.#socket.destroyed) return undefined;
+    if ((this.#chunks[0] as Buffer).length < HEADER_BYTES) this.#join();
+    const length = messageLength(this.#chunks[0] as Buffer);
+    if (this.#buffered < length) {
       // The rest of a long message must come in, however much is buffered.
-      this.socket.resume();
+      this.#socket.resume();
       return undefined;
     }
-    if ((this.chunks[0] as Buffer).length < length) this.join();
-    const whole = this.chunks[0] as Buffer;
-    if (whole.length === length) this.chunks.shift();
-    else this.chunks[0] = whole.subarray(length);
-    this.buffered -= length;
+    if ((this.#chunks[0] as Buffer).length < length) this.#join();
+    const whole = this.#chunks[0] as Buffer;
+    if (whole.length === length) this.#chunks.shift();
+    else this.#chunks[0] = whole.subarray(length);
+    this.#buffered -= length;
     return whole.subarray(0, length);
   }
 
-  private join(): void {
-    this.chunks = [Buffer.concat(this.chunks)];
+  #join(): void {
+    this.#chunks = [Buffer.concat(this.#chunks)];
   }
 
-  private async answer(message: Buffer): Promise<void> {
+  async #answer(message: Buffer): Promise<void> {
     let reply: Buffer | undefined;
     try {
       const request = parseRequest(message);
-      const result = await dispatch(this.engine, request, this.id);
+      const result = await dispatch(this.#engine, request);
       if (request.wantsReply) reply = encodeReply(request, result);
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       // The frame is sound but its document is not, or a result cannot be encoded.
       reply = encodeReply({ requestId: message.readInt32LE(4), legacy: false }, errorReply(error));
     }
-    if (!reply || this.socket.destroyed) return;
-    if (!this.socket.write(reply)) await this.drained();
+    if (!reply || this.#socket.destroyed) return;
+    if (!this.#socket.write(reply)) await this.#drained();
   }
 
   /** Waits until a slow reader has taken the reply; its next request is not looked at before. */
-  private drained(): Promise<void> {
+  #drained(): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
-        this.socket.off('drain', done);
-        this.socket.off('close', done);
+        this.#socket.off('drain', done);
+        this.#socket.off('close', done);
         resolve();
       };
-      this.socket.once('drain', done);
-      this.socket.once('close', done);
+      this.#socket.once('drain', done);
+      this.#socket.once('close', done);
     });
   }
 }

@@ -8,10 +8,15 @@ export const HEADER_BYTES = 16;
 const OP_REPLY = 1;
 const OP_QUERY = 2004;
 const OP_MSG = 2013;
-const CHECKSUM_PRESENT = 1;
 const MORE_TO_COME = 2;
-/** Bits 0-15 of an OP_MSG are required: an unknown one must be refused (OP_MSG specification). */
+/** Bits 0-15 of an OP_MSG are required: one that is not served must be refused (OP_MSG specification). */
 const REQUIRED_BITS = 0xffff;
+
+/** One batch of encoded documents and the id to ask for more with; 0n when there is no more. */
+export interface Batch {
+  cursorId: bigint;
+  documents: Uint8Array[];
+}
 
 /** A request off the wire. */
 export interface Request {
@@ -30,19 +35,12 @@ export interface Request {
 export class CursorReply {
   readonly namespace: string;
   readonly field: 'firstBatch' | 'nextBatch';
-  readonly cursorId: bigint;
-  readonly documents: readonly Uint8Array[];
+  readonly batch: Batch;
 
-  constructor(
-    namespace: string,
-    field: 'firstBatch' | 'nextBatch',
-    cursorId: bigint,
-    documents: readonly Uint8Array[],
-  ) {
+  constructor(namespace: string, field: 'firstBatch' | 'nextBatch', batch: Batch) {
     this.namespace = namespace;
     this.field = field;
-    this.cursorId = cursorId;
-    this.documents = documents;
+    this.batch = batch;
   }
 }
 
@@ -71,9 +69,8 @@ export function parseRequest(message: Buffer): Request {
 function parseMsg(message: Buffer, requestId: number): Request {
   if (message.length < HEADER_BYTES + 5) throw new ProtocolError('OP_MSG is too short');
   const flags = message.readUInt32LE(HEADER_BYTES);
-  if (flags & REQUIRED_BITS & ~(CHECKSUM_PRESENT | MORE_TO_COME))
-    throw new ProtocolError('OP_MSG has unknown required flag bits');
-  const end = message.length - (flags & CHECKSUM_PRESENT ? 4 : 0);
+  if (flags & REQUIRED_BITS & ~MORE_TO_COME) throw new ProtocolError('OP_MSG has unknown required flag bits');
+  const end = message.length;
   const sequences = new Map<string, Buffer[]>();
   let command: Document | undefined;
   let at = HEADER_BYTES + 4;
@@ -125,8 +122,7 @@ function parseQuery(message: Buffer, requestId: number): Request {
   if (nameEnd < 0) throw new ProtocolError('OP_QUERY has no collection name');
   const namespace = message.toString('utf8', HEADER_BYTES + 4, nameEnd);
   if (!namespace.endsWith('.$cmd')) throw new ProtocolError('OP_QUERY is served for commands only');
-  let command = decode(sizedAt(message, nameEnd + 9, message.length));
-  if (typeof command.$query === 'object' && command.$query) command = command.$query as Document;
+  const command = decode(sizedAt(message, nameEnd + 9, message.length));
   return {
     requestId,
     legacy: true,
@@ -168,26 +164,26 @@ function withLead(body: Buffer, lead: number): Buffer {
 }
 
 /** `{cursor: {FIELD: [...], id, ns}, ok: 1}` around documents that are copied byte by byte. */
-function encodeCursorReply(reply: CursorReply, lead: number): Buffer {
-  const tail = encode({ ns: reply.namespace });
+function encodeCursorReply({ namespace, field, batch }: CursorReply, lead: number): Buffer {
+  const tail = encode({ ns: namespace });
   let arraySize = 5;
-  for (const [i, document] of reply.documents.entries()) arraySize += 2 + String(i).length + document.length;
-  const cursorSize = 4 + 1 + reply.field.length + 1 + arraySize + 1 + 3 + 8 + (tail.length - 5) + 1;
+  for (const [i, document] of batch.documents.entries()) arraySize += 2 + String(i).length + document.length;
+  const cursorSize = 4 + 1 + field.length + 1 + arraySize + 1 + 3 + 8 + (tail.length - 5) + 1;
   const bodySize = 4 + 1 + 7 + cursorSize + 1 + 3 + 8 + 1;
   const message = Buffer.allocUnsafe(lead + bodySize);
   let at = message.writeInt32LE(bodySize, lead);
   at = writeName(message, at, 0x03, 'cursor');
   at = message.writeInt32LE(cursorSize, at);
-  at = writeName(message, at, 0x04, reply.field);
+  at = writeName(message, at, 0x04, field);
   at = message.writeInt32LE(arraySize, at);
-  for (const [i, document] of reply.documents.entries()) {
+  for (const [i, document] of batch.documents.entries()) {
     at = writeName(message, at, 0x03, String(i));
     message.set(document, at);
     at += document.length;
   }
   message[at++] = 0;
   at = writeName(message, at, 0x12, 'id');
-  at = message.writeBigInt64LE(reply.cursorId, at);
+  at = message.writeBigInt64LE(batch.cursorId, at);
   tail.copy(message, at, 4, tail.length - 1);
   at += tail.length - 5;
   message[at++] = 0;

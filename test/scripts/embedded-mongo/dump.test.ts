@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Decimal128, Double, EJSON, Long, ObjectId } from 'bson';
+import { Double, EJSON, Long, ObjectId } from 'bson';
 import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import { countAll, countDump, dump, restore } from '../../../scripts/embedded-mongo/dump.js';
@@ -26,17 +26,16 @@ describe('embedded database: dump and restore', () => {
       _id: new ObjectId('650000000000000000000001'),
       long: Long.fromNumber(5),
       double: new Double(5),
-      decimal: Decimal128.fromString('1.10'),
       date: new Date(1),
       bytes: Buffer.from([1, 2]),
-      nested: { list: [null, /a/i, true] },
+      nested: { list: [null, 'a', true] },
     });
     await db
       .collection<{ _id: number }>('many')
       .insertMany(Array.from({ length: 2500 }, (_, i) => ({ _id: i, room: i % 7, seq: i })));
     await db.collection('many').createIndexes([
       { key: { room: 1, seq: -1 }, unique: true, name: 'room_seq' },
-      { key: { seq: 1 }, partialFilterExpression: { room: { $gt: 2 } }, name: 'partial' },
+      { key: { seq: 1 }, partialFilterExpression: { room: 2 }, name: 'partial' },
     ]);
     await db.createCollection('empty');
     return { uri, db };

@@ -1,5 +1,5 @@
 import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
-import { indexKeys } from '../../../scripts/embedded-mongo/indexes/index-keys.js';
+import { indexKey } from '../../../scripts/embedded-mongo/indexes/index-spec.js';
 import {
   type Collection,
   identRange,
@@ -20,8 +20,10 @@ export function indexFaults(engine: Engine, collection: Collection): string[] {
   );
   for (const { spec, ident } of collection.indexes) {
     const wanted = new Set<string>();
-    for (const [id, document] of records)
-      for (const key of indexKeys(spec, document).keys) wanted.add(`${key.toString('hex')} ${id}`);
+    for (const [id, document] of records) {
+      const key = indexKey(spec, document);
+      if (key) wanted.add(`${key.toString('hex')} ${id}`);
+    }
     const stored = engine.storage.entries(identRange(ident), ALL).map(({ key, value }) => {
       const end = spec.unique ? key.length : key.length - RECORD_ID_BYTES;
       const id = spec.unique ? value.readUIntBE(0, RECORD_ID_BYTES) : trailingRecordId(key);

@@ -36,7 +36,7 @@ export async function runCommand(
     command: decode(serialize(command, { ignoreUndefined: true })),
     sequences: new Map(),
   };
-  const reply = encodeReply(request, await dispatch(engine, request, 1));
+  const reply = encodeReply(request, await dispatch(engine, request));
   const body = read(reply.subarray(HEADER_BYTES + 5));
   if (Number(body.ok) !== 1) throw new CommandFailure(body);
   return body;
@@ -46,4 +46,26 @@ export async function runCommand(
 export async function find(engine: Engine, collection: string, command: Document): Promise<Document[]> {
   const reply = await runCommand(engine, { find: collection, batchSize: 100_000, ...command });
   return (reply.cursor as { firstBatch: Document[] }).firstBatch;
+}
+
+/** The reply of a command that fails as a whole, or its first write error; the reply where it does not fail. */
+export async function failureOf(engine: Engine, command: Document): Promise<Document> {
+  const reply = await runCommand(engine, command).catch((error) => {
+    if (error instanceof CommandFailure) return error.reply;
+    throw error;
+  });
+  return (reply.writeErrors as Document[] | undefined)?.[0] ?? reply;
+}
+
+/** How many documents match, as the driver's countDocuments asks. */
+export async function count(
+  engine: Engine,
+  collection: string,
+  filter: Document = {},
+  stages: Document[] = [],
+): Promise<number> {
+  const pipeline = [{ $match: filter }, ...stages, { $group: { _id: 1, n: { $sum: 1 } } }];
+  const reply = await runCommand(engine, { aggregate: collection, pipeline, cursor: {} });
+  const [result] = (reply.cursor as { firstBatch: Document[] }).firstBatch;
+  return Number(result?.n ?? 0);
 }
