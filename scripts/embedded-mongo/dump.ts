@@ -165,7 +165,7 @@ async function* documentsIn(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    rest = Buffer.concat([rest, chunk]);
     let at = 0;
     while (rest.length - at >= 4) {
       const length = rest.readInt32LE(at);

@@ -39,39 +39,47 @@ export interface Watcher {
  */
 export async function openEmbeddedMongo(dataDir: string, watcher?: Watcher): Promise<OpenedMongo> {
   const folder = makeDataFolder(dataDir);
-  let hold = await holdOrStart(dataDir, folder, Date.now() + WAIT_MS);
-  let closing = false;
-
-  async function watch({ onLost, onBack, onGone }: Watcher): Promise<void> {
-    let giveUpAt = 0;
-    for (;;) {
-      const since = Date.now();
-      await hold.lost;
-      if (closing) return;
-      if (Date.now() - since > STABLE_MS || giveUpAt === 0) giveUpAt = Date.now() + WAIT_MS;
-      onLost();
-      try {
-        hold = await reopen(dataDir, folder, giveUpAt);
-      } catch (error) {
-        if (!closing) onGone(error as Error);
-        return;
-      }
-      // Closed meanwhile: nobody else would let go of it.
-      if (closing) return hold.letGo();
-      onBack();
-    }
-  }
-
-  const watching = watcher ? watch(watcher) : undefined;
+  const use: Use = { hold: await holdOrStart(dataDir, folder, Date.now() + WAIT_MS), closing: false };
+  const watching = watcher ? watch(use, watcher, (giveUpAt) => reopen(dataDir, folder, giveUpAt)) : undefined;
   return {
     uri: socketUri(folder),
     async close() {
-      closing = true;
-      await hold.letGo();
+      use.closing = true;
+      await use.hold.letGo();
       await watching;
+      // What was opened again meanwhile.
+      await use.hold.letGo();
     },
   };
 }
+
+interface Use {
+  hold: Hold;
+  closing: boolean;
+}
+
+/** Opens a database again whenever it is lost, until the use ends or it cannot be had. */
+async function watch(
+  use: Use,
+  { onLost, onBack, onGone }: Watcher,
+  openAgain: (giveUpAt: number) => Promise<Hold>,
+): Promise<void> {
+  let giveUpAt = 0;
+  for (let since = Date.now(); ; since = Date.now()) {
+    await use.hold.lost;
+    if (use.closing) return;
+    if (isNewLoss(since, giveUpAt)) giveUpAt = Date.now() + WAIT_MS;
+    onLost();
+    const found = await openAgain(giveUpAt).catch((error: Error) => error);
+    if (!(found instanceof Error)) use.hold = found;
+    if (use.closing) return;
+    if (found instanceof Error) return onGone(found);
+    onBack();
+  }
+}
+
+/** Whether a database that served since a moment is lost anew, rather than again after a failed return. */
+const isNewLoss = (since: number, giveUpAt: number) => Date.now() - since > STABLE_MS || giveUpAt === 0;
 
 /** Has the folder served again, trying until a moment (epoch ms). An empty database in its place would be a lie. */
 async function reopen(dataDir: string, folder: string, giveUpAt: number): Promise<Hold> {

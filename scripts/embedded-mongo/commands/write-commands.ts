@@ -1,7 +1,8 @@
 import { parseFilter } from '../query/filter.js';
-import { findRecords } from '../query/find-records.js';
+import { type Found, findRecords, type QuerySpec } from '../query/find-records.js';
 import { compileProjection } from '../query/projection.js';
 import { parseSort } from '../query/sort.js';
+import type { Collection } from '../storage/collection.js';
 import type { Writer } from '../storage/storage.js';
 import { parseUpdate, type Update } from '../update/update.js';
 import { insertOne, updateOne, updateRecords, upsertDocument } from '../update/writes.js';
@@ -145,49 +146,70 @@ const remove: Command = {
   },
 };
 
+interface FindAndModify {
+  query: QuerySpec;
+  /** Undefined removes what is found. */
+  update: Update | undefined;
+  upsert: boolean;
+  wantsNew: boolean;
+}
+
+function parseFindAndModify(command: Document): FindAndModify {
+  const removes = booleanOption(command.remove, 'remove');
+  const wantsNew = booleanOption(command.new, 'new');
+  const upsert = booleanOption(command.upsert, 'upsert');
+  if (removes === (command.update !== undefined))
+    throw failedToParse('Either an update or remove=true must be specified, and not both');
+  if (removes && (upsert || wantsNew))
+    throw failedToParse('Cannot specify upsert=true or new=true with remove=true');
+  return {
+    query: { filter: parseFilter(command.query ?? {}), sort: parseSort(command.sort), skip: 0, limit: 1 },
+    update: removes ? undefined : parseUpdate(command.update),
+    upsert,
+    wantsNew,
+  };
+}
+
+/** What a findAndModify did: the reply's `lastErrorObject`, and its document. */
+type Modified = [lastErrorObject: Document, value: Document | null];
+
+function modifyFound(
+  writer: Writer,
+  collection: Collection,
+  found: Found,
+  { update, wantsNew }: FindAndModify,
+): Modified {
+  if (update) {
+    const { before, after } = updateOne(writer, collection, found, update);
+    return [{ n: 1, updatedExisting: true }, wantsNew ? after : before];
+  }
+  const before = found.document ?? decode(found.bytes);
+  collection.remove(writer, found.recordId, before);
+  return [{ n: 1 }, before];
+}
+
+function insertMissing(writer: Writer, call: CommandCall, asked: FindAndModify): Modified {
+  const { query, update, upsert, wantsNew } = asked;
+  if (!update) return [{ n: 0 }, null];
+  if (!upsert) return [{ n: 0, updatedExisting: false }, null];
+  const collection = call.engine.catalog.ensure(writer, call.database, collectionName(call));
+  const inserted = upsertDocument(writer, collection, { filter: query.filter, update });
+  return [{ n: 1, updatedExisting: false, upserted: inserted._id }, wantsNew ? inserted : null];
+}
+
 const findAndModify: Command = {
   fields: ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert'],
   run(call) {
-    const { engine, database, command } = call;
-    const removes = booleanOption(command.remove, 'remove');
-    const wantsNew = booleanOption(command.new, 'new');
-    const upsert = booleanOption(command.upsert, 'upsert');
-    if (removes === (command.update !== undefined))
-      throw failedToParse('Either an update or remove=true must be specified, and not both');
-    if (removes && (upsert || wantsNew))
-      throw failedToParse('Cannot specify upsert=true or new=true with remove=true');
-    const query = {
-      filter: parseFilter(command.query ?? {}),
-      sort: parseSort(command.sort),
-      skip: 0,
-      limit: 1,
-    };
-    const update = removes ? undefined : parseUpdate(command.update);
-    const project = compileProjection(command.fields) ?? ((document: Document) => document);
-    const reply = (value: Document | null, lastErrorObject: Document) => ({
-      lastErrorObject,
-      value: value && project(value),
-      ok: 1,
-    });
-    const upsertTo = (writer: Writer, update: Update) => {
-      const target = engine.catalog.ensure(writer, database, collectionName(call));
-      const inserted = upsertDocument(writer, target, { filter: query.filter, update });
-      return reply(wantsNew ? inserted : null, { n: 1, updatedExisting: false, upserted: inserted._id });
-    };
-    return engine.storage.write((writer) => {
+    const asked = parseFindAndModify(call.command);
+    const project = compileProjection(call.command.fields);
+    return call.engine.storage.write((writer) => {
       const collection = collectionOf(call);
-      const [found] = collection ? findRecords(writer, collection, query) : [];
-      if (!collection || !found) {
-        if (update && upsert) return upsertTo(writer, update);
-        return reply(null, update ? { n: 0, updatedExisting: false } : { n: 0 });
-      }
-      if (update) {
-        const { before, after } = updateOne(writer, collection, found, update);
-        return reply(wantsNew ? after : before, { n: 1, updatedExisting: true });
-      }
-      const before = found.document ?? decode(found.bytes);
-      collection.remove(writer, found.recordId, before);
-      return reply(before, { n: 1 });
+      const [found] = collection ? findRecords(writer, collection, asked.query) : [];
+      const [lastErrorObject, value] =
+        collection && found
+          ? modifyFound(writer, collection, found, asked)
+          : insertMissing(writer, call, asked);
+      return { lastErrorObject, value: value && project ? project(value) : value, ok: 1 };
     });
   },
 };

@@ -40,38 +40,32 @@ export type Plan = RangeScan | OrScan;
 /** $in lists on several fields multiply; past this many ranges the later fields are left to the matcher. */
 const MAX_RANGES = 4000;
 
+/** A condition that every match fulfils, with what an index on its path makes of it. */
+interface Predicate {
+  node: FilterNode;
+  path: string | undefined;
+  bounds: FieldBounds | undefined;
+}
+
 /** Chooses how to find the documents of a filter, in the order of `sort` if an index can. */
 export function planQuery(collection: Collection, filter: FilterNode, sort: readonly FieldOrder[]): Plan {
-  const conjuncts = conjunctsOf(filter);
+  const predicates = conjunctsOf(filter).map((node) => ({
+    node,
+    path: pathOf(node),
+    bounds: boundsOf(node),
+  }));
   let best: IndexScan | undefined;
   for (const index of collection.indexes) {
-    if (!holdsMatches(index, conjuncts)) continue;
-    const plan = planIndex(index, conjuncts, sort);
+    if (!holdsMatches(index, predicates)) continue;
+    const plan = planIndex(index, predicates, sort);
     if (plan.score > (best?.score ?? 0)) best = plan;
   }
   if (best?.bounded) return best;
-  const isSorted = sort.length === 0;
-  return (
-    planOr(collection, conjuncts, isSorted) ??
-    best ?? {
-      kind: 'COLLSCAN',
-      ranges: [identRange(collection.ident)],
-      sorted: isSorted,
-      exact: conjuncts.length === 0,
-    }
-  );
-}
-
-/** Whether an index holds every document that can match: whether the filter implies the index's own. */
-function holdsMatches({ spec }: Index, conjuncts: readonly FilterNode[]): boolean {
-  return (spec.partial?.conjuncts ?? []).every((needed) => conjuncts.some((node) => implies(node, needed)));
-}
-
-function implies(node: FilterNode, needed: FilterNode): boolean {
-  if (pathOf(node) !== pathOf(needed) || node.kind === 'not') return false;
-  if (needed.kind === 'exists') return node.kind !== 'in' || !node.values.some(isNullish);
-  if (needed.kind !== 'in' || node.kind !== 'in') return false;
-  return node.values.every((value) => equalValues(value, needed.values[0]));
+  const sorted = sort.length === 0;
+  const union = planOr(collection, predicates, sorted);
+  if (union ?? best) return (union ?? best) as Plan;
+  const ranges = [identRange(collection.ident)];
+  return { kind: 'COLLSCAN', ranges, sorted, exact: predicates.length === 0 };
 }
 
 function pathOf(node: FilterNode): string | undefined {
@@ -79,25 +73,25 @@ function pathOf(node: FilterNode): string | undefined {
   return node.kind === 'not' ? pathOf(node.child) : undefined;
 }
 
-/** Plans one index: equality prefix, then one range; what they do not say is left to the matcher. */
-function planIndex(index: Index, conjuncts: readonly FilterNode[], sort: readonly FieldOrder[]): IndexScan {
-  const { fields, unique, partial } = index.spec;
-  const bounds: FieldBounds[] = [];
-  const used = new Set<FilterNode>();
-  let ranges = 1;
-  for (const field of fields) {
-    const nodes = conjuncts.filter((node) => pathOf(node) === field.name && boundsOf(node));
-    const [first, ...others] = nodes.map((node) => boundsOf(node) as FieldBounds);
-    ranges *= first?.points?.length ?? 1;
-    if (!first || (bounds.length > 0 && ranges > MAX_RANGES)) break;
-    const found = others.reduce(intersect, first);
-    bounds.push(field.descending ? inverted(found) : found);
-    for (const node of nodes) used.add(node);
-    if (!found.points) break;
-  }
-  const exact = bounds.every((field) => field.exact) && conjuncts.every((node) => used.has(node));
+/** Whether an index holds every document that can match: whether the filter implies the index's own. */
+function holdsMatches({ spec }: Index, predicates: readonly Predicate[]): boolean {
+  return (spec.partial?.conjuncts ?? []).every((needed) =>
+    predicates.some(({ node, path }) => path === pathOf(needed) && implies(node, needed)),
+  );
+}
+
+/** Whether a condition on a path implies another one on it. */
+function implies(node: FilterNode, needed: FilterNode): boolean {
+  if (node.kind === 'in' && needed.kind === 'in')
+    return node.values.every((value) => equalValues(value, needed.values[0]));
+  if (needed.kind !== 'exists' || node.kind === 'not') return false;
+  return node.kind !== 'in' || !node.values.some(isNullish);
+}
+
+/** Plans one index: what its bounds do not say is left to the matcher. */
+function planIndex(index: Index, predicates: readonly Predicate[], sort: readonly FieldOrder[]): IndexScan {
+  const { bounds, exact } = indexBounds(index, predicates);
   const order = sortOrder(index, bounds, sort);
-  const equalities = bounds.filter((field) => field.points).length;
   return {
     kind: 'IXSCAN',
     index,
@@ -105,15 +99,39 @@ function planIndex(index: Index, conjuncts: readonly FilterNode[], sort: readonl
     sorted: sort.length === 0 || order !== 'none',
     exact,
     bounded: bounds.length > 0,
-    score:
-      equalities * 20 +
-      (bounds.length > equalities ? 10 : 0) +
-      (order === 'none' ? 0 : 15) +
-      (unique && equalities === fields.length ? 1000 : 0) +
-      (exact && bounds.length > 0 ? 2 : 0) +
-      // Without bounds such an index still holds fewer documents than the collection.
-      (partial ? 1 : 0),
+    score: scoreOf(index, bounds, exact) + (order === 'none' ? 0 : 15),
   };
+}
+
+/** The bounds on the first fields of an index: points of some, then a range of one. */
+function indexBounds(
+  { spec }: Index,
+  predicates: readonly Predicate[],
+): { bounds: FieldBounds[]; exact: boolean } {
+  const bounds: FieldBounds[] = [];
+  let used = 0;
+  let ranges = 1;
+  for (const { name, descending } of spec.fields) {
+    const found = predicates.flatMap((one) => (one.path === name && one.bounds ? [one.bounds] : []));
+    if (found.length === 0) break;
+    const all = found.reduce(intersect);
+    ranges *= all.points?.length ?? 1;
+    if (bounds.length > 0 && ranges > MAX_RANGES) break;
+    bounds.push(descending ? inverted(all) : all);
+    used += found.length;
+    if (!all.points) break;
+  }
+  return { bounds, exact: used === predicates.length && bounds.every((field) => field.exact) };
+}
+
+function scoreOf({ spec }: Index, bounds: readonly FieldBounds[], exact: boolean): number {
+  const equalities = bounds.filter((field) => field.points).length;
+  let score = equalities * 20;
+  if (bounds.length > equalities) score += 10;
+  if (spec.unique && equalities === spec.fields.length) score += 1000;
+  if (exact && bounds.length > 0) score += 2;
+  // Without bounds such an index still holds fewer documents than the collection.
+  return spec.partial ? score + 1 : score;
 }
 
 /** Whether a scan gives the sort order. */
@@ -163,15 +181,15 @@ function storable(bound: Buffer): Buffer {
 /** An $or whose every branch has an index is the union of those scans. */
 function planOr(
   collection: Collection,
-  conjuncts: readonly FilterNode[],
+  predicates: readonly Predicate[],
   sorted: boolean,
 ): OrScan | undefined {
-  for (const node of conjuncts) {
+  for (const { node } of predicates) {
     if (node.kind !== 'or') continue;
     const plans = node.children.map((child) => planQuery(collection, child, []));
     const branches = plans.map(boundedScans);
     if (branches.some((scans) => scans.length === 0)) continue;
-    const exact = conjuncts.length === 1 && plans.every((plan) => plan.exact);
+    const exact = predicates.length === 1 && plans.every((plan) => plan.exact);
     return { kind: 'OR', branches: branches.flat(), sorted, exact };
   }
   return undefined;

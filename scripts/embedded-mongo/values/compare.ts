@@ -1,4 +1,4 @@
-import { numericValue, typeOrder } from './bson-types.js';
+import { numericValue, TypeOrder, typeOrder } from './bson-types.js';
 import { encodeValue } from './key-encoding.js';
 
 /**
@@ -6,16 +6,16 @@ import { encodeValue } from './key-encoding.js';
  * is undefined. Returns a negative number, 0 or a positive number.
  */
 export function compareValues(a: unknown, b: unknown): number {
-  const types = typeOrder(a) - typeOrder(b);
+  const order = typeOrder(a);
+  const types = order - typeOrder(b);
   if (types !== 0) return types;
-  const x = numericValue(a);
-  const y = numericValue(b);
-  if (x !== undefined && y !== undefined) {
-    if (x === y) return 0;
+  if (order === TypeOrder.number) {
+    const [x, y] = [numericValue(a), numericValue(b)] as [number, number];
     if (x < y) return -1;
     if (x > y) return 1;
+    // Equal, or one is NaN, which lies below all numbers and equals itself.
+    return Number(Number.isNaN(y)) - Number(Number.isNaN(x));
   }
-  // What is left, NaN included, has its order in its key.
   return Buffer.compare(encodeValue(a), encodeValue(b));
 }
 

@@ -165,7 +165,7 @@ describe('embedded database: the format of a folder', () => {
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
   async function serveOnce(document?: Record<string, unknown>): Promise<number> {
-    const server = await startEmbeddedMongo({ dataDir });
+    const server = await startEmbeddedMongo({ storage: 'lmdb', dataDir });
     try {
       if (document) await insertInto(server.uri, document);
       return await countIn(server.uri);

@@ -66,6 +66,11 @@ describe('embedded database: what an index may be', () => {
     expect(parseIndexSpec({ key, name: 'given' }).name).to.equal('given');
   });
 
+  it('directed by the sign of any number', () => {
+    const directions = [0.5, 5, -0.5, -1].map((a) => parseIndexSpec({ key: { a } }).fields[0]?.descending);
+    expect(directions).to.deep.equal([false, false, true, true]);
+  });
+
   it('unique without saying so on _id alone', () => {
     for (const [key, unique] of [
       [{ _id: 1 }, true],
