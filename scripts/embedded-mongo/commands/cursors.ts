@@ -3,6 +3,9 @@ import { MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
 import type { Batch } from '../wire/messages.js';
 
+/** How often idle cursors are looked for, in milliseconds. */
+const SWEEP_MS = 60_000;
+
 /** Documents in a first batch unless the client says otherwise, as mongod. */
 const FIRST_BATCH = 101;
 
@@ -29,7 +32,7 @@ export class Cursors {
 
   constructor(limits: CursorLimits) {
     this.#limits = limits;
-    this.#sweep = setInterval(() => this.#closeIdle(), Math.min(60_000, limits.idleMs));
+    this.#sweep = setInterval(() => this.#closeIdle(), SWEEP_MS);
     this.#sweep.unref();
   }
 

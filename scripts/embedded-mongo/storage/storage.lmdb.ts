@@ -102,7 +102,7 @@ export class LmdbStorage implements Storage, Writer {
   async close(): Promise<void> {
     await this.#committing;
     // After a failed commit lmdb-js waits for ever for its flush. The file is sound without being closed.
-    if (!this.#lastFailed) await this.#db.close();
+    return this.#lastFailed ? undefined : this.#db.close();
   }
 
   async #commitAll(): Promise<void> {

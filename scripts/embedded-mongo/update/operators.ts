@@ -39,7 +39,7 @@ export const UPDATE_OPERATORS: ReadonlyMap<string, ParseModifier> = new Map<stri
 function writing(next: (before: unknown, path: FieldPath) => unknown): Modifier {
   return (document, path) => {
     const slot = slotAt(document, path, true);
-    if (slot) writeSlot(slot, next(readSlot(slot), path));
+    writeSlot(slot, next(readSlot(slot), path));
   };
 }
 

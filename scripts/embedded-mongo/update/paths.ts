@@ -15,6 +15,8 @@ export interface Slot {
  * Walks to the container of the last component. With `create`, missing documents on the way are made and a scalar
  * on the way throws PathNotViable (28); without, undefined is returned for both.
  */
+export function slotAt(document: Document, path: FieldPath, create: true): Slot;
+export function slotAt(document: Document, path: FieldPath, create: false): Slot | undefined;
 export function slotAt(document: Document, path: FieldPath, create: boolean): Slot | undefined {
   let container: unknown = document;
   for (const [i, key] of path.entries()) {

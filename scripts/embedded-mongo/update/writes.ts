@@ -107,8 +107,7 @@ export function upsertDocument(
         `cannot infer query fields to set, both '${other}' and '${name}' are matched`,
       );
     paths.push(name);
-    const slot = slotAt(base, node.path, true);
-    if (slot) writeSlot(slot, node.values[0]);
+    writeSlot(slotAt(base, node.path, true), node.values[0]);
   }
   // A replacement takes nothing but _id from the filter.
   const isWhole = update.kind === 'replacement';

@@ -1,4 +1,3 @@
-import { deserialize } from 'bson';
 import { expect } from 'chai';
 import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
 import { parseFilter } from '../../../scripts/embedded-mongo/query/filter.js';
@@ -275,28 +274,5 @@ describe('embedded database: planner', () => {
     ];
     expect(said.filter(decodes)).to.deep.equal([]);
     expect(more.filter((filter) => !decodes(filter))).to.deep.equal([]);
-  });
-
-  it('a later batch holds nothing that no longer matches, and nothing that is gone', async () => {
-    for (const indexes of [[], [{ key: { open: 1 }, name: 'open' }]]) {
-      const fresh = buildEngine();
-      const documents = Array.from({ length: 250 }, (_, _id) => ({ _id, open: true }));
-      await runCommand(fresh, { insert: 'c', documents });
-      if (indexes.length > 0) await runCommand(fresh, { createIndexes: 'c', indexes });
-      const { cursor } = await runCommand(
-        fresh,
-        { find: 'c', filter: { open: true }, batchSize: 10 },
-        'test',
-        (body) => deserialize(body, { promoteLongs: false }),
-      );
-      const { id } = cursor as { id: unknown };
-      const close = { q: { _id: { $gt: 100 } }, u: { $set: { open: false } }, multi: true };
-      await runCommand(fresh, { update: 'c', updates: [close] });
-      await runCommand(fresh, { delete: 'c', deletes: [{ q: { _id: 50 }, limit: 1 }] });
-      const more = await runCommand(fresh, { getMore: id, collection: 'c' });
-      const later = (more.cursor as { nextBatch: Document[] }).nextBatch.map(({ _id }) => _id);
-      expect(later).to.deep.equal(Array.from({ length: 91 }, (_, i) => 10 + i).filter((i) => i !== 50));
-      await fresh.close();
-    }
   });
 });

@@ -69,3 +69,12 @@ export async function count(
   const [result] = (reply.cursor as { firstBatch: Document[] }).firstBatch;
   return Number(result?.n ?? 0);
 }
+
+/** The results of a pipeline with their BSON number types, or the code it is refused with. */
+export async function aggregate(engine: Engine, pipeline: Document[], collection = 'c'): Promise<unknown> {
+  const reply = await runCommand(engine, { aggregate: collection, pipeline, cursor: {} }, 'test', (body) =>
+    deserialize(body, { promoteValues: false }),
+  ).catch((error: CommandFailure) => error);
+  if (reply instanceof CommandFailure) return Number(reply.reply.code);
+  return (reply.cursor as { firstBatch: Document[] }).firstBatch;
+}
