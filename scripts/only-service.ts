@@ -32,7 +32,7 @@ export async function takeSeat({ DATA_DIR }: Config): Promise<Seat> {
   }
   const other = await holdOwner(folder);
   if (other) {
-    await other.letGo();
+    await other.release();
     throw new Error(`DATA_DIR: process ${other.pid} serves ${DATA_DIR} already: stop it, or choose another`);
   }
   const lock = await takeFolder(folder);

@@ -52,7 +52,7 @@ export async function checkPreconditions(config: Config): Promise<void> {
   }
   const owner = config.MONGODB_URI ? undefined : await holdOwner(makeDataFolder(DATA_DIR));
   if (owner) {
-    await owner.letGo();
+    await owner.release();
     throw new Error(`DATA_DIR: process ${owner.pid} serves its database: is npm start running?`);
   }
   if (!(await answers(redisUrl))) throw new ConfigError(['REDIS_URL: Redis does not answer there']);

@@ -30,18 +30,18 @@ export type EmbeddedMongoOptions =
   | { storage: 'lmdb'; dataDir: string; port?: number };
 
 export interface EmbeddedMongo {
-  /** The TCP address where there is one, else that of the socket in the folder. */
+  /** The TCP address if there is one, otherwise that of the folder's socket. */
   uri: string;
   /** 0 without a TCP port. */
   port: number;
-  /** Whether a process holds the folder or a client is connected. */
+  /** Whether a process uses the folder or a client is connected. */
   isUsed(): boolean;
-  /** Calls back whenever one of them has gone. */
+  /** Calls back whenever one of them has left. */
   onLeave(callback: () => void): void;
   close(): Promise<void>;
 }
 
-/** A client that ends closes its connections first; the system may tell of them a little later, in milliseconds. */
+/** How much later than its process a client's connections may be seen to close, in milliseconds. */
 const CLOSING_MS = 200;
 
 /**
@@ -66,7 +66,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   }
 }
 
-/** Listens on the folder's socket, and on a port where one is asked for or there is no folder. */
+/** Listens on the folder's socket, and on a port if one is wanted or there is no folder. */
 async function listen(
   clients: Clients,
   engine: Engine,
@@ -74,7 +74,7 @@ async function listen(
   wanted: number | undefined,
 ): Promise<{ uri: string; port: number }> {
   if (folder !== undefined) {
-    // A dead process's: nobody else may listen there while the folder is ours.
+    // Left by a dead process: no other may listen there while this one owns the folder.
     rmSync(socketFile(folder), { force: true });
     await clients.listen(engine, (server) => listenOn(server, socketFile(folder)));
     if (wanted === undefined) return { uri: socketUri(folder), port: 0 };
@@ -97,7 +97,7 @@ async function openEngine(folder: string | undefined): Promise<Engine> {
   }
 }
 
-/** Everything is open: tells those who wait, and ends in order. */
+/** Announces the database; the returned `close` stops it in order. */
 function serve(
   engine: Engine,
   clients: Clients,
@@ -155,18 +155,18 @@ class Clients {
     server.maxConnections = MAX_CONNECTIONS;
     await bind(server);
     this.#servers.push(server);
-    // A connection that cannot be accepted (no file descriptor left) is that client's trouble alone.
+    // A connection that cannot be accepted (no file descriptor left) concerns that client only.
     server.on('error', () => {});
     return server;
   }
 
-  /** Resolves when no connection is left, or the time is over. */
+  /** Resolves when no connection is left, or after `ms` milliseconds. */
   async goneWithin(ms: number): Promise<void> {
     const until = Date.now() + ms;
     while (this.count > 0 && Date.now() < until) await sleep(10);
   }
 
-  /** Takes no more connections and cuts those that are open. */
+  /** Accepts no more connections and cuts the open ones. */
   async close(): Promise<void> {
     this.onLeave = () => {};
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));

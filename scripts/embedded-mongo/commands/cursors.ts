@@ -3,7 +3,7 @@ import { MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
 import type { Batch } from '../wire/messages.js';
 
-/** How often idle cursors are looked for, in milliseconds. */
+/** Scan interval for idle cursors, in milliseconds. */
 const SWEEP_MS = 60_000;
 
 /** Documents in a first batch unless the client says otherwise, as mongod. */
@@ -12,19 +12,19 @@ const FIRST_BATCH = 101;
 export interface CursorLimits {
   /** Open cursors at once; one more is refused. */
   maxCursors: number;
-  /** Milliseconds a cursor may lie unused, 10 minutes as mongod. */
+  /** Milliseconds after which an unused cursor is closed; mongod's are 10 minutes. */
   idleMs: number;
 }
 
 interface OpenCursor {
   namespace: string;
   documents: Generator<Uint8Array>;
-  /** A document that was read to see whether there is one. */
+  /** The first document of the next batch, read to know whether there is one. */
   pending?: Uint8Array;
   usedAt: number;
 }
 
-/** The open cursors of a server. They hold no snapshot: each batch reads what is there then, like mongod's local reads. */
+/** The open cursors of a server. They hold no snapshot: each batch reads the current documents, like mongod's local reads. */
 export class Cursors {
   readonly #open = new Map<bigint, OpenCursor>();
   readonly #limits: CursorLimits;

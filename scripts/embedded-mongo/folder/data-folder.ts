@@ -6,7 +6,7 @@ import { socketPath } from './unix-socket.js';
 /** Rises whenever the bytes of keys or catalog entries change their meaning. */
 const FORMAT_VERSION = 1;
 
-/** The database name in the connection strings that this program gives. */
+/** The database name in connection strings. */
 export const DATABASE = 'adoption';
 
 /** Below and above all keys. */
@@ -20,7 +20,7 @@ export function makeDataFolder(dataDir: string): string {
   const folder = join(dataDir, 'mongo');
   if (folder.includes('%'))
     throw new Error(`DATA_DIR: ${dataDir} has a %, and the MongoDB driver opens no socket under such a path`);
-  // The longest name in it; longer numbers of owners are out of reach.
+  // The longest name in the folder: owner numbers stay far below 10,000.
   socketPath(join(folder, 'owner.1000'));
   try {
     mkdirSync(folder, { recursive: true });
@@ -30,13 +30,13 @@ export function makeDataFolder(dataDir: string): string {
   return folder;
 }
 
-/** What the system says of a folder without room: its disk, this user's quota, or this process's limit is used up. */
+/** Error codes for no space left: on the disk, in this user's quota, or by this process's file size limit. */
 const NO_ROOM = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** What it says of one that this user may not use; LMDB gives the number of EACCES. */
+/** Error codes for missing permission; LMDB reports EACCES as 13. */
 const NO_ACCESS = new Set<unknown>(['EACCES', 'EPERM', 'EROFS', 13]);
 
-/** The system's error as one line that names the folder; other errors speak for themselves. */
+/** A system error as one line that names the folder; other errors unchanged. */
 export function folderError(folder: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (NO_ROOM.has(code)) return new Error(`${folder} cannot be opened: there is no space left on its disk`);
@@ -45,17 +45,17 @@ export function folderError(folder: string, error: unknown): unknown {
   return error;
 }
 
-/** Where the process that serves a folder takes connections: the same place for each that ever does. */
+/** The socket on which the folder's process accepts connections, the same after each restart. */
 export const socketFile = (folder: string) => join(folder, 'db.sock');
 
-/** The connection string of that place. */
+/** The connection string of that socket. */
 export function socketUri(folder: string): string {
   return `mongodb://${encodeURIComponent(socketPath(socketFile(folder)))}/${DATABASE}`;
 }
 
 /**
- * Whether the folder is marked with this program's format; not, if it never held data.
- * @throws Error when it was written in another format: it is neither read wrongly nor overwritten
+ * Whether the folder is marked with this data format; a folder that never held data is not.
+ * @throws Error when it was written in another format
  */
 export function isMarked(folder: string): boolean {
   const found = readMark(markFile(folder));
@@ -68,9 +68,9 @@ export function isMarked(folder: string): boolean {
 }
 
 /**
- * Marks a folder with the format, before its first record. A mark that is missing or empty beside an empty store is
- * what a crash during the first start leaves.
- * @throws Error when there are records already: nobody can tell who wrote them
+ * Marks a folder with the format, before its first record. A missing or empty mark beside an empty store is left by a
+ * crash during the first start.
+ * @throws Error when there are records already, of an unknown format
  */
 export function mark(folder: string, stored: Reader): void {
   const file = markFile(folder);

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { folderError } from './data-folder.js';
 import { connectTo, listenOn } from './unix-socket.js';
 
-/** How long a process that neither serves nor ends is waited for, in milliseconds. */
+/** Longest wait for a process that neither serves nor ends, in milliseconds. */
 const WAIT_MS = 15_000;
 
 /**
  * A folder belongs to the process that listens on the socket `owner.N` with the highest N. Whether it listens
- * is the kernel's knowledge: it holds across PID and network namespaces (containers that share the folder), and ends
- * with the process however that ends. Only after N was seen dead may N + 1 be taken, by a link, which fails when the
- * name exists: of several that try, one succeeds.
+ * is known to the kernel, across PID and network namespaces (containers that share the folder) and however the process
+ * ends. N + 1 may be taken only after N was found dead, by a link, which fails if the name exists: of several processes
+ * that try, one succeeds.
  */
 const OWNER = /^owner\.(\d+)$/;
 
@@ -29,12 +29,12 @@ function lastOwner(folder: string): number {
 
 /** The connection of a process that uses the database; the owner sees how many there are. */
 export interface Hold {
-  /** Of the owner, as its own PID namespace numbers it. */
+  /** The owner's, in its own PID namespace. */
   pid: number;
-  /** Resolves when the owner is gone, or has let go of this connection. */
+  /** Resolves when the owner has ended or closed this connection. */
   lost: Promise<void>;
-  /** Ends the use; resolves when the owner has taken note or, where it ends now that nobody is left, has ended. */
-  letGo(): Promise<void>;
+  /** Ends the use; resolves when the owner has confirmed it or, if this was its last user, has ended. */
+  release(): Promise<void>;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function holdOwner(folder: string, waitMs = WAIT_MS): Promise<Hold 
   const lost = new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
   });
-  const pid = await greeting(socket, waitMs);
+  const pid = await ownerPid(socket, waitMs);
   if (pid === undefined) {
     if (!socket.closed) {
       socket.destroy();
@@ -55,17 +55,17 @@ export async function holdOwner(folder: string, waitMs = WAIT_MS): Promise<Hold 
     }
     return undefined;
   }
-  // A script that has nothing else to do ends, and its hold with it.
+  // The connection alone does not keep the process running.
   socket.unref();
   return {
     pid,
     lost,
-    async letGo() {
+    async release() {
       socket.ref();
-      const impatience = setTimeout(() => socket.destroy(), WAIT_MS);
+      const timeout = setTimeout(() => socket.destroy(), WAIT_MS);
       socket.end();
       await lost;
-      clearTimeout(impatience);
+      clearTimeout(timeout);
     },
   };
 }
@@ -79,19 +79,19 @@ async function connectToOwner(folder: string): Promise<Socket | undefined> {
   }
 }
 
-/** The owner's pid, which it sends once it serves; undefined when it ends before, or the time does. */
-function greeting(socket: Socket, waitMs: number): Promise<number | undefined> {
+/** The owner's pid, which it sends once it serves; undefined if it ends before that, or does not answer in time. */
+function ownerPid(socket: Socket, waitMs: number): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const late = setTimeout(() => resolve(undefined), waitMs);
+    const timeout = setTimeout(() => resolve(undefined), waitMs);
     let text = '';
     socket.setEncoding('utf8').on('data', (part: string) => {
       text += part;
       if (!text.endsWith('\n')) return;
-      clearTimeout(late);
+      clearTimeout(timeout);
       resolve(Number(text));
     });
     socket.once('close', () => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       resolve(undefined);
     });
   });
@@ -99,19 +99,19 @@ function greeting(socket: Socket, waitMs: number): Promise<number | undefined> {
 
 /** The ownership of a folder. */
 export interface Lock {
-  /** Tells those who wait, and all who come later, that the folder is served. */
+  /** Announces to waiting and later users that the folder is served. */
   publish(): void;
-  /** Processes that use it at the moment, by `holdOwner`. */
+  /** Number of processes that use it now, by `holdOwner`. */
   holders(): number;
-  /** Called whenever one of them goes; a clean leave is confirmed to it afterwards. */
+  /** Called when one of them leaves; a clean leave is confirmed afterwards. */
   onLeave: () => Promise<void>;
-  /** From now on nobody is told that the folder is served; it is free after `release`. */
+  /** Stops announcing; the folder is free after `release`. */
   withdraw(): void;
   release(): void;
 }
 
 /**
- * Takes a folder for this process; waits for one that is just leaving it.
+ * Takes a folder for this process; waits for an owner that is ending.
  * Rejects when another process serves it.
  */
 export async function takeFolder(folder: string, waitMs = WAIT_MS): Promise<Lock> {
@@ -119,7 +119,7 @@ export async function takeFolder(folder: string, waitMs = WAIT_MS): Promise<Lock
     const last = lastOwner(folder);
     const owner = await holdOwner(folder, waitMs);
     if (owner) {
-      await owner.letGo();
+      await owner.release();
       throw new Error(`${folder} is in use by process ${owner.pid}; stop it or choose another DATA_DIR`);
     }
     const lock = await claim(folder, last + 1);
@@ -134,9 +134,9 @@ async function claim(folder: string, number: number): Promise<Lock | undefined> 
   await listenOn(server, own);
   const isOurs = tryLink(own, ownerFile(folder, number));
   rmSync(own, { force: true });
-  // The number may be free because later owners have tidied up: then theirs is higher.
+  // The number may be free because a later owner has removed it: then there is a higher one.
   if (isOurs && lastOwner(folder) === number) {
-    tidy(folder, number);
+    removeEarlier(folder, number);
     return lock;
   }
   if (isOurs) rmSync(ownerFile(folder, number), { force: true });
@@ -155,7 +155,7 @@ function tryLink(from: string, to: string): boolean {
 }
 
 /** Removes the sockets of earlier owners, all dead. */
-function tidy(folder: string, number: number): void {
+function removeEarlier(folder: string, number: number): void {
   for (const name of readdirSync(folder))
     if (Number(OWNER.exec(name)?.[1] ?? number) < number) rmSync(join(folder, name), { force: true });
 }
@@ -164,30 +164,30 @@ function createLock(): { server: Server; lock: Lock } {
   const sockets = new Set<Socket>();
   const holders = new Set<Socket>();
   let serving = false;
-  const greet = (socket: Socket) => socket.write(`${process.pid}\n`);
+  const sendPid = (socket: Socket) => socket.write(`${process.pid}\n`);
   const leave = async (socket: Socket): Promise<void> => {
     if (!holders.delete(socket)) return;
     await lock.onLeave();
-    // Where that was the end of the service, the connection ends with it.
+    // If the process ends now, the connection ends with it.
     if (serving) socket.end();
   };
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     holders.add(socket);
     socket.resume();
-    // One that breaks is seen by its 'close'.
+    // 'close' follows.
     socket.on('error', () => {});
     socket.on('end', () => void leave(socket));
     socket.on('close', () => {
       sockets.delete(socket);
       void leave(socket);
     });
-    if (serving) greet(socket);
+    if (serving) sendPid(socket);
   });
   const lock: Lock = {
     publish() {
       serving = true;
-      for (const socket of holders) greet(socket);
+      for (const socket of holders) sendPid(socket);
     },
     holders: () => holders.size,
     onLeave: async () => {},

@@ -5,8 +5,8 @@ import { relative } from 'node:path';
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /**
- * The shortest way to name a socket from this process's working folder.
- * @throws Error when even that is longer than the system takes
+ * The path of a socket, relative to the working folder if the absolute one is too long.
+ * @throws Error when both are longer than the system allows
  */
 export function socketPath(path: string): string {
   const fitting = [path, relative(process.cwd(), path)].find((name) => Buffer.byteLength(name) <= MAX_BYTES);
@@ -18,7 +18,7 @@ export function socketPath(path: string): string {
   return fitting;
 }
 
-/** Listens on a path where nothing is yet. */
+/** Listens on a path that does not exist yet. */
 export function listenOn(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -27,8 +27,8 @@ export function listenOn(server: Server, path: string): Promise<void> {
 }
 
 /**
- * Connects to whoever listens there; undefined when nobody does.
- * Rejects when that cannot be told, as for another user's socket.
+ * Connects to the process that listens on a path; undefined when there is none.
+ * Rejects when that cannot be determined, as for another user's socket.
  */
 export function connectTo(path: string): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {

@@ -99,7 +99,7 @@ function planIndex(index: Index, predicates: readonly Predicate[], sort: readonl
     sorted: sort.length === 0 || order !== 'none',
     exact,
     bounded: bounds.length > 0,
-    score: scoreOf(index, bounds, exact) + (order === 'none' ? 0 : 15),
+    score: scoreOf(index, bounds) + (order === 'none' ? 0 : 15),
   };
 }
 
@@ -124,12 +124,11 @@ function indexBounds(
   return { bounds, exact: used === predicates.length && bounds.every((field) => field.exact) };
 }
 
-function scoreOf({ spec }: Index, bounds: readonly FieldBounds[], exact: boolean): number {
+function scoreOf({ spec }: Index, bounds: readonly FieldBounds[]): number {
   const equalities = bounds.filter((field) => field.points).length;
   let score = equalities * 20;
   if (bounds.length > equalities) score += 10;
   if (spec.unique && equalities === spec.fields.length) score += 1000;
-  if (exact && bounds.length > 0) score += 2;
   // Without bounds such an index still holds fewer documents than the collection.
   return spec.partial ? score + 1 : score;
 }

@@ -63,7 +63,7 @@ export class Collection {
     return `${this.database}.${this.name}`;
   }
 
-  /** A collection that holds nothing yet, with its index on _id. */
+  /** An empty collection with its index on _id. */
   static empty(database: string, name: string, ident: number, idIdent: number): Collection {
     return new Collection(database, name, ident, [{ spec: parseIndexSpec(ID_INDEX), ident: idIdent }], 1);
   }

@@ -61,7 +61,7 @@ export class LmdbStorage implements Storage, Writer {
   entries({ start, end, reverse }: KeyRange, limit: number): Entry[] {
     const found: Entry[] = [];
     if (Buffer.compare(start, end) >= 0) return found;
-    // A reversed range starts at its high end, which LMDB includes, and stops above its low end unless told so.
+    // LMDB includes the high end of a reversed range and, by default, excludes its low end.
     const options = reverse ? { start: end, end: start, reverse, inclusiveEnd: true } : { start, end };
     for (const entry of this.#db.getRange(options)) {
       if (reverse && found.length === 0 && Buffer.compare(entry.key, end) >= 0) continue;
@@ -84,7 +84,7 @@ export class LmdbStorage implements Storage, Writer {
     this.#db.remove(key);
   }
 
-  /** Group commit: what comes in while one commit is on its way to the disk shares the next one. */
+  /** Group commit: jobs that arrive while a commit is being flushed share the next one. */
   write<T>(job: (writer: Writer) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let result: T;
@@ -101,7 +101,7 @@ export class LmdbStorage implements Storage, Writer {
 
   async close(): Promise<void> {
     await this.#committing;
-    // After a failed commit lmdb-js waits for ever for its flush. The file is sound without being closed.
+    // After a failed commit lmdb-js waits forever for its flush. The file is consistent without being closed.
     return this.#lastFailed ? undefined : this.#db.close();
   }
 
@@ -116,7 +116,7 @@ export class LmdbStorage implements Storage, Writer {
     let batch: Waiting[] = [];
     let failure: unknown;
     try {
-      // Only a child transaction can be aborted (lmdb-js), which a failing put needs: no half-written job may stay.
+      // lmdb-js can abort only child transactions; a failed put must leave nothing of its job.
       await this.#db.childTransaction(() => {
         batch = this.#waiting;
         this.#waiting = [];
@@ -133,7 +133,7 @@ export class LmdbStorage implements Storage, Writer {
     } catch (error) {
       failure ??= error;
       if (batch.length === 0) {
-        // The transaction never began; those who wait for it must not wait for ever.
+        // The transaction never began: reject its jobs.
         batch = this.#waiting;
         this.#waiting = [];
       }
@@ -147,12 +147,12 @@ export class LmdbStorage implements Storage, Writer {
 }
 
 /**
- * LMDB makes its lock file by setting its length and writes to it through a map: on a full disk that ends the process
- * by SIGBUS. So the part it writes to gets its blocks here, where a lack of them is an error. Nobody else has it open.
+ * LMDB creates its lock file sparse and writes to it through a memory map: on a full disk that ends the process by
+ * SIGBUS. Writing the file first allocates its blocks, or fails with an error. No other process has it open.
  */
 function reserveLockFile(file: string): void {
   appendFileSync(file, '');
-  // Over what is there: emptied first, it could lose its block on a full disk.
+  // Overwritten, not truncated: a truncated file could lose its block on a full disk.
   writeFileSync(file, Buffer.alloc(LOCK_BYTES), { flag: 'r+' });
 }
 

@@ -20,7 +20,7 @@ export class MemoryStorage implements Storage, Writer {
     if (Buffer.compare(start, end) >= 0) return found;
     const low = this.#locate(start);
     const high = this.#locate(end);
-    // Chunk by chunk from the one end to the other; within a chunk no key need be looked at.
+    // Chunk by chunk from one end to the other, without comparing keys again.
     const [first, last, step] = reverse ? [high.at, low.at, -1] : [low.at, high.at, 1];
     for (let at = first; ; at += step) {
       const chunk = this.#chunks[at] as Entry[];
@@ -41,7 +41,7 @@ export class MemoryStorage implements Storage, Writer {
 
   put(key: Buffer, value: Uint8Array): void {
     const { chunk, at, index } = this.#locate(key);
-    // Copied: a caller's value may be a view of a whole network message.
+    // Copied: the value may be a view of a network message.
     chunk.splice(index, chunk[index]?.key.equals(key) ? 1 : 0, { key, value: Buffer.from(value) });
     if (chunk.length > CHUNK) this.#chunks.splice(at + 1, 0, chunk.splice(CHUNK / 2));
   }
@@ -61,7 +61,7 @@ export class MemoryStorage implements Storage, Writer {
     this.#chunks = [[]];
   }
 
-  /** Where a key is, or would be inserted: its chunk, by itself and by number, and the place in it. */
+  /** Where a key is or would be inserted: its chunk, the chunk's number, and the index in it. */
   #locate(key: Buffer): { chunk: Entry[]; at: number; index: number } {
     const chunks = this.#chunks;
     const behind = search(chunks.length, (i) => {
@@ -79,7 +79,7 @@ export class MemoryStorage implements Storage, Writer {
   }
 }
 
-/** The first of `length` numbers from 0 that is not below what is looked for. */
+/** Binary search: the first of `length` indexes that is not below the target. */
 function search(length: number, isBelow: (i: number) => boolean): number {
   let low = 0;
   let high = length;

@@ -1,4 +1,4 @@
-/** A key and what is stored under it. Both are the caller's to keep. */
+/** A key and its value. The caller may keep both. */
 export interface Entry {
   key: Buffer;
   value: Buffer;
@@ -11,9 +11,9 @@ export interface KeyRange {
   reverse: boolean;
 }
 
-/** What an engine reads with. Keys are ordered byte by byte. */
+/** Read access. Keys are ordered byte by byte. */
 export interface Reader {
-  /** Rises with every commit: what was read under another number may have changed. */
+  /** Rises with every commit: what was read under a lower number may have changed. */
   readonly generation: number;
   get(key: Buffer): Buffer | undefined;
   /** Up to `limit` entries; nothing stays open afterwards, so a scan goes on from the last key it saw. */

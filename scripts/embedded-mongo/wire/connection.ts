@@ -4,7 +4,7 @@ import type { Engine } from '../commands/engine.js';
 import { errorReply } from '../values/errors.js';
 import { encodeReply, HEADER_BYTES, messageLength, ProtocolError, parseRequest } from './messages.js';
 
-/** Unread bytes above which a client that sends faster than it is served is no longer read from. */
+/** Unprocessed bytes above which reading from a client is paused. */
 const PAUSE_BYTES = 1024 * 1024;
 
 /**
@@ -23,7 +23,7 @@ export class Connection {
     this.#engine = engine;
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // A client that goes away is no event; its 'close' follows.
+    // 'close' follows.
     socket.on('error', () => socket.destroy());
   }
 
@@ -43,20 +43,20 @@ export class Connection {
       for (let message = this.#nextMessage(); message; message = this.#nextMessage())
         await this.#answer(message);
     } catch {
-      // ProtocolError or a failing write: this client cannot be talked to any more.
+      // A ProtocolError or a failed write: the stream cannot be continued.
       this.#socket.destroy();
     }
     this.#busy = false;
     if (this.#socket.isPaused() && !this.#socket.destroyed) this.#socket.resume();
   }
 
-  /** The next whole message, or undefined until more bytes have come. */
+  /** The next whole message, or undefined until it has arrived. */
   #nextMessage(): Buffer | undefined {
     if (this.#buffered < HEADER_BYTES || this.#socket.destroyed) return undefined;
     if ((this.#chunks[0] as Buffer).length < HEADER_BYTES) this.#join();
     const length = messageLength(this.#chunks[0] as Buffer);
     if (this.#buffered < length) {
-      // The rest of a long message must come in, however much is buffered.
+      // The rest of a long message is needed, however much is buffered.
       this.#socket.resume();
       return undefined;
     }
@@ -80,14 +80,14 @@ export class Connection {
       if (request.wantsReply) reply = encodeReply(request, result);
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
-      // The frame is sound but its document is not, or a result cannot be encoded.
+      // The frame is valid but its document is not, or the result cannot be encoded.
       reply = encodeReply({ requestId: message.readInt32LE(4), legacy: false }, errorReply(error));
     }
     if (!reply || this.#socket.destroyed) return;
     if (!this.#socket.write(reply)) await this.#drained();
   }
 
-  /** Waits until a slow reader has taken the reply; its next request is not looked at before. */
+  /** Waits until a slow reader has taken the reply, before its next request is served. */
   #drained(): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

@@ -18,12 +18,12 @@ export interface Batch {
   documents: Uint8Array[];
 }
 
-/** A request off the wire. */
+/** A parsed request. */
 export interface Request {
   requestId: number;
-  /** An OP_QUERY handshake wants an OP_REPLY. */
+  /** An OP_QUERY, which is answered by OP_REPLY. */
   legacy: boolean;
-  /** With moreToCome the client waits for no reply. */
+  /** False with moreToCome: the client expects no reply. */
   wantsReply: boolean;
   database: string;
   command: Document;
@@ -46,10 +46,10 @@ export class CursorReply {
 
 export type Reply = Document | CursorReply;
 
-/** A message that cannot be understood; the connection is closed, as mongod does. */
+/** A malformed message; the connection is closed, as mongod does. */
 export class ProtocolError extends Error {}
 
-/** The length a message claims, from its first four bytes. Throws ProtocolError when no message can be so long. */
+/** The length of a message, from its first four bytes. Throws ProtocolError if it is out of bounds. */
 export function messageLength(header: Buffer): number {
   const length = header.readInt32LE(0);
   if (length < HEADER_BYTES || length > MAX_MESSAGE_BYTES)
@@ -116,7 +116,7 @@ function sizedAt(message: Buffer, at: number, end: number): Buffer {
   return message.subarray(at, at + size);
 }
 
-/** Only the handshake still comes as OP_QUERY: a query on DATABASE.$cmd whose document is the command. */
+/** Drivers send only the handshake as OP_QUERY: a query on DATABASE.$cmd whose document is the command. */
 function parseQuery(message: Buffer, requestId: number): Request {
   const nameEnd = message.indexOf(0, HEADER_BYTES + 4);
   if (nameEnd < 0) throw new ProtocolError('OP_QUERY has no collection name');

@@ -94,7 +94,7 @@ describe('npm start when its embedded database is killed', () => {
     expect(await write('after the import')).to.equal(200);
     const still = await holdOwner(join(dataDir, 'mongo'));
     expect(still?.pid).to.equal(owner?.pid);
-    await Promise.all([owner?.letGo(), still?.letGo()]);
+    await Promise.all([owner?.release(), still?.release()]);
   });
 
   it('answers 503, has its database again within seconds, and keeps everything that it acknowledged', async () => {

@@ -62,7 +62,7 @@ describe('embedded database: how long it lives', () => {
     await open();
     const hold = await holdOwner(folder);
     expect(process.kill(-(hold?.pid as number), 0)).to.equal(true);
-    await hold?.letGo();
+    await hold?.release();
   });
 
   it('is shared by all who open it, and ends with the last one, whoever started it', async () => {

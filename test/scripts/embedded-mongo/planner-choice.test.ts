@@ -47,7 +47,7 @@ const choices: [title: string, indexes: Document[], query: Query, chosen: string
     'a,b',
   ],
   [
-    'what leaves nothing to match before what does',
+    'two points, one of them of a missing field, before a point and a range',
     [key('a', 'b'), key('a', 's')],
     { filter: { a: 1, b: { $exists: false }, s: { $gt: 0 } } },
     'a,b',

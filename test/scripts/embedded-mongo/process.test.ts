@@ -85,7 +85,7 @@ describe('embedded database: as a process', () => {
     await once(parent, 'exit');
     // Somebody uses it: it stays.
     expect(await countIn(socketUri(folder))).to.equal(0);
-    await hold?.letGo();
+    await hold?.release();
     // Taking the folder waits until the orphan, which is closing, has left it.
     (await takeFolder(folder)).release();
   });
