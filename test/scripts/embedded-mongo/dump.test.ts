@@ -99,6 +99,15 @@ describe('embedded database: dump and restore', () => {
     });
   });
 
+  it('restores documents without metadata', async () => {
+    const { uri } = await fill();
+    await dump(uri, folder);
+    await rm(join(folder, 'adoption', 'many.metadata.json'));
+    const to = await start();
+    expect(await restore(to.uri, folder)).to.equal(2501);
+    expect(await to.db.collection('many').indexes()).to.have.lengthOf(1);
+  });
+
   it('refuses a folder that is there, collections that are not empty, and damaged files', async () => {
     const { uri } = await fill();
     await dump(uri, folder);

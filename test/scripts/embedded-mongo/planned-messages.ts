@@ -26,8 +26,9 @@ export interface Explained {
   sorts: boolean;
   /** Index entries in the ranges of the plan. */
   keys: number;
-  /** Documents read by their record id. */
+  /** Documents read by their record id, and entries read of the ranges. */
   docs: number;
+  entries: number;
   returned: number;
 }
 
@@ -43,6 +44,7 @@ export function explain(engine: Engine, name: string, query: Query): Explained {
   const plan = planQuery(collection, filter, sort);
   const scans = plan.kind === 'OR' ? plan.branches : plan.kind === 'IXSCAN' ? [plan] : [];
   let docs = 0;
+  let entries = 0;
   const { storage } = engine;
   const reader: Reader = {
     generation: storage.generation,
@@ -50,7 +52,11 @@ export function explain(engine: Engine, name: string, query: Query): Explained {
       docs++;
       return storage.get(key);
     },
-    entries: (range, limit) => storage.entries(range, limit),
+    entries(range, limit) {
+      const found = storage.entries(range, limit);
+      entries += found.length;
+      return found;
+    },
     count: (start, end) => storage.count(start, end),
   };
   const spec = { filter, sort, skip: query.skip ?? 0, limit: query.limit ?? 0 };
@@ -64,6 +70,7 @@ export function explain(engine: Engine, name: string, query: Query): Explained {
       .flatMap(({ ranges }) => ranges)
       .reduce((sum, { start, end }) => sum + storage.count(start, end), 0),
     docs,
+    entries,
     returned,
   };
 }

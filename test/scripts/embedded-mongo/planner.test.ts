@@ -28,7 +28,7 @@ const cases: [title: string, query: Query, expected: Partial<Explained>][] = [
   [
     'equality, then the sort of the index: reads no more than the limit',
     { filter: { room: 3 }, sort: { seq: 1 }, limit: 5 },
-    { indexes: ['room_seq'], sorts: false, backwards: false, docs: 5, returned: 5 },
+    { indexes: ['room_seq'], sorts: false, backwards: false, docs: 5, entries: 5, returned: 5 },
   ],
   [
     'the same backwards',
@@ -204,7 +204,7 @@ const cases: [title: string, query: Query, expected: Partial<Explained>][] = [
   [
     'skip and limit',
     { filter: { room: 3 }, sort: { seq: 1 }, skip: 2, limit: 5 },
-    { indexes: ['room_seq'], docs: 7, returned: 5 },
+    { indexes: ['room_seq'], docs: 7, entries: 7, returned: 5 },
   ],
 ];
 

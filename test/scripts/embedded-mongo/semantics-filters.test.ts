@@ -67,6 +67,7 @@ const scalarProbes: Probe[] = [
   [{ a: { $ne: null } }, [1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14], NULLS],
   [{ a: { $exists: true } }, [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14], '$exists: includes null'],
   [{ a: { $exists: false } }, [7], '$exists'],
+  [{ toString: { $exists: true } }, [], '$exists: own fields alone'],
   [{ a: { $exists: 0 } }, [7], '$exists: any falsy value'],
   [{ a: { $exists: null } }, [7], '$exists: any falsy value'],
   [{ a: { $exists: '' } }, [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14], '$exists: a string is true'],

@@ -183,6 +183,19 @@ describe('embedded database: what updates do', () => {
     await engine.close();
   });
 
+  it('an upsert that finds documents inserts none', async () => {
+    const engine = buildEngine();
+    await runCommand(engine, { insert: 'c', documents: [{ _id: 1, a: 1 }] });
+    for (const multi of [false, true]) {
+      const update = { q: { a: 1 }, u: { $inc: { b: 1 } }, upsert: true, multi };
+      expect(await runCommand(engine, { update: 'c', updates: [update] })).to.deep.equal({
+        ...{ n: 1, nModified: 1, ok: 1 },
+      });
+    }
+    expect(await find(engine, 'c', {})).to.deep.equal([{ _id: 1, a: 1, b: 2 }]);
+    await engine.close();
+  });
+
   it('an array is padded by up to 1,500,000 nulls', () => {
     const container: unknown[] = [0];
     expect(() => writeSlot({ container, key: '1500002' }, 1))

@@ -104,6 +104,16 @@ describe('embedded database: a store that fails', () => {
     await storage.close();
   });
 
+  it('tells a full disk from other failures by the code of the system or of LMDB', async () => {
+    for (const [code, answer] of [
+      ...[28, 27, 122, -30792, 5].map((full) => [full, 14031] as const),
+      ...[13, -30791, undefined].map((other) => [other, 1] as const),
+    ]) {
+      database.childTransaction = () => Promise.reject(Object.assign(new Error('failed'), { code }));
+      expect((await put('a').catch((error) => error)).code, String(code)).to.equal(answer);
+    }
+  });
+
   it('tells the cause that lmdb-js hides, and does not wait for ever when it is closed then', async () => {
     const cause = Promise.reject(Object.assign(new Error('short write'), { code: 5 }));
     cause.catch(() => {});
