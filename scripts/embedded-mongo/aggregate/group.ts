@@ -98,10 +98,11 @@ function parseKey(spec: unknown): Expression {
 function parseField(name: string, spec: unknown): Field {
   if (/^\$|\./.test(name))
     throw new CommandError(40235, `The field name '${name}' cannot contain '.' or begin with '$'`);
-  const [operator, ...others] = isDocument(spec) ? Object.keys(spec) : [];
-  if (!isDocument(spec) || operator === undefined || others.length > 0)
+  const accumulator = isDocument(spec) ? spec : {};
+  const [operator, ...others] = Object.keys(accumulator);
+  if (operator === undefined || others.length > 0)
     throw new CommandError(40234, `The field '${name}' must be an accumulator object`);
   const create = ACCUMULATORS.get(operator);
   if (!create) throw notServed(`the accumulator ${operator}`);
-  return { name, create, expression: parseExpression(spec[operator]) };
+  return { name, create, expression: parseExpression(accumulator[operator]) };
 }
