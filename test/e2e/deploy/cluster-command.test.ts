@@ -201,7 +201,7 @@ describe('npm run cluster', function () {
     await eventually(async () => expect(await posts()).to.include('"id":80,'), 15_000);
     const back = await holdOwner(folder);
     expect(back?.pid).not.to.equal(killed?.pid);
-    await back?.letGo();
+    await back?.release();
     // A command uses the running database and leaves it running.
     await cluster.importMembers();
     expect(await posts()).to.include('"id":80,');
