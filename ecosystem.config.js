@@ -14,7 +14,7 @@ const config = loadConfig();
 const dataDir = resolve(config.DATA_DIR);
 const logs = join(dataDir, 'logs');
 const embedded = !config.MONGODB_URI;
-/** The embedded database's socket, whichever process serves it (scripts/embedded-mongo/data-folder.ts). */
+/** The embedded database's socket, whichever process serves it (scripts/embedded-mongo/folder/data-folder.ts). */
 const databaseSocket = encodeURIComponent(join(dataDir, 'mongo', 'db.sock'));
 
 /** Settings of all processes. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../domain/platform/config.js';
-import { connectTo } from '../embedded-mongo/unix-socket.js';
+import { connectTo } from '../embedded-mongo/folder/unix-socket.js';
 
 /** Time that processes without a pm2 have to end before they are killed, ms. */
 const END_MS = 15_000;

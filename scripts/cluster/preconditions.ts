@@ -3,8 +3,8 @@ import { type Config, ConfigError } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { isFree } from '../command/ports.js';
-import { makeDataFolder } from '../embedded-mongo/data-folder.js';
-import { holdOwner } from '../embedded-mongo/lock.js';
+import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
+import { holdOwner } from '../embedded-mongo/folder/lock.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
 /** Longest path of a socket in PM2_HOME, bytes: `sun_path` has 104 on macOS, 108 on Linux, with a final zero. */
@@ -52,7 +52,7 @@ export async function checkPreconditions(config: Config): Promise<void> {
   }
   const owner = config.MONGODB_URI ? undefined : await holdOwner(makeDataFolder(DATA_DIR));
   if (owner) {
-    await owner.letGo();
+    await owner.release();
     throw new Error(`DATA_DIR: process ${owner.pid} serves its database: is npm start running?`);
   }
   if (!(await answers(redisUrl))) throw new ConfigError(['REDIS_URL: Redis does not answer there']);

@@ -5,12 +5,12 @@ import { basename, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { EJSON } from 'bson';
 import { type Db, type Document, type IndexDescription, MongoClient } from 'mongodb';
-import { decode, MAX_DOCUMENT_BYTES } from './bson-types.js';
+import { decode, MAX_DOCUMENT_BYTES } from './values/bson-types.js';
 
 /** Called as documents are read or written. */
 export type OnProgress = (collection: string, documents: number) => void;
 
-/** What stands in DIR/DATABASE/COLLECTION.metadata.json, as mongodump writes it. */
+/** The content of DIR/DATABASE/COLLECTION.metadata.json, as mongodump writes it. */
 interface Metadata {
   collectionName: string;
   type: 'collection';
@@ -18,7 +18,7 @@ interface Metadata {
   indexes: (Document & IndexDescription)[];
 }
 
-/** Documents that go into one insert. */
+/** Documents and bytes of one insert. */
 const BATCH = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
@@ -46,8 +46,8 @@ export function countAll(uri: string): Promise<number> {
  * Writes the database of `uri` to DIR/DATABASE in mongodump's layout: COLLECTION.bson (the documents one after the
  * other) and COLLECTION.metadata.json (indexes, extended JSON). `mongorestore DIR` reads it too.
  *
- * Each collection is read while others may write to it: for one consistent picture, stop the service first. The
- * folder appears under its name when it is complete; one that is there already is refused.
+ * Each collection is read while others may write to it: for a consistent backup, stop the service first. The folder
+ * gets its name when it is complete; an existing one is refused.
  */
 export function dump(uri: string, dir: string, onProgress: OnProgress = () => {}): Promise<number> {
   return withDatabase(uri, async (db) => {
@@ -75,7 +75,7 @@ async function dumpCollection(db: Db, name: string, path: string, onProgress: On
   const file = createWriteStream(`${path}.bson`, { flush: true });
   let count = 0;
   for await (const document of collection.find({}, { raw: true })) {
-    // With `raw` the driver hands over the bytes of each document.
+    // With `raw` the driver yields the bytes of each document.
     if (!file.write(document as unknown as Uint8Array)) await once(file, 'drain');
     count++;
     if (count % BATCH === 0) onProgress(name, BATCH);
@@ -88,8 +88,8 @@ async function dumpCollection(db: Db, name: string, path: string, onProgress: On
 
 /**
  * Reads a dump (of this program or of mongodump) into the database of `uri`. `dir` is the folder of one database, or
- * one that holds exactly one. Collections that hold documents already are refused before anything is written;
- * indexes are built after the documents are in.
+ * one that holds exactly one. Collections that are not empty are refused before anything is written; indexes are
+ * built after the documents are inserted.
  */
 export function restore(uri: string, dir: string, onProgress: OnProgress = () => {}): Promise<number> {
   return withDatabase(uri, async (db) => {
@@ -160,12 +160,12 @@ async function readMetadata(path: string): Promise<Metadata | undefined> {
   }
 }
 
-/** The documents of a .bson file. Throws with the place where a length makes no sense or the file ends too early. */
+/** The documents of a .bson file. Throws with the position of a bad length or a premature end. */
 async function* documentsIn(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    rest = Buffer.concat([rest, chunk]);
     let at = 0;
     while (rest.length - at >= 4) {
       const length = rest.readInt32LE(at);

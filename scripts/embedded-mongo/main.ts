@@ -3,8 +3,8 @@ import { type EmbeddedMongo, startEmbeddedMongo } from './server.js';
 
 /**
  * The embedded database as a process of its own: `main.js --data-dir DIR [--port N]`.
- * With an IPC channel it reports `{type: 'ready', uri}` or `{type: 'failed', message}`, and once its parent is gone or
- * has disconnected it ends as soon as nobody uses it. Without one it serves until a signal.
+ * With an IPC channel it reports `{type: 'ready', uri}` or `{type: 'failed', message}`, and once its parent has died or
+ * disconnected, it ends as soon as nobody uses it. Without a channel it serves until a signal.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'data-dir': { type: 'string' }, port: { type: 'string' } } });
@@ -19,11 +19,11 @@ async function main(): Promise<void> {
     ...(port === undefined ? {} : { port }),
   });
   endWith(server);
-  // A parent that has died meanwhile needs no answer; others may be waiting for this database.
+  // The parent may have died meanwhile; others may be waiting for this database.
   process.send?.({ type: 'ready', uri: server.uri }, () => {});
 }
 
-/** Stops cleanly on a signal, and when it was started by a process that needs it no more and nobody else does. */
+/** Stops cleanly on a signal and, if it was started by another process, when nobody uses it any more. */
 function endWith(server: EmbeddedMongo): void {
   let stopping = false;
   const stop = () => {
@@ -33,7 +33,7 @@ function endWith(server: EmbeddedMongo): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // Unlike the channel, `send` is still there when the parent has died during the start.
+  // Unlike the channel, `send` still exists if the parent died during the start.
   if (!process.send) return;
   const stopIfUnused = () => {
     if (!process.connected && !server.isUsed()) stop();
@@ -43,7 +43,7 @@ function endWith(server: EmbeddedMongo): void {
   stopIfUnused();
 }
 
-// A full disk takes no line of a log: that must not end the process which has to answer so.
+// Logging to a full disk fails; the process must go on to answer that the disk is full.
 process.stderr.on('error', () => {});
 
 main().catch((error: unknown) => {

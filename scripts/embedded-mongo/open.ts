@@ -4,76 +4,84 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { makeDataFolder, socketUri } from './data-folder.js';
-import { type Hold, holdOwner } from './lock.js';
+import { makeDataFolder, socketUri } from './folder/data-folder.js';
+import { type Hold, holdOwner } from './folder/lock.js';
 
-/** How long a database may take to come up, and a lost one to come back, in milliseconds. */
+/** Longest time a database may take to start, or to come back after it was lost, in milliseconds. */
 const WAIT_MS = 15_000;
-/** One that served this long, in milliseconds, has come back: the next loss is another one. */
+/** A database that served this long, in milliseconds, counts as back: the next loss is a new one. */
 const STABLE_MS = 5000;
 const PAUSE_MS = 100;
 
 export interface OpenedMongo {
   /** Stays the same when another process serves the folder. */
   uri: string;
-  /** Lets go of it. Without another user the database has ended when this resolves. */
+  /** Ends the use. If there is no other user, the database has ended when this resolves. */
   close(): Promise<void>;
 }
 
-/** What a user of the database is told while it uses it. */
+/** Called as the database is lost and comes back. */
 export interface Watcher {
-  /** It is gone, and being started again. */
+  /** It has ended, and is being started again. */
   onLost(): void;
   /** It serves again. */
   onBack(): void;
-  /** It cannot be had again. */
+  /** It cannot be opened again. */
   onGone(error: Error): void;
 }
 
 /**
  * The embedded database of a data folder: joins the process that serves it, or starts one. That process belongs to
- * nobody: it ends when its last user has let go of it or died. Rejects with one readable line when it cannot be had.
+ * nobody: it ends when its last user has closed it or died. Rejects with one readable line if it cannot be opened.
  *
- * @param watcher with it, a database that ends is started again, whoever had started it; without, its loss is left
- *   to be noticed by the operation that fails
+ * @param watcher with it, a database that ends is started again, whichever process had started it; without it, the
+ *   next operation fails
  */
 export async function openEmbeddedMongo(dataDir: string, watcher?: Watcher): Promise<OpenedMongo> {
   const folder = makeDataFolder(dataDir);
-  let hold = await holdOrStart(dataDir, folder, Date.now() + WAIT_MS);
-  let closing = false;
-
-  async function watch({ onLost, onBack, onGone }: Watcher): Promise<void> {
-    let giveUpAt = 0;
-    for (;;) {
-      const since = Date.now();
-      await hold.lost;
-      if (closing) return;
-      if (Date.now() - since > STABLE_MS || giveUpAt === 0) giveUpAt = Date.now() + WAIT_MS;
-      onLost();
-      try {
-        hold = await reopen(dataDir, folder, giveUpAt);
-      } catch (error) {
-        if (!closing) onGone(error as Error);
-        return;
-      }
-      // Closed meanwhile: nobody else would let go of it.
-      if (closing) return hold.letGo();
-      onBack();
-    }
-  }
-
-  const watching = watcher ? watch(watcher) : undefined;
+  const use: Use = { hold: await holdOrStart(dataDir, folder, Date.now() + WAIT_MS), closing: false };
+  const watching = watcher ? watch(use, watcher, (giveUpAt) => reopen(dataDir, folder, giveUpAt)) : undefined;
   return {
     uri: socketUri(folder),
     async close() {
-      closing = true;
-      await hold.letGo();
+      use.closing = true;
+      await use.hold.release();
       await watching;
+      // What was opened again meanwhile.
+      await use.hold.release();
     },
   };
 }
 
-/** Has the folder served again, trying until a moment (epoch ms). An empty database in its place would be a lie. */
+interface Use {
+  hold: Hold;
+  closing: boolean;
+}
+
+/** Opens a database again whenever it is lost, until the use ends or it cannot be opened. */
+async function watch(
+  use: Use,
+  { onLost, onBack, onGone }: Watcher,
+  openAgain: (giveUpAt: number) => Promise<Hold>,
+): Promise<void> {
+  let giveUpAt = 0;
+  for (let since = Date.now(); ; since = Date.now()) {
+    await use.hold.lost;
+    if (use.closing) return;
+    if (isNewLoss(since, giveUpAt)) giveUpAt = Date.now() + WAIT_MS;
+    onLost();
+    const found = await openAgain(giveUpAt).catch((error: Error) => error);
+    if (!(found instanceof Error)) use.hold = found;
+    if (use.closing) return;
+    if (found instanceof Error) return onGone(found);
+    onBack();
+  }
+}
+
+/** Whether a database that served since a moment is lost anew, rather than again after a failed return. */
+const isNewLoss = (since: number, giveUpAt: number) => Date.now() - since > STABLE_MS || giveUpAt === 0;
+
+/** Opens the folder again, trying until `giveUpAt` (epoch ms). Never starts with an empty database in its place. */
 async function reopen(dataDir: string, folder: string, giveUpAt: number): Promise<Hold> {
   for (;;) {
     if (!existsSync(join(folder, 'data.mdb'))) throw new Error(`the data of ${folder} is gone`);
@@ -104,11 +112,11 @@ async function holdOrStart(dataDir: string, folder: string, deadline: number): P
 async function startChild(dataDir: string): Promise<{ child: ChildProcess; failure?: Error }> {
   const log = openLog(dataDir);
   const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
-    // It outlives this process where others use it, whose output it must not keep open.
+    // It may outlive this process, so it must not hold its output open.
     stdio: ['ignore', log ?? 'ignore', log ?? 'ignore', 'ipc'],
-    // Not the parent's: those may be an inspector's port or `--eval`.
+    // Not the parent's, which may include an inspector's port or `--eval`.
     execArgv: ['--enable-source-maps'],
-    // In a session of its own: Ctrl-C reaches its users, which first finish what they are doing.
+    // In its own session: Ctrl-C reaches its users, which finish their work first.
     detached: true,
   });
   if (log !== undefined) closeSync(log);
@@ -135,7 +143,7 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; failu
 
 const logFile = (dataDir: string) => join(dataDir, 'logs', 'database.log');
 
-/** Where the database's own lines go; undefined when they cannot be kept, which must not prevent a start. */
+/** The database's log; undefined if it cannot be opened, which must not prevent a start. */
 function openLog(dataDir: string): number | undefined {
   try {
     mkdirSync(join(dataDir, 'logs'), { recursive: true });

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from './connection.js';
+import { Engine } from './commands/engine.js';
 import {
   DATABASE,
   folderError,
@@ -10,83 +10,78 @@ import {
   mark,
   socketFile,
   socketUri,
-} from './data-folder.js';
-import { Engine } from './engine.js';
-import { type Lock, takeFolder } from './lock.js';
-import { LmdbStorage } from './storage.lmdb.js';
-import { MemoryStorage } from './storage.memory.js';
-import { listenOn } from './unix-socket.js';
+} from './folder/data-folder.js';
+import { type Lock, takeFolder } from './folder/lock.js';
+import { listenOn } from './folder/unix-socket.js';
+import { LmdbStorage } from './storage/storage.lmdb.js';
+import { MemoryStorage } from './storage/storage.memory.js';
+import { Connection } from './wire/connection.js';
 
 const MAX_CONNECTIONS = 2000;
 const CURSOR_LIMITS = { maxCursors: 1000, idleMs: 600_000 };
 
-export interface EmbeddedMongoOptions {
-  /** Where `lmdb` storage keeps its folder `mongo`. */
-  dataDir?: string;
-  /** `lmdb` (durable) with a dataDir, otherwise `memory`. */
-  storage?: 'lmdb' | 'memory';
-  /** A loopback address; there are no users and no TLS, so no other is accepted. Default 127.0.0.1. */
-  host?: string;
-  /** 0 takes a free port. Without it, a database with a folder listens on the folder's socket alone. */
-  port?: number;
-}
+/** There are no users and no TLS, so no other address is listened on. */
+const HOST = '127.0.0.1';
+
+/** In memory, or durable in the folder `mongo` of a data folder. A port of 0 takes a free one. */
+export type EmbeddedMongoOptions =
+  | { storage: 'memory'; port?: number }
+  /** Without a port it listens on the folder's socket alone. */
+  | { storage: 'lmdb'; dataDir: string; port?: number };
 
 export interface EmbeddedMongo {
-  /** The TCP address where there is one, else that of the socket in the folder. */
+  /** The TCP address if there is one, otherwise that of the folder's socket. */
   uri: string;
   /** 0 without a TCP port. */
   port: number;
-  /** Whether a process holds the folder or a client is connected. */
+  /** Whether a process uses the folder or a client is connected. */
   isUsed(): boolean;
-  /** Calls back whenever one of them has gone. */
+  /** Calls back whenever one of them has left. */
   onLeave(callback: () => void): void;
   close(): Promise<void>;
 }
 
-/** A client that ends closes its connections first; the system may tell of them a little later, in milliseconds. */
+/** How much later than its process a client's connections may be seen to close, in milliseconds. */
 const CLOSING_MS = 200;
 
 /**
- * Starts the embedded database and resolves when it accepts connections: on the socket in its folder where it has
- * one, and on a loopback port where one is asked for or there is no folder.
- * Rejects with a readable message when the address is not loopback, the port is taken, the folder is in use by
- * another process or was written in another format.
+ * Starts the embedded database and resolves when it accepts connections. Rejects with a readable message when the port
+ * is taken, the folder is in use by another process or was written in another format.
  */
 export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise<EmbeddedMongo> {
-  const host = options.host ?? '127.0.0.1';
-  if (!/^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host))
-    throw new Error(`The embedded database listens on loopback addresses only, not on ${host}`);
-  const storage = options.storage ?? (options.dataDir === undefined ? 'memory' : 'lmdb');
-  if (storage === 'lmdb' && options.dataDir === undefined) throw new Error('lmdb storage needs a dataDir');
-  const folder = storage === 'lmdb' ? makeDataFolder(options.dataDir as string) : undefined;
+  const folder = options.storage === 'lmdb' ? makeDataFolder(options.dataDir) : undefined;
+  const clients = new Clients();
   let lock: Lock | undefined;
   let engine: Engine | undefined;
-  const clients = new Clients();
   try {
     if (folder !== undefined) lock = await takeFolder(folder);
     engine = await openEngine(folder);
-    if (folder !== undefined) {
-      // A dead process's: nobody else may listen there while the folder is ours.
-      rmSync(socketFile(folder), { force: true });
-      await clients.listen(engine, (server) => listenOn(server, socketFile(folder)));
-    }
-    const port =
-      folder === undefined || options.port !== undefined
-        ? portOf(await clients.listen(engine, (server) => listenOnPort(server, host, options.port ?? 0)))
-        : 0;
-    return serve(engine, clients, lock, {
-      port,
-      uri:
-        folder !== undefined && options.port === undefined
-          ? socketUri(folder)
-          : `mongodb://${host.includes(':') ? `[${host}]` : host}:${port}/${DATABASE}`,
-    });
+    const address = await listen(clients, engine, folder, options.port);
+    return serve(engine, clients, lock, address);
   } catch (error) {
     await clients.close();
     await engine?.close();
     lock?.release();
     throw folder === undefined ? error : folderError(folder, error);
   }
+}
+
+/** Listens on the folder's socket, and on a port if one is wanted or there is no folder. */
+async function listen(
+  clients: Clients,
+  engine: Engine,
+  folder: string | undefined,
+  wanted: number | undefined,
+): Promise<{ uri: string; port: number }> {
+  if (folder !== undefined) {
+    // Left by a dead process: no other may listen there while this one owns the folder.
+    rmSync(socketFile(folder), { force: true });
+    await clients.listen(engine, (server) => listenOn(server, socketFile(folder)));
+    if (wanted === undefined) return { uri: socketUri(folder), port: 0 };
+  }
+  const server = await clients.listen(engine, (server) => listenOnPort(server, wanted ?? 0));
+  const { port } = server.address() as AddressInfo;
+  return { uri: `mongodb://${HOST}:${port}/${DATABASE}`, port };
 }
 
 async function openEngine(folder: string | undefined): Promise<Engine> {
@@ -102,7 +97,7 @@ async function openEngine(folder: string | undefined): Promise<Engine> {
   }
 }
 
-/** Everything is open: tells those who wait, and ends in order. */
+/** Announces the database; the returned `close` stops it in order. */
 function serve(
   engine: Engine,
   clients: Clients,
@@ -130,57 +125,52 @@ function serve(
   };
 }
 
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
-}
-
-function listenOnPort(server: Server, host: string, port: number): Promise<void> {
+function listenOnPort(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen(port, HOST, resolve);
   });
 }
 
 /** The connections of all clients, over however many addresses. */
 class Clients {
   onLeave = () => {};
-  private readonly servers: Server[] = [];
-  private readonly sockets = new Set<Socket>();
-  private made = 0;
+  readonly #servers: Server[] = [];
+  readonly #sockets = new Set<Socket>();
 
   get count(): number {
-    return this.sockets.size;
+    return this.#sockets.size;
   }
 
   /** Accepts connections on one more address. */
   async listen(engine: Engine, bind: (server: Server) => Promise<void>): Promise<Server> {
     const server = createServer((socket) => {
-      this.sockets.add(socket);
+      this.#sockets.add(socket);
       socket.on('close', () => {
-        this.sockets.delete(socket);
+        this.#sockets.delete(socket);
         this.onLeave();
       });
-      new Connection(socket, engine, ++this.made);
+      new Connection(socket, engine);
     });
     server.maxConnections = MAX_CONNECTIONS;
     await bind(server);
-    this.servers.push(server);
-    // A connection that cannot be accepted (no file descriptor left) is that client's trouble alone.
+    this.#servers.push(server);
+    // A connection that cannot be accepted (no file descriptor left) concerns that client only.
     server.on('error', () => {});
     return server;
   }
 
-  /** Resolves when no connection is left, or the time is over. */
+  /** Resolves when no connection is left, or after `ms` milliseconds. */
   async goneWithin(ms: number): Promise<void> {
     const until = Date.now() + ms;
     while (this.count > 0 && Date.now() < until) await sleep(10);
   }
 
-  /** Takes no more connections and cuts those that are open. */
+  /** Accepts no more connections and cuts the open ones. */
   async close(): Promise<void> {
     this.onLeave = () => {};
-    const closed = this.servers.map((server) => new Promise((resolve) => server.close(resolve)));
-    for (const socket of this.sockets) socket.destroy();
+    const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
+    for (const socket of this.#sockets) socket.destroy();
     await Promise.all(closed);
   }
 }

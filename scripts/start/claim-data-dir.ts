@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../domain/platform/config.js';
 import { findOrphans, isRunning, pm2Home } from '../cluster/pm2-home.js';
-import { folderError, makeDataFolder } from '../embedded-mongo/data-folder.js';
-import { holdOwner, takeFolder } from '../embedded-mongo/lock.js';
+import { folderError, makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
+import { holdOwner, takeFolder } from '../embedded-mongo/folder/lock.js';
 
 /**
  * Makes this process the only service of DATA_DIR's embedded database: without Redis, two services could
@@ -26,7 +26,7 @@ export async function claimDataDir({ DATA_DIR }: Config): Promise<{ release(): v
   }
   const other = await holdOwner(folder);
   if (other) {
-    await other.letGo();
+    await other.release();
     throw new Error(`DATA_DIR: process ${other.pid} serves ${DATA_DIR} already: stop it, or choose another`);
   }
   const lock = await takeFolder(folder);

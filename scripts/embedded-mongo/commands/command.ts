@@ -1,9 +1,9 @@
-import { type Document, encode, isDocument, numericValue, typeInfo } from '../bson-types.js';
-import type { Engine } from '../engine.js';
-import { badValue, CommandError, failedToParse, typeMismatch } from '../errors.js';
-import type { Reader, Writer } from '../storage.js';
-import type { TimeLimit } from '../time-limit.js';
-import type { Reply } from '../wire.js';
+import type { Catalog } from '../storage/catalog.js';
+import type { Collection } from '../storage/collection.js';
+import { type Document, isDocument, isNullish, numericValue, typeName } from '../values/bson-types.js';
+import { CommandError, failedToParse, notServed, typeMismatch } from '../values/errors.js';
+import { CursorReply, type Reply } from '../wire/messages.js';
+import type { Engine } from './engine.js';
 
 /** One command of one client. */
 export interface CommandCall {
@@ -13,99 +13,91 @@ export interface CommandCall {
   command: Document;
   /** Document sequences that came beside the command, still encoded. */
   sequences: ReadonlyMap<string, readonly Buffer[]>;
-  connectionId: number;
-  /** From `maxTimeMS`. */
-  limit: TimeLimit | undefined;
 }
 
-export type CommandHandler = (call: CommandCall) => Reply | Promise<Reply>;
-
-/** What a command reads with; ends the command when its time is over. */
-export function readerOf(call: CommandCall, reader: Reader = call.engine.storage): Reader {
-  return call.limit ? call.limit.limited(reader) : reader;
+/** A command that is served. */
+export interface Command {
+  /** The fields it takes beside its name and GENERIC_FIELDS; any where this is missing. */
+  fields?: readonly string[];
+  run(call: CommandCall): Reply | Promise<Reply>;
 }
 
-/**
- * Runs a command's writes. Its time is over only before they begin or while the job looks for documents with `reader`:
- * what has begun to change something is finished, since storage cannot take it back.
- */
-export function write<T>(call: CommandCall, job: (writer: Writer, reader: Reader) => T): Promise<T> {
-  return call.engine.storage.write((writer) => {
-    call.limit?.check();
-    return job(writer, readerOf(call, writer));
-  });
+/** Fields any command may carry: what drivers add by themselves. */
+const GENERIC_FIELDS = ['$db', '$readPreference', 'lsid', 'readConcern', 'writeConcern', 'comment'];
+
+/** Throws NotImplemented (238) for a field that a command does not take: none is ignored. */
+export function refuseOtherFields(name: string, document: Document, fields: readonly string[]): void {
+  for (const field of Object.keys(document))
+    if (!fields.includes(field)) throw notServed(`the field '${field}' of ${name}`);
 }
 
-/** The collection a command names in its first field. Throws InvalidNamespace (73). */
-export function collectionName(call: CommandCall): string {
-  const name = Object.values(call.command)[0];
+/** Throws NotImplemented for fields and concerns that one server with these commands cannot meet. */
+export function refuseUnserved(name: string, { fields }: Command, command: Document): void {
+  if (fields) refuseOtherFields(name, command, [name, ...fields, ...GENERIC_FIELDS]);
+  const { readConcern, writeConcern } = command;
+  const level = isDocument(readConcern) ? (readConcern.level ?? 'local') : 'local';
+  if (!['local', 'available', 'majority'].includes(level as string))
+    throw notServed(`read concern '${level}'`);
+  const w = isDocument(writeConcern) ? (writeConcern.w ?? 1) : 1;
+  const isServed = w === 'majority' || numericValue(w) === 0 || numericValue(w) === 1;
+  if (!isServed) throw notServed(`write concern '${w}' without a replica set`);
+}
+
+/** The name of the collection in a command's first field. Throws InvalidNamespace (73). */
+export function collectionName({ command }: CommandCall): string {
+  const [name] = Object.values(command);
   if (typeof name !== 'string' || name === '')
-    throw new CommandError(73, `collection name has invalid type ${typeInfo(name).alias}`);
+    throw new CommandError(73, `collection name has invalid type ${typeName(name)}`);
   return name;
 }
 
-/** The encoded documents of a command, from a document sequence or from an array field. */
-export function documentsOf(call: CommandCall, field: string): readonly Buffer[] {
-  const sequence = call.sequences.get(field);
-  if (sequence) return sequence;
-  return statementsOf(call, field).map(encode);
-}
-
-/** The decoded documents of a command's array field, or of its sequence by `decode`. */
-export function statementsOf(
+/** The collection of a command, if there is one. */
+export function collectionOf(
   call: CommandCall,
-  field: string,
-  decode?: (bytes: Buffer) => Document,
-): Document[] {
-  const sequence = call.sequences.get(field);
-  if (sequence && decode) return sequence.map(decode);
-  const array = call.command[field];
-  if (!Array.isArray(array))
-    throw new CommandError(40414, `BSON field '${field}' is missing but a required field`);
-  if (!array.every(isDocument)) throw typeMismatch(`BSON field '${field}' must hold objects`);
-  return array;
-}
-
-/** Write commands take 1 to 100,000 statements, as hello says. Throws InvalidLength (16). */
-export function checkBatch(size: number): void {
-  if (size < 1 || size > 100_000)
-    throw new CommandError(16, `Write batch sizes must be between 1 and 100000. Got ${size} operations.`);
-}
-
-/** Options that change results and that this server does not have are refused, never ignored. */
-export function refuseUnserved(command: Document): void {
-  if (command.txnNumber !== undefined)
-    throw new CommandError(20, 'Transaction numbers are only allowed on a replica set member or mongos');
-  if (isDocument(command.readConcern)) {
-    const { level } = command.readConcern;
-    if (level === 'snapshot') throw new CommandError(246, 'Read concern snapshot needs a replica set');
-    if (level === 'linearizable')
-      throw new CommandError(123, 'Read concern linearizable needs a replica set');
-  }
-  if (isDocument(command.writeConcern)) {
-    const { w } = command.writeConcern;
-    const number = numericValue(w);
-    if (number !== undefined && number > 1)
-      throw badValue("cannot use 'w' > 1 when a host is not replicated");
-    if (number === undefined && w !== undefined && w !== 'majority')
-      throw badValue("cannot use a non-majority 'w' mode when a host is not replicated");
-  }
+  catalog: Catalog = call.engine.catalog,
+): Collection | undefined {
+  return catalog.find(call.database, collectionName(call));
 }
 
 /** A boolean option that may also come as a number. */
 export function booleanOption(value: unknown, name: string): boolean {
-  if (value === undefined || value === null) return false;
+  if (isNullish(value)) return false;
   if (typeof value === 'boolean') return value;
   const number = numericValue(value);
-  if (number === undefined)
-    throw typeMismatch(`Field '${name}' must be a boolean, not ${typeInfo(value).alias}`);
-  return Number(number) !== 0;
+  if (number === undefined) throw typeMismatch(`Field '${name}' must be a boolean, not ${typeName(value)}`);
+  return number !== 0;
 }
 
-/** A cursor id, which is a 64-bit integer. */
-export function cursorIdOf(value: unknown): bigint {
-  const number = numericValue(value);
-  if (number === undefined || !Number.isInteger(Number(number)))
-    throw failedToParse('a cursor id must be a 64-bit integer');
-  return BigInt(number);
+/** An option that counts documents, 0 where it is not given. Throws 51024 below 0 and for fractions. */
+export function countOption(value: unknown, name: string): number {
+  if (isNullish(value)) return 0;
+  const count = numericValue(value);
+  if (count === undefined) throw typeMismatch(`Field '${name}' must be a number, not ${typeName(value)}`);
+  if (!Number.isInteger(count) || count < 0)
+    throw new CommandError(51024, `BSON field '${name}' value must be >= 0, actual value '${count}'`);
+  return count;
+}
+
+/** The batch size of an option; undefined leaves it to the server. */
+export function batchSizeOption(value: unknown): number | undefined {
+  return isNullish(value) ? undefined : countOption(value, 'batchSize');
+}
+
+/** The batch size in a command's `cursor` document. */
+export function cursorBatchSize({ command }: CommandCall): number | undefined {
+  if (!isDocument(command.cursor)) throw failedToParse("The 'cursor' option is required");
+  refuseOtherFields('cursor', command.cursor, ['batchSize']);
+  return batchSizeOption(command.cursor.batchSize);
+}
+
+/** Answers a command with a cursor over encoded documents. */
+export function cursorReply(
+  { engine }: CommandCall,
+  namespace: string,
+  documents: Generator<Uint8Array>,
+  batchSize: number | undefined,
+  single = false,
+): CursorReply {
+  const batch = engine.cursors.first(namespace, documents, batchSize, single);
+  return new CursorReply(namespace, 'firstBatch', batch);
 }

@@ -1,39 +1,25 @@
-import type { Engine } from '../engine.js';
-import { CommandError, errorReply } from '../errors.js';
-import { parseTimeLimit } from '../time-limit.js';
-import type { Reply, Request } from '../wire.js';
-import { aggregateCommands } from './aggregate-command.js';
+import { CommandError, errorReply } from '../values/errors.js';
+import type { Reply, Request } from '../wire/messages.js';
 import { catalogCommands } from './catalog-commands.js';
-import { type CommandHandler, refuseUnserved } from './command.js';
-import { explainCommands } from './explain-command.js';
-import { refuseUnknownFields } from './known-fields.js';
+import { type Command, refuseUnserved } from './command.js';
+import type { Engine } from './engine.js';
 import { readCommands } from './read-commands.js';
-import { sessionCommands } from './session-commands.js';
+import { serverCommands } from './server-commands.js';
 import { writeCommands } from './write-commands.js';
 
-/** Every command that is served or refused by name; a Map, so that no name reaches a prototype. */
-const COMMANDS: ReadonlyMap<string, CommandHandler> = new Map(
-  Object.entries({
-    ...sessionCommands,
-    ...readCommands,
-    ...writeCommands,
-    ...catalogCommands,
-    ...aggregateCommands,
-    ...explainCommands,
-  }),
+/** Every command that is served; a Map, so that no name reaches a prototype. */
+const COMMANDS: ReadonlyMap<string, Command> = new Map(
+  Object.entries({ ...serverCommands, ...readCommands, ...writeCommands, ...catalogCommands }),
 );
 
 /** Runs a request's command. Never throws: every failure is a reply with mongod's error code. */
-export async function dispatch(engine: Engine, request: Request, connectionId: number): Promise<Reply> {
-  const { command, database, sequences } = request;
+export async function dispatch(engine: Engine, { command, database, sequences }: Request): Promise<Reply> {
   try {
-    const [name] = Object.keys(command);
-    const handler = name === undefined ? undefined : COMMANDS.get(name);
-    if (!handler) throw new CommandError(59, `no such command: '${name ?? ''}'`);
-    refuseUnserved(command);
-    refuseUnknownFields(name as string, command);
-    const limit = parseTimeLimit(command.maxTimeMS);
-    return await handler({ engine, database, command, sequences, connectionId, limit });
+    const [name = ''] = Object.keys(command);
+    const found = COMMANDS.get(name);
+    if (!found) throw new CommandError(59, `no such command: '${name}'`);
+    refuseUnserved(name, found, command);
+    return await found.run({ engine, database, command, sequences });
   } catch (error) {
     return errorReply(error);
   }

@@ -1,145 +1,107 @@
-import { type Document, decode, encode, isDocument } from '../bson-types.js';
-import type { Collection } from '../collection.js';
-import { badValue, CommandError, notServed, typeMismatch } from '../errors.js';
-import { parsePath, someAtPath } from '../field-path.js';
-import { integerOption, parseFilter } from '../filter.js';
-import { encodeValue } from '../key-encoding.js';
-import { countRecords, type Found, findRecords, type QuerySpec } from '../plan-executor.js';
-import { compileProjection, type Projector } from '../projection.js';
-import { parseSort } from '../sort.js';
-import { CursorReply } from '../wire.js';
+import { Long } from 'bson';
+import { encodeResults, parsePipeline, runPipeline } from '../aggregate/pipeline.js';
+import { parseFilter } from '../query/filter.js';
+import { decoded, type Found, findRecords, type QuerySpec } from '../query/find-records.js';
+import { compileProjection, type Projector } from '../query/projection.js';
+import { parseSort } from '../query/sort.js';
+import { decode, encode } from '../values/bson-types.js';
+import { typeMismatch } from '../values/errors.js';
+import { parsePath, someAtPath } from '../values/field-path.js';
+import { keyText } from '../values/key-encoding.js';
+import { CursorReply } from '../wire/messages.js';
 import {
+  batchSizeOption,
   booleanOption,
-  type CommandCall,
-  type CommandHandler,
+  type Command,
   collectionName,
-  cursorIdOf,
-  readerOf,
+  collectionOf,
+  countOption,
+  cursorBatchSize,
+  cursorReply,
 } from './command.js';
-import { refuseUnknownFields } from './known-fields.js';
 
-const NOT_SERVED = ['min', 'max', 'returnKey', 'showRecordId', 'tailable', 'awaitData', 'noCursorTimeout'];
-
-/** Parses what find and explain share. Throws BadValue and its kin. */
-export function parseFind(command: Document): { query: QuerySpec; projector: Projector | undefined } {
-  for (const option of NOT_SERVED)
-    if (command[option] !== undefined && command[option] !== false)
-      throw notServed(`the find option '${option}'`);
-  const filter = parseFilter(command.filter ?? {});
-  const skip = countOption(command.skip, 'skip');
-  const limit = countOption(command.limit, 'limit');
-  const hint = hintOf(command);
-  return {
-    query: { filter, sort: parseSort(command.sort), skip, limit, hint },
-    projector: compileProjection(command.projection),
-  };
-}
-
-/** The hint of a command; an empty one is none. */
-export function hintOf(command: Document): unknown {
-  const { hint } = command;
-  if (hint === undefined || hint === null || hint === '') return undefined;
-  if (typeof hint !== 'string' && !isDocument(hint)) throw badValue('hint must be a string or an object');
-  return isDocument(hint) && Object.keys(hint).length === 0 ? undefined : hint;
-}
-
-function* project(found: Generator<Found>, projector: Projector | undefined): Generator<Uint8Array> {
+function* project(found: Iterable<Found>, projector: Projector | undefined): Generator<Uint8Array> {
   for (const { bytes, document } of found)
     yield projector ? encode(projector(document ?? decode(bytes))) : bytes;
 }
 
-function* nothing(): Generator<never> {}
-
-/** The batch size in a command's `cursor` document. Throws 40415 for what else stands there. */
-export function cursorBatchSize({ command }: CommandCall): unknown {
-  if (!isDocument(command.cursor)) return undefined;
-  refuseUnknownFields(`${Object.keys(command)[0]}.cursor`, command.cursor);
-  return command.cursor.batchSize;
-}
-
-function batchSizeOf(value: unknown): number | undefined {
-  return value === undefined || value === null ? undefined : countOption(value, 'batchSize');
-}
-
-/** An option that counts documents, 0 where it is not given. Throws 51024 below 0. */
-function countOption(value: unknown, name: string): number {
-  const count = integerOption(value, name, 0);
-  if (count < 0)
-    throw new CommandError(51024, `BSON field '${name}' value must be >= 0, actual value '${count}'`);
-  return count;
-}
-
-/** Answers a command that returns a cursor over encoded documents. */
-export function cursorReply(
-  call: CommandCall,
-  namespace: string,
-  documents: Generator<Uint8Array>,
-  batchSize: unknown,
-  single = false,
-): CursorReply {
-  const size = batchSizeOf(batchSize);
-  const batch = call.engine.cursors.first(namespace, documents, size, single, call.limit);
-  return new CursorReply(namespace, 'firstBatch', batch.cursorId, batch.documents);
-}
-
-const find: CommandHandler = (call) => {
-  const { engine, database, command } = call;
-  const name = collectionName(call);
-  const { query, projector } = parseFind(command);
-  const collection = engine.catalog.find(database, name);
-  const found = collection ? findRecords(readerOf(call), collection, query) : nothing();
-  const single = booleanOption(command.singleBatch, 'singleBatch');
-  return cursorReply(call, `${database}.${name}`, project(found, projector), command.batchSize, single);
+const find: Command = {
+  fields: ['filter', 'projection', 'sort', 'skip', 'limit', 'batchSize', 'singleBatch'],
+  run(call) {
+    const { engine, database, command } = call;
+    const query: QuerySpec = {
+      filter: parseFilter(command.filter ?? {}),
+      sort: parseSort(command.sort),
+      skip: countOption(command.skip, 'skip'),
+      limit: countOption(command.limit, 'limit'),
+    };
+    const projector = compileProjection(command.projection);
+    const namespace = `${database}.${collectionName(call)}`;
+    const collection = collectionOf(call);
+    const found = collection ? findRecords(engine.storage, collection, query) : [];
+    const single = booleanOption(command.singleBatch, 'singleBatch');
+    return cursorReply(
+      call,
+      namespace,
+      project(found, projector),
+      batchSizeOption(command.batchSize),
+      single,
+    );
+  },
 };
 
-const getMore: CommandHandler = ({ engine, database, command, limit }) => {
-  if (limit) throw badValue('cannot set maxTimeMS on getMore command for a non-awaitData cursor');
-  if (typeof command.collection !== 'string') throw typeMismatch("Field 'collection' must be a string");
-  const namespace = `${database}.${command.collection}`;
-  const batch = engine.cursors.next(cursorIdOf(command.getMore), namespace, batchSizeOf(command.batchSize));
-  return new CursorReply(namespace, 'nextBatch', batch.cursorId, batch.documents);
+const getMore: Command = {
+  fields: ['collection', 'batchSize'],
+  run({ engine, database, command }) {
+    if (typeof command.collection !== 'string') throw typeMismatch("Field 'collection' must be a string");
+    if (!(command.getMore instanceof Long)) throw typeMismatch('a cursor id must be a 64-bit integer');
+    const namespace = `${database}.${command.collection}`;
+    const id = command.getMore.toBigInt();
+    const batch = engine.cursors.next(id, namespace, batchSizeOption(command.batchSize));
+    return new CursorReply(namespace, 'nextBatch', batch);
+  },
 };
 
-const count: CommandHandler = (call) => {
-  const { engine, database, command } = call;
-  const collection = engine.catalog.find(database, collectionName(call));
-  const filter = parseFilter(command.query ?? {});
-  const query: QuerySpec = {
-    filter,
-    sort: [],
-    skip: countOption(command.skip, 'skip'),
-    limit: Math.abs(integerOption(command.limit, 'limit', 0)),
-    hint: hintOf(command),
-  };
-  return { n: collection ? countRecords(readerOf(call), collection, query) : 0, ok: 1 };
+/** Of the whole collection: the count of a query is an aggregation in today's drivers. */
+const count: Command = {
+  fields: [],
+  run: (call) => ({ n: collectionOf(call)?.count(call.engine.storage) ?? 0, ok: 1 }),
 };
 
-const distinct: CommandHandler = (call) => {
-  const { engine, database, command } = call;
-  const collection = engine.catalog.find(database, collectionName(call));
-  const { key } = command;
-  if (typeof key !== 'string')
-    throw typeMismatch("BSON field 'distinct.key' is the wrong type, expected type 'string'");
-  const filter = parseFilter(command.query ?? {});
-  const values = collection
-    ? distinctValues(call, collection, key, { filter, sort: [], skip: 0, limit: 0, hint: hintOf(command) })
-    : [];
-  return { values, ok: 1 };
+const distinct: Command = {
+  fields: ['key', 'query'],
+  run(call) {
+    const { key, query } = call.command;
+    if (typeof key !== 'string') throw typeMismatch("Field 'key' must be a string");
+    const path = parsePath(key);
+    const filter = parseFilter(query ?? {});
+    const collection = collectionOf(call);
+    const values = new Map<string, unknown>();
+    if (collection)
+      for (const { document } of decoded(
+        findRecords(call.engine.storage, collection, { filter, sort: [], skip: 0, limit: 0 }),
+      ))
+        someAtPath(document, path, (value) => {
+          for (const item of Array.isArray(value) ? value : [value])
+            if (item !== undefined) values.set(keyText(item), item);
+          return false;
+        });
+    return { values: [...values.values()], ok: 1 };
+  },
 };
 
-function distinctValues(call: CommandCall, collection: Collection, key: string, query: QuerySpec): unknown[] {
-  const path = parsePath(key);
-  const values = new Map<string, unknown>();
-  const add = (value: unknown) => {
-    if (value !== undefined) values.set(encodeValue(value).toString('latin1'), value);
-  };
-  for (const { bytes, document } of findRecords(readerOf(call), collection, query))
-    someAtPath(document ?? decode(bytes), path, (value) => {
-      if (Array.isArray(value)) value.forEach(add);
-      else add(value);
-      return false;
+const aggregate: Command = {
+  fields: ['pipeline', 'cursor'],
+  run(call) {
+    const { engine, database, command } = call;
+    const pipeline = parsePipeline(command.pipeline);
+    const results = runPipeline(collectionOf(call), pipeline, {
+      reader: engine.storage,
+      collection: (name) => engine.catalog.find(database, name),
     });
-  return [...values.values()];
-}
+    const namespace = `${database}.${collectionName(call)}`;
+    return cursorReply(call, namespace, encodeResults(results), cursorBatchSize(call));
+  },
+};
 
-export const readCommands: Record<string, CommandHandler> = { find, getMore, count, distinct };
+export const readCommands: Record<string, Command> = { find, getMore, count, distinct, aggregate };

@@ -1,233 +1,217 @@
-import { type Document, decode } from '../bson-types.js';
-import { asCommandError, CommandError, failedToParse } from '../errors.js';
-import { integerOption, parseFilter } from '../filter.js';
-import { findRecords } from '../plan-executor.js';
-import { compileProjection } from '../projection.js';
-import { parseSort } from '../sort.js';
-import { parseUpdate } from '../update.js';
-import {
-  insertDocument,
-  insertOne,
-  type UpdateStatement,
-  updateOne,
-  updateRecords,
-  upsertDocument,
-} from '../writes.js';
+import { parseFilter } from '../query/filter.js';
+import { type Found, findRecords, type QuerySpec } from '../query/find-records.js';
+import { compileProjection } from '../query/projection.js';
+import { parseSort } from '../query/sort.js';
+import type { Collection } from '../storage/collection.js';
+import type { Writer } from '../storage/storage.js';
+import { parseUpdate, type Update } from '../update/update.js';
+import { insertOne, updateOne, updateRecords, upsertDocument } from '../update/writes.js';
+import { type Document, decode, encode, isDocument } from '../values/bson-types.js';
+import { asCommandError, CommandError, failedToParse, isRequestError } from '../values/errors.js';
 import {
   booleanOption,
+  type Command,
   type CommandCall,
-  type CommandHandler,
-  checkBatch,
   collectionName,
-  documentsOf,
-  statementsOf,
-  write,
+  collectionOf,
+  countOption,
+  refuseOtherFields,
 } from './command.js';
-import { refuseUnknownFields } from './known-fields.js';
-import { hintOf } from './read-commands.js';
 
-interface WriteError {
-  index: number;
-  code: number;
-  errmsg: string;
-}
+/** Statements of one command, as `maxWriteBatchSize` of hello says. */
+export const MAX_BATCH = 100_000;
 
 /** Beyond this much error text a reply only has codes, so that it fits a message; mongod does the same. */
 const MAX_ERROR_TEXT = 1024 * 1024;
 
-/** Runs statements one after another; with `ordered` the first error ends it. Every error carries its index. */
-function runStatements<T>(
-  statements: readonly T[],
-  ordered: boolean,
-  run: (statement: T, index: number) => void,
-): WriteError[] {
-  const errors: WriteError[] = [];
+/** The encoded statements of a write command, from a document sequence or an array. Throws InvalidLength (16). */
+function statementsOf({ command, sequences }: CommandCall, field: string): readonly Buffer[] {
+  const array = command[field];
+  const statements =
+    sequences.get(field) ?? (Array.isArray(array) && array.every(isDocument) && array.map(encode));
+  if (!statements) throw new CommandError(40414, `BSON field '${field}' must be an array of documents`);
+  if (statements.length < 1 || statements.length > MAX_BATCH)
+    throw new CommandError(
+      16,
+      `Write batch sizes must be between 1 and ${MAX_BATCH}. Got ${statements.length}.`,
+    );
+  return statements;
+}
+
+/**
+ * Runs statements one after another; with `ordered` (the default) the first error ends it. Every error carries its
+ * index; errors of the store fail the whole command.
+ * @returns the reply's `writeErrors`, if there are any
+ */
+function runStatements(
+  { command }: CommandCall,
+  statements: readonly Buffer[],
+  run: (statement: Buffer, index: number) => void,
+): { writeErrors?: Document[] } {
+  const ordered = command.ordered === undefined || booleanOption(command.ordered, 'ordered');
+  const errors: Document[] = [];
   let textBytes = 0;
   for (const [index, statement] of statements.entries()) {
     try {
       run(statement, index);
     } catch (error) {
-      if (!isStatementError(error)) throw error;
-      const known = asCommandError(error);
-      textBytes += known.message.length;
-      const told = textBytes < MAX_ERROR_TEXT;
-      errors.push({
-        index,
-        code: known.code,
-        errmsg: told ? known.message : '',
-        ...(told ? known.details : {}),
-      });
+      if (!isRequestError(error)) throw error;
+      const { code, message, details } = asCommandError(error);
+      textBytes += message.length;
+      errors.push(
+        textBytes < MAX_ERROR_TEXT
+          ? { index, code, errmsg: message, ...details }
+          : { index, code, errmsg: '' },
+      );
       if (ordered) break;
     }
   }
-  return errors;
+  return errors.length > 0 ? { writeErrors: errors } : {};
 }
 
-/** Errors of a document, to be told apart from those of the store, which fail the whole command. */
-function isStatementError(error: unknown): boolean {
-  return (
-    error instanceof CommandError ||
-    error instanceof RangeError ||
-    (error instanceof Error && error.name.startsWith('BSON'))
-  );
-}
-
-function isOrdered(call: CommandCall): boolean {
-  return call.command.ordered === undefined || booleanOption(call.command.ordered, 'ordered');
-}
-
-function writeReply(counts: Document, errors: readonly WriteError[]): Document {
-  return { ...counts, ...(errors.length > 0 ? { writeErrors: errors } : {}), ok: 1 };
-}
-
-const insert: CommandHandler = (call) => {
-  const { engine, database } = call;
-  const name = collectionName(call);
-  const documents = documentsOf(call, 'documents');
-  checkBatch(documents.length);
-  const ordered = isOrdered(call);
-  return write(call, (writer) => {
-    const collection = engine.catalog.ensure(writer, database, name);
-    let inserted = 0;
-    const errors = runStatements(documents, ordered, (bytes) => {
-      insertOne(writer, collection, bytes);
-      inserted++;
+const insert: Command = {
+  fields: ['documents', 'ordered'],
+  run(call) {
+    const { engine, database } = call;
+    const documents = statementsOf(call, 'documents');
+    return engine.storage.write((writer) => {
+      const collection = engine.catalog.ensure(writer, database, collectionName(call));
+      let n = 0;
+      const errors = runStatements(call, documents, (bytes) => {
+        insertOne(writer, collection, bytes);
+        n++;
+      });
+      return { n, ...errors, ok: 1 };
     });
-    return writeReply({ n: inserted }, errors);
-  });
+  },
 };
 
-function parseStatement(statement: Document): UpdateStatement {
-  const filter = parseFilter(statement.q);
-  const update = parseUpdate(statement.u);
-  const multi = booleanOption(statement.multi, 'multi');
-  const sort = parseSort(statement.sort);
-  if (multi && sort.length > 0) throw failedToParse('Cannot specify sort with multi=true');
-  if (multi && update.kind === 'replacement')
-    throw failedToParse('multi update is not supported for replacement-style update');
-  return {
-    filter,
-    update,
-    multi,
-    sort,
-    upsert: booleanOption(statement.upsert, 'upsert'),
-    hint: hintOf(statement),
-  };
+const update: Command = {
+  fields: ['updates', 'ordered'],
+  run(call) {
+    const { engine, database } = call;
+    const statements = statementsOf(call, 'updates');
+    return engine.storage.write((writer) => {
+      let matched = 0;
+      let nModified = 0;
+      const upserted: Document[] = [];
+      const errors = runStatements(call, statements, (bytes, index) => {
+        const document = decode(bytes);
+        refuseOtherFields('updates', document, ['q', 'u', 'multi', 'upsert']);
+        const statement = {
+          filter: parseFilter(document.q),
+          update: parseUpdate(document.u),
+          multi: booleanOption(document.multi, 'multi'),
+          upsert: booleanOption(document.upsert, 'upsert'),
+        };
+        if (statement.multi && statement.update.kind === 'replacement')
+          throw failedToParse('multi update is not supported for replacement-style update');
+        const collection = statement.upsert
+          ? engine.catalog.ensure(writer, database, collectionName(call))
+          : collectionOf(call);
+        if (!collection) return;
+        const outcome = updateRecords(writer, collection, statement);
+        matched += outcome.matched;
+        nModified += outcome.modified;
+        if (outcome.inserted) upserted.push({ index, _id: outcome.inserted._id });
+      });
+      const n = matched + upserted.length;
+      return { n, nModified, ...(upserted.length > 0 ? { upserted } : {}), ...errors, ok: 1 };
+    });
+  },
+};
+
+const remove: Command = {
+  fields: ['deletes', 'ordered'],
+  run(call) {
+    const statements = statementsOf(call, 'deletes');
+    return call.engine.storage.write((writer) => {
+      let n = 0;
+      const errors = runStatements(call, statements, (bytes) => {
+        const statement = decode(bytes);
+        refuseOtherFields('deletes', statement, ['q', 'limit']);
+        const filter = parseFilter(statement.q);
+        const limit = countOption(statement.limit, 'limit');
+        if (limit > 1 || statement.limit === undefined)
+          throw failedToParse(`The limit field in delete objects must be 0 or 1. Got ${statement.limit}`);
+        const collection = collectionOf(call);
+        if (!collection) return;
+        for (const found of [...findRecords(writer, collection, { filter, sort: [], skip: 0, limit })]) {
+          collection.remove(writer, found.recordId, found.document ?? decode(found.bytes));
+          n++;
+        }
+      });
+      return { n, ...errors, ok: 1 };
+    });
+  },
+};
+
+interface FindAndModify {
+  query: QuerySpec;
+  /** Undefined removes what is found. */
+  update: Update | undefined;
+  upsert: boolean;
+  wantsNew: boolean;
 }
 
-const update: CommandHandler = (call) => {
-  const { engine, database } = call;
-  const name = collectionName(call);
-  const statements = statementsOf(call, 'updates', decode);
-  checkBatch(statements.length);
-  const ordered = isOrdered(call);
-  return write(call, (writer, reader) => {
-    let matched = 0;
-    let modified = 0;
-    const upserted: Document[] = [];
-    const errors = runStatements(statements, ordered, (document, index) => {
-      refuseUnknownFields('update.updates', document);
-      const statement = parseStatement(document);
-      const collection = statement.upsert
-        ? engine.catalog.ensure(writer, database, name)
-        : engine.catalog.find(database, name);
-      if (!collection) return;
-      const outcome = updateRecords(writer, collection, statement, reader);
-      matched += outcome.matched;
-      modified += outcome.modified;
-      if ('upsertedId' in outcome) upserted.push({ index, _id: outcome.upsertedId });
-    });
-    const counts: Document = { n: matched + upserted.length, nModified: modified };
-    if (upserted.length > 0) counts.upserted = upserted;
-    return writeReply(counts, errors);
-  });
-};
-
-const remove: CommandHandler = (call) => {
-  const { engine, database } = call;
-  const name = collectionName(call);
-  const statements = statementsOf(call, 'deletes', decode);
-  checkBatch(statements.length);
-  const ordered = isOrdered(call);
-  return write(call, (writer, reader) => {
-    let removed = 0;
-    const errors = runStatements(statements, ordered, (statement) => {
-      refuseUnknownFields('delete.deletes', statement);
-      const filter = parseFilter(statement.q);
-      if (statement.limit === undefined)
-        throw new CommandError(40414, "BSON field 'delete.deletes.limit' is missing but a required field");
-      const limit = integerOption(statement.limit, 'limit', 0);
-      if (limit !== 0 && limit !== 1)
-        throw failedToParse(`The limit field in delete objects must be 0 or 1. Got ${limit}`);
-      const collection = engine.catalog.find(database, name);
-      if (!collection) return;
-      const found = [
-        ...findRecords(reader, collection, { filter, sort: [], skip: 0, limit, hint: hintOf(statement) }),
-      ];
-      for (const { recordId, bytes, document } of found) {
-        collection.remove(writer, recordId, document ?? decode(bytes));
-        removed++;
-      }
-    });
-    return writeReply({ n: removed }, errors);
-  });
-};
-
-const findAndModify: CommandHandler = (call) => {
-  const { engine, database, command } = call;
-  const name = collectionName(call);
+function parseFindAndModify(command: Document): FindAndModify {
   const removes = booleanOption(command.remove, 'remove');
   const wantsNew = booleanOption(command.new, 'new');
   const upsert = booleanOption(command.upsert, 'upsert');
-  if (removes && command.update !== undefined)
-    throw failedToParse('Cannot specify both an update and remove=true');
-  if (removes && upsert) throw failedToParse('Cannot specify both upsert=true and remove=true');
-  if (removes && wantsNew)
-    throw failedToParse(
-      "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
-    );
-  if (!removes && command.update === undefined)
-    throw failedToParse('Either an update or remove=true must be specified');
-  const filter = parseFilter(command.query ?? {});
-  const projector = compileProjection(command.fields) ?? ((document: Document) => document);
-  const query = { filter, sort: parseSort(command.sort), skip: 0, limit: 1, hint: hintOf(command) };
-  const statement = removes
-    ? undefined
-    : parseStatement({
-        q: command.query ?? {},
-        u: command.update,
-        upsert: command.upsert,
-      });
-  return write(call, (writer, reader) => {
-    const collection = engine.catalog.find(database, name);
-    const [found] = collection ? findRecords(reader, collection, query) : [];
-    if (collection && found && !statement) {
-      const before = found.document ?? decode(found.bytes);
-      collection.remove(writer, found.recordId, before);
-      return { lastErrorObject: { n: 1 }, value: projector(before), ok: 1 };
-    }
-    if (collection && found && statement) {
-      const { before, after } = updateOne(writer, collection, found, statement);
-      return {
-        lastErrorObject: { n: 1, updatedExisting: true },
-        value: projector(wantsNew ? after : before),
-        ok: 1,
-      };
-    }
-    if (!statement?.upsert)
-      return { lastErrorObject: statement ? { n: 0, updatedExisting: false } : { n: 0 }, value: null, ok: 1 };
-    const inserted = upsertDocument(statement);
-    const target = collection ?? engine.catalog.ensure(writer, database, name);
-    const id = insertDocument(writer, target, inserted);
-    const value = wantsNew ? projector({ _id: id, ...inserted }) : null;
-    return { lastErrorObject: { n: 1, updatedExisting: false, upserted: id }, value, ok: 1 };
-  });
+  if (removes === (command.update !== undefined))
+    throw failedToParse('Either an update or remove=true must be specified, and not both');
+  if (removes && (upsert || wantsNew))
+    throw failedToParse('Cannot specify upsert=true or new=true with remove=true');
+  return {
+    query: { filter: parseFilter(command.query ?? {}), sort: parseSort(command.sort), skip: 0, limit: 1 },
+    update: removes ? undefined : parseUpdate(command.update),
+    upsert,
+    wantsNew,
+  };
+}
+
+/** What a findAndModify did: the reply's `lastErrorObject`, and its document. */
+type Modified = [lastErrorObject: Document, value: Document | null];
+
+function modifyFound(
+  writer: Writer,
+  collection: Collection,
+  found: Found,
+  { update, wantsNew }: FindAndModify,
+): Modified {
+  if (update) {
+    const { before, after } = updateOne(writer, collection, found, update);
+    return [{ n: 1, updatedExisting: true }, wantsNew ? after : before];
+  }
+  const before = found.document ?? decode(found.bytes);
+  collection.remove(writer, found.recordId, before);
+  return [{ n: 1 }, before];
+}
+
+function insertMissing(writer: Writer, call: CommandCall, asked: FindAndModify): Modified {
+  const { query, update, upsert, wantsNew } = asked;
+  if (!update) return [{ n: 0 }, null];
+  if (!upsert) return [{ n: 0, updatedExisting: false }, null];
+  const collection = call.engine.catalog.ensure(writer, call.database, collectionName(call));
+  const inserted = upsertDocument(writer, collection, { filter: query.filter, update });
+  return [{ n: 1, updatedExisting: false, upserted: inserted._id }, wantsNew ? inserted : null];
+}
+
+const findAndModify: Command = {
+  fields: ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert'],
+  run(call) {
+    const asked = parseFindAndModify(call.command);
+    const project = compileProjection(call.command.fields);
+    return call.engine.storage.write((writer) => {
+      const collection = collectionOf(call);
+      const [found] = collection ? findRecords(writer, collection, asked.query) : [];
+      const [lastErrorObject, value] =
+        collection && found
+          ? modifyFound(writer, collection, found, asked)
+          : insertMissing(writer, call, asked);
+      return { lastErrorObject, value: value && project ? project(value) : value, ok: 1 };
+    });
+  },
 };
 
-export const writeCommands: Record<string, CommandHandler> = {
-  insert,
-  update,
-  delete: remove,
-  findAndModify,
-  findandmodify: findAndModify,
-};
+export const writeCommands: Record<string, Command> = { insert, update, delete: remove, findAndModify };

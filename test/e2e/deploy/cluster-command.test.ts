@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isListening } from '../../../scripts/command/ports.js';
-import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
+import { holdOwner } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';
@@ -201,7 +201,7 @@ describe('npm run cluster', function () {
     await eventually(async () => expect(await posts()).to.include('"id":80,'), 15_000);
     const back = await holdOwner(folder);
     expect(back?.pid).not.to.equal(killed?.pid);
-    await back?.letGo();
+    await back?.release();
     // A command uses the running database and leaves it running.
     await cluster.importMembers();
     expect(await posts()).to.include('"id":80,');

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { issueToken } from '../../../domain/members/index.js';
 import { loadConfig } from '../../../domain/platform/config.js';
 import { freePort } from '../../../scripts/command/ports.js';
-import { holdOwner } from '../../../scripts/embedded-mongo/lock.js';
+import { holdOwner } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';
 import { compiled, endWithTests, runProgram } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';
@@ -94,7 +94,7 @@ describe('npm start when its embedded database is killed', () => {
     expect(await write('after the import')).to.equal(200);
     const still = await holdOwner(join(dataDir, 'mongo'));
     expect(still?.pid).to.equal(owner?.pid);
-    await Promise.all([owner?.letGo(), still?.letGo()]);
+    await Promise.all([owner?.release(), still?.release()]);
   });
 
   it('answers 503, has its database again within seconds, and keeps everything that it acknowledged', async () => {

@@ -2,14 +2,17 @@ import { Double, Long } from 'bson';
 import fc from 'fast-check';
 import type { Doc } from './naive-model.js';
 
-/** Few and colliding values, so that filters hit and keys repeat. */
-const scalar = fc.oneof(
+/** Few and colliding values that have an order among each other, so that filters hit and keys repeat. */
+const ordered = fc.oneof(
   fc.integer({ min: -2, max: 3 }),
-  fc.constantFrom(0.5, Number.NaN, -1e300),
-  fc.constantFrom(new Double(1), new Double(-0), Long.fromNumber(2), Long.fromString('9007199254740993')),
+  fc.constantFrom(0.5, -1e300, new Double(1), new Double(-0), Long.fromNumber(2), Long.fromNumber(2 ** 40)),
   fc.constantFrom('', 'a', 'ab', 'a\0', 'b', '\u{1f600}', '\uffee'),
-  fc.constantFrom(null, true, false),
+  fc.constantFrom(true, false),
   fc.constantFrom(new Date(0), new Date(-1)),
+);
+const scalar = fc.oneof(
+  { weight: 5, arbitrary: ordered },
+  { weight: 1, arbitrary: fc.constantFrom(null, Number.NaN) },
 );
 const inner = fc.record({ x: scalar, y: scalar }, { requiredKeys: [], noNullPrototype: true });
 const value = fc.oneof(
@@ -19,17 +22,11 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.array(inner, { maxLength: 2 }) },
   { weight: 1, arbitrary: fc.array(fc.array(scalar, { maxLength: 2 }), { maxLength: 2 }) },
 );
-/** A document has an array in one field at most: an index on two would refuse it. */
-const document = fc
-  .tuple(
-    fc.record(
-      { a: scalar, b: scalar, c: fc.oneof(scalar, inner) },
-      { requiredKeys: [], noNullPrototype: true },
-    ),
-    fc.constantFrom('a', 'b', 'c'),
-    fc.option(value, { nil: undefined }),
-  )
-  .map(([base, field, odd]): Doc => (odd === undefined ? base : { ...base, [field]: odd }));
+/** Arrays stand in `d` alone, which no index has. */
+const document = fc.record(
+  { a: fc.oneof(scalar, inner), b: scalar, c: fc.oneof(scalar, inner), d: value },
+  { requiredKeys: [], noNullPrototype: true },
+);
 
 const few = fc.nat(2);
 /** Half of the collections hold strange values, half few values many times, so that filters and sorts have work. */
@@ -40,36 +37,26 @@ export const documents = fc.oneof(
     .map((list): Doc[] => list),
 );
 
-const path = fc.constantFrom('a', 'b', 'c', 'a.x', 'c.x', 'c.y', 'a.0', 'b');
+const path = fc.constantFrom('a', 'b', 'c', 'a.x', 'c.x', 'c.y', 'd', 'd.x', 'd.0', 'b');
 const operators = fc.oneof(
   value.map((operand): unknown => operand),
+  fc.tuple(fc.constantFrom('$eq', '$ne'), value).map(([operator, operand]) => ({ [operator]: operand })),
   fc
-    .tuple(fc.constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte'), value)
+    .tuple(fc.constantFrom('$gt', '$gte', '$lt', '$lte'), ordered)
     .map(([operator, operand]) => ({ [operator]: operand })),
   fc
-    .tuple(fc.constantFrom('$gt', '$gte'), scalar, fc.constantFrom('$lt', '$lte'), scalar)
+    .tuple(fc.constantFrom('$gt', '$gte'), ordered, fc.constantFrom('$lt', '$lte'), ordered)
     .map(([low, from, high, to]) => ({ [low]: from, [high]: to })),
   fc
-    .tuple(fc.constantFrom('$in', '$nin', '$all'), fc.array(scalar, { maxLength: 10 }))
+    .tuple(fc.constantFrom('$in', '$nin'), fc.array(scalar, { maxLength: 10 }))
     .map(([operator, operand]) => ({ [operator]: operand })),
   fc.boolean().map((operand) => ({ $exists: operand })),
-  fc.nat(3).map((operand) => ({ $size: operand })),
-  fc
-    .tuple(fc.constantFrom('$gt', '$lte', '$eq'), scalar)
-    .map(([operator, operand]) => ({ $not: { [operator]: operand } })),
-  fc
-    .tuple(fc.constantFrom('x', 'y', '0'), fc.oneof(scalar, fc.constantFrom({ $ne: null }, { $gte: 1 })))
-    .map(([field, operand]) => ({ $elemMatch: { [field]: operand } })),
-  fc.tuple(scalar, scalar).map(([x, y]) => ({ $elemMatch: { $or: [{ x }, { y }] } })),
-  fc
-    .tuple(fc.constantFrom('$gt', '$lte', '$eq', '$ne'), scalar)
-    .map(([operator, operand]) => ({ $elemMatch: { [operator]: operand } })),
-  fc.constantFrom('^a', '^ab', 'b', '^ab?$').map(($regex) => ({ $regex })),
+  fc.constantFrom('^a', '^ab', 'b').map(($regex) => ({ $regex })),
 );
 const conjunction = fc
   .array(fc.tuple(path, operators), { maxLength: 3 })
   .map((entries): Doc => Object.fromEntries(entries));
-/** Several points on several fields of an index, which is where scans are merged. */
+/** Several points on several fields of an index. */
 const points = fc.record(
   { a: pointsOfField(), b: pointsOfField(), c: pointsOfField() },
   { requiredKeys: [], noNullPrototype: true },
@@ -91,7 +78,7 @@ const nested: fc.Arbitrary<Doc> = fc.letrec<{ filter: Doc }>((tie) => ({
       weight: 4,
       arbitrary: fc
         .tuple(
-          fc.constantFrom('$or', '$or', '$or', '$and', '$nor'),
+          fc.constantFrom('$or', '$or', '$or', '$and'),
           fc.array(tie('filter'), { minLength: 1, maxLength: 3 }),
           fc.option(conjunction, { nil: {} }),
         )
@@ -122,17 +109,17 @@ const plain = fc.oneof(
   fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 3 }),
   simple,
 );
-/** Documents whose numbers JavaScript can add. */
+/** Documents whose numbers JavaScript can add; an index refuses those with an array in one of its fields. */
 export const updatable = fc
   .tuple(
     fc.record(
-      { a: plain, b: fc.integer({ min: 0, max: 3 }), c: fc.oneof(fc.constant('c'), fc.integer()) },
+      { b: fc.integer({ min: 0, max: 3 }), c: fc.oneof(fc.constant('c'), fc.integer()), d: plain },
       { requiredKeys: [], noNullPrototype: true },
     ),
     fc.option(simple, { nil: undefined }),
   )
   .map(([base, c]): Doc => (c === undefined ? base : { ...base, c }));
-const field = fc.constantFrom('a', 'b', 'c', 'c.x', 'a.0', 'b.x.y', 'c.2');
+const field = fc.constantFrom('a', 'b', 'c', 'c.x', 'd', 'd', 'd.0', 'd.x.y', 'd.2');
 const push = fc.record(
   {
     $each: fc.array(plain, { maxLength: 3 }),
@@ -150,30 +137,25 @@ const changes = fc
     fc.tuple(fc.constant('$pull'), field, fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant({ $gte: 1 }))),
   )
   .map(([operator, name, operand]): Doc => ({ [operator]: { [name]: operand } }));
-export const action = fc.record({ filter, sort, changes: fc.option(changes, { nil: undefined, freq: 8 }) });
+export const action = fc.record({ filter, changes: fc.option(changes, { nil: undefined, freq: 8 }) });
 
 /** One to three indexes of one to three fields. */
 export const indexes = fc.uniqueArray(
   fc
     .tuple(
-      fc.uniqueArray(
-        fc.tuple(fc.constantFrom('a', 'b', 'c', 'a.x', 'c.x', 'c.y', 'a.0'), fc.constantFrom(1, -1)),
-        { minLength: 1, maxLength: 3, selector: ([name]) => name },
-      ),
+      fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'a.x', 'c.x', 'c.y'), fc.constantFrom(1, -1)), {
+        minLength: 1,
+        maxLength: 3,
+        selector: ([name]) => name,
+      }),
       fc.constantFrom<Doc>(
         {},
         {},
         {},
-        { sparse: true },
-        ...[{ a: { $gt: 0 } }, { b: { $exists: true } }, { b: { $in: [0, 1, 2] } }].map(
+        ...[{ a: 1 }, { b: { $exists: true } }, { b: 'a', 'c.x': { $exists: true } }].map(
           (partialFilterExpression) => ({ partialFilterExpression }),
         ),
       ),
-    )
-    // An array and one at a position in it are two arrays, which an index refuses.
-    .filter(
-      ([fields]) =>
-        !fields.some(([name]) => name === 'a.0') || fields.every(([name]) => !/^a(\.x)?$/.test(name)),
     )
     .map(([fields, options]): Doc => ({ key: Object.fromEntries(fields), ...options })),
   { minLength: 1, maxLength: 3, selector: ({ key }) => JSON.stringify(key) },

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { type Batch, Cursors } from '../../../scripts/embedded-mongo/cursors.js';
-import { TimeLimit } from '../../../scripts/embedded-mongo/time-limit.js';
+import { Cursors } from '../../../scripts/embedded-mongo/commands/cursors.js';
+import type { Batch } from '../../../scripts/embedded-mongo/wire/messages.js';
 
 const MINUTE = 60_000;
 const MEBIBYTE = 1024 * 1024;
@@ -22,8 +22,8 @@ const upTo = (end: number, from = 0): number[] => Array.from({ length: end - fro
 describe('embedded database: cursors', () => {
   let cursors: Cursors;
 
-  const first = (count: number, batchSize?: number, onEnd?: () => void, limit?: TimeLimit) =>
-    cursors.first(COLLECTION, result(count, onEnd), batchSize, false, limit);
+  const first = (count: number, batchSize?: number, onEnd?: () => void) =>
+    cursors.first(COLLECTION, result(count, onEnd), batchSize);
   const codeOf = (run: () => unknown) => {
     try {
       run();
@@ -138,21 +138,5 @@ describe('embedded database: cursors', () => {
     expect({ ended, open: cursors.size }).to.deep.equal({ ended: 1, open: 1 });
     expect(codeOf(() => cursors.next(idle, COLLECTION, 1))).to.equal(43);
     expect(numbers(cursors.next(used, COLLECTION, 1))).to.deep.equal([2]);
-  });
-
-  it('does not charge a time limit for the time between batches', () => {
-    const limit = new TimeLimit(1000);
-    const calls: string[] = [];
-    for (const name of ['pause', 'resume'] as const) {
-      const works = limit[name].bind(limit);
-      limit[name] = () => {
-        calls.push(name);
-        works();
-      };
-    }
-    const { cursorId } = first(3, 1, undefined, limit);
-    cursors.next(cursorId, COLLECTION, 1);
-    cursors.next(cursorId, COLLECTION, 5);
-    expect(calls).to.deep.equal(['pause', 'resume', 'pause', 'resume']);
   });
 });

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { makeDataFolder } from '../../../scripts/embedded-mongo/data-folder.js';
-import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { makeDataFolder } from '../../../scripts/embedded-mongo/folder/data-folder.js';
+import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';
 import { startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
-import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
+import { LmdbStorage } from '../../../scripts/embedded-mongo/storage/storage.lmdb.js';
 import { countIn, insertInto } from './rows.js';
 
-const LOCK = new URL('../../../scripts/embedded-mongo/lock.js', import.meta.url).href;
+const LOCK = new URL('../../../scripts/embedded-mongo/folder/lock.js', import.meta.url).href;
 
 const messageOf = (call: Promise<unknown>) =>
   call.then(
@@ -165,7 +165,7 @@ describe('embedded database: the format of a folder', () => {
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
   async function serveOnce(document?: Record<string, unknown>): Promise<number> {
-    const server = await startEmbeddedMongo({ dataDir });
+    const server = await startEmbeddedMongo({ storage: 'lmdb', dataDir });
     try {
       if (document) await insertInto(server.uri, document);
       return await countIn(server.uri);

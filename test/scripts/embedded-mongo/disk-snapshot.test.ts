@@ -2,7 +2,7 @@ import { cp, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
+import { LmdbStorage } from '../../../scripts/embedded-mongo/storage/storage.lmdb.js';
 
 /**
  * Both root pages of an LMDB file (mdb.c, MDB_meta behind a page header of 24 bytes): the number of their transaction,

@@ -1,12 +1,12 @@
-import { decode } from '../../../scripts/embedded-mongo/bson-types.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import { indexKey } from '../../../scripts/embedded-mongo/indexes/index-spec.js';
 import {
   type Collection,
   identRange,
   RECORD_ID_BYTES,
   trailingRecordId,
-} from '../../../scripts/embedded-mongo/collection.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import { indexKeys } from '../../../scripts/embedded-mongo/index-keys.js';
+} from '../../../scripts/embedded-mongo/storage/collection.js';
+import { decode } from '../../../scripts/embedded-mongo/values/bson-types.js';
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -20,8 +20,10 @@ export function indexFaults(engine: Engine, collection: Collection): string[] {
   );
   for (const { spec, ident } of collection.indexes) {
     const wanted = new Set<string>();
-    for (const [id, document] of records)
-      for (const key of indexKeys(spec, document).keys) wanted.add(`${key.toString('hex')} ${id}`);
+    for (const [id, document] of records) {
+      const key = indexKey(spec, document);
+      if (key) wanted.add(`${key.toString('hex')} ${id}`);
+    }
     const stored = engine.storage.entries(identRange(ident), ALL).map(({ key, value }) => {
       const end = spec.unique ? key.length : key.length - RECORD_ID_BYTES;
       const id = spec.unique ? value.readUIntBE(0, RECORD_ID_BYTES) : trailingRecordId(key);

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type Collection, MongoClient } from 'mongodb';
-import { decode } from '../../../scripts/embedded-mongo/bson-types.js';
-import { identRange } from '../../../scripts/embedded-mongo/collection.js';
-import { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import { LmdbStorage } from '../../../scripts/embedded-mongo/storage.lmdb.js';
+import { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import { identRange } from '../../../scripts/embedded-mongo/storage/collection.js';
+import { LmdbStorage } from '../../../scripts/embedded-mongo/storage/storage.lmdb.js';
+import { decode } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { indexFaults } from './index-check.js';
 
 const MAIN = fileURLToPath(new URL('../../../scripts/embedded-mongo/main.js', import.meta.url));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { type OpenedMongo, openEmbeddedMongo, type Watcher } from '../../../scripts/embedded-mongo/open.js';
 import { eventually } from '../../support/eventually.js';
 import { countIn, insertInto } from './rows.js';
@@ -62,7 +62,7 @@ describe('embedded database: how long it lives', () => {
     await open();
     const hold = await holdOwner(folder);
     expect(process.kill(-(hold?.pid as number), 0)).to.equal(true);
-    await hold?.letGo();
+    await hold?.release();
   });
 
   it('is shared by all who open it, and ends with the last one, whoever started it', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { holdOwner, type Lock, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 
 describe('embedded database: who uses a folder', () => {
   let folder: string;
@@ -41,9 +41,9 @@ describe('embedded database: who uses a folder', () => {
     expect(lock.holders()).to.equal(0);
     const [first, second] = [await holdOwner(folder), await holdOwner(folder)];
     expect([first?.pid, second?.pid, lock.holders()]).to.deep.equal([process.pid, process.pid, 2]);
-    await first?.letGo();
+    await first?.release();
     expect(lock.holders()).to.equal(1);
-    await second?.letGo();
+    await second?.release();
     expect(lock.holders()).to.equal(0);
   });
 
@@ -61,7 +61,7 @@ describe('embedded database: who uses a folder', () => {
         });
       };
     });
-    const gone = hold?.letGo().then(() => order.push('gone'));
+    const gone = hold?.release().then(() => order.push('gone'));
     await asked;
     // What was sent to the first has arrived when another has been greeted.
     await holdOwner(folder);

@@ -79,20 +79,13 @@ function lookUp(value: Value, path: string[]): Value[] {
   return lookUp(value[part], rest);
 }
 
-/** `isElement`: what was found is an element in $elemMatch, whose own elements are not looked at. */
-function matchesOperator(operator: string, operand: Value, found: Value[], isElement = false): boolean {
-  const leaves = found.flatMap((value) => (Array.isArray(value) && !isElement ? [value, ...value] : [value]));
+function matchesOperator(operator: string, operand: Value, found: Value[]): boolean {
+  const leaves = found.flatMap((value) => (Array.isArray(value) ? [value, ...value] : [value]));
   const some = (test: (value: Value) => boolean) => leaves.some(test);
   const bracket = (value: Value) => value !== undefined && rank(value) === rank(operand);
   const isNaNValue = (value: Value) => rank(value) === 2 && Number.isNaN(asNumber(value));
-  const ordered = (test: (order: number) => boolean, orEqual: boolean) =>
-    some((value) => {
-      if (operand === null) return orEqual && (value === null || value === undefined);
-      if (!bracket(value)) return false;
-      if (isNaNValue(operand) || isNaNValue(value))
-        return orEqual && isNaNValue(operand) && isNaNValue(value);
-      return test(compare(value, operand));
-    });
+  const ordered = (test: (order: number) => boolean) =>
+    some((value) => bracket(value) && !isNaNValue(value) && test(compare(value, operand)));
   switch (operator) {
     case '$eq':
       return some((value) =>
@@ -101,47 +94,23 @@ function matchesOperator(operator: string, operand: Value, found: Value[], isEle
           : value !== undefined && compare(value, operand) === 0,
       );
     case '$ne':
-      return !matchesOperator('$eq', operand, found, isElement);
+      return !matchesOperator('$eq', operand, found);
     case '$gt':
-      return ordered((order) => order > 0, false);
+      return ordered((order) => order > 0);
     case '$gte':
-      return ordered((order) => order >= 0, true);
+      return ordered((order) => order >= 0);
     case '$lt':
-      return ordered((order) => order < 0, false);
+      return ordered((order) => order < 0);
     case '$lte':
-      return ordered((order) => order <= 0, true);
+      return ordered((order) => order <= 0);
     case '$in':
-      return (operand as Value[]).some((item) => matchesOperator('$eq', item, found, isElement));
+      return (operand as Value[]).some((item) => matchesOperator('$eq', item, found));
     case '$nin':
-      return !matchesOperator('$in', operand, found, isElement);
+      return !matchesOperator('$in', operand, found);
     case '$exists':
       return found.some((value) => value !== undefined) === operand;
-    case '$size':
-      return found.some((value) => Array.isArray(value) && value.length === operand);
-    case '$all':
-      return (
-        (operand as Value[]).length > 0 &&
-        (operand as Value[]).every((item) => matchesOperator('$eq', item, found))
-      );
-    case '$elemMatch':
-      return found.some(
-        (value) =>
-          Array.isArray(value) &&
-          (isOperators(operand) && !('$or' in operand)
-            ? value.some((item) =>
-                Object.entries(operand).every(([inner, other]) =>
-                  matchesOperator(inner, other, [item], true),
-                ),
-              )
-            : // An array in the array counts as a document whose fields are its positions.
-              value.some(
-                (item) => (isDoc(item) || Array.isArray(item)) && matches({ ...item }, operand as Doc),
-              )),
-      );
     case '$regex':
       return some((value) => typeof value === 'string' && new RegExp(operand as string, 'u').test(value));
-    case '$not':
-      return !Object.entries(operand as Doc).every(([inner, value]) => matchesOperator(inner, value, found));
     default:
       throw new Error(`the model has no ${operator}`);
   }
@@ -155,7 +124,6 @@ export function matches(document: Doc, filter: Doc): boolean {
     const list = value as Doc[];
     if (key === '$and') return list.every((item) => matches(document, item));
     if (key === '$or') return list.some((item) => matches(document, item));
-    if (key === '$nor') return !list.some((item) => matches(document, item));
     const found = lookUp(document, key.split('.'));
     if (!isOperators(value)) return matchesOperator('$eq', value, found);
     return Object.entries(value).every(([operator, operand]) => matchesOperator(operator, operand, found));
@@ -171,29 +139,17 @@ export function distinctValues(documents: Doc[], path: string): Value[] {
   return values;
 }
 
-/** Every value a sort sees on a path. Unlike a filter it sees a null for array elements that have no such field. */
-function sortLeaves(value: Value, path: string[]): Value[] {
+/** The value a document is sorted by in one field: null where there is none. */
+function sortValue(value: Value, path: string[]): Value {
   const [part, ...rest] = path;
-  if (part === undefined) return Array.isArray(value) ? (value.length === 0 ? [undefined] : value) : [value];
-  if (Array.isArray(value))
-    return value.length === 0
-      ? [null]
-      : value.flatMap((item) => (isDoc(item) ? sortLeaves(item, path) : [null]));
-  return isDoc(value) && part in value ? sortLeaves(value[part], rest) : [null];
-}
-
-/** The value a document is sorted by in one field: of an array the least, or the greatest when descending. */
-function sortValue(document: Doc, path: string, descending: boolean): Value {
-  const values = sortLeaves(document, path.split('.'));
-  return values.reduce((best, value) =>
-    (descending ? compare(value, best) > 0 : compare(value, best) < 0) ? value : best,
-  );
+  if (part === undefined) return value;
+  return isDoc(value) && part in value ? sortValue(value[part], rest) : null;
 }
 
 export function inOrder(a: Doc, b: Doc, sort: Doc): number {
   for (const [path, direction] of Object.entries(sort)) {
     const descending = direction === -1;
-    const order = compare(sortValue(a, path, descending), sortValue(b, path, descending));
+    const order = compare(sortValue(a, path.split('.')), sortValue(b, path.split('.')));
     if (order !== 0) return descending ? -order : order;
   }
   return 0;

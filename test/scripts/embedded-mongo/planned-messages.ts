@@ -1,43 +1,81 @@
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import { planQuery } from '../../../scripts/embedded-mongo/indexes/planner.js';
+import { parseFilter } from '../../../scripts/embedded-mongo/query/filter.js';
+import { findRecords } from '../../../scripts/embedded-mongo/query/find-records.js';
+import { parseSort } from '../../../scripts/embedded-mongo/query/sort.js';
+import type { Collection } from '../../../scripts/embedded-mongo/storage/collection.js';
+import type { Reader } from '../../../scripts/embedded-mongo/storage/storage.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { buildEngine, runCommand } from './run-command.js';
 
+/** A query as find takes it. */
+export interface Query {
+  filter?: Document;
+  sort?: Document;
+  skip?: number;
+  limit?: number;
+}
+
+/** How a query is served. */
 export interface Explained {
-  /** The stages from the outside in. */
-  stages: string[];
-  index?: string;
-  direction?: string;
+  kind: 'COLLSCAN' | 'IXSCAN' | 'OR';
+  /** The indexes that are read, by name. */
+  indexes: string[];
+  backwards: boolean;
+  /** Whether results are sorted after they are found. */
+  sorts: boolean;
+  /** Index entries in the ranges of the plan. */
   keys: number;
+  /** Documents read by their record id, and entries read of the ranges. */
   docs: number;
+  entries: number;
   returned: number;
 }
 
-export async function explain(engine: Engine, command: Document): Promise<Explained> {
-  const reply = await runCommand(engine, { explain: command, verbosity: 'executionStats' });
-  const planned = ((reply.stages as Document[] | undefined)?.[0]?.$cursor as Document | undefined) ?? reply;
-  const planner = planned.queryPlanner as { winningPlan: Document };
-  const stats = planned.executionStats as Record<string, number>;
-  const stages: string[] = [];
-  let last: Document = planner.winningPlan;
-  for (
-    let stage: Document | undefined = last;
-    stage;
-    stage = (stage.inputStage ?? (stage.inputStages as Document[] | undefined)?.[0]) as Document | undefined
-  ) {
-    stages.push(String(stage.stage));
-    last = stage;
-  }
+export function collectionIn(engine: Engine, name: string): Collection {
+  const collection = engine.catalog.find('test', name);
+  if (!collection) throw new Error('no collection');
+  return collection;
+}
+
+export function explain(engine: Engine, name: string, query: Query): Explained {
+  const collection = collectionIn(engine, name);
+  const [filter, sort] = [parseFilter(query.filter ?? {}), parseSort(query.sort)];
+  const plan = planQuery(collection, filter, sort);
+  const scans = plan.kind === 'OR' ? plan.branches : plan.kind === 'IXSCAN' ? [plan] : [];
+  let docs = 0;
+  let entries = 0;
+  const { storage } = engine;
+  const reader: Reader = {
+    generation: storage.generation,
+    get(key) {
+      docs++;
+      return storage.get(key);
+    },
+    entries(range, limit) {
+      const found = storage.entries(range, limit);
+      entries += found.length;
+      return found;
+    },
+    count: (start, end) => storage.count(start, end),
+  };
+  const spec = { filter, sort, skip: query.skip ?? 0, limit: query.limit ?? 0 };
+  const returned = [...findRecords(reader, collection, spec)].length;
   return {
-    stages,
-    index: last.indexName as string | undefined,
-    direction: last.direction as string | undefined,
-    keys: Number(stats.totalKeysExamined),
-    docs: Number(stats.totalDocsExamined),
-    returned: Number(stats.nReturned),
+    kind: plan.kind,
+    indexes: scans.map(({ index }) => index.spec.name),
+    backwards: scans.some(({ ranges }) => ranges.some(({ reverse }) => reverse)),
+    sorts: !plan.sorted,
+    keys: scans
+      .flatMap(({ ranges }) => ranges)
+      .reduce((sum, { start, end }) => sum + storage.count(start, end), 0),
+    docs,
+    entries,
+    returned,
   };
 }
 
-/** 1,000 messages of 10 rooms; `tags` makes one index multikey, every fifth has a clientId, some are deleted. */
+/** 1,000 messages of 10 rooms; every fifth has a clientId, every hundredth is deleted. */
 export async function messages(): Promise<Engine> {
   const engine = buildEngine();
   const documents = Array.from({ length: 1000 }, (_, i) => ({
@@ -45,24 +83,23 @@ export async function messages(): Promise<Engine> {
     room: i % 10,
     seq: Math.floor(i / 10),
     sender: i % 3,
-    tags: [`t${i % 4}`, `u${i % 5}`],
     ...(i % 5 === 0 ? { clientId: `c${i}` } : {}),
     ...(i % 100 === 0 ? { deletedAt: new Date(i) } : {}),
   }));
   await runCommand(engine, { insert: 'm', documents });
+  await runCommand(engine, { insert: 'scanned', documents });
   await runCommand(engine, {
     createIndexes: 'm',
     indexes: [
       { key: { room: 1, seq: 1 }, name: 'room_seq', unique: true },
       { key: { sender: 1, seq: -1 }, name: 'sender_seq' },
-      { key: { tags: 1 }, name: 'tags' },
       {
         key: { room: 1, sender: 1, clientId: 1 },
         name: 'client',
         unique: true,
         partialFilterExpression: { clientId: { $exists: true } },
       },
-      { key: { deletedAt: 1 }, name: 'deleted', sparse: true },
+      { key: { deletedAt: 1 }, name: 'deleted', partialFilterExpression: { deletedAt: { $exists: true } } },
     ],
   });
   return engine;

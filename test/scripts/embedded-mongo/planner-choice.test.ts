@@ -1,9 +1,9 @@
+import { Double } from 'bson';
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
-import { explain } from './planned-messages.js';
-import { buildEngine, find, runCommand } from './run-command.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
+import { explain, type Query } from './planned-messages.js';
+import { buildEngine, failureOf, find, runCommand } from './run-command.js';
 
 /** A collection with indexes, each named by its fields: `a,b`. */
 async function build(engine: Engine, documents: Document[], indexes: Document[]): Promise<void> {
@@ -16,7 +16,7 @@ async function build(engine: Engine, documents: Document[], indexes: Document[])
 const key = (...names: string[]): Document => ({ key: Object.fromEntries(names.map((name) => [name, 1])) });
 
 /** Some indexes, worse ones first; a query; which of them serves it. */
-const choices: [title: string, indexes: Document[], command: Document, chosen: string][] = [
+const choices: [title: string, indexes: Document[], query: Query, chosen: string][] = [
   ['an equality before a range', [key('r'), key('a')], { filter: { a: 1, r: { $gt: 5 } } }, 'a'],
   ['two equalities before one', [key('a'), key('a', 'b')], { filter: { a: 1, b: 1 } }, 'a,b'],
   [
@@ -46,148 +46,119 @@ const choices: [title: string, indexes: Document[], command: Document, chosen: s
     { filter: { a: 1, b: 1, u: 1 } },
     'a,b',
   ],
-  ['what leaves nothing to match before what does', [key('a', 'list'), key('a')], { filter: { a: 1 } }, 'a'],
+  [
+    'two points, one of them of a missing field, before a point and a range',
+    [key('a', 'b'), key('a', 's')],
+    { filter: { a: 1, b: { $exists: false }, s: { $gt: 0 } } },
+    'a,b',
+  ],
+  ['the first of two that serve alike', [key('a', 'b'), key('a')], { filter: { a: 1 } }, 'a,b'],
+  [
+    'one that holds fewer documents before one that holds all',
+    [key('a'), { ...key('a', 'u'), partialFilterExpression: { u: { $exists: true } } }],
+    { filter: { a: 1, u: { $in: [1, 2] } } },
+    'a,u',
+  ],
+  [
+    'one that holds fewer documents, alike for the rest',
+    [key('a'), { ...key('a', 's'), partialFilterExpression: { b: 1 } }],
+    { filter: { a: 1, b: 1 } },
+    'a,s',
+  ],
 ];
 
 describe('embedded database: which index is chosen', () => {
   const documents = Array.from({ length: 20 }, (_, i) => ({
-    ...{ _id: i, a: i % 2, b: i % 4, r: i, s: -i, u: i, list: [i, i + 1] },
+    ...{ _id: i, a: i % 2, b: i % 4, r: i, s: -i, u: i },
   }));
 
-  for (const [title, indexes, command, chosen] of choices)
+  for (const [title, indexes, query, chosen] of choices)
     it(title, async () => {
       const engine = buildEngine();
       await build(engine, documents, indexes);
-      expect((await explain(engine, { find: 'c', ...command })).index).to.equal(chosen);
+      expect(explain(engine, 'c', query).indexes).to.deep.equal([chosen]);
       await engine.close();
     });
 
-  it('$in lists of one index are multiplied to 4,000 ranges and merged to 1,000', async () => {
+  it('$in lists of one index are multiplied to 4,000 ranges', async () => {
     const engine = buildEngine();
     await build(engine, documents, [key('a', 'b', 's')]);
-    const list = (length: number) => ({ $in: Array.from({ length }, (_, i) => i) });
-    const stagesOf = async (b: number, sort: Document) =>
-      (await explain(engine, { find: 'c', filter: { a: list(2), b: list(b) }, sort })).stages;
-    expect(await stagesOf(500, { s: 1 })).to.deep.equal(['FETCH', 'SORT_MERGE', 'IXSCAN']);
-    expect(await stagesOf(501, { s: 1 })).to.deep.equal(['SORT', 'FETCH', 'IXSCAN']);
-    const scanned = async (b: number) =>
-      (
-        await explain(engine, {
-          find: 'c',
-          filter: { a: list(2), b: { $in: [3, ...list(b).$in.slice(10)] } },
-        })
-      ).docs;
-    expect(await scanned(2009), 'both fields').to.equal(5);
-    expect(await scanned(2010), 'only the first').to.equal(20);
+    const list = (length: number) => Array.from({ length }, (_, i) => i);
+    const read = (b: number) =>
+      explain(engine, 'c', { filter: { a: { $in: list(2) }, b: { $in: [3, ...list(b).slice(10)] } } }).docs;
+    expect(read(2009), 'both fields').to.equal(5);
+    expect(read(2010), 'only the first').to.equal(20);
     await engine.close();
   });
 });
 
-/** Values with and without arrays on the way, so that every pair of conditions meets in one element and in two. */
-function nested(): Document[] {
-  const pairs = [0, 1, 2].flatMap((x) => [0, 1, 2].map((y) => ({ x, y })));
-  const values: unknown[] = [
-    ...pairs,
-    ...pairs.map(({ x, y }) => [
-      { x, y: (y + 1) % 3 },
-      { x: (x + 1) % 3, y },
-    ]),
-    ...[
-      [],
-      [{}],
-      [{ x: 1 }, { y: 1 }],
-      { x: [0, 2], y: 1 },
-      { x: 1, y: [0, 2] },
-      [[{ x: 1, y: 1 }]],
-      1,
-      null,
-    ],
+describe('embedded database: partial indexes', () => {
+  const exists = { a: { $exists: true } };
+  const served: [condition: Document, filter: Document, isServed: boolean][] = [
+    [exists, { a: 1 }, true],
+    [exists, { a: { $gt: 'a' } }, true],
+    [exists, { a: { $regex: 'x' } }, true],
+    [exists, { a: { $in: [1, 'x'] } }, true],
+    [exists, { $and: [{ b: 1 }, { $or: [{ a: 1 }] }] }, true],
+    [exists, { a: null }, false],
+    [exists, { a: { $in: [1, null] } }, false],
+    [exists, { a: { $ne: 1 } }, false],
+    [exists, { a: { $exists: false } }, false],
+    [exists, { b: 1 }, false],
+    [exists, { 'a.b': 1 }, false],
+    [exists, { $or: [{ a: 1 }, { b: 1 }] }, false],
+    [exists, {}, false],
+    [{ a: 1 }, { a: 1 }, true],
+    [{ a: 1 }, { a: new Double(1) }, true],
+    [{ a: 1 }, { a: { $in: [1, 1] } }, true],
+    [{ a: 1 }, { a: { $in: [1, 2] } }, false],
+    [{ a: 1 }, { a: { $gte: 1, $lte: 1 } }, false],
+    [{ a: 1 }, { a: { $ne: 1 } }, false],
+    [{ a: 1 }, { b: 1 }, false],
+    [{ a: 1, b: { $exists: true } }, { a: 1 }, false],
+    [{ a: 1, b: { $exists: true } }, { a: 1, b: 2 }, true],
+    [{ a: null }, { a: null }, true],
+    [{ a: null }, { a: { $exists: false } }, false],
   ];
-  return [{ _id: 0, b: 1 }, ...values.map((c, i) => ({ _id: i + 1, b: i % 3, c }))];
-}
+  for (const [partialFilterExpression, filter, isServed] of served)
+    it(`${isServed ? 'serve' : 'do not serve'} ${JSON.stringify(filter)} over ${JSON.stringify(partialFilterExpression)}`, async () => {
+      const engine = buildEngine();
+      const documents = [
+        {},
+        { a: null },
+        { a: 1 },
+        { a: 1, b: 2 },
+        { a: 2, b: 1 },
+        { a: 'x' },
+        { a: { b: 1 } },
+      ];
+      await build(engine, documents, [{ ...key('a'), partialFilterExpression }]);
+      expect(explain(engine, 'c', { filter }).indexes).to.deep.equal(isServed ? ['a'] : []);
+      await runCommand(engine, { insert: 'all', documents });
+      const shape = { filter, projection: { _id: 0 } };
+      expect(await find(engine, 'c', shape)).to.have.deep.members(await find(engine, 'all', shape));
+      await engine.close();
+    });
 
-function nestedFilters(): Document[] {
-  const operands = [1, { $gt: 0, $lt: 2 }, { $in: [0, 2] }, null, { $ne: 1 }];
-  const both = operands.flatMap((x) => operands.map((y) => ({ x, y })));
-  return [
-    ...both.map(({ x, y }) => ({ 'c.x': x, 'c.y': y })),
-    ...both.map((c) => ({ c: { $elemMatch: c } })),
-    ...operands.flatMap((x) => [
-      { b: 1, 'c.x': x },
-      { 'c.x': x, b: { $gt: 0 } },
-    ]),
-    ...[{ x: 1, y: 1 }, { $gt: 0 }, [], null].map((c) => ({ c, b: 1 })),
-    { $or: [{ 'c.x': 1 }, { 'c.y': 1 }], b: 1 },
-    { $or: [{ 'c.x': 1, b: 0 }, { 'c.x': 2 }] },
-  ];
-}
-
-describe('embedded database: indexes over arrays', () => {
-  const indexes = [
-    ...[key('c.x', 'c.y'), { key: { 'c.y': -1, 'c.x': 1 } }, key('b', 'c.x'), key('c.x', 'b'), key('c', 'b')],
-    { ...key('c.x'), sparse: true },
-  ];
-
-  async function expectSameAsScan(engine: Engine): Promise<void> {
-    for (const filter of nestedFilters()) {
-      const ask = (command: Document) => find(engine, 'c', { filter, ...command });
-      const scanned = (await ask({ hint: { $natural: 1 } })).map(({ _id }) => _id);
-      const label = JSON.stringify(filter);
-      for (const hint of [undefined, ...indexes.slice(0, 5).map((index) => index.key)]) {
-        const found = await ask(hint ? { hint } : {});
-        expect(
-          found.map(({ _id }) => _id),
-          `${label} by ${JSON.stringify(hint)}`,
-        ).to.have.members(scanned);
-        const counted = await runCommand(engine, { count: 'c', query: filter, ...(hint ? { hint } : {}) });
-        expect(counted.n, `${label} counted by ${JSON.stringify(hint)}`).to.equal(scanned.length);
-      }
-      const sorted = (await ask({ sort: { 'c.x': -1, _id: 1 } })).map(({ _id }) => _id);
-      const expected = (await ask({ sort: { 'c.x': -1, _id: 1 }, hint: { $natural: 1 } })).map(
-        ({ _id }) => _id,
-      );
-      expect(sorted, label).to.deep.equal(expected);
-    }
-  }
-
-  it('find and count what a scan finds, also after a restart', async () => {
-    const storage = new MemoryStorage();
-    const engine = buildEngine(storage);
-    await build(engine, nested(), indexes);
-    engine.cursors.close();
-    // A second engine over the same store knows what a restart leaves.
-    const restarted = buildEngine(storage);
-    await expectSameAsScan(restarted);
-    await restarted.close();
-  });
-
-  it('an array that is gone again leaves its index as careful as before', async () => {
-    const engine = buildEngine();
-    await build(engine, [{ _id: 1, c: [0, 3] }], [key('c')]);
-    await runCommand(engine, { update: 'c', updates: [{ q: {}, u: { $set: { c: 1 } } }] });
-    await runCommand(engine, { insert: 'c', documents: [{ _id: 2, c: [0, 3] }] });
-    expect(await find(engine, 'c', { filter: { c: { $gt: 1, $lt: 2 } } })).to.have.lengthOf(1);
-    expect(await find(engine, 'c', { filter: { c: { $gte: 0 } } })).to.have.lengthOf(2);
-    await engine.close();
-  });
-});
-
-describe('embedded database: sparse compound indexes', () => {
-  it('hold what has any of their fields, and are unique among those', async () => {
+  it('hold what fulfils their condition, and are unique among those', async () => {
     const engine = buildEngine();
     await build(
       engine,
-      [{ _id: 1, a: 1 }, { _id: 2, b: 1 }, { _id: 3 }, { _id: 4 }],
-      [{ ...key('a', 'b'), sparse: true, unique: true }],
+      [
+        { _id: 1, a: 1, b: 1 },
+        { _id: 2, a: 1 },
+      ],
+      [{ ...key('a'), unique: true, partialFilterExpression: { b: { $exists: true } } }],
     );
-    const hint = { a: 1, b: 1 };
-    expect(await find(engine, 'c', { filter: { b: 1 }, hint })).to.deep.equal([{ _id: 2, b: 1 }]);
-    expect(await find(engine, 'c', { filter: { a: 1 }, hint })).to.deep.equal([{ _id: 1, a: 1 }]);
-    for (const document of [{ a: 1 }, { b: 1 }]) {
-      const reply = await runCommand(engine, { insert: 'c', documents: [document] });
-      expect((reply.writeErrors as Document[])?.[0]?.code, JSON.stringify(document)).to.equal(11000);
-    }
-    expect(await runCommand(engine, { insert: 'c', documents: [{ _id: 5 }] })).to.include({ n: 1 });
+    const codeOf = async (command: Document) => (await failureOf(engine, command)).code;
+    expect(await codeOf({ insert: 'c', documents: [{ _id: 3, a: 1, b: 2 }] })).to.equal(11000);
+    expect(await codeOf({ insert: 'c', documents: [{ _id: 3, a: 1 }] })).to.equal(undefined);
+    const set = (_id: number, u: Document) => codeOf({ update: 'c', updates: [{ q: { _id }, u }] });
+    expect(await set(3, { $set: { b: 1 } })).to.equal(11000);
+    expect(await set(1, { $unset: { b: 1 } }), 'leaves the index').to.equal(undefined);
+    expect(await set(3, { $set: { b: 1 } }), 'enters it').to.equal(undefined);
+    expect(await set(3, { $set: { b: 2 } }), 'stays').to.equal(undefined);
+    expect(explain(engine, 'c', { filter: { a: 1, b: { $gt: 0 } } })).to.include({ keys: 1, returned: 1 });
     await engine.close();
   });
 });

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { socketUri } from '../../../scripts/embedded-mongo/data-folder.js';
-import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/lock.js';
+import { socketUri } from '../../../scripts/embedded-mongo/folder/data-folder.js';
+import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { countIn, insertInto } from './rows.js';
 
 const MAIN = fileURLToPath(new URL('../../../scripts/embedded-mongo/main.js', import.meta.url));
@@ -85,7 +85,7 @@ describe('embedded database: as a process', () => {
     await once(parent, 'exit');
     // Somebody uses it: it stays.
     expect(await countIn(socketUri(folder))).to.equal(0);
-    await hold?.letGo();
+    await hold?.release();
     // Taking the folder waits until the orphan, which is closing, has left it.
     (await takeFolder(folder)).release();
   });

@@ -1,10 +1,10 @@
 import { deserialize, serialize } from 'bson';
-import { type Document, decode } from '../../../scripts/embedded-mongo/bson-types.js';
 import { dispatch } from '../../../scripts/embedded-mongo/commands/dispatch.js';
-import { Engine } from '../../../scripts/embedded-mongo/engine.js';
-import type { Storage } from '../../../scripts/embedded-mongo/storage.js';
-import { MemoryStorage } from '../../../scripts/embedded-mongo/storage.memory.js';
-import { encodeReply, HEADER_BYTES } from '../../../scripts/embedded-mongo/wire.js';
+import { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import type { Storage } from '../../../scripts/embedded-mongo/storage/storage.js';
+import { MemoryStorage } from '../../../scripts/embedded-mongo/storage/storage.memory.js';
+import { type Document, decode } from '../../../scripts/embedded-mongo/values/bson-types.js';
+import { encodeReply, HEADER_BYTES } from '../../../scripts/embedded-mongo/wire/messages.js';
 
 /** An engine in this process, without a port: commands go through BSON both ways, as over a socket. */
 export function buildEngine(storage: Storage = new MemoryStorage()): Engine {
@@ -36,7 +36,7 @@ export async function runCommand(
     command: decode(serialize(command, { ignoreUndefined: true })),
     sequences: new Map(),
   };
-  const reply = encodeReply(request, await dispatch(engine, request, 1));
+  const reply = encodeReply(request, await dispatch(engine, request));
   const body = read(reply.subarray(HEADER_BYTES + 5));
   if (Number(body.ok) !== 1) throw new CommandFailure(body);
   return body;
@@ -45,5 +45,36 @@ export async function runCommand(
 /** The documents of a find, all in one batch. */
 export async function find(engine: Engine, collection: string, command: Document): Promise<Document[]> {
   const reply = await runCommand(engine, { find: collection, batchSize: 100_000, ...command });
+  return (reply.cursor as { firstBatch: Document[] }).firstBatch;
+}
+
+/** The reply of a command that fails as a whole, or its first write error; the reply where it does not fail. */
+export async function failureOf(engine: Engine, command: Document): Promise<Document> {
+  const reply = await runCommand(engine, command).catch((error) => {
+    if (error instanceof CommandFailure) return error.reply;
+    throw error;
+  });
+  return (reply.writeErrors as Document[] | undefined)?.[0] ?? reply;
+}
+
+/** How many documents match, as the driver's countDocuments asks. */
+export async function count(
+  engine: Engine,
+  collection: string,
+  filter: Document = {},
+  stages: Document[] = [],
+): Promise<number> {
+  const pipeline = [{ $match: filter }, ...stages, { $group: { _id: 1, n: { $sum: 1 } } }];
+  const reply = await runCommand(engine, { aggregate: collection, pipeline, cursor: {} });
+  const [result] = (reply.cursor as { firstBatch: Document[] }).firstBatch;
+  return Number(result?.n ?? 0);
+}
+
+/** The results of a pipeline with their BSON number types, or the code it is refused with. */
+export async function aggregate(engine: Engine, pipeline: Document[], collection = 'c'): Promise<unknown> {
+  const reply = await runCommand(engine, { aggregate: collection, pipeline, cursor: {} }, 'test', (body) =>
+    deserialize(body, { promoteValues: false }),
+  ).catch((error: CommandFailure) => error);
+  if (reply instanceof CommandFailure) return Number(reply.reply.code);
   return (reply.cursor as { firstBatch: Document[] }).firstBatch;
 }

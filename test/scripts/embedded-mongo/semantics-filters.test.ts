@@ -1,7 +1,7 @@
-import { Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'bson';
+import { Binary, Decimal128, Double, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID } from 'bson';
 import { expect } from 'chai';
-import type { Document } from '../../../scripts/embedded-mongo/bson-types.js';
-import { buildEngine, find, runCommand } from './run-command.js';
+import type { Document } from '../../../scripts/embedded-mongo/values/bson-types.js';
+import { buildEngine, failureOf, find, runCommand } from './run-command.js';
 
 /**
  * What MongoDB answers, and where it says so. A source is a page of the manual ("Query Operators" etc.), a test of
@@ -37,7 +37,6 @@ const scalarProbes: Probe[] = [
   [{ a: 5 }, [1], '$eq'],
   [{ a: { $eq: 5 } }, [1], '$eq'],
   [{ a: Long.fromNumber(5) }, [1], 'Comparison/Sort Order: numeric types are equivalent'],
-  [{ a: Decimal128.fromString('5.0') }, [1], 'Comparison/Sort Order: numeric types are equivalent'],
   [{ a: 7 }, [3], 'Comparison/Sort Order: numeric types are equivalent'],
   [{ a: '5' }, [], TYPES],
   [{ a: 'x' }, [4], 'Comparison/Sort Order: strings compare binary'],
@@ -55,80 +54,39 @@ const scalarProbes: Probe[] = [
   [{ a: { $gte: 5 } }, [1, 2, 3], TYPES],
   [{ a: { $lt: 5 } }, [14], `${TYPES}; jstests/core/nan.js`],
   [{ a: { $lte: 5 } }, [1, 14], `${TYPES}; jstests/core/nan.js`],
-  [{ a: { $lt: Number.NaN } }, [], 'jstests/core/nan.js'],
-  [{ a: { $lte: Number.NaN } }, [12], 'jstests/core/nan.js'],
-  [{ a: { $gte: Number.NaN } }, [12], 'jstests/core/nan.js'],
   [{ a: { $gt: '' } }, [4, 5], TYPES],
   [{ a: { $gt: 'X' } }, [4], 'Comparison/Sort Order: strings compare binary'],
   [{ a: { $gte: false } }, [8, 13], TYPES],
   [{ a: { $gt: false } }, [8], TYPES],
   [{ a: { $gte: DATE } }, [9], TYPES],
   [{ a: { $lt: new Date() } }, [9], TYPES],
-  [
-    { a: { $lt: new Timestamp({ t: 2 ** 31, i: 1 }) } },
-    [],
-    'Comparison/Sort Order: dates and timestamps are apart',
-  ],
-  [{ a: { $gt: { b: 1 } } }, [11], 'Comparison/Sort Order: objects'],
   [{ a: { $gt: 0, $lt: 6 } }, [1, 2], '$and: implicit'],
   [{ a: { $gt: 6, $lt: 0 } }, [], '$and: implicit'],
   [{ a: null }, [6, 7], NULLS],
   [{ a: { $eq: null } }, [6, 7], NULLS],
   [{ a: { $ne: null } }, [1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14], NULLS],
-  [{ a: { $gte: null } }, [6, 7], NULLS],
-  [{ a: { $lte: null } }, [6, 7], NULLS],
-  [{ a: { $gt: null } }, [], NULLS],
-  [{ a: { $not: { $gte: null } } }, [1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14], NULLS],
   [{ a: { $exists: true } }, [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14], '$exists: includes null'],
   [{ a: { $exists: false } }, [7], '$exists'],
+  [{ toString: { $exists: true } }, [], '$exists: own fields alone'],
   [{ a: { $exists: 0 } }, [7], '$exists: any falsy value'],
-  [{ a: { $exists: Decimal128.fromString('0E+3') } }, [7], '$exists: any falsy value'],
   [{ a: { $exists: null } }, [7], '$exists: any falsy value'],
   [{ a: { $exists: '' } }, [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14], '$exists: a string is true'],
   [{ a: { $regex: /x/, $options: 'i' } }, [4, 5], '$regex: $options beside a pattern without'],
-  [{ a: { $type: [1, 18] } }, [2, 3, 12], '$type: an array of numbers'],
   [{ 'a.b': { $exists: true } }, [11], '$exists'],
   [{ a: { $in: [5, 'x', null] } }, [1, 4, 6, 7], `$in; ${NULLS}`],
   [{ a: { $in: [] } }, [], '$in'],
   [{ a: { $nin: [5, 'x', null] } }, [2, 3, 5, 8, 9, 10, 11, 12, 13, 14], `$nin; ${NULLS}`],
   [{ a: { $nin: [] } }, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], '$nin'],
-  [{ a: { $in: [/^x/i] } }, [4, 5], '$in: regular expressions'],
   [{ a: { $in: [1, 2, 3, 4, 5, 6, 7, 8, 9] } }, [1, 3], '$in'],
   [{ a: { $ne: 5 } }, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], '$ne: also documents without the field'],
-  [
-    { a: { $not: { $gt: 5 } } },
-    [1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
-    '$not: also documents without the field',
-  ],
-  [{ a: { $not: /x/ } }, [1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], '$not and regular expressions'],
   [{ a: /x/ }, [4], '$regex'],
   [{ a: { $regex: 'x', $options: 'i' } }, [4, 5], '$regex: $options'],
   [{ a: { $regex: '^X' } }, [5], '$regex: index use of prefix expressions'],
 
-  [{ a: { $type: 'number' } }, [1, 2, 3, 12, 14], '$type: the alias number'],
-  [{ a: { $type: 'double' } }, [2, 12], '$type'],
-  [{ a: { $type: 16 } }, [1, 14], '$type: by number'],
-  [{ a: { $type: ['long', 'bool'] } }, [3, 8, 13], '$type: an array of types'],
-  [{ a: { $type: 'null' } }, [6], '$type: null does not match missing'],
-  [{ a: { $type: 'object' } }, [11], '$type'],
-  [
-    { a: { $gt: new MinKey() } },
-    [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14],
-    'Comparison/Sort Order: MinKey',
-  ],
-  [
-    { a: { $lt: new MaxKey() } },
-    [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14],
-    'Comparison/Sort Order: MaxKey',
-  ],
   [{ $and: [{ a: { $gt: 0 } }, { a: { $lt: 6 } }] }, [1, 2], '$and'],
   [{ $or: [{ a: 5 }, { a: 'x' }] }, [1, 4], '$or'],
-  [{ $nor: [{ a: { $exists: true } }] }, [7], '$nor'],
-  [{ $nor: [{ a: 5 }, { _id: { $gt: 2 } }] }, [2], '$nor'],
   [{ $or: [{ a: 5 }, { a: 5 }] }, [1], '$or: each document once'],
   [{ _id: { $gt: 3 }, $or: [{ a: 'x' }, { a: 5 }] }, [4], '$or with another condition'],
-  [{ $expr: { $gt: ['$a', 6] }, a: { $type: 'number' } }, [3], '$expr'],
-  [{ $comment: 'why', a: 5 }, [1], '$comment'],
   [{ _id: { $gt: 1 } }, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], 'crud/tests/unified/find.yml'],
   [{ _id: { $gt: 4, $lt: 6 } }, [5], 'crud/tests/unified/find.yml'],
 ];
@@ -164,31 +122,16 @@ const arrayProbes: Probe[] = [
   [{ a: [] }, [2, 10], '$eq: the array or an element of it'],
   [{ a: { $gt: 2 } }, [1, 3, 8], `${ARRAYS}: at least one element`],
   [{ a: { $gt: 2, $lt: 2 } }, [1], `${ARRAYS}: compound conditions may hold for different elements`],
-  [{ a: { $elemMatch: { $gt: 2, $lt: 2 } } }, [], `${ARRAYS}: $elemMatch, one element for all`],
-  [{ a: { $elemMatch: { $gte: 2, $lt: 3 } } }, [1], '$elemMatch'],
-  [{ a: { $elemMatch: { $eq: 2 } } }, [1], '$elemMatch: only arrays'],
   [{ a: { $ne: 2 } }, [2, 3, 5, 6, 7, 8, 9, 10, 11], '$ne: no element may equal'],
   [{ a: { $nin: [2, 3] } }, [2, 5, 6, 7, 8, 9, 10, 11], '$nin: no element may be in'],
-  [{ a: { $not: { $gt: 2 } } }, [2, 4, 5, 6, 7, 9, 10, 11], '$not'],
   [{ 'a.1': 2 }, [1], `${ARRAYS}: by position`],
   [{ 'a.0': 1 }, [1, 3], `${ARRAYS}: by position, the element being an array`],
   [{ 'a.0.0': 1 }, [3], `${ARRAYS}: by position`],
   [{ 'a.5': { $exists: true } }, [], `${ARRAYS}: by position`],
   [{ 'a.0.b': 1 }, [5], `${EMBEDDED}: array index`],
-  [{ a: { $size: 0 } }, [2], '$size'],
-  [{ a: { $size: 2 } }, [3, 5, 8, 11], '$size'],
-  [{ a: { $size: 1 } }, [6, 7, 10], '$size'],
-  [{ 'a.b': { $size: 2 } }, [9], '$size'],
-  [{ a: { $all: [1, 2] } }, [1], '$all'],
-  [{ a: { $all: [3, 1] } }, [1], '$all: in any order'],
-  [{ a: { $all: [2] } }, [1, 4], '$all: also a scalar'],
-  [{ a: { $all: [[1, 2]] } }, [3], '$all: nested arrays'],
-  [{ a: { $all: [] } }, [], '$all: an empty array matches nothing'],
-  [{ a: { $all: [{ $elemMatch: { b: 1 } }, { $elemMatch: { c: 1 } }] } }, [5], '$all with $elemMatch'],
   [{ 'a.b': 1 }, [5, 9], EMBEDDED],
   [{ 'a.b': 2 }, [5, 6, 9], EMBEDDED],
   [{ 'a.b': 2, 'a.c': 5 }, [5, 6], `${EMBEDDED}: a combination of elements satisfies`],
-  [{ a: { $elemMatch: { b: 2, c: 5 } } }, [6], `${EMBEDDED}: a single nested document`],
   [{ a: { b: 2, c: 5 } }, [6], `${EMBEDDED}: an element that equals`],
   [{ a: { c: 5, b: 2 } }, [], `${EMBEDDED}: including field order`],
   [{ 'a.b': { $gte: 3 } }, [11], EMBEDDED],
@@ -197,76 +140,59 @@ const arrayProbes: Probe[] = [
   [{ 'a.b': { $ne: null } }, [1, 2, 3, 5, 6, 7, 8, 9, 10], NULLS],
   [{ 'a.b': { $in: [null, 1] } }, [4, 5, 9, 11], NULLS],
   [{ a: null }, [7], NULLS],
-  [{ a: { $elemMatch: { $eq: null } } }, [7], NULLS],
-  [{ a: { $elemMatch: { $ne: null } } }, [1, 3, 5, 6, 8, 10, 11], NULLS],
-  [{ a: { $elemMatch: { b: null } } }, [3, 10, 11], NULLS],
-  [{ a: { $elemMatch: { b: { $ne: null } } } }, [5, 6, 11], NULLS],
-  [{ 'a.b': { $elemMatch: { $eq: 1 } } }, [9], '$elemMatch'],
-  [{ a: { $type: 'array' } }, [1, 2, 3, 5, 6, 7, 8, 10, 11], '$type: arrays themselves'],
-  [{ a: { $type: 'string' } }, [8], '$type: elements of arrays'],
-  [{ a: { $type: 'object' } }, [5, 6, 9, 11], '$type: elements of arrays'],
   [{ a: { $in: [[1, 2, 3], 20] } }, [1, 8], '$in: arrays as values'],
-  [{ a: { $gt: [1, 2] } }, [1, 3, 5, 6, 8, 10, 11], 'Comparison/Sort Order: arrays as a whole'],
   [{ a: { $regex: '^x' } }, [8], '$regex: elements of arrays'],
 ];
 
-const malformed: [filter: Document, code: number, source: string][] = [
-  [{ $foo: 1 }, 2, 'BadValue: unknown top level operator'],
-  [{ a: { $foo: 1 } }, 2, 'BadValue: unknown operator'],
-  [{ a: { $gt: 1, b: 2 } }, 2, 'BadValue: unknown operator: b'],
-  [{ $and: [] }, 2, '$and: a nonempty array'],
-  [{ $or: {} }, 2, '$or: an array'],
-  [{ $nor: [1] }, 2, '$nor: full objects'],
-  [{ a: { $in: 1 } }, 2, '$in: needs an array'],
-  [{ a: { $in: [{ $gt: 1 }] } }, 2, '$in: cannot nest $'],
-  [{ a: { $not: 1 } }, 2, '$not: a regex or a document'],
-  [{ a: { $not: {} } }, 2, '$not: cannot be empty'],
-  [{ a: { $size: 1.5 } }, 9, '$size: an integer'],
-  [{ a: { $size: -1 } }, 9, '$size: not negative'],
-  [{ a: { $type: 'text' } }, 2, '$type: unknown alias'],
-  [{ a: { $regex: '(' } }, 51091, '$regex: invalid'],
-  [{ a: { $regex: 'a', $options: 'q' } }, 51108, '$regex: invalid flag'],
-  [{ a: { $mod: [2, 0] } }, 238, 'refused by name'],
-  [{ a: { $options: 'i' } }, 2, '$regex: $options needs a $regex'],
-  [{ a: { $ne: /a/ } }, 2, '$ne: no regex'],
-  [{ a: { $elemMatch: 1 } }, 2, '$elemMatch: an object'],
-  [{ a: { $all: 1 } }, 2, '$all: an array'],
-  [{ a: { $elemMatch: { $expr: true } } }, 2, '$expr: only on the top-level document'],
-  [{ a: { $nin: 1 } }, 2, '$nin: needs an array'],
-  [{ a: { $gt: /a/ } }, 2, '$gt: no regex'],
-  [{ a: { $lte: /a/ } }, 2, '$lte: no regex'],
-  [{ 'a..b': 1 }, 2, 'FieldPath: no empty component'],
-  [{ a: { $size: 'x' } }, 9, '$size: a number'],
-  [{ a: { $type: [] } }, 9, '$type: at least one type'],
-  [{ a: { $type: 99 } }, 2, '$type: unknown number'],
-  [{ a: { $type: true } }, 2, '$type: a name or a number'],
-  [{ a: { $regex: 1 } }, 2, '$regex: a string'],
-  [{ a: { $regex: 'a', $options: 1 } }, 2, '$regex: $options is a string'],
-  [{ a: { $regex: /a/i, $options: 'm' } }, 51075, '$regex: options at two places'],
-  [{ a: { $regex: /a/i, $options: '' } }, 51075, '$regex: options at two places'],
-  [{ a: { $all: [{ $elemMatch: { b: 1 } }, 1] } }, 2, '$all: all by $elemMatch or none'],
-  [{ a: { $all: [{ $elemMatch: { b: 1 } }, null] } }, 2, '$all: all by $elemMatch or none'],
-  [{ a: { $all: [{ $gt: 1 }] } }, 2, '$all: values'],
-  [{ a: { $elemMatch: { $and: [{ $expr: true }] } } }, 2, '$expr: only on the top-level document'],
-  ...[
-    ...['$near', '$nearSphere', '$geoWithin', '$geoIntersects', '$within'],
-    ...['$bitsAllSet', '$bitsAnySet', '$bitsAllClear', '$bitsAnyClear'],
-  ].map((operator): [Document, number, string] => [{ a: { [operator]: 1 } }, 238, 'refused by name']),
-  [{ a: { $regex: 'a', $options: 'x' } }, 238, 'refused by name'],
-  [{ $where: 'true' }, 238, 'refused by name'],
-  [{ $text: { $search: 'x' } }, 238, 'refused by name'],
-  [{ $jsonSchema: {} }, 238, 'refused by name'],
-  [{ $expr: { $function: { body: 'x', args: [], lang: 'js' } } }, 238, 'refused by name'],
+const CUT = [
+  ...['$not', '$all', '$size', '$type', '$elemMatch', '$mod', '$near', '$geoWithin', '$bitsAllSet', '$foo'],
+].map((operator): [Document, number, string] => [{ a: { [operator]: [1] } }, 238, operator]);
+
+/** The code of each, and what its text says. */
+const malformed: [filter: Document, code: number, text: string][] = [
+  ...CUT,
+  ...['$nor', '$expr', '$comment', '$where', '$text', '$jsonSchema'].map(
+    (operator): [Document, number, string] => [{ [operator]: [{ a: 1 }] }, 238, operator],
+  ),
+  ...[null, Number.NaN, { b: 1 }, [1]].flatMap((operand) =>
+    ['$gt', '$gte', '$lt', '$lte'].map((operator): [Document, number, string] => [
+      { a: { [operator]: operand } },
+      238,
+      `${operator} with null, NaN, a document or an array`,
+    ]),
+  ),
+  ...[/a/, new MinKey(), new MaxKey(), new Timestamp({ t: 1, i: 1 }), Decimal128.fromString('1')].flatMap(
+    (operand) =>
+      [
+        { a: { $eq: operand } },
+        { a: { $ne: operand } },
+        { a: { $in: [operand] } },
+        { a: { $gt: operand } },
+      ].map((filter): [Document, number, string] => [filter, 238, '']),
+  ),
+  [{ a: Decimal128.fromString('1') }, 238, 'a Decimal128 value'],
+  [{ a: { b: [new MinKey()] } }, 238, 'a MinKey value'],
+  [{ a: Long.fromString('9007199254740993') }, 238, 'an integer beyond 2^53'],
+  [{ a: { $gt: 1, b: 2 } }, 238, 'the filter operator b'],
+  [{ a: { $options: 'i' } }, 238, 'the filter operator $options'],
+  [{ $and: [] }, 2, '$and'],
+  [{ $or: {} }, 2, '$or must be a nonempty array'],
+  [{ $or: [1] }, 9, 'expression in an object'],
+  [{ a: { $in: 1 } }, 2, '$in needs an array'],
+  [{ a: { $nin: 1 } }, 2, '$nin needs an array'],
+  [{ a: { $in: [{ $gt: 1 }] } }, 2, 'cannot nest $ under $in'],
+  [{ 'a..b': 1 }, 2, "'a..b' contains an empty component"],
+  [{ 'a.$b': 1 }, 16410, 'a.$b'],
 ];
 
-/** Each probe is asked of a collection without and of one with an index on the path. */
-async function probe(documents: Document[], probes: Probe[], key: Document): Promise<void> {
+/** Each probe is asked of a collection without and, with a key, of one with an index. */
+async function probe(documents: Document[], probes: Probe[], key?: Document): Promise<void> {
   const engine = buildEngine();
-  await runCommand(engine, { insert: 'plain', documents });
-  await runCommand(engine, { insert: 'indexed', documents });
-  await runCommand(engine, { createIndexes: 'indexed', indexes: [{ key, name: 'probed' }] });
+  const collections = key ? ['plain', 'indexed'] : ['plain'];
+  for (const name of collections) await runCommand(engine, { insert: name, documents });
+  if (key) await runCommand(engine, { createIndexes: 'indexed', indexes: [{ key, name: 'probed' }] });
   for (const [filter, ids, source] of probes)
-    for (const collection of ['plain', 'indexed']) {
+    for (const collection of collections) {
       const found = (await find(engine, collection, { filter })).map((document) => document._id as number);
       const label = `${JSON.stringify(filter)} in ${collection} (${source})`;
       expect(
@@ -281,21 +207,53 @@ describe('embedded database: what filters mean', () => {
   it(`${scalarProbes.length} probes of scalars, null and missing fields`, () =>
     probe(scalars, scalarProbes, { a: 1 }));
   it('the same through a descending index', () => probe(scalars, scalarProbes, { a: -1 }));
-  it(`${arrayProbes.length} probes of arrays and embedded documents`, () =>
-    probe(arrays, arrayProbes, { a: 1 }));
-  it('the same through an index on the embedded field', () => probe(arrays, arrayProbes, { 'a.b': 1 }));
+  it(`${arrayProbes.length} probes of arrays and embedded documents`, () => probe(arrays, arrayProbes));
 
-  it(`${malformed.length} malformed or refused filters have mongod's code`, async () => {
+  it(`${malformed.length} malformed or refused filters have a code and name what is wrong`, async () => {
     const engine = buildEngine();
-    await runCommand(engine, { insert: 'c', documents: [{ _id: 1, a: 1 }] });
-    for (const [filter, code, source] of malformed) {
-      const failure = await find(engine, 'c', { filter }).then(
-        () => undefined,
-        (error) => error.reply,
-      );
-      expect(failure?.code, `${JSON.stringify(filter)} (${source})`).to.equal(code);
-      expect(failure?.codeName).to.be.a('string');
+    for (const [filter, code, text] of malformed) {
+      const reply = await failureOf(engine, { find: 'c', filter });
+      expect(reply.code, JSON.stringify(filter)).to.equal(code);
+      expect(reply.errmsg).to.contain(text);
     }
+    await engine.close();
+  });
+
+  it('compares values of one type alone, in their order', async () => {
+    const types: [low: unknown, high: unknown][] = [
+      [1, new Double(1.5)],
+      [Long.fromNumber(2 ** 40), 2 ** 41],
+      ['a', 'b'],
+      [false, true],
+      [new Date(1), new Date(2)],
+      [new ObjectId('650000000000000000000001'), new ObjectId('650000000000000000000002')],
+      [new Binary(Buffer.from([9])), new Binary(Buffer.from([1, 1]))],
+      [new UUID('00000000-0000-4000-8000-000000000000'), new UUID('00000000-0000-4000-8000-000000000001')],
+    ];
+    const engine = buildEngine();
+    const documents = types.flat().map((a, _id) => ({ _id, a }));
+    for (const name of ['plain', 'up', 'down']) await runCommand(engine, { insert: name, documents });
+    await runCommand(engine, { createIndexes: 'up', indexes: [{ key: { a: 1 }, name: 'a' }] });
+    await runCommand(engine, { createIndexes: 'down', indexes: [{ key: { a: -1 }, name: 'a' }] });
+    const isNumber = (i: number) => i < 4;
+    const isBinary = (i: number) => i > 11;
+    const sameType = (i: number, j: number) =>
+      isNumber(i) ? isNumber(j) : isBinary(i) ? isBinary(j) : (i ^ 1) === j || i === j;
+    for (const name of ['plain', 'up', 'down'])
+      for (const [i, { a }] of documents.entries())
+        for (const [operator, holds] of [
+          ['$gt', (j: number) => j > i],
+          ['$gte', (j: number) => j >= i],
+          ['$lt', (j: number) => j < i],
+          ['$lte', (j: number) => j <= i],
+          ['$eq', (j: number) => j === i],
+        ] as const) {
+          const found = await find(engine, name, { filter: { a: { [operator]: a } }, sort: { _id: 1 } });
+          expect(
+            found.map(({ _id }) => _id),
+            `${operator} ${a} in ${name}`,
+          ).to.deep.equal(documents.map(({ _id }) => _id).filter((j) => sameType(i, j) && holds(j)));
+        }
     await engine.close();
   });
 });

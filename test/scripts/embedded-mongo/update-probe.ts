@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type Document, decode } from '../../../scripts/embedded-mongo/bson-types.js';
-import type { Engine } from '../../../scripts/embedded-mongo/engine.js';
+import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
+import { type Document, decode } from '../../../scripts/embedded-mongo/values/bson-types.js';
 import { buildEngine, runCommand } from './run-command.js';
 
 /** A document, an update of it, and what MongoDB makes of it (a document, or the code of the error), with the source. */

@@ -1,0 +1,98 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Reader } from '../storage/storage.js';
+import { socketPath } from './unix-socket.js';
+
+/** Rises whenever the bytes of keys or catalog entries change their meaning. */
+const FORMAT_VERSION = 1;
+
+/** The database name in connection strings. */
+export const DATABASE = 'adoption';
+
+/** Below and above all keys. */
+const ALL_KEYS = { start: Buffer.of(0), end: Buffer.alloc(9, 255), reverse: false };
+
+/**
+ * The database folder DATA_DIR/mongo, made when it is missing.
+ * @throws Error naming DATA_DIR when no socket in it can be reached, or the folder cannot be made
+ */
+export function makeDataFolder(dataDir: string): string {
+  const folder = join(dataDir, 'mongo');
+  if (folder.includes('%'))
+    throw new Error(`DATA_DIR: ${dataDir} has a %, and the MongoDB driver opens no socket under such a path`);
+  // The longest name in the folder: owner numbers stay far below 10,000.
+  socketPath(join(folder, 'owner.1000'));
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw folderError(folder, error);
+  }
+  return folder;
+}
+
+/** Error codes for no space left: on the disk, in this user's quota, or by this process's file size limit. */
+const NO_ROOM = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Error codes for missing permission; LMDB reports EACCES as 13. */
+const NO_ACCESS = new Set<unknown>(['EACCES', 'EPERM', 'EROFS', 13]);
+
+/** A system error as one line that names the folder; other errors unchanged. */
+export function folderError(folder: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (NO_ROOM.has(code)) return new Error(`${folder} cannot be opened: there is no space left on its disk`);
+  if (NO_ACCESS.has(code))
+    return new Error(`DATA_DIR: this user may not read and write all of ${folder}: ${message}`);
+  return error;
+}
+
+/** The socket on which the folder's process accepts connections, the same after each restart. */
+export const socketFile = (folder: string) => join(folder, 'db.sock');
+
+/** The connection string of that socket. */
+export function socketUri(folder: string): string {
+  return `mongodb://${encodeURIComponent(socketPath(socketFile(folder)))}/${DATABASE}`;
+}
+
+/**
+ * Whether the folder is marked with this data format; a folder that never held data is not.
+ * @throws Error when it was written in another format
+ */
+export function isMarked(folder: string): boolean {
+  const found = readMark(markFile(folder));
+  if (found !== '' && found !== String(FORMAT_VERSION))
+    throw new Error(
+      `${folder} has data format ${found.slice(0, 20)}, this version reads format ${FORMAT_VERSION}. ` +
+        'Dump it with the version that wrote it and restore the dump here.',
+    );
+  return found !== '';
+}
+
+/**
+ * Marks a folder with the format, before its first record. A missing or empty mark beside an empty store is left by a
+ * crash during the first start.
+ * @throws Error when there are records already, of an unknown format
+ */
+export function mark(folder: string, stored: Reader): void {
+  const file = markFile(folder);
+  if (stored.entries(ALL_KEYS, 1).length > 0)
+    throw new Error(
+      `${file} is missing or empty, but the folder holds data. If this program wrote it, write ` +
+        `${FORMAT_VERSION} into that file; else choose another DATA_DIR.`,
+    );
+  writeFileSync(`${file}.new`, `${FORMAT_VERSION}\n`, { flush: true });
+  renameSync(`${file}.new`, file);
+  const entry = openSync(folder, 'r');
+  fsyncSync(entry);
+  closeSync(entry);
+}
+
+const markFile = (folder: string) => join(folder, 'format-version');
+
+function readMark(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replaceAll('\0', '').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}

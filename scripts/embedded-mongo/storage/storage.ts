@@ -1,0 +1,42 @@
+/** A key and its value. The caller may keep both. */
+export interface Entry {
+  key: Buffer;
+  value: Buffer;
+}
+
+/** Keys from `start` (inclusive) to `end` (exclusive), from the low or the high end. */
+export interface KeyRange {
+  start: Buffer;
+  end: Buffer;
+  reverse: boolean;
+}
+
+/** Read access. Keys are ordered byte by byte. */
+export interface Reader {
+  /** Rises with every commit: what was read under a lower number may have changed. */
+  readonly generation: number;
+  get(key: Buffer): Buffer | undefined;
+  /** Up to `limit` entries; nothing stays open afterwards, so a scan goes on from the last key it saw. */
+  entries(range: KeyRange, limit: number): Entry[];
+  count(start: Buffer, end: Buffer): number;
+}
+
+export interface Writer extends Reader {
+  put(key: Buffer, value: Uint8Array): void;
+  remove(key: Buffer): void;
+}
+
+/**
+ * The small ordered key-value store under the database.
+ *
+ * `write` runs a job alone, in the order of the calls; what the job put is seen by the jobs after it and, once
+ * the promise resolves, is on disk (the memory twin: in memory). Several jobs may share one commit. A job that
+ * throws must not have put anything before; when the store itself fails, every job of that commit rejects and
+ * none of their puts remains.
+ */
+export interface Storage extends Reader {
+  write<T>(job: (writer: Writer) => T): Promise<T>;
+  /** Called when a commit failed, before any later job runs. */
+  onRollback: () => void;
+  close(): Promise<void>;
+}
