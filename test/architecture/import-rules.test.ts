@@ -93,7 +93,7 @@ describe('import rules', () => {
     const isForeign = ({ from, to }: Import) => areaOf(to) !== undefined && areaOf(from) !== areaOf(to);
     // Load tests store the service's records past the domain.
     const storesRecords = ({ from, to }: Import) =>
-      from.startsWith('scripts/load/') && /(?:\.model|\/grouped-inserts)\.ts$/.test(to);
+      from.startsWith('scripts/load/') && /(?:\.model|\/ledger)\.ts$/.test(to);
     const isIndex = ({ to }: Import) => to === `domain/${areaOf(to)}/index.ts`;
     expectNone(own.filter((one) => isForeign(one) && !isIndex(one) && !storesRecords(one)));
   });
