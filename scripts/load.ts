@@ -32,7 +32,7 @@ SCENARIO: ${scenarioNames.join(', ')} or all
 
 For an existing installation, without peers and CPU figures (fanout, chat, storm; it needs an adoption
 post and RATE_LIMIT=off):
-  --http URL --gateway URL --secret JWT_SECRET`;
+  --http URL --gateway URL --secret=JWT_SECRET`;
 
 /** @throws UsageError for a wrong scenario, InvalidArguments for wrong options */
 function readCommand(args: string[]): { scenarios: Scenario[]; all: boolean; options: LoadOptions } {

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: all cases share one fake of the collection
 import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import { Ledger } from '../../../domain/chat/ledger.js';
@@ -295,6 +296,7 @@ describe('the ledger of messages', () => {
   ] as const) {
     const meanwhile = answer === 'nothing' ? answer : `another room’s ${answer} at ${answeredAt} ms`;
     it(`${isRefused ? 'refuses' : 'stores'} a send whose turn comes after ${passed} ms, ${meanwhile} meanwhile`, () =>
+      // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one scenario, told in order
       inStoppedTime(async (pass) => {
         const { open, opened } = gate();
         const lost = new MongoNetworkTimeoutError('the answer did not come');

@@ -54,6 +54,7 @@ describe('embedded database: a disk snapshot', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one scenario, told in order
   it('has everything that was acknowledged, opened without a reboot in between', async () => {
     const storage = new LmdbStorage(folder);
     for (let n = 0; n < 60; n++) await write(storage, n);

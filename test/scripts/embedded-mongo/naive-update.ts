@@ -17,6 +17,7 @@ function copy(value: Value): Value {
 const read = (container: Doc | Value[], key: string): Value => (container as Doc)[key];
 
 /** Writes the result of `next` at a path, making documents on the way; removes the field when it is undefined. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: follows the manual step by step
 function change(document: Doc, path: string[], create: boolean, next: (before: Value) => Value): void {
   let container: Doc | Value[] = document;
   for (const [i, key] of path.entries()) {

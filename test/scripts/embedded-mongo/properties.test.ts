@@ -59,6 +59,7 @@ describe('embedded database: properties', () => {
         documents,
         indexes,
         fc.array(fc.tuple(filter, sort, fc.nat(3), fc.nat(6)), { minLength: 3, maxLength: 6 }),
+        // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: model and engine side by side
         async (bodies, random, queries) => {
           const all = bodies.map((body, i): Doc => ({ _id: i, ...body }));
           const engine = buildEngine();
@@ -100,6 +101,7 @@ describe('embedded database: properties', () => {
         fc.array(updatable, { maxLength: 8 }),
         indexes,
         fc.array(action, { minLength: 1, maxLength: 12 }),
+        // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: model and engine side by side
         async (bodies, random, actions) => {
           const documents = bodies.map((body, i): Doc => ({ _id: i, ...body }));
           const engine = buildEngine();

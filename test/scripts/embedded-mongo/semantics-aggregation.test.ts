@@ -167,6 +167,7 @@ describe('embedded database: aggregation', () => {
     ]);
   });
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: nested loops over a table of cases
   it('$lookup joins as equality does: jstests/aggregation/sources/lookup/lookup_equijoin_semantics.js', async () => {
     const locals: [local: unknown, matched: number[]][] = [
       [undefined, [0, 1]],

@@ -173,6 +173,7 @@ for (const [name, create] of implementations)
           fc.integer({ min: 1, max: 20 }),
           async (steps, start, end, reverse, limit) => {
             const model = new Map<string, Buffer>();
+            // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: model and storage side by side
             await storage.write((writer) => {
               for (const entry of writer.entries(
                 { start: Buffer.of(0), end: Buffer.alloc(9, 255), reverse: false },

@@ -165,7 +165,8 @@ describe('npm run load', function () {
     const { http, gateway, config } = await service();
     await adoptionPost(await member());
     const secret = new TextDecoder().decode(hmacSecret(config));
-    const where = ['--http', http, '--gateway', gateway, '--secret', secret];
+    // With `=`: a secret may begin with a dash.
+    const where = ['--http', http, '--gateway', gateway, `--secret=${secret}`];
     const reports = await loadAll(where, ['fanout', 'chat', 'storm']);
     const ours = ['this service'];
     const [fanout] = expectFigures(reports, 'fanout', ours, ['delivered', 'p50', 'p99']);
