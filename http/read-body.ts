@@ -1,43 +1,53 @@
-import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import { isUtf8 } from 'node:buffer';
+import { promisify } from 'node:util';
+import { brotliDecompress, unzip } from 'node:zlib';
 import getRawBody from 'raw-body';
 import { AppError } from '../domain/kernel/errors.js';
 import type { AppContext } from './context.js';
 
-/** Largest JSON body, after decompression. The largest legitimate one, an article, is far below. */
-const MAX_BODY = '1mb';
+/** Largest JSON body, bytes, as sent and after decompression. The largest legitimate one, an article, is far below. */
+const MAX_BODY = 1024 * 1024;
 
-/** Largest body of the disconnect call, in bytes: it holds one e-mail address. */
+/** Largest body of the disconnect call, bytes: it holds one e-mail address. */
 const MAX_FORM = 16_384;
 
-/** The body as sent, before compression. @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown encoding */
-function decompressed({ req }: AppContext, encoding: string): Readable {
-  if (encoding === 'identity') return req;
-  if (!['gzip', 'deflate', 'br'].includes(encoding)) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this content encoding is not supported');
+const bodyTooLarge = () => new AppError('PAYLOAD_TOO_LARGE', 'the body is larger than 1mb');
+
+/**
+ * A whole body at once: a decoder in the request's stream would have to be ended on every way out, or its late
+ * error ends the process.
+ */
+const decoders = new Map([
+  ['gzip', promisify(unzip)],
+  ['deflate', promisify(unzip)],
+  ['br', promisify(brotliDecompress)],
+]);
+
+/**
+ * @param encoding the Content-Encoding
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown encoding, PAYLOAD_TOO_LARGE, MALFORMED_BODY
+ */
+async function decompress(bytes: Buffer, encoding: string): Promise<Buffer> {
+  if (encoding === 'identity') return bytes;
+  const decode = decoders.get(encoding);
+  if (!decode) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this content encoding is not supported');
+  try {
+    return await decode(bytes, { maxOutputLength: MAX_BODY });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge();
+    throw new AppError('MALFORMED_BODY', 'the body is not a JSON object', { cause: error });
   }
-  const decoder = encoding === 'br' ? createBrotliDecompress() : createUnzip();
-  // A client that goes away in the middle never ends the stream.
-  req.once('close', () => req.complete || decoder.destroy(new Error('the request was cut short')));
-  return req.pipe(decoder);
 }
 
 /**
- * Reads a body of limited size.
- * @throws AppError PAYLOAD_TOO_LARGE, MALFORMED_BODY with the given reason
+ * Reads a body as sent, up to `limit` bytes.
+ * @throws AppError `tooLarge`; MALFORMED_BODY with the given reason
  */
-async function readBytes(
-  ctx: AppContext,
-  stream: Readable,
-  limit: number | string,
-  tooLarge: string,
-  unreadable: string,
-): Promise<Buffer> {
+async function readBytes(ctx: AppContext, limit: number, tooLarge: AppError, unreadable: string) {
   try {
-    const length = (stream === ctx.req && ctx.get('Content-Length')) || undefined;
-    return await getRawBody(stream, { length, limit });
+    return await getRawBody(ctx.req, { length: ctx.get('Content-Length') || undefined, limit });
   } catch (error) {
-    if ((error as { status?: number }).status === 413) throw new AppError('PAYLOAD_TOO_LARGE', tooLarge);
+    if ((error as { status?: number }).status === 413) throw tooLarge;
     throw new AppError('MALFORMED_BODY', unreadable, { cause: error });
   }
 }
@@ -63,20 +73,11 @@ function parseJson(ctx: AppContext, text: string): unknown {
 export async function readJsonBody(ctx: AppContext): Promise<unknown> {
   if (ctx.get('Transfer-Encoding') === '' && !(Number(ctx.get('Content-Length')) > 0)) return {};
   if (ctx.is('multipart')) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
-  const bytes = await readBytes(
-    ctx,
-    decompressed(ctx, ctx.get('Content-Encoding') || 'identity'),
-    MAX_BODY,
-    `the body is larger than ${MAX_BODY}`,
-    'the body is not a JSON object',
-  );
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new AppError('MALFORMED_BODY', 'the body is not UTF-8', { cause: error });
-  }
-  return parseJson(ctx, text);
+  const sent = await readBytes(ctx, MAX_BODY, bodyTooLarge(), 'the body is not a JSON object');
+  const bytes = await decompress(sent, ctx.get('Content-Encoding') || 'identity');
+  const value = parseJson(ctx, new TextDecoder().decode(bytes));
+  if (!isUtf8(bytes)) throw new AppError('MALFORMED_BODY', 'the body is not UTF-8');
+  return value;
 }
 
 function parseForm(text: string): Record<string, unknown> {
@@ -104,10 +105,9 @@ function filled(fields: Record<string, unknown>): Record<string, unknown> {
 export async function readFormBody(ctx: AppContext): Promise<Record<string, unknown>> {
   const bytes = await readBytes(
     ctx,
-    ctx.req,
     MAX_FORM,
-    `the body is larger than ${MAX_FORM} bytes`,
+    new AppError('PAYLOAD_TOO_LARGE', `the body is larger than ${MAX_FORM} bytes`),
     'the body could not be read',
   );
-  return { ...filled(ctx.query), ...filled(parseForm(bytes.toString('utf8'))) };
+  return { ...filled(ctx.query), ...filled(parseForm(new TextDecoder().decode(bytes))) };
 }

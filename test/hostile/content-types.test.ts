@@ -59,6 +59,17 @@ describe('the content type of a body', () => {
     }
   });
 
+  it('is a foreign type first where the bytes are no text: 415', async () => {
+    const png = Buffer.from('89504e470d0a1a0a', 'hex');
+    expect(await post(png, 'image/png')).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    expect(await post(png, 'application/json')).to.deep.equal([400, 'MALFORMED_BODY']);
+  });
+
+  it('may begin with a byte-order mark', async () => {
+    const article = '\uFEFF{"categoryId":1,"title":"marked","context":"x"}';
+    expect(await post(article, 'application/json')).to.deep.equal([200, undefined]);
+  });
+
   it('does not help JSON in another encoding than UTF-8: it is refused, not stored as other text', async () => {
     const before = await listed();
     for (const type of ['application/json;charset=euc-kr', 'application/json', 'text/plain', '']) {

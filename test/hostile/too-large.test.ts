@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { constants, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type Member, member } from '../support/api.js';
 import { collectGarbage } from '../support/memory.js';
@@ -66,4 +67,22 @@ describe('a body that is too large', () => {
       }
     });
   }
+
+  it('and breaks past the limit is refused, and ends no process', async () => {
+    // The decoder failed after the answer, when nothing listened to its errors.
+    const { http } = await service();
+    const blanks = Buffer.alloc(1024 * 1024 + 20_000, ' ');
+    const body = Buffer.concat([
+      gzipSync(blanks, { finishFlush: constants.Z_FULL_FLUSH }),
+      Buffer.alloc(200, 255),
+    ]);
+    const answer = await fetch(`${http}/chatroom/notification`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+      body,
+    });
+    expect(answer.status).to.be.oneOf([400, 413]);
+    // The error came a few turns later, and failed this test as an uncaught exception.
+    expect((await fetch(`${http}/healthz`)).status).to.equal(200);
+  });
 });
