@@ -5,7 +5,7 @@ import { type Collection, type Index, identRange, trailingRecordId } from '../st
 import type { Writer } from '../storage/storage.js';
 import { type Document, decode, encode } from '../values/bson-types.js';
 import { equalValues } from '../values/compare.js';
-import { badValue, CommandError } from '../values/errors.js';
+import { badValue, CommandError, notServed } from '../values/errors.js';
 import {
   booleanOption,
   type Command,
@@ -153,6 +153,7 @@ const dropIndexes: Command = {
     call.engine.storage.write((writer) => {
       const collection = existing(call);
       const { index: name } = call.command;
+      if (typeof name !== 'string') throw notServed('dropIndexes by anything but a name');
       const nIndexesWas = collection.indexes.length;
       const dropped = collection.indexes.filter(({ spec }) =>
         name === '*' ? spec.name !== '_id_' : spec.name === name,

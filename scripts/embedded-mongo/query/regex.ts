@@ -1,7 +1,11 @@
+import { typeName } from '../values/bson-types.js';
 import { notServed } from '../values/errors.js';
 
 /** Literal text: syntax characters are escaped, any character may be spelled `\xHH`; `^` may stand at the beginning. */
 const LITERAL = /^\^?(?:[^\\^$.|?*+()[\]{}]|\\[\\^$.|?*+()[\]{}/]|\\x[\da-fA-F]{2})*$/u;
+
+/** A client's value in an error text. */
+const shown = (value: unknown) => (typeof value === 'string' ? value : typeName(value));
 
 /**
  * Compiles a pattern of MongoDB's that means the same in JavaScript: literal text, by itself or at the beginning of a
@@ -10,6 +14,6 @@ const LITERAL = /^\^?(?:[^\\^$.|?*+()[\]{}]|\\[\\^$.|?*+()[\]{}/]|\\x[\da-fA-F]{
 export function compileRegex(pattern: unknown, options: unknown): RegExp {
   const isServed = typeof pattern === 'string' && LITERAL.test(pattern) && !pattern.includes('\0');
   if (!isServed || (options !== '' && options !== 'i'))
-    throw notServed(`the regular expression /${String(pattern)}/${String(options)}`);
+    throw notServed(`the regular expression /${shown(pattern)}/${shown(options)}`);
   return new RegExp(pattern, `${options}u`);
 }

@@ -59,7 +59,9 @@ function isBelow(a: unknown, b: unknown): boolean {
 function increment(operand: unknown, field: string): Modifier {
   const step = numericValue(operand);
   if (step === undefined)
-    throw typeMismatch(`Cannot increment with non-numeric argument: {${field}: ${operand}}`);
+    throw typeMismatch(
+      `Cannot increment with non-numeric argument: {${field}: of type ${typeName(operand)}}`,
+    );
   return writing((before, path) => {
     if (before === undefined) return operand;
     const number = numericValue(before);

@@ -103,6 +103,9 @@ const refused: [command: Document, code: number, text: string][] = [
   [{ dropIndexes: 'none', index: '*' }, 26, 'test.none'],
   [{ dropIndexes: 'c', index: 'none' }, 27, '[none]'],
   [{ dropIndexes: 'c', index: '_id_' }, 72, '_id'],
+  [{ dropIndexes: 'c', index: { toString: 1 } }, 238, 'dropIndexes'],
+  [{ update: 'c', updates: [{ q: {}, u: { $inc: { a: { toString: 1 } } } }] }, 14, 'of type object'],
+  [{ delete: 'c', deletes: [{ q: { a: { $regex: { toString: 1 } } }, limit: 1 }] }, 238, '/object/'],
   [{ createIndexes: 'c', indexes: [] }, 2, 'at least one index'],
   [{ createIndexes: 'c', indexes: { a: 1 } }, 2, 'at least one index'],
 ];

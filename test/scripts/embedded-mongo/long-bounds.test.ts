@@ -13,8 +13,8 @@ const storages: [name: string, open: (folder: string) => Storage][] = [
 ];
 
 describe('embedded database: long values in queries', () => {
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: nested loops over a table of cases
   for (const [name, open] of storages)
-    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: nested loops over a table of cases
     it(`a bound longer than any key finds what a scan finds, ${name}`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'embedded-planner-'));
       const fresh = buildEngine(open(folder));
