@@ -9,6 +9,8 @@ const END_MS = 20_000;
 export async function stopAll(pm2: Pm2, config: Config): Promise<void> {
   const home = pm2Home(config);
   await pm2.delete(({ name }) => name !== 'database');
+  // pm2 writes the environment of processes that are left, secrets too, to a file when it ends.
+  await pm2.delete(() => true);
   await pm2.end();
   if (!(await within(END_MS, async () => !(await isRunning(home)))))
     throw new Error(`pm2 of ${home} does not end`);

@@ -217,6 +217,8 @@ describe('npm run cluster', function () {
       const { hostname, port } = new URL(base);
       expect(await isListening(hostname, Number(port)), base).to.equal(false);
     }
+    // pm2's dump would hold the environment of the processes: their secrets.
+    expect(existsSync(join(cluster.folder, 'pm2', 'dump.pm2'))).to.equal(false);
     expect((await cluster.run('status')).status).to.equal(3);
     expect((await cluster.run('stop')).output).to.match(/^No cluster of .+ runs\.\n$/);
   });
