@@ -79,7 +79,15 @@ export const articleChanges = z
   .refine(
     (changes) => Object.values(changes).some((value) => value !== undefined),
     'must hold at least one of categoryId, title, context, imageList and thumbnail',
-  );
+  )
+  .meta({
+    example: {
+      categoryId: 1,
+      title: 'Bori found a home',
+      context: 'Three months after adoption …',
+      imageList: [{ id: 1, url: 'image/bori.jpg' }],
+    },
+  });
 
 /** An article's number in a path. */
 export const articleId = pathId.meta({ description: 'article identifier', example: 1 });
