@@ -193,6 +193,7 @@ export class Ledger {
         addToState(state, record, other(draft.side));
         resolve({ record, state, repeated: false });
       }
+      states.merge(state);
       const [refused] = sends;
       if (!refused) return;
       if (await this.#settleRepeated(state, refused)) {

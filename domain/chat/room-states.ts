@@ -133,10 +133,10 @@ export function createRoomStates(read: ReadStates = readStates) {
     return keepNewer({ ...found, read: { ...found.read } });
   }
 
-  /** A send may have put a newer state in memory during the read. */
-  function keepNewer(loaded: RoomState): RoomState {
-    const known = states.get(loaded.chatNo);
-    const [newer, older] = known && known.seq >= loaded.seq ? [known, loaded] : [loaded, known];
+  /** Puts a state into memory unless a newer one is there. */
+  function keepNewer(state: RoomState): RoomState {
+    const known = states.get(state.chatNo);
+    const [newer, older] = known && known.seq >= state.seq ? [known, state] : [state, known];
     newer.read.creator = larger(newer.read.creator, older?.read.creator);
     newer.read.joiner = larger(newer.read.joiner, older?.read.joiner);
     states.set(newer.chatNo, newer);
@@ -149,6 +149,14 @@ export function createRoomStates(read: ReadStates = readStates) {
     get: async (chatNo: number): Promise<RoomState> => states.get(chatNo) ?? load(chatNo),
     /** The state in memory, if there is one. */
     peek: (chatNo: number): RoomState | undefined => states.peek(chatNo),
+    /**
+     * Call after changing a state that was fetched before a write: a `load` during the write may have put another
+     * one into memory. A room that is no longer in memory stays out.
+     */
+    merge(state: RoomState): void {
+      const known = states.peek(state.chatNo);
+      if (known && known !== state) keepNewer(state);
+    },
     /** Adds a message that another process has written. */
     advance(payload: MessagePayload): void {
       const state = states.get(payload.chatNo);

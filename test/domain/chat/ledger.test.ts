@@ -285,6 +285,24 @@ describe('the ledger of messages', () => {
     expect(states.peek(1)?.read).deep.equal({ ...nobody, creator: { seq: 1, others: 1 } });
   });
 
+  for (const read of [3, 10]) {
+    it(`keeps the room’s state current if it is loaded when ${read} of ten messages are stored`, async () => {
+      await send(1);
+      before = async (records) => {
+        for (const record of records.slice(0, read)) hold(record);
+        expect((await states.load(1)).seq).equal(1 + read);
+        rooms.set(1, held(1).slice(0, 1));
+      };
+      await Promise.all(sends(10));
+      const { seq, sent, latest } = await states.get(1);
+      expect({ seq, sent, latest: latest?.content }).deep.equal({
+        seq: 11,
+        sent: { creator: 0, joiner: 11 },
+        latest: '9',
+      });
+    });
+  }
+
   /** @param answeredAt when an insert of another room was answered, in ms */
   for (const [passed, answer, answeredAt, isRefused] of [
     [3_000, 'nothing', 0, false],
