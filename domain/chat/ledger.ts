@@ -139,6 +139,7 @@ export class Ledger {
       throw error;
     }
     if (seq > state.read[side].seq) state.read[side] = { seq, others };
+    this.#deps.states.merge(state);
     // Also if the database had it before: the process that wrote it may have ended before publishing it.
     return { memberNo: state[side], seq, others };
   }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import { Ledger } from '../../../domain/chat/ledger.js';
 import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
-import type { RoomRecord } from '../../../domain/chat/room.model.js';
+import { Room, type RoomRecord } from '../../../domain/chat/room.model.js';
 import { createRoomStates, type RoomStates, stateOf } from '../../../domain/chat/room-states.js';
 import { AppError } from '../../../domain/kernel/errors.js';
 import { inStoppedTime } from '../../support/time.js';
@@ -302,6 +302,24 @@ describe('the ledger of messages', () => {
       });
     });
   }
+
+  it('moves the read position of a room that is loaded meanwhile', async () => {
+    await send(1);
+    const known = await states.get(1);
+    // A message that is stored while the position is.
+    const { updateOne } = Room;
+    Room.updateOne = (async () => {
+      overtake({ ...(held(1)[0] as MessageRecord), seq: 2 });
+      await states.load(1);
+    }) as never;
+    try {
+      await ledger.markRead(known, 'creator', 1);
+    } finally {
+      Room.updateOne = updateOne;
+    }
+    expect(states.peek(1)).property('seq', 2);
+    expect(states.peek(1)?.read.creator).deep.equal({ seq: 1, others: 1 });
+  });
 
   /** @param answeredAt when an insert of another room was answered, in ms */
   for (const [passed, answer, answeredAt, isRefused] of [
