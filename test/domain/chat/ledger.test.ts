@@ -1,11 +1,15 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: all cases share one fake of the collection
 import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
-import { Ledger } from '../../../domain/chat/ledger.js';
+import type { ChatDeps } from '../../../domain/chat/chat-deps.js';
+import { type Draft, Ledger } from '../../../domain/chat/ledger.js';
 import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
 import { Room, type RoomRecord } from '../../../domain/chat/room.model.js';
 import { createRoomStates, type RoomStates, stateOf } from '../../../domain/chat/room-states.js';
+import { sendMessage } from '../../../domain/chat/send-message.js';
+import type { Actor } from '../../../domain/kernel/actor.js';
 import { AppError } from '../../../domain/kernel/errors.js';
+import { type MessagePayload, noLive } from '../../../domain/kernel/live.js';
 import { inStoppedTime } from '../../support/time.js';
 
 const CREATOR = 1;
@@ -79,11 +83,8 @@ describe('the ledger of messages', () => {
     Message.collection.insertMany = insertMany;
   });
 
-  const send = async (chatNo: number, content = 'hello', deliver = () => {}): Promise<number> => {
-    const { record } = await ledger.append(chatNo, { side: 'joiner', contentType: 'text', content });
-    deliver();
-    return record.seq;
-  };
+  const send = async (chatNo: number, content = 'hello'): Promise<number> =>
+    (await ledger.append(chatNo, { side: 'joiner', contentType: 'text', content })).record.seq;
   const sends = (count: number, chatNo = 1) => Array.from({ length: count }, (_, i) => send(chatNo, `${i}`));
   const outcomes = async (all: Promise<number>[]) =>
     (await Promise.allSettled(all)).map((one) => (one.status === 'fulfilled' ? one.value : one.reason));
@@ -133,7 +134,7 @@ describe('the ledger of messages', () => {
   });
 
   for (const count of [1, 2, 10]) {
-    it(`acknowledges and delivers nothing of a failed insert (${count} sends of each room)`, async () => {
+    it(`acknowledges nothing of a failed insert (${count} sends of each room)`, async () => {
       await send(1);
       await states.get(1);
       const failure = new MongoNetworkTimeoutError('the answer did not come');
@@ -141,12 +142,8 @@ describe('the ledger of messages', () => {
         overtake(records[0] as MessageRecord);
         throw failure;
       };
-      const delivered: number[] = [];
-      const all = [1, 2].flatMap((chatNo) =>
-        Array.from({ length: count }, () => send(chatNo, 'lost', () => delivered.push(chatNo))),
-      );
+      const all = [1, 2].flatMap((chatNo) => sends(count, chatNo));
       expect(new Set(await outcomes(all))).deep.equal(new Set([failure]));
-      expect(delivered).deep.equal([]);
       expect(unknown).deep.include.members([
         [1, 1],
         [2, 0],
@@ -225,26 +222,85 @@ describe('the ledger of messages', () => {
     });
   }
 
-  it('fails the one send whose delivery fails: it is stored, and so are the others', async () => {
-    const failure = new Error('nobody to deliver to');
-    const all = sends(9);
-    const failing = send(1, 'stored', () => {
-      throw failure;
-    });
-    expect(await outcomes([...all, failing, send(1)])).deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, failure, 11]);
-    expect(held(1)).lengthOf(11);
-  });
+  describe('delivers', () => {
+    /** Of each message in turn: its number, and how many messages its room holds. */
+    let delivered: [seq: number, stored: number][];
+    /** What happened, with a message's number. */
+    let order: string[];
+    /** Numbers of the messages that the notifier of absent members was given. */
+    let queued: number[];
+    let message: (payload: MessagePayload) => void;
 
-  it('delivers a message when it is stored and before the next one of its room', async () => {
-    const told: string[] = [];
-    const all = [1, 2].map((no) =>
-      send(1, `${no}`, () => told.push(`${no} of ${held(1).length} stored`)).then(() =>
-        told.push(`${no} answered`),
-      ),
-    );
-    await Promise.all(all);
-    expect(told.filter((text) => text.endsWith('stored'))).deep.equal(['1 of 1 stored', '2 of 2 stored']);
-    expect(told[0]).equal('1 of 1 stored');
+    beforeEach(() => {
+      [delivered, order, queued] = [[], [], []];
+      message = ({ chatNo, seq }) => {
+        delivered.push([seq, held(chatNo).length]);
+        order.push(`delivered ${seq}`);
+      };
+    });
+
+    const deliver = async (content: string): Promise<number> => {
+      const deps = {
+        states,
+        ledger: {
+          append(chatNo: number, draft: Draft) {
+            const appended = ledger.append(chatNo, draft);
+            appended.then(
+              ({ record }) => order.push(`stored ${record.seq}`),
+              () => {},
+            );
+            return appended;
+          },
+        },
+        live: { ...noLive, message: (payload: MessagePayload) => message(payload) },
+        changes: { touch() {} },
+        notifyAbsent: { enqueue: ({ seq }: MessageRecord) => queued.push(seq) },
+        directory: { latest: (actor: Actor) => actor },
+      };
+      const actor: Actor = { no: JOINER, email: '', nickname: 'Minji', profile: '', role: 'USER' };
+      const input = { chatNo: 1, contentType: 'text', content } as const;
+      return (await sendMessage(deps as unknown as ChatDeps, actor, input)).seq;
+    };
+    const deliverAll = (count: number) => Array.from({ length: count }, (_, i) => deliver(`${i}`));
+
+    for (const [count, perInsert] of [
+      [3, 1],
+      [10, 10],
+    ] as const) {
+      it(`${count} messages sent at once in order, each when it is stored and before the next insert`, async () => {
+        const seqs = await Promise.all(deliverAll(count));
+        expect(inserts).deep.equal(Array(count / perInsert).fill(perInsert));
+        expect(delivered).deep.equal(seqs.map((seq) => [seq, Math.ceil(seq / perInsert) * perInsert]));
+        expect(seqs).deep.equal(Array.from({ length: count }, (_, i) => i + 1));
+        // Nothing else runs between the two.
+        expect(order).deep.equal(seqs.flatMap((seq) => [`stored ${seq}`, `delivered ${seq}`]));
+        expect(queued).deep.equal(seqs);
+      });
+    }
+
+    it('the others where one delivery fails: its send fails, its record stays to be notified of', async () => {
+      const failure = new Error('nobody to deliver to');
+      const record = message;
+      message = (payload) => {
+        if (payload.content === '4') throw failure;
+        record(payload);
+      };
+      expect(await outcomes(deliverAll(10))).deep.equal([1, 2, 3, 4, failure, 6, 7, 8, 9, 10]);
+      expect(delivered.map(([seq]) => seq)).deep.equal([1, 2, 3, 4, 6, 7, 8, 9, 10]);
+      expect(queued).deep.equal([1, 2, 3, 4, 6, 7, 8, 9, 10]);
+      expect(held(1)[4]).property('unannounced', true);
+    });
+
+    for (const count of [1, 10]) {
+      it(`nothing of a failed insert of ${count}`, async () => {
+        const failure = new MongoNetworkTimeoutError('the answer did not come');
+        before = () => {
+          throw failure;
+        };
+        expect(new Set(await outcomes(deliverAll(count)))).deep.equal(new Set([failure]));
+        expect([delivered, queued]).deep.equal([[], []]);
+      });
+    }
   });
 
   it('is idle when no send is under way, those that came meanwhile included', async () => {
