@@ -230,10 +230,9 @@ export class Ledger {
   async #insert({ chatNo, seq }: RoomState, records: MessageRecord[]): Promise<number> {
     const [only] = records;
     try {
-      const count =
-        only && records.length === 1
-          ? Number(await this.#inserts.add(only))
-          : await insertInOrder(Message, records);
+      let count: number;
+      if (only && records.length === 1) count = (await this.#inserts.add(only)) ? 1 : 0;
+      else count = await insertInOrder(Message, records);
       this.#lastAnsweredAt = performance.now();
       return count;
     } catch (error) {

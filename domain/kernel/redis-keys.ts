@@ -1,6 +1,7 @@
 /**
  * All keys and channels in Redis. The prefix separates them from others on the same server: channels are not
- * separated by database number.
+ * separated by database number. Stored names stay (`bindings`, `wake-ups`), so that processes of two versions can
+ * run side by side during a reload.
  */
 const PREFIX = 'adoption:';
 

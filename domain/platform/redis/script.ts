@@ -14,11 +14,10 @@ export type RedisScript = (
 /**
  * Reads a Lua script. Only its hash is sent, unless the server does not have the script.
  *
- * @param paths files, from the project's folder, that form one script; the last one's head documents keys,
- *   arguments and answer
+ * @param path from the project's folder; the script's head documents keys, arguments and answer
  */
-export function loadScript(...paths: string[]): RedisScript {
-  const source = paths.map((path) => readFileSync(join(projectRoot(), path), 'utf8')).join('\n');
+export function loadScript(path: string): RedisScript {
+  const source = readFileSync(join(projectRoot(), path), 'utf8');
   const hash = createHash('sha1').update(source).digest('hex');
   return async (client, keys, args) => {
     try {
