@@ -18,10 +18,12 @@ export interface NewNotification {
   chatNo?: number;
 }
 
+/** The stored record; undefined if its cause has notified the member before; why it is unknown; the retry. */
+type Outcome = NotificationRecord | undefined | Error | Promise<NotificationRecord | undefined>;
+
 interface Pending {
   notification: NewNotification;
-  /** The stored record; undefined if its cause has notified the member before; why it is unknown. */
-  outcome?: NotificationRecord | Error | undefined;
+  outcome?: Outcome;
 }
 
 /** What a batch holds for one member, in order, with the records it becomes. */
@@ -91,6 +93,7 @@ async function storeInOrder(runs: Run[]): Promise<void> {
  *
  * Each member's `n` rises without gaps: new ones are numbered after the member's last one, the unique index
  * (memberNo, n) refuses a number that another process has taken, and nothing is stored after a refused one.
+ * Refused ones are stored first in the next batch: those stored with them do not wait for it.
  */
 export class Notifier {
   readonly #clock: Clock;
@@ -118,10 +121,11 @@ export class Notifier {
     return this.#batcher.idle();
   }
 
-  async #storeBatch(notifications: NewNotification[]): Promise<Pending['outcome'][]> {
+  async #storeBatch(notifications: NewNotification[]): Promise<Outcome[]> {
     const all = notifications.map((notification): Pending => ({ notification }));
-    let left = all;
-    while (left.length > 0) left = await this.#store(left);
+    const refused = await this.#store(all);
+    const retried = this.#batcher.addFirst(refused.map(({ notification }) => notification));
+    for (const [i, one] of refused.entries()) one.outcome = retried[i];
     return all.map(({ outcome }) => outcome);
   }
 

@@ -1,8 +1,10 @@
 interface Entry<T, R> {
   item: T;
-  resolve(result: R): void;
+  resolve(result: R | Promise<R>): void;
   reject(error: unknown): void;
 }
+
+type Result<R> = R | Error | Promise<R>;
 
 /**
  * Runs what is added during one turn of the event loop as one batch, so that cost per item falls as load
@@ -10,7 +12,7 @@ interface Entry<T, R> {
  * nothing waits for a batch to fill.
  */
 export class Batcher<T, R> {
-  readonly #run: (items: T[]) => Promise<(R | Error)[]>;
+  readonly #run: (items: T[]) => Promise<Result<R>[]>;
   readonly #size: number;
   readonly #concurrency: number;
   #waiting: Entry<T, R>[] = [];
@@ -20,10 +22,10 @@ export class Batcher<T, R> {
 
   /**
    * @param run called with the items in the order they were added; its results are in the same order. An
-   *   Error in place of a result fails that item, a rejection all items.
+   *   Error in place of a result fails that item, a promise settles it later, a rejection fails all items.
    * @param limits largest batch, and batches at once
    */
-  constructor(run: (items: T[]) => Promise<(R | Error)[]>, limits: { size: number; concurrency: number }) {
+  constructor(run: (items: T[]) => Promise<Result<R>[]>, limits: { size: number; concurrency: number }) {
     this.#run = run;
     this.#size = limits.size;
     this.#concurrency = limits.concurrency;
@@ -35,6 +37,15 @@ export class Batcher<T, R> {
       this.#waiting.push({ item, resolve, reject });
       this.#schedule();
     });
+  }
+
+  /** Adds items before those that wait, for a batch that has to retry some of its own. */
+  addFirst(items: T[]): Promise<R>[] {
+    const later = this.#waiting;
+    this.#waiting = [];
+    const added = items.map((item) => this.add(item));
+    this.#waiting = this.#waiting.concat(later);
+    return added;
   }
 
   #schedule(): void {
@@ -55,7 +66,7 @@ export class Batcher<T, R> {
       batch.forEach(({ resolve, reject }, i) => {
         const result = results[i];
         if (result instanceof Error) reject(result);
-        else resolve(result as R);
+        else resolve(result as R | Promise<R>);
       });
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -144,6 +144,28 @@ describe('simultaneous notifications', () => {
     );
     expect(await causesOf(memberNo)).to.deep.equal(['a', 'of another process', 'b', 'c']);
   });
+
+  it('resolve without a refused one of their batch, which is retried with newcomers', async () => {
+    const [refused, stored, newcomer] = [newMember(), newMember(), newMember()];
+    const settled: number[] = [];
+    const inserts: { of: number[]; after: number[] }[] = [];
+    const notify = (no: number) => notifier.notify(notificationOf(no, 'own')).then(() => settled.push(no));
+    await beforeInserts<NotificationRecord>(
+      Notification,
+      async (records) => {
+        inserts.push({ of: records.map(({ memberNo }) => memberNo), after: [...settled] });
+        if (inserts.length === 1) void notify(newcomer);
+        if (inserts.length < 3) await writeElsewhere(refused, inserts.length, `other ${inserts.length}`);
+      },
+      async () => void (await Promise.all([notify(refused), notify(stored)])),
+    );
+    expect(inserts).to.deep.equal([
+      { of: [refused, stored], after: [] },
+      { of: [refused, newcomer], after: [stored] },
+      { of: [refused], after: [stored, newcomer] },
+    ]);
+    expect(await causesOf(refused)).to.deep.equal(['other 1', 'other 2', 'own']);
+  });
 });
 
 describe('a single notification', () => {

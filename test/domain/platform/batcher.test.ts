@@ -37,6 +37,27 @@ describe('Batcher', () => {
     expect(await statusOf([14])).to.deep.equal(['fulfilled']);
   });
 
+  it('runs retried items first, and resolves the others of their batch without them', async () => {
+    const runs: number[][] = [];
+    const retrying: Batcher<number, string> = new Batcher(
+      async (items) => {
+        runs.push(items);
+        await turn();
+        if (runs.length > 1) return items.map(String);
+        const retried = retrying.addFirst([1, 2]);
+        return items.map((item, i) => retried[i] ?? String(item));
+      },
+      { size: 3, concurrency: 1 },
+    );
+    const answered: string[] = [];
+    for (const item of [1, 2, 3, 4, 5]) void retrying.add(item).then((answer) => answered.push(answer));
+    await retrying.idle();
+    await turn();
+    expect(runs).to.deep.equal([[1, 2, 3], [1, 2, 4], [5]]);
+    expect(answered[0]).to.equal('3');
+    expect(answered.toSorted()).to.deep.equal(['1', '2', '3', '4', '5']);
+  });
+
   it('is idle when nothing waits or runs', async () => {
     await batcher.idle();
     let added = 0;
