@@ -13,8 +13,8 @@ const storages: [name: string, open: (folder: string) => Storage][] = [
 ];
 
 describe('embedded database: long values in queries', () => {
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: nested loops over a table of cases
-  for (const [name, open] of storages)
+  for (const [name, open] of storages) {
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: nested loops over a table of cases
     it(`a bound longer than any key finds what a scan finds, ${name}`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'embedded-planner-'));
       const fresh = buildEngine(open(folder));
@@ -46,6 +46,7 @@ describe('embedded database: long values in queries', () => {
       await fresh.close();
       await rm(folder, { recursive: true, force: true });
     });
+  }
 
   for (const [name, open] of storages)
     it(`a key has at most 1,962 bytes, ${name}`, async () => {
