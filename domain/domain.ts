@@ -53,20 +53,20 @@ export async function createDomain(options: DomainOptions) {
   /** Since when pushes of this process may have been lost, by performance.now(). */
   let lostSince = Number.NEGATIVE_INFINITY;
   const stopListening = [
-    redis?.on('away', () => {
+    redis?.on('down', () => {
       lostSince = performance.now() - UNNOTICED_MS;
     }),
-    redis?.on('back', () => void chat.resendSince(lostSince)),
+    redis?.on('up', () => void chat.resendSince(lostSince)),
   ];
 
   /** A sweep may take longer than the interval: the calls meanwhile share it. */
   const sweepCommunity = singleFlight(() =>
     community
       .sweep(closing.signal)
-      .catch((error) => logger.warn({ err: error }, 'a sweep failed; the next one tries again')),
+      .catch((error) => logger.warn({ err: error }, 'a sweep failed; the next one retries')),
   );
 
-  /** Resolves when the counts are correct; announcements continue in the background. */
+  /** Resolves when the counts are correct; notifications continue in the background. */
   function sweep(): Promise<void> {
     void chat.sweep();
     sweeping = sweepCommunity();
@@ -80,7 +80,7 @@ export async function createDomain(options: DomainOptions) {
     chat,
     notifications,
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
-    /** Finishes what a crash interrupted, now and then regularly until `close`. */
+    /** Finishes what a crash interrupted, at once and then regularly until `close`. */
     async startSweeps(): Promise<void> {
       await notifications.startPoll();
       await sweep();

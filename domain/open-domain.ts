@@ -13,7 +13,7 @@ export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
 
 /**
  * Connects to the database, ensures its indexes, creates the domain and starts its sweeps.
- * @throws Error naming what is missing; connections are closed then, that to Redis included
+ * @throws Error naming what is missing, after closing all connections, that to Redis included
  */
 export async function openDomain({ mongoUri, shutdown, prepare, ...options }: OpenDomainOptions) {
   const { redis } = options;

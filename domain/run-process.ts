@@ -16,14 +16,14 @@ export interface ProcessContext {
   open(live: Live): Promise<OpenDomain>;
 }
 
-/** Longest wait for Redis at the start, ms; then the process serves without. */
+/** Longest wait for Redis at the start, ms; then the process starts without it. */
 const REDIS_WAIT_MS = 3_000;
 
 /** Settings without which several processes would not share their state. (contract, section 1) */
 function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
   return [
     ...(MONGODB_URI ? [] : ['MONGODB_URI: several processes need one database: set it']),
-    ...(REDIS_URL ? [] : ['REDIS_URL: several processes need Redis to hear of each other: set it']),
+    ...(REDIS_URL ? [] : ['REDIS_URL: several processes need Redis to communicate: set it']),
   ];
 }
 
@@ -37,7 +37,7 @@ async function run(name: string, start: (context: ProcessContext) => Promise<voi
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
   const redis = connectRedis(redisUrl, logger);
   // Without Redis the process serves what it can, and /readyz fails.
-  if (!(await redis.connected(REDIS_WAIT_MS))) logger.warn('Redis does not answer: starting without');
+  if (!(await redis.connected(REDIS_WAIT_MS))) logger.warn('Redis does not answer: starting without it');
   await start({
     config,
     logger,

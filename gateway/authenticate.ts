@@ -29,9 +29,9 @@ export function createAuthentication({ members, chat, rateLimits }: Domain, conf
   return (socket: GatewaySocket, next: (error?: ExtendedError) => void): void => {
     const { conn } = socket;
     if (entering.has(conn)) {
-      // Socket.IO does the same with a second request to connect, but only once the first is answered.
+      // Socket.IO does the same with a second connect request, but only once the first is answered.
       conn.close();
-      next(new Error('this connection has asked to connect already'));
+      next(new Error('this connection has already sent a connect request'));
       return;
     }
     entering.add(conn);

@@ -8,8 +8,8 @@ import type { Sequencer } from './sequencer.js';
 const COMPARE_EVERY_MS = 5_000;
 
 /**
- * The same for a process that is alone, ms. It loses no pushes and looks up writes of unknown outcome
- * (domain/chat/uncertain-rooms.ts); this finds those that the database carried out even later.
+ * The same for a single process, ms. It loses no pushes and looks up writes of unknown outcome
+ * (domain/chat/uncertain-rooms.ts); this finds those that the database applied later still.
  */
 const COMPARE_ALONE_EVERY_MS = 60_000;
 
@@ -29,9 +29,9 @@ export interface ComparerDeps {
 }
 
 /**
- * Compares the rooms that sockets of this process are in with the database: what pub/sub has lost then reaches
- * every connected client (contract, promise 5). When Redis is back, all rooms of all members here are
- * compared, so that the states of rooms that are not open follow, too.
+ * Compares the rooms that sockets of this process are in with the database: so what pub/sub has lost reaches
+ * every connected client (contract, promise 5). When Redis is up again, all rooms of all members here are
+ * compared, so that those that are not open are updated, too.
  */
 export class RoomComparer {
   readonly #deps: ComparerDeps;
@@ -50,7 +50,7 @@ export class RoomComparer {
   start(): void {
     const { redis } = this.#deps;
     this.#timer = setInterval(() => void this.#run(), redis ? COMPARE_EVERY_MS : COMPARE_ALONE_EVERY_MS);
-    this.#stopListening = redis?.on('back', () => {
+    this.#stopListening = redis?.on('up', () => {
       this.#isAllDue = true;
       void this.#run();
     });
@@ -62,7 +62,7 @@ export class RoomComparer {
     this.#stopListening?.();
   }
 
-  /** One run at a time; what becomes due meanwhile is done at its end. */
+  /** One run at a time; a comparison of all rooms that becomes due meanwhile follows it. */
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;

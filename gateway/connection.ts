@@ -12,8 +12,8 @@ import { createAckPublisher, dropHandshake, type Publisher } from './socketio-in
 const MAX_CONNECTIONS = 50;
 
 /**
- * Reasons that leave an open connection without its namespace. It is closed then: Socket.IO forgets its
- * rooms without unsubscribing its WebSocket, which would go on receiving.
+ * Reasons that leave an open connection without its namespace. It is closed then: Socket.IO forgets its rooms
+ * without unsubscribing its WebSocket, which would continue to receive.
  */
 const NAMESPACE_LEFT = new Set(['client namespace disconnect', 'server namespace disconnect']);
 
@@ -23,14 +23,14 @@ function limitConnections({ nsp }: GatewaySocket, memberNo: number): void {
   if (!room || room.size <= MAX_CONNECTIONS) return;
   const oldest = nsp.sockets.get(room.values().next().value as string) as GatewaySocket | undefined;
   if (!oldest) return;
-  // At once: the next connection must not find it in the room again.
+  // Synchronously: the next connection must not find it in the room again.
   void oldest.leave(memberRoom(memberNo));
   closeSocket(oldest, closeReason('TOO_MANY_CONNECTIONS'));
 }
 
 /**
- * @returns what sets up an admitted connection. All connections share these listeners, which Socket.IO calls
- *   with the connection as `this`: listeners for each took memory
+ * @returns a function that sets up an admitted connection. All connections share these listeners, which
+ *   Socket.IO calls with the connection as `this`: separate ones cost memory
  */
 export function createConnectionHandler(
   services: HandlerServices,

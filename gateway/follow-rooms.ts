@@ -43,8 +43,8 @@ export function followRooms(
     emitRead(chatNo, { memberNo, seq }) {
       publisher.event(chatRoom(chatNo), 'message:read', { chatNo, memberNo, seq });
     },
-    heard: chat.heard,
-    heardRead: chat.heardRead,
+    noteMessage: chat.noteMessage,
+    noteRead: chat.noteRead,
     filled(chatNo) {
       metrics.gapsFilled.inc();
       comparer.compareSoon(chatNo);
@@ -52,7 +52,7 @@ export function followRooms(
     logger,
   });
   const comparer = new RoomComparer({ heads: chat.heads, sequencer, views, redis, logger });
-  chat.followedBy((chatNo) => sequencer.follows(chatNo));
+  chat.setFollowed((chatNo) => sequencer.follows(chatNo));
   adapter.on('delete-room', (room: string) => {
     const [chatNo, memberNo] = [chatNoOf(room), memberNoOf(room)];
     if (chatNo !== undefined) sequencer.leave(chatNo);

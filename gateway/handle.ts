@@ -39,8 +39,8 @@ export function defineEvent<S extends z.ZodType>(definition: EventDefinition<S>)
 }
 
 /**
- * Creates the listener for all events of all connections (`socket.onAny`): one per connection and event took
- * a third of a connection's memory.
+ * Creates the listener for all events of all connections (`socket.onAny`): one per connection and event would
+ * be a third of a connection's memory.
  *
  * An error that a handler throws becomes the answer, and so does an unknown event. Without an acknowledgement
  * function, or with something else in its place, nothing is answered: calling it would end the process.

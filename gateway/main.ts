@@ -1,7 +1,7 @@
 import { runProcess } from '../domain/run-process.js';
 import { Gateway } from './server.js';
 
-/** One gateway of several: Socket.IO only, on a port they all share. */
+/** One of several gateways: Socket.IO only, on a port that they share. */
 await runProcess('gateway', async ({ config, logger, redis, shutdown, open }) => {
   const gateway = new Gateway(config, logger, redis);
   const { domain, probe, close } = await open(gateway.live);

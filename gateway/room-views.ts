@@ -56,7 +56,7 @@ export class RoomViews {
     this.#deps = deps;
   }
 
-  /** A participant is about to enter the room: from here on, comparing finds what is lost. */
+  /** A participant is about to enter the room: from here on, comparing finds lost pushes. */
   follow({ chatNo, seq, reads }: RoomHead): void {
     for (const { memberNo, others } of reads) {
       if (this.#deps.isConnected(memberNo)) this.#sent(memberNo, chatNo).mark ??= { seq, read: others };

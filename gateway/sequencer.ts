@@ -14,15 +14,15 @@ export interface SequencerDeps {
   /** Sends a read position to this process's sockets in the room. */
   emitRead(chatNo: number, position: ReadPosition): void;
   /** Called with every message that was read from the database to be delivered. */
-  heard(payload: MessagePayload): void;
+  noteMessage(payload: MessagePayload): void;
   /** Called with every read position, once its messages are delivered. */
-  heardRead(chatNo: number, position: ReadPosition): void;
+  noteRead(chatNo: number, position: ReadPosition): void;
   /** Called with every message that was read from the database because its push did not arrive. */
   filled(chatNo: number): void;
   logger: Logger;
 }
 
-/** Reads of a gap before the pushes behind it are dropped. */
+/** Reads of a gap before the pushes after it are dropped. */
 const MAX_READS = 5;
 
 /** Time between two such reads, ms. */
@@ -53,7 +53,7 @@ class Room {
   #holders = 0;
   readonly #tasks = new SerialQueue();
 
-  /** @param rooms adds itself, until nobody is in or enters */
+  /** @param rooms holds this room until nobody is in or enters it */
   constructor(chatNo: number, deps: SequencerDeps, rooms: Map<number, Room>) {
     this.#chatNo = chatNo;
     this.#deps = deps;
@@ -71,7 +71,7 @@ class Room {
         this.#reads = new Map(reads.map(({ memberNo, seq }) => [memberNo, seq]));
       }
       const entered = await task();
-      // The sockets that were in before get what only the newcomer has read.
+      // Sockets that were in the room before are sent what only the new one has read.
       if (this.isFollowed) await this.#readUpTo(entered.seq, socketId);
       this.#last = Math.max(this.#last, entered.seq);
       return entered;
@@ -80,7 +80,7 @@ class Room {
 
   leave(): void {
     this.#last = -1;
-    // Whoever enters next reads what these announced.
+    // The next socket to enter reads what these refer to.
     this.#waiting.clear();
     this.#waitingReads.clear();
     this.#waitingPresence = [];
@@ -121,9 +121,9 @@ class Room {
     if (this.#holders === 0) this.#fillGap();
   }
 
-  /** Delivers a read position whose message has been, unless the sockets know it. */
+  /** Delivers a read position whose message has been delivered, unless the sockets know it. */
   #passRead(position: ReadPosition, deliver: () => void): void {
-    this.#deps.heardRead(this.#chatNo, position);
+    this.#deps.noteRead(this.#chatNo, position);
     const { memberNo, seq } = position;
     if (seq <= (this.#reads.get(memberNo) ?? 0)) return;
     this.#reads.set(memberNo, seq);
@@ -222,7 +222,7 @@ class Room {
         if (payload.seq > upTo) break;
         this.#advance(payload);
         this.#deps.filled(this.#chatNo);
-        this.#deps.heard(payload);
+        this.#deps.noteMessage(payload);
         this.#deps.emit(payload, exceptSocket);
       }
       if (payloads.length === 0) return;
@@ -231,10 +231,10 @@ class Room {
 }
 
 /**
- * Delivers each room's messages to this process's sockets in `seq` order, each once, whichever process
- * wrote them. A push is a hint: the next number is delivered as it came, an older one is dropped, and a gap
- * is read from the database first. Read positions only rise, and follow the message they refer to.
- * (contract, promise 5)
+ * Delivers each room's messages to this process's sockets in `seq` order, each once, whichever process wrote
+ * them. A push is a hint: the next number is delivered at once, an older one is dropped, and a gap is read
+ * from the database first. Read positions only rise, and follow the message they refer to. (contract, promise
+ * 5)
  *
  * Follows only rooms that a socket of this process is in.
  */
@@ -247,10 +247,10 @@ export class Sequencer {
   }
 
   /**
-   * Runs the task that lets a socket into a room, while nothing of the room is delivered here: what the task
-   * reads and what is delivered afterwards join without gap or repeat.
+   * Runs the task that admits a socket to a room, while nothing of the room is delivered here: between what
+   * the task reads and what is delivered afterwards there is no gap and no repeat.
    *
-   * @param task lets the socket in, reads what it missed, and returns the newest number it has read
+   * @param task admits the socket, reads what it missed, and returns the newest number it has read
    */
   enter<T extends { seq: number }>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T> {
     const room = this.#rooms.get(chatNo) ?? new Room(chatNo, this.#deps, this.#rooms);

@@ -18,7 +18,7 @@ import type { GatewayServer } from './socket.js';
 import { SocketLive } from './socket-live.js';
 import { guardWebSockets, Publisher, trimRequests } from './socketio-internals.js';
 
-/** Largest frame accepted, bytes: the longest message with every character escaped, and room to spare. */
+/** Largest frame accepted, bytes: the longest message with every character escaped, and a margin. */
 const MAX_FRAME = 128 * 1024;
 
 /** A half-open connection is detected within the sum of both, ms. */
@@ -42,7 +42,10 @@ type Listen = (
   done: (socket: us_listen_socket | false) => void,
 ) => void;
 
-/** Closes all connections, each at a random moment of the window (ms), so that clients do not return all at once. */
+/**
+ * Closes all connections, each at a random moment of the window (ms), so that clients do not all reconnect at
+ * once.
+ */
 async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
   const sockets = [...io.of('/').sockets.values()];
   await Promise.all(
@@ -50,7 +53,7 @@ async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
       (socket) =>
         new Promise<void>((resolve) => {
           setTimeout(() => {
-            // The transport, not the session: so that the client reconnects by itself.
+            // The transport, not the session, so that the client reconnects automatically.
             socket.conn.close();
             resolve();
           }, Math.random() * windowMs);
@@ -143,7 +146,7 @@ export class Gateway {
     const { HOST, GATEWAY_PORT } = this.#config;
     const listen = this.#app.listen.bind(this.#app) as unknown as Listen;
     return new Promise((resolve, reject) => {
-      // A process that is alone takes the port for itself: uWebSockets.js would share it unnoticed.
+      // A single process binds the port exclusively: uWebSockets.js would share it unnoticed.
       listen(HOST, GATEWAY_PORT, this.#redis ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
         if (!socket) {
           reject(new Error(`GATEWAY_PORT: ${HOST}:${GATEWAY_PORT} is taken`));
@@ -155,17 +158,17 @@ export class Gateway {
     });
   }
 
-  /** Accepts no new connections, asks clients to come back later, and closes them. */
+  /** Accepts no new connections, tells clients when to reconnect, and closes their connections. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#stop();
     this.#io.local.emit('drain', { retryAfterMs: this.#config.DRAIN_WINDOW_MS });
-    // A single process closes at once: there is no other to go to.
+    // A single process closes at once: there is no other to connect to.
     if (this.#redis) await closeOver(this.#io, this.#config.DRAIN_WINDOW_MS);
     await this.#io.close();
   }
 
-  /** Ends everything that is left. */
+  /** Closes what is still open. */
   async close(): Promise<void> {
     this.#stop();
     this.#app.close();

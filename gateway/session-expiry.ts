@@ -19,7 +19,10 @@ export function closeSocket(socket: GatewaySocket, reason: CloseReason): void {
   setImmediate(() => socket.disconnect(true));
 }
 
-/** If the token expires soon, sets the timer that warns the client and then closes the connection. Replaces a set one. */
+/**
+ * If the token expires soon, sets the timer that warns the client and then closes the connection. Replaces an
+ * earlier timer.
+ */
 export function armExpiry(socket: GatewaySocket): void {
   const { data } = socket;
   const { expiresAt } = data.session;

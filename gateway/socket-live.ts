@@ -21,7 +21,7 @@ import { broadcastEverywhere, interceptBroadcasts, type Publisher } from './sock
 
 type Payload<E extends keyof ServerEvents> = Parameters<ServerEvents[E]>[0];
 
-/** An event as clients get it; the note is for gateways alone, which order and merge by it. */
+/** An event as clients get it; the note is for gateways only, which order and merge by it. */
 type Push =
   | [event: 'message', payload: MessagePayload, note?: undefined]
   | [event: 'message:read', payload: Payload<'message:read'>, others: number]
@@ -32,7 +32,7 @@ type Push =
 
 /** What a gateway needs to deliver to its own sockets. */
 export interface LocalSockets {
-  chat: Pick<Domain['chat'], 'heard' | 'heardPresence'>;
+  chat: Pick<Domain['chat'], 'noteMessage' | 'acceptPresence'>;
   notifications: Pick<Domain['notifications'], 'acceptPush'>;
   sequencer: Pick<Sequencer, 'offer' | 'offerRead' | 'offerPresence'>;
   views: Pick<RoomViews, 'offer'>;
@@ -70,7 +70,7 @@ const EVENTS = new Set<unknown>(['message', 'message:read', 'typing', 'presence'
  * recognise their own messages by `clientId`.
  *
  * With several processes a push travels over the adapter's bus, and every gateway, the sending one included,
- * delivers what its adapter brings. A process that is alone delivers at once.
+ * delivers what its adapter receives. A single process delivers at once.
  */
 export class SocketLive implements Live {
   readonly #io: Pick<GatewayServer, 'of'>;
@@ -133,7 +133,7 @@ export class SocketLive implements Live {
   readonly isInRoom = (chatNo: number, connection: string): boolean =>
     this.#adapter.rooms.get(chatRoom(chatNo))?.has(connection) ?? false;
 
-  takeOut(chatNo: number, connection: string): void {
+  removeFromRoom(chatNo: number, connection: string): void {
     void this.#io.of('/').sockets.get(connection)?.leave(chatRoom(chatNo));
   }
 
@@ -153,8 +153,8 @@ export class SocketLive implements Live {
     switch (event) {
       case 'message':
         sequencer.offer(payload, () => {
-          // Alone, this process wrote it.
-          if (this.#shared) chat.heard(payload);
+          // A single process wrote it itself.
+          if (this.#shared) chat.noteMessage(payload);
           publish();
         });
         break;
@@ -165,7 +165,7 @@ export class SocketLive implements Live {
       }
       case 'presence': {
         const { chatNo, memberNo, present } = payload;
-        if (chat.heardPresence(chatNo, memberNo, present, note)) sequencer.offerPresence(chatNo, publish);
+        if (chat.acceptPresence(chatNo, memberNo, present, note)) sequencer.offerPresence(chatNo, publish);
         break;
       }
       case 'room':

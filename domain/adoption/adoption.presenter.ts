@@ -12,7 +12,7 @@ export interface RenderRecord {
   modal: boolean;
 }
 
-/** What the list shows of a post: it reads no more. */
+/** The fields of a post that the list reads. */
 export type RenderedPost = Pick<
   AdoptionPostRecord,
   '_id' | 'name' | 'age' | 'kind' | 'latitude' | 'longitude' | 'thumbnail' | 'modal'

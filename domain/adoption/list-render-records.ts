@@ -29,7 +29,7 @@ async function readRenderRecords(): Promise<RenderRecord[]> {
 interface RenderList {
   records: Promise<RenderRecord[]>;
   readAt: number;
-  /** How long, ms, it is used. */
+  /** How long it is used, ms. */
   lifetime: number;
 }
 
@@ -45,7 +45,7 @@ export function createRenderList(clock: Clock) {
         list.lifetime = Math.max(FRESH_MS, FRESH_PER_COST * (performance.now() - startedAt));
       },
       () => {
-        // A failure is not kept: the next call reads the database again.
+        // A failure is not cached: the next call reads the database again.
         if (current === list) current = undefined;
       },
     );

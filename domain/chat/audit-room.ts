@@ -2,7 +2,7 @@ import type { MessageRecord } from './message.model.js';
 import { BOTH_SIDES, other, type Position, type RoomRecord, type Side, sideOf } from './room.model.js';
 import { stateOf, unreadOf } from './room-states.js';
 
-/** The fields of a message that the ledger's bookkeeping consists of. */
+/** The bookkeeping fields of a message. */
 export type LedgerEntry = Pick<MessageRecord, '_id' | 'seq' | 'senderNo' | 'sent' | 'read'>;
 
 /** A fault of a room, reported once per kind: later ones often follow from the first. */

@@ -4,8 +4,8 @@ import type { Presence } from './presence.js';
 import type { RoomState, RoomStates } from './room-states.js';
 
 /**
- * Marks messages read that this process delivers to a member who has the room open here, although the process
- * that wrote them took the member for absent: while Redis is down it cannot know. (contract, section 5)
+ * Marks messages read that are delivered here to a member who has the room open, although the process that
+ * wrote them recorded the member as absent: while Redis is down it cannot know. (contract, section 5)
  *
  * @returns a function to be called with each message delivered to this process's sockets, in order of `seq`
  */
@@ -38,7 +38,7 @@ export function createAutoRead(
 
   return (payload) => {
     if (payload.readCount === 0) return;
-    // One write for all messages of this turn of the event loop, which may fill a whole gap.
+    // One write for all messages of this turn of the event loop: they may fill a long gap.
     if (delivered.size === 0) setImmediate(() => void markAll());
     delivered.set(`${payload.chatNo} ${payload.senderNo}`, payload);
   };

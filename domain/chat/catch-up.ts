@@ -6,10 +6,10 @@ import { presentPayload } from './message.presenter.js';
 import { BOTH_SIDES } from './room.model.js';
 import { headOf, readWithHeads, stateOf } from './room-states.js';
 
-/** Most messages read at once; callers go on from the last one. */
+/** Most messages per read; callers continue after the last one. */
 const PAGE = 500;
 
-/** The fields of a room's newest message that its head consists of. */
+/** The fields of the newest message that a head consists of. */
 const HEAD_FIELDS = { seq: 1, sent: 1, read: 1 } as const;
 
 /**

@@ -37,7 +37,7 @@ export async function createRoom(
     await Room.create({ _id: chatNo, ...pair, createdAt: new Date(clock.now()) });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    // Another call has opened it at the same moment.
+    // Opened by a concurrent call.
     const first = await Room.findOne(pair, { _id: 1 }).lean();
     if (!first) throw error;
     return first._id;

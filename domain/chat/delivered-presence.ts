@@ -1,5 +1,5 @@
 interface DeliveredRoom {
-  /** Whether a connection was given the list: before that, connections know only what is in `members`. */
+  /** Whether a connection was sent the full list: before that, connections know only `members`. */
   isListed: boolean;
   /** The connections know all changes up to this version. */
   asOf: number;
@@ -22,13 +22,13 @@ export class DeliveredPresence {
     this.#isOpen = isOpen;
   }
 
-  /** A version above all that this process has given or received. */
+  /** A version above all that this process has assigned or received. */
   nextVersion(): number {
     this.#highestVersion += 1;
     return this.#highestVersion;
   }
 
-  /** Takes note of a version that was given elsewhere. */
+  /** Records a version that another process or Redis assigned. */
   noteVersion(version: number): void {
     this.#highestVersion = Math.max(this.#highestVersion, version);
   }
@@ -42,12 +42,12 @@ export class DeliveredPresence {
     return true;
   }
 
-  /** Forgets a room in which no connection of this process was. */
+  /** Forgets a room that no connection of this process was in. */
   forget(chatNo: number): void {
     this.#rooms.delete(chatNo);
   }
 
-  /** A connection is answered who is present. */
+  /** A connection is sent the list of present members. */
   markListed(chatNo: number): void {
     this.#roomOf(chatNo).isListed = true;
   }
@@ -63,7 +63,7 @@ export class DeliveredPresence {
   }
 
   /**
-   * Takes who was present as of a version.
+   * Applies the list of present members as of a version.
    * @returns the changes up to then that the connections do not know
    */
   reconcile(

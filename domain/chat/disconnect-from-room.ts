@@ -5,12 +5,12 @@ import { sideOf } from './room.model.js';
 
 /**
  * The documented disconnect call. From the member themselves (token, session cookie or recent client) it
- * removes all of their connections from the room, on every process. From anybody else it does nothing and is
- * answered the same whatever the room and the address, so a forged call neither removes anybody nor reveals
+ * removes all of their connections from the room, on every process. From anybody else it does nothing, and
+ * the answer is the same for any room and address: a forged call neither removes anybody nor reveals
  * anything. (contract, section 4)
  *
- * @throws AppError CHAT_ROOM_NOT_FOUND to an identified caller: there is no such room, or the e-mail is of no
- *   participant and the caller may know that (it is their own, or the room is theirs)
+ * @throws AppError CHAT_ROOM_NOT_FOUND to an identified caller: there is no such room; or the e-mail is no
+ *   participant's, and either it or the room is the caller's
  */
 export async function disconnectFromRoom(
   deps: ChatDeps,

@@ -11,8 +11,8 @@ import { unreadOf } from './room-states.js';
 const MAX_CAUGHT_UP = 500;
 
 /**
- * Most bytes of text in the answer to one join: a quarter of what a reader may lag before it is closed
- * (gateway/server). More would close a client on a slow network each time it reconnects.
+ * Most bytes of text in the answer to one join: a quarter of the lag at which a reader is closed
+ * (gateway/socketio-internals.ts). More would close a client on a slow network each time it reconnects.
  */
 const MAX_CAUGHT_UP_BYTES = 256 * 1024;
 
@@ -59,8 +59,8 @@ async function readMissed(chatNo: number, after: number | undefined, upTo: numbe
 }
 
 /**
- * A connection enters a room: it counts as present, everything is marked read, and it is answered what it
- * missed up to `seq`; deliveries continue after that number.
+ * Enters a connection into a room: it counts as present, everything is marked read, and the answer holds what
+ * it missed up to `seq`; deliveries continue after that number.
  *
  * Call it once the connection is subscribed to the room and before anything is delivered to it: what is
  * written in between is either read here or delivered afterwards.
@@ -87,7 +87,7 @@ export async function enterRoom(
     directory.lookUp([state.creator, state.joiner]),
     presence.list(chatNo),
   ]);
-  // Without unread messages nothing is written; nor if the connection is gone by now, which shows nothing.
+  // Not if the connection has closed meanwhile: it shows nothing.
   if (unreadOf(state, side) > 0 && live.isInRoom(chatNo, connection)) {
     await markStateRead(deps, state, actor.no, seq);
   }

@@ -27,7 +27,7 @@ export { checkContent, messageFields } from './send-message.js';
 export { createChatState } from './shared-state.js';
 export { checkChat } from './verify-chat.js';
 
-/** What chat needs; without a shared state of its own, that of a single process. */
+/** What chat needs; without a ChatState, that of a single process. */
 type ChatOptions = Pick<
   ChatDeps,
   'clock' | 'events' | 'live' | 'logger' | 'config' | 'directory' | 'adoption'
@@ -42,7 +42,7 @@ function createParts(options: ChatOptions) {
   const { clock, events, live, logger, directory, adoption } = options;
   const { presence, recentClients, shared } = { ...createChatState(clock, live), ...options };
   const states = createRoomStates();
-  /** Whether every write to the room reaches this process; one that is alone writes everything itself. */
+  /** Whether every write to the room reaches this process; a single process makes them all. */
   let isFollowed = (_chatNo: number) => !shared;
   const uncertain = createUncertainRooms((chatNo, seq) => republishAfter(deps, chatNo, seq), logger);
   const ledger = new Ledger({ clock, states, presence, onUnknownOutcome: uncertain.add });
@@ -57,7 +57,7 @@ function createParts(options: ChatOptions) {
   const deps: ChatDeps = { ...options, presence, recentClients, states, ledger, changes, notifyAbsent };
   return {
     ...{ deps, uncertain },
-    // A process that is alone knows for certain who is present.
+    // A single process knows for certain who is present.
     autoRead: shared ? createAutoRead(states, presence, mark, logger) : undefined,
     follow(followed: (chatNo: number) => boolean) {
       if (shared) isFollowed = followed;
@@ -79,7 +79,7 @@ export function createChat(options: ChatOptions) {
     echoMessage: echoMessage.bind(null, deps),
     markRead: markRead.bind(null, deps),
     enterRoom: enterRoom.bind(null, deps),
-    /** Before a connection leaves a room: presence ends with a member's last one. */
+    /** To be called before a connection leaves a room: presence ends with a member's last one. */
     leaveRoom: (memberNo: number, chatNo: number, connection: string) =>
       presence.leave(chatNo, memberNo, connection),
     disconnectFromRoom: disconnectFromRoom.bind(null, deps),
@@ -97,21 +97,21 @@ export function createChat(options: ChatOptions) {
     },
     viewRoom: viewRoom.bind(null, deps),
     /** A message of another process is being delivered here. */
-    heard(payload: MessagePayload): void {
+    noteMessage(payload: MessagePayload): void {
       states.advance(payload);
       autoRead?.(payload);
     },
     /** A read position of another process has arrived. */
-    heardRead: (chatNo: number, position: ReadPosition) => states.advanceRead(chatNo, position),
+    noteRead: (chatNo: number, position: ReadPosition) => states.advanceRead(chatNo, position),
     /**
      * Sets which rooms' pushes all arrive here (`heard`, `heardRead`): their states are sent from memory, others
      * are read from the database first.
      */
-    followedBy: follow,
-    /** Sends the rooms again that changed here since then (performance.now()). */
+    setFollowed: follow,
+    /** Sends again the rooms that changed here since then (performance.now()). */
     resendSince: (since: number) => changes.resendSince(since),
     /** A change of presence has arrived. @returns false if it, or a later one of the member, is known */
-    heardPresence: (chatNo: number, memberNo: number, present: boolean, version: number) =>
+    acceptPresence: (chatNo: number, memberNo: number, present: boolean, version: number) =>
       presence.accept(chatNo, memberNo, present, version),
     /** Notifies of messages whose notification a crash interrupted. */
     sweep: () => notifyAbsent.sweep(),

@@ -13,7 +13,7 @@ export interface Draft {
   side: Side;
   contentType: ContentType;
   content: string;
-  /** The sender's own key: the same key again is the same message. */
+  /** Client key: the same key again is the same message. */
   clientKey?: string;
 }
 
@@ -28,7 +28,7 @@ export interface Appended {
 export interface LedgerDeps {
   clock: Clock;
   states: RoomStates;
-  /** Asked just before the write: a recipient who is present has read the message at once. */
+  /** Read just before the write: a present recipient has read the message at once. */
   presence: Pick<Presence, 'isPresent'>;
   /**
    * Called for a room whose failed write may be stored nevertheless.
@@ -37,7 +37,7 @@ export interface LedgerDeps {
   onUnknownOutcome(chatNo: number, seq: number): void;
 }
 
-/** Attempts of sends whose number other processes take: each time one of them succeeds. */
+/** Most attempts at a number that other processes take: with each, one of them makes progress. */
 const MAX_ATTEMPTS = 200;
 
 /**
@@ -47,8 +47,8 @@ const MAX_ATTEMPTS = 200;
 const MAX_WAIT_MS = 3_000;
 
 /**
- * Waiting sends of one room from which they get an insert of their own, and the most in it. Fewer go one at
- * a time, sharing their insert with other rooms: with thousands of rooms that is cheaper.
+ * From MIN_RUN waiting sends on, a room gets an insert to itself, of at most MAX_RUN. Fewer are stored one at
+ * a time, in inserts shared with other rooms: with thousands of rooms that is cheaper.
  */
 const MIN_RUN = 8;
 const MAX_RUN = 100;
@@ -64,7 +64,7 @@ export function createSharedInserts(): Batcher<MessageRecord, boolean> {
 /** A send under way. */
 interface Send {
   draft: Draft;
-  /** When its wait is over (performance.now()). */
+  /** When its wait ends (performance.now()). */
   turnBy: number;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
@@ -82,7 +82,7 @@ export class Ledger {
   readonly #inserts = createSharedInserts();
   /** Rooms with sends under way; `done` resolves when there are none left. */
   readonly #rooms = new Map<number, { waiting: Send[]; done: Promise<void> }>();
-  /** When the database last stored messages of any room, or refused them as stored already (performance.now()). */
+  /** When the database last stored messages of any room, or refused them as duplicates (performance.now()). */
   #lastAnsweredAt = Number.NEGATIVE_INFINITY;
   #endOfTurn: Promise<void> | undefined;
 
@@ -91,11 +91,11 @@ export class Ledger {
   }
 
   /**
-   * Stores a message. The promises of a room's messages resolve in `seq` order: what their callers send on
-   * at once leaves this process in that order.
+   * Stores a message. The promises of a room's messages resolve in `seq` order: what their callers publish
+   * synchronously leaves this process in that order.
    *
-   * @throws AppError CHAT_ROOM_NOT_FOUND; SERVICE_UNAVAILABLE when it cannot be stored in time; the
-   *   driver's error when the outcome is unknown
+   * @throws AppError CHAT_ROOM_NOT_FOUND; SERVICE_UNAVAILABLE when it cannot be stored in time; the driver's
+   *   error when the outcome is unknown
    */
   append(chatNo: number, draft: Draft): Promise<Appended> {
     return new Promise((resolve, reject) => {
@@ -244,8 +244,8 @@ export class Ledger {
   }
 
   /**
-   * Settles a refused send if its client key is taken, by this very message; otherwise its number is, by
-   * another process.
+   * Settles a refused send if its client key is taken: the message is stored already. Otherwise another
+   * process has taken its number.
    */
   async #settleRepeated(state: RoomState, { draft, resolve }: Send): Promise<boolean> {
     const { chatNo } = state;

@@ -22,7 +22,7 @@ export interface MessageRecord {
   sent: Record<Side, number>;
   /** How far each side had read when this was written, as far as known. */
   read: Record<Side, Position>;
-  /** The sender's own key: a second send with it is the same message. */
+  /** Client key: a second send with it is the same message. */
   clientKey?: string;
   /** The recipient was absent and has not been notified yet; removed afterwards. */
   unannounced?: true;

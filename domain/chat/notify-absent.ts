@@ -5,10 +5,10 @@ import type { Presence } from './presence.js';
 import { other, sideOf } from './room.model.js';
 import type { RoomStates } from './room-states.js';
 
-/** Most messages announced at once. */
+/** Most messages published at once. */
 const MAX_BATCH = 1_000;
 
-/** Most messages that wait in memory; beyond it all are read back from the database. */
+/** Most messages that wait in memory; beyond that, all are read back from the database. */
 const MAX_QUEUED = 5_000;
 
 /** Longest time `close` waits, ms; what is left keeps its mark for the next sweep. */
@@ -24,9 +24,9 @@ interface NotifyAbsentDeps {
 
 /**
  * Publishes `message.unseen` for messages whose recipient was absent, in the background and in the order they
- * were sent. That this is still to be done is part of the message's record (`unannounced`): after a crash the
- * sweep repeats it, and listeners are idempotent. If messages come faster than they can be announced, those
- * that do not fit into memory, and all after them, are read back from the database until none is left.
+ * were sent. Until then the message's record has the mark `unannounced`: after a crash the sweep publishes it
+ * again, and listeners are idempotent. If messages come faster than they can be published, those that exceed
+ * MAX_QUEUED, and all after them, are read back from the database until none is left.
  */
 export class NotifyAbsent {
   readonly #deps: NotifyAbsentDeps;
@@ -49,20 +49,20 @@ export class NotifyAbsent {
     if (this.#isClosing) return;
     if (!this.#isBehind && this.#queue.length >= MAX_QUEUED) {
       this.#isBehind = true;
-      this.#deps.logger.warn('messages are sent faster than announced; some wait in the database');
+      this.#deps.logger.warn('messages are sent faster than notified of; some wait in the database');
     }
     if (this.#isBehind) this.#isFurtherBehind = true;
     else this.#queue.push(record);
     void this.#start();
   }
 
-  /** Announces what a crash interrupted. Resolves when all marked messages were tried; never rejects. */
+  /** Publishes what a crash interrupted. Resolves when all marked messages were tried; never rejects. */
   sweep(): Promise<void> {
     this.#isSweepRequested = true;
     return this.#start();
   }
 
-  /** Resolves when queued messages are announced, or left to the next sweep for lack of time. */
+  /** Resolves when queued messages are published, or left to the next sweep for lack of time. */
   async close(): Promise<void> {
     this.#deadline = performance.now() + CLOSE_TIMEOUT_MS;
     await this.#running;
@@ -78,21 +78,21 @@ export class NotifyAbsent {
   }
 
   async #run(): Promise<void> {
-    // All messages of one turn of the event loop go together.
+    // All messages of one turn of the event loop are published together.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (performance.now() < this.#deadline) {
-      if (this.#queue.length > 0) await this.#announce(this.#queue.splice(0, MAX_BATCH));
-      else if (this.#isBehind || this.#isSweepRequested) await this.#announceMarked();
+      if (this.#queue.length > 0) await this.#publish(this.#queue.splice(0, MAX_BATCH));
+      else if (this.#isBehind || this.#isSweepRequested) await this.#publishMarked();
       else break;
     }
     this.#running = undefined;
   }
 
   /**
-   * Announces all marked messages, oldest first. Some may be in another process's queue at this moment:
-   * announcing them twice changes nothing.
+   * Publishes all marked messages, oldest first. Some may be in another process's queue at this moment:
+   * publishing them twice changes nothing.
    */
-  async #announceMarked(): Promise<void> {
+  async #publishMarked(): Promise<void> {
     this.#isSweepRequested = false;
     this.#isFurtherBehind = false;
     try {
@@ -101,23 +101,23 @@ export class NotifyAbsent {
       for await (const record of marked.cursor({ batchSize: MAX_BATCH })) {
         batch.push(record);
         if (batch.length < MAX_BATCH) continue;
-        await this.#announce(batch);
+        await this.#publish(batch);
         batch = [];
         if (this.#isClosing) break;
       }
-      if (batch.length > 0) await this.#announce(batch);
+      if (batch.length > 0) await this.#publish(batch);
       this.#isBehind = this.#isFurtherBehind;
     } catch (error) {
       this.#isBehind = false;
-      this.#deps.logger.warn({ err: error }, 'messages are left to the next sweep to announce');
+      this.#deps.logger.warn({ err: error }, 'notifications of messages are left to the next sweep');
     }
   }
 
-  /** Announces messages in order and removes their marks; one that fails keeps its mark. */
-  async #announce(records: MessageRecord[]): Promise<void> {
+  /** Publishes messages in order and removes their marks; one that fails keeps its mark. */
+  async #publish(records: MessageRecord[]): Promise<void> {
     const { events, logger } = this.#deps;
     const found = await Promise.allSettled(records.map((record) => this.#unseenEvent(record)));
-    // Published only when all are found, since their lookups may end in any order.
+    // Published only after all look-ups, which may end in any order.
     const outcomes = await Promise.allSettled(
       found.map(async (lookup) => {
         if (lookup.status === 'rejected') throw lookup.reason;
@@ -129,13 +129,13 @@ export class NotifyAbsent {
     try {
       if (done.length > 0) await Message.updateMany({ _id: { $in: done } }, { $unset: { unannounced: 1 } });
     } catch (error) {
-      logger.warn({ err: error }, 'marks of announced messages are left to the next sweep');
+      logger.warn({ err: error }, 'marks of published messages are left to the next sweep');
     }
     if (failed.length > 0) {
       const messageId = records.find((_, i) => outcomes[i]?.status === 'rejected')?._id;
       logger.warn(
         { err: failed[0]?.reason, messages: failed.length, messageId },
-        'messages are left to the next sweep to announce',
+        'notifications of messages are left to the next sweep',
       );
     }
   }
@@ -147,7 +147,7 @@ export class NotifyAbsent {
     const state = await states.get(chatNo);
     const recipient = other(sideOf(state, senderNo) ?? 'creator');
     const recipientNo = state[recipient];
-    // A recipient who came in while the message was being written sees it in the room.
+    // A recipient who entered while the message was being written sees it in the room.
     if (await presence.isPresent(chatNo, recipientNo)) await markRead(chatNo, recipientNo, seq);
     if (state.read[recipient].seq >= seq) return undefined;
     return { messageId, chatNo, saleNo: state.saleNo, senderNo, recipientNo, content, contentType };

@@ -2,7 +2,7 @@ import { redisKeys } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { loadScript } from '../platform/redis/script.js';
 
-/** Lifetime of a room's key in lifetimes of an entry: a process frozen that long still learns of a clear. */
+/** Lifetime of a room's key, in lifetimes of an entry: a process frozen that long still learns of a clear. */
 const KEY_LIFETIMES = 30;
 
 /** Who is present in a room, as of the version of its latest change. */
@@ -20,7 +20,7 @@ export interface RoomEntries {
   chatNo: number;
   /** Members present from this process. */
   present: number[];
-  /** Members whose arrival or departure Redis has not confirmed: what holds now is among the changes. */
+  /** Members whose arrival or departure Redis has not confirmed: their current state is among the changes. */
   unconfirmed: ReadonlySet<number>;
 }
 
@@ -33,7 +33,7 @@ function argumentOf({ present, unconfirmed }: RoomEntries): string {
   ].join(',');
 }
 
-/** Presence in Redis (presence.lua). Every method resolves to undefined while Redis is away. */
+/** Presence in Redis (presence.lua). Every method resolves to undefined while Redis is down. */
 export class PresenceStore {
   readonly #redis: RedisConnection;
   readonly #script = loadScript('domain/chat/presence.lua');

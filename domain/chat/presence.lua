@@ -104,7 +104,7 @@ function commands.list()
   return answer
 end
 
--- The calling process renews its entries, and learns what became of them and of the others. An expired entry
+-- Renews the calling process's entries, and reports what became of them and of the others. An expired entry
 -- is removed and reported in one step, so exactly one process announces a member who is gone.
 -- ARGV[5]  1 to remove expired entries of other processes
 -- ARGV[6…] per room, the members that this process has there; with a sign, members whose arrival (+) or

@@ -103,7 +103,7 @@ export function createMemoryPresence(openRooms: OpenRooms, pruneEvery = PRUNE_EV
     },
     async clear(chatNo, memberNo) {
       const cleared = local.clear(chatNo, memberNo);
-      for (const connection of cleared) openRooms.takeOut(chatNo, connection);
+      for (const connection of cleared) openRooms.removeFromRoom(chatNo, connection);
       if (cleared.length > 0) publish(chatNo, memberNo, false);
     },
     isPresent: async (chatNo, memberNo) => local.has(chatNo, memberNo),

@@ -14,13 +14,13 @@ export interface PresenceTimes {
   /** Interval between refreshes: several in a lifetime, so that one lost changes nothing. */
   refreshEvery: number;
   /**
-   * Time after an interruption in which no expired entry is removed: the other processes return to Redis no
-   * sooner than this one, and their members have not gone.
+   * Time after an interruption in which no expired entry is removed: other processes may reconnect later than
+   * this one, and their members are still present.
    */
   grace: number;
 }
 
-/** Members of a dead process are gone after lifetime + refreshEvery: within the 30 s promised. */
+/** Members of a dead process are removed after lifetime + refreshEvery, within the 30 s of the contract. */
 const DEFAULT_TIMES: PresenceTimes = { lifetime: 20_000, refreshEvery: 6_000, grace: 5_000 };
 
 /** Most rooms in one script call: some tenths of a millisecond of Redis's only thread. */
@@ -28,8 +28,8 @@ const ROOMS_PER_CALL = 100;
 
 /**
  * Presence across processes: one entry per member and process in a sorted set per room, which expires unless
- * its process refreshes it. What this process knows from its own connections is answered without Redis, and
- * stays right while Redis is away. Redis numbers changes by its clock, in µs.
+ * its process refreshes it. This process's own connections are known without Redis, also while it is down.
+ * Redis numbers changes by its clock, in µs.
  */
 export class RedisPresence implements Presence {
   readonly #redis: RedisConnection;
@@ -57,7 +57,7 @@ export class RedisPresence implements Presence {
     this.#store = new PresenceStore(redis, times.lifetime);
     this.#timer = setInterval(() => void this.#refresh(), times.refreshEvery);
     this.#timer.unref();
-    this.#stopListening = redis.on('back', this.#onBack);
+    this.#stopListening = redis.on('up', this.#onBack);
     redis.subscriber().on('messageBuffer', this.#onMessage);
     void redis.subscriber().subscribe(redisChannels.presenceCleared);
   }
@@ -73,7 +73,7 @@ export class RedisPresence implements Presence {
       return;
     }
     const [arrival, cleared] = answer;
-    if (cleared === 1) this.#takeOut(chatNo, memberNo, lastEntry);
+    if (cleared === 1) this.#removeConnections(chatNo, memberNo, lastEntry);
     if (arrival > 0) this.#publish(chatNo, memberNo, true, arrival);
   }
 
@@ -82,7 +82,7 @@ export class RedisPresence implements Presence {
   }
 
   async clear(chatNo: number, memberNo: number): Promise<void> {
-    const wasHere = this.#takeOut(chatNo, memberNo);
+    const wasHere = this.#removeConnections(chatNo, memberNo);
     const answer = await this.#store.clear(chatNo, memberNo);
     if (!answer) {
       if (wasHere) this.#publishUnconfirmed(chatNo, memberNo, false);
@@ -111,7 +111,7 @@ export class RedisPresence implements Presence {
       }
       this.#delivered.markListed(chatNo);
     }
-    // Without Redis a new connection gets what the others here know, and will receive the same changes.
+    // Without Redis a new connection is sent what the others here know, and receives the same changes.
     const memberNos = snapshot?.slice(1) ?? this.#delivered.members(chatNo);
     return [...new Set([...memberNos, ...this.#local.members(chatNo)])].sort((a, b) => a - b);
   }
@@ -144,7 +144,7 @@ export class RedisPresence implements Presence {
   readonly #onBack = (): void => {
     this.#interruptedAt = performance.now();
     void this.#refresh();
-    // Once more when the other processes are back, too: their changes may not have arrived.
+    // Once more after the other processes have reconnected: their changes may not have arrived.
     clearTimeout(this.#graceTimer);
     this.#graceTimer = setTimeout(() => void this.#refresh(), this.#times.grace + 1).unref();
   };
@@ -162,10 +162,13 @@ export class RedisPresence implements Presence {
     for (const listener of this.#listeners) listener(chatNo, memberNo, present, version);
   }
 
-  /** Redis has not answered: publishes what holds here. A later refresh publishes what Redis confirms. */
+  /**
+   * Without an answer from Redis, publishes this process's view; a later refresh publishes what Redis
+   * confirms.
+   */
   #publishUnconfirmed(chatNo: number, memberNo: number, present: boolean): void {
     this.#markUnconfirmed(chatNo, memberNo);
-    // While the answer was waited for, a later change may have been published.
+    // A later change may have been published meanwhile.
     if (this.isHere(chatNo, memberNo) !== present) return;
     this.#publish(chatNo, memberNo, present, this.#delivered.nextVersion());
   }
@@ -182,9 +185,9 @@ export class RedisPresence implements Presence {
   }
 
   /** Removes the member's connections up to an entry from a room. @returns whether there was one */
-  #takeOut(chatNo: number, memberNo: number, upTo?: number): boolean {
+  #removeConnections(chatNo: number, memberNo: number, upTo?: number): boolean {
     const connections = this.#local.clear(chatNo, memberNo, upTo);
-    for (const connection of connections) this.#openRooms.takeOut(chatNo, connection);
+    for (const connection of connections) this.#openRooms.removeFromRoom(chatNo, connection);
     return connections.length > 0;
   }
 
@@ -192,7 +195,7 @@ export class RedisPresence implements Presence {
     return performance.now() - this.#interruptedAt >= this.#times.grace;
   }
 
-  /** Tells the connections here what they do not know of a room. */
+  /** Sends the connections here the changes in a room that they missed. */
   #reconcile(chatNo: number, [version, ...memberNos]: PresenceSnapshot): void {
     const present = new Set([...memberNos, ...this.#local.members(chatNo)]);
     for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version)) {
@@ -204,7 +207,7 @@ export class RedisPresence implements Presence {
     for (const [chatNo, memberNo] of this.#local.prune(this.#openRooms.isInRoom)) {
       void this.#depart(chatNo, memberNo);
     }
-    // Frozen for so long that our entries have expired: other processes may have been frozen with us.
+    // This process was frozen until its entries expired: others may have been frozen, too.
     if (performance.now() - this.#refreshedAt > this.#times.lifetime) this.#interruptedAt = performance.now();
     this.#refreshedAt = performance.now();
     const groups = new Map<number, number[]>();
@@ -235,7 +238,7 @@ export class RedisPresence implements Presence {
       present: this.#local.members(chatNo),
       unconfirmed: this.#unconfirmed.get(chatNo) ?? new Set<number>(),
     }));
-    // What is marked while Redis is asked is left to the next refresh.
+    // Marks set during the call are left to the next refresh.
     for (const chatNo of chatNos) this.#unconfirmed.delete(chatNo);
     const mayRemove = this.#mayRemove();
     const answer = await this.#store.refresh(rooms, mayRemove);
@@ -248,7 +251,7 @@ export class RedisPresence implements Presence {
     const [changes, snapshots] = answer;
     for (const [position, memberNo, kind, version] of changes) {
       const chatNo = chatNos[position - 1] as number;
-      if (kind === CLEARED) this.#takeOut(chatNo, memberNo, lastEntry);
+      if (kind === CLEARED) this.#removeConnections(chatNo, memberNo, lastEntry);
       else this.#publish(chatNo, memberNo, kind !== GONE, version);
     }
     for (const [i, chatNo] of chatNos.entries()) {

@@ -1,11 +1,11 @@
 import type { Live } from '../kernel/live.js';
 
 /** What presence needs of this process's sockets. */
-export type OpenRooms = Pick<Live, 'isInRoom' | 'takeOut' | 'presenceHere'>;
+export type OpenRooms = Pick<Live, 'isInRoom' | 'removeFromRoom' | 'presenceHere'>;
 
 /**
- * Called with every member who has come to a room (`present`) or is gone from it. Of two changes of one
- * member in one room the later one has the higher version, whichever processes publish them.
+ * Called when a member enters a room (`present`) or leaves it. Of two changes of one member in one room the
+ * later has the higher version, whichever processes publish them.
  */
 export type PresenceListener = (chatNo: number, memberNo: number, present: boolean, version: number) => void;
 
@@ -13,11 +13,12 @@ export type PresenceListener = (chatNo: number, memberNo: number, present: boole
  * Which members have a room open, from how many connections, on all processes together.
  *
  * Every implementation guarantees:
- * - A member is present from the first `enter` of any of their connections until the last of them has
- *   left; `enter` and `leave` of one connection are idempotent.
+ * - A member is present from the first `enter` of any of their connections until the last of them has left;
+ *   `enter` and `leave` of one connection are idempotent.
  * - Only connections that are in the room count: entering without being there does nothing, and a connection
  *   that goes without `leave`, or with its process, is removed within 30 s. (contract, section 5)
- * - While processes cannot reach each other, each goes on with its own connections: nothing waits or rejects.
+ * - While processes cannot reach each other, each continues with its own connections: nothing waits or
+ *   rejects.
  */
 export interface Presence {
   /** A connection that is in the room counts from now on. */

@@ -50,7 +50,8 @@ function retryKey({ sendTime, contentType, content }: PushInput, now: number): s
  * The stored message that a payload without an id repeats: it has the same content, and was sent at the
  * payload's `sendTime` by the server's clock, or by the clock of the other participant who pushed it.
  *
- * @param namesOther the payload names the other participant as sender: the newest of that content will do
+ * @param namesOther the payload names the other participant as sender: the newest message with that content
+ *   is accepted
  */
 async function findCopied(
   room: RoomState,

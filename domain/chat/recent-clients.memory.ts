@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import { createCache } from '../platform/cache.js';
-import { clientKey, MAX_MEMBERS, RECENT_MS, type RecentClients } from './recent-clients.js';
+import { clientHash, MAX_MEMBERS, RECENT_MS, type RecentClients } from './recent-clients.js';
 
 /**
  * @param max clients remembered
@@ -11,7 +11,7 @@ export function createMemoryRecentClients(clock: Clock, max = 100_000, recentFor
 
   return {
     touch(client, memberNo) {
-      const key = clientKey(client);
+      const key = clientHash(client);
       const members = clients.get(key) ?? new Map<number, number>();
       // Deleted first, so that the map's order is that of the latest touch.
       members.delete(memberNo);
@@ -22,7 +22,7 @@ export function createMemoryRecentClients(clock: Clock, max = 100_000, recentFor
 
     async find(client) {
       const since = clock.now() - recentFor;
-      const members = [...(clients.get(clientKey(client)) ?? [])];
+      const members = [...(clients.get(clientHash(client)) ?? [])];
       return members
         .filter(([, at]) => at > since)
         .map(([memberNo]) => memberNo)

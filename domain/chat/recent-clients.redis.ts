@@ -3,7 +3,7 @@ import { redisKeys } from '../kernel/redis-keys.js';
 import { createCache } from '../platform/cache.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { loadScript } from '../platform/redis/script.js';
-import { clientKey, MAX_MEMBERS, RECENT_MS, type RecentClients } from './recent-clients.js';
+import { clientHash, MAX_MEMBERS, RECENT_MS, type RecentClients } from './recent-clients.js';
 import { createMemoryRecentClients } from './recent-clients.memory.js';
 
 /** Interval at which repeated touches by the same member reach Redis, ms. */
@@ -13,8 +13,8 @@ const TOUCH_EVERY_MS = 60_000;
 const MAX_CLIENTS = 50_000;
 
 /**
- * Recent clients of all processes. Each process keeps its own in memory, too: they answer while Redis is
- * away, and if Redis has lost them.
+ * Recent clients of all processes. Each process also keeps its own in memory, for outages and data loss of
+ * Redis.
  *
  * @param recentFor how long a member is remembered, ms
  */
@@ -26,7 +26,10 @@ export function createRedisRecentClients(
 ): RecentClients {
   const script = loadScript('domain/chat/recent-clients.lua');
   const local = createMemoryRecentClients(clock, MAX_CLIENTS, recentFor);
-  /** Client → the member last touched in Redis. A different member is passed on at once: the order counts. */
+  /**
+   * Client → the member last touched in Redis. A different member is sent to Redis at once: the order
+   * matters.
+   */
   const touched = createCache<string, number>(MAX_CLIENTS, touchEvery);
 
   async function touchInRedis(key: string, memberNo: number): Promise<void> {
@@ -41,8 +44,8 @@ export function createRedisRecentClients(
   return {
     touch(client, memberNo) {
       local.touch(client, memberNo);
-      const key = clientKey(client);
-      if (redis.away || touched.get(key) === memberNo) return;
+      const key = clientHash(client);
+      if (redis.down || touched.get(key) === memberNo) return;
       touched.set(key, memberNo);
       void touchInRedis(key, memberNo);
     },
@@ -50,12 +53,12 @@ export function createRedisRecentClients(
     async find(client) {
       const here = await local.find(client);
       const everywhere = await redis.ask((commands) =>
-        script(commands, [redisKeys.recentClients(clientKey(client))], ['find', recentFor]),
+        script(commands, [redisKeys.recentClients(clientHash(client))], ['find', recentFor]),
       );
       const members = ((everywhere as string[] | undefined) ?? []).map(Number);
       return [...new Set([...members, ...here])];
     },
 
-    close: redis.on('back', () => touched.clear()),
+    close: redis.on('up', () => touched.clear()),
   };
 }

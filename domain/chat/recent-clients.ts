@@ -23,6 +23,6 @@ export interface RecentClients {
 }
 
 /** The same for all calls of one client. Hashed, so that Redis holds no addresses. */
-export function clientKey({ address, userAgent }: Client): string {
+export function clientHash({ address, userAgent }: Client): string {
   return hash('sha256', `${address}\n${userAgent}`, 'base64url').slice(0, 27);
 }

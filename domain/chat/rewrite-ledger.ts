@@ -53,12 +53,12 @@ function same(entry: Entry, right: Entry): boolean {
 }
 
 /**
- * Brings the bookkeeping of a room in line with its messages: numbers 1, 2, 3 … in their order, running
- * counts, and read positions that leave unread what was unread.
+ * Corrects the bookkeeping of a room from its messages: numbers 1, 2, 3 … in their order, running counts, and
+ * read positions that leave unread what was unread.
  *
  * Each number moves down to one that is free by then, so the unique index holds throughout, and an
- * interrupted run is finished by the next. A running service remembers the heads of its rooms: stop it
- * before, or restart it afterwards (docs/decisions/import-and-verify.md).
+ * interrupted run is finished by the next. A running service caches the heads of rooms: stop it first, or
+ * restart it afterwards (docs/decisions/import-and-verify.md).
  */
 export async function rewriteLedger(chatNo: number): Promise<void> {
   const room = await Room.findById(chatNo).lean();

@@ -13,12 +13,12 @@ const MIN_INTERVAL_MS = 250;
 
 /**
  * Longest time from an event to the next one that holds a change made meanwhile, ms. From MIN_INTERVAL_MS on,
- * the next change sends it along: in a busy room the event then leaves in one system call with a message.
+ * the next change includes it: in a busy room the event then leaves in one system call with a message.
  * (docs/performance.md)
  */
 const MAX_INTERVAL_MS = 500;
 
-/** Delay, ms, before an event is tried again while the database is unavailable. */
+/** Delay before an event is retried while the database is unavailable, ms. */
 const RETRY_AFTER_MS = 1_000;
 
 /** Most rooms whose latest change is remembered for `resendSince`. */
@@ -46,7 +46,7 @@ interface RoomChangesDeps {
 
 /**
  * Sends `room` events to participants whose room list has changed: the first change at once, the latest
- * always. While the database is unavailable, events are tried again every second.
+ * always. While the database is unavailable, events are retried every second.
  */
 export class RoomChanges {
   readonly #deps: RoomChangesDeps;
@@ -71,7 +71,7 @@ export class RoomChanges {
     if (due.length > 0) void this.#send(chatNo, due);
   }
 
-  /** Sends the rooms again that have changed since then (performance.now()), in case events were lost. */
+  /** Sends again the rooms that have changed since then (performance.now()), in case events were lost. */
   async resendSince(since: number): Promise<void> {
     const chatNos = [...this.#changedAt.entries()].filter(([, at]) => at >= since).map(([chatNo]) => chatNo);
     for (let i = 0; i < chatNos.length && !this.#closed; i += RESEND_BATCH) {
@@ -88,7 +88,7 @@ export class RoomChanges {
     }
   }
 
-  /** @returns whether the event may be sent now; otherwise the change is kept for the next one */
+  /** @returns whether the event may be sent now; otherwise the next event includes the change */
   #isDue(chatNo: number, side: Side, now: number): boolean {
     const last = this.#lastEvents[side].get(chatNo);
     if (!last) {
@@ -127,7 +127,7 @@ export class RoomChanges {
         logger.error({ err: error, chatNo }, 'a room event was not sent');
         return;
       }
-      logger.warn({ err: error, chatNo }, 'a room event was not sent; it is tried again');
+      logger.warn({ err: error, chatNo }, 'a room event was not sent; retrying');
       setTimeout(() => this.touch(chatNo, sides), RETRY_AFTER_MS).unref();
     }
   }

@@ -115,9 +115,9 @@ const MAX_STATES = 50_000;
 
 /**
  * The rooms in this process's memory. Their numbers only rise, so what is sent, received and read is merged
- * number by number, in any order. A state may be behind what another process wrote: the unique index then
- * refuses the next insert, and whoever needs the current state calls `load`. Of a room whose pushes arrive
- * here it is current, except for pushes that are lost or under way.
+ * number by number, in any order. A state may lack what another process wrote: the unique index then refuses
+ * the next insert, and callers that need the current state use `load`. Of a room whose pushes arrive here it
+ * is current, except for pushes that are lost or under way.
  *
  * @param read where states come from
  */

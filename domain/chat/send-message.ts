@@ -51,7 +51,7 @@ export interface SendInput {
   chatNo: number;
   contentType: ContentType;
   content: string;
-  /** The sender's own key in this room: the same key again returns the first message. */
+  /** Client key: the same key again returns the first message. */
   clientKey?: string;
 }
 

@@ -12,7 +12,7 @@ import { createRedisRecentClients } from './recent-clients.redis.js';
 export interface ChatState {
   presence: Presence;
   recentClients: RecentClients;
-  /** Whether other processes write to the same rooms: this one's copy of a room may then be behind. */
+  /** Whether other processes write to the same rooms: this one's copy of a room may then be outdated. */
   shared: boolean;
 }
 

@@ -1,12 +1,12 @@
 import { toAppError } from '../platform/failures.js';
 import type { Logger } from '../platform/logger.js';
 
-/** Delay, ms, before rooms are tried again while the database is unavailable. */
+/** Delay before rooms are retried while the database is unavailable, ms. */
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Rooms where a failed write may be stored all the same, for example because the database answered too late.
- * Nothing of it was published, so each room is read and published again as soon as the database answers.
+ * Rooms where a failed write may have been stored nevertheless, for example because the database answered too
+ * late. It was not published, so each room is read and published again as soon as the database answers.
  *
  * @param republish reads what the room holds after a number, and publishes it
  */
@@ -31,10 +31,10 @@ export function createUncertainRooms(
         await republish(chatNo, seq);
       } catch (error) {
         if (toAppError(error).status !== 503) {
-          logger.error({ err: error, chatNo }, 'the outcome of a failed write was not found out');
+          logger.error({ err: error, chatNo }, 'the outcome of a failed write could not be determined');
           continue;
         }
-        logger.warn({ err: error, chatNo }, 'the outcome of a failed write is looked up again later');
+        logger.warn({ err: error, chatNo }, 'the outcome of a failed write is unknown; retrying');
         enqueue(chatNo, seq);
         setTimeout(() => void run(), RETRY_AFTER_MS).unref();
         break;

@@ -8,7 +8,7 @@ import { Room, type RoomRecord } from './room.model.js';
 
 const LEDGER_FIELDS = { chatNo: 1, seq: 1, senderNo: 1, sent: 1, read: 1 } as const;
 
-/** Audits one room. It is read before its messages: those may be newer, never older. */
+/** Audits one room. It is read before its messages, which may then be newer, never older. */
 async function auditRoom(chatNo: number): Promise<RoomFault[]> {
   const room = await Room.findById(chatNo).lean();
   if (!room) return [];
@@ -18,13 +18,13 @@ async function auditRoom(chatNo: number): Promise<RoomFault[]> {
   return audit.finish();
 }
 
-/** The faults of a room that a second look confirms. */
+/** The faults of a room that a second check confirms. */
 async function* findings(chatNo: number, faults: RoomFault[]): AsyncGenerator<Finding> {
   const byKind = (list: RoomFault[]) => new Map(list.map(({ kind, text }) => [kind, text]));
   const confirmed = await settled(byKind(faults), async () => byKind(await auditRoom(chatNo)));
   for (const [kind, text] of confirmed) {
     // A wrong sender cannot be repaired: nothing else says who wrote a message.
-    yield kind === 'sender' ? { text } : { text, mend: () => rewriteLedger(chatNo) };
+    yield kind === 'sender' ? { text } : { text, repair: () => rewriteLedger(chatNo) };
   }
 }
 
@@ -34,7 +34,7 @@ async function* orphans(chatNo: number, count: number): AsyncGenerator<Finding> 
 }
 
 /** Audits all rooms in one pass over rooms and messages, both in the order of an index. */
-async function* auditAll(looked: (count: number) => void): AsyncGenerator<Finding> {
+async function* auditAll(checked: (count: number) => void): AsyncGenerator<Finding> {
   const messages = Message.find({}, LEDGER_FIELDS).sort({ chatNo: 1, seq: 1 }).lean().cursor();
   const stream = messages[Symbol.asyncIterator]();
   const next = async (): Promise<(LedgerEntry & { chatNo: number }) | undefined> => {
@@ -49,7 +49,7 @@ async function* auditAll(looked: (count: number) => void): AsyncGenerator<Findin
         const lost = message.chatNo;
         let count = 0;
         for (; message?.chatNo === lost; message = await next()) count += 1;
-        looked(count);
+        checked(count);
         yield* orphans(lost, count);
       }
     }
@@ -62,7 +62,7 @@ async function* auditAll(looked: (count: number) => void): AsyncGenerator<Findin
         audit.add(message);
         count += 1;
       }
-      looked(count + 1);
+      checked(count + 1);
       yield* findings(room._id, audit.finish());
     }
     yield* passBefore(Number.POSITIVE_INFINITY);

@@ -21,7 +21,7 @@ export async function addBookmark(
   try {
     await requireArticle(articleId);
   } catch (error) {
-    // Deleted meanwhile: its bookmarks may have been removed before this one was stored.
+    // Deleted meanwhile, perhaps before this bookmark was stored.
     await Bookmark.deleteOne({ articleId, memberNo: actor.no });
     throw error;
   }

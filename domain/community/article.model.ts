@@ -60,7 +60,7 @@ schema.index({ pending: 1 }, { partialFilterExpression: { pending: { $exists: tr
 
 export const Article = model('Article', schema);
 
-/** What a summary shows of an article: lists read no more. */
+/** The fields of an article that lists read. */
 export type SummarisedArticle = Pick<
   ArticleRecord,
   '_id' | 'authorNo' | 'title' | 'context' | 'views' | 'comments' | 'hearts' | 'publishedAt' | 'thumbnail'
@@ -76,7 +76,7 @@ const ORDERS = { recent: { _id: -1 }, like: { hearts: -1, views: -1, _id: -1 } }
 export type ListOrder = keyof typeof ORDERS;
 
 /**
- * Summaries of live articles, past mongoose.
+ * Summaries of live articles, bypassing mongoose.
  * @param filter of the record's own types: nothing is cast
  */
 export function readSummaries(
@@ -91,7 +91,7 @@ export function readSummaries(
   );
 }
 
-/** Which of these articles are live, and who wrote them; past mongoose. */
+/** Which of these articles are live, and who wrote them; bypasses mongoose. */
 export function readLiveAuthors(numbers: number[]): Promise<Pick<ArticleRecord, '_id' | 'authorNo'>[]> {
   return readRecords<ArticleRecord>(
     Article,
@@ -100,7 +100,7 @@ export function readLiveAuthors(numbers: number[]): Promise<Pick<ArticleRecord, 
   );
 }
 
-/** Counts a view of a live article, past mongoose. @returns the article with it; null if there is none */
+/** Counts a view of a live article, bypassing mongoose. @returns the updated article, or null */
 export function countView(articleId: number): Promise<ArticleRecord | null> {
   return changeRecord<ArticleRecord>(Article, { _id: articleId, state: 'live' }, { $inc: { views: 1 } });
 }

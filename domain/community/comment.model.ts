@@ -8,7 +8,7 @@ import { readRecords } from '../platform/mongo/records.js';
 export type CommentState = 'live' | 'flagged' | 'gone';
 
 export interface CommentRecord {
-  /** Comment number; numbers rise, so a higher one is newer. Replies are numbered with comments. */
+  /** Comment number; numbers rise, so a higher one is newer. Replies and comments share the sequence. */
   _id: number;
   articleId: number;
   /** The comment that a reply answers; 0 for a comment on the article. */
@@ -51,7 +51,7 @@ schema.index({ pending: 1 }, { partialFilterExpression: { pending: { $exists: tr
 
 export const Comment = model('Comment', schema);
 
-/** An article's live and flagged comments, past mongoose. */
+/** An article's live and flagged comments, bypassing mongoose. */
 export function readShownComments(articleId: number): Promise<CommentRecord[]> {
   return readRecords<CommentRecord>(Comment, { articleId, state: { $in: ['live', 'flagged'] } });
 }

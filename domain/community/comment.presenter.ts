@@ -25,7 +25,7 @@ export interface CommentView extends ReplyView {
   comments: ReplyView[];
 }
 
-/** What all comments of a response are presented with. */
+/** What the comments of a response have in common. */
 export interface CommentViewing {
   authors: ReadonlyMap<number, Pick<Actor, 'nickname' | 'profile'>>;
   /** The caller, if known: decides `mine`. */

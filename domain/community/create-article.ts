@@ -3,7 +3,7 @@ import { nextNumbers } from '../platform/sequence.model.js';
 import { Article } from './article.model.js';
 import type { CommunityDeps } from './community-deps.js';
 
-/** An article as the interface takes it. */
+/** A new article, as documented. */
 export interface ArticleDraft {
   categoryId: number;
   title: string;

@@ -9,8 +9,8 @@ import { Heart } from './heart.model.js';
 import { requireArticle } from './require-article.js';
 
 /**
- * Flags an article as deleted, from when on it and its comments are 404, and removes its bookmarks, its
- * hearts and its comments' hearts.
+ * Flags an article as deleted, which makes it and its comments 404, and removes its bookmarks, its hearts and
+ * its comments' hearts.
  *
  * @throws AppError ARTICLE_NOT_FOUND, FORBIDDEN
  */

@@ -1,8 +1,8 @@
-import { tryAnnounce } from './announce.js';
 import { Article } from './article.model.js';
 import { Comment, type CommentRecord } from './comment.model.js';
 import type { CommunityDeps } from './community-deps.js';
 import { Heart } from './heart.model.js';
+import { tryPublish } from './try-publish.js';
 
 type FinishDeps = Pick<CommunityDeps, 'counters' | 'events' | 'logger'>;
 
@@ -26,7 +26,7 @@ async function finishCreation(deps: FinishDeps, comment: CommentRecord): Promise
     await Comment.deleteOne({ _id });
     return false;
   }
-  if (await tryAnnounce(logger, () => announceComment(deps, comment))) {
+  if (await tryPublish(logger, () => publishCommentCreated(deps, comment))) {
     // Keeps the mark of a deletion meanwhile.
     await Comment.updateOne({ _id, state: 'live' }, { $unset: { pending: 1 } });
   }
@@ -34,7 +34,7 @@ async function finishCreation(deps: FinishDeps, comment: CommentRecord): Promise
 }
 
 /** Notifies the author of the comment or article that is answered, unless they wrote the answer. */
-async function announceComment({ events }: FinishDeps, comment: CommentRecord): Promise<void> {
+async function publishCommentCreated({ events }: FinishDeps, comment: CommentRecord): Promise<void> {
   const { _id: commentId, articleId, parentId, authorNo, context } = comment;
   const answered =
     parentId === 0

@@ -1,7 +1,7 @@
 import { AppError } from '../kernel/errors.js';
-import { tryAnnounce } from './announce.js';
 import type { CommunityDeps } from './community-deps.js';
 import { Heart, type HeartTarget, type StoredHeart } from './heart.model.js';
+import { tryPublish } from './try-publish.js';
 
 /** For a heart whose target was deleted meanwhile. */
 export function targetNotFound(target: HeartTarget): AppError {
@@ -9,8 +9,8 @@ export function targetNotFound(target: HeartTarget): AppError {
 }
 
 /**
- * Finishes giving or removing a heart: updates the count, announces trending articles, clears the mark.
- * Repeatable, so that a sweep can finish it after a crash.
+ * Finishes giving or removing a heart: updates the count, publishes new leaders, clears the mark. Repeatable,
+ * so that a sweep can finish it after a crash.
  *
  * @returns how many hearts the target has, undefined if it is not live
  */
@@ -26,8 +26,8 @@ export async function finishHeart(
     await Heart.deleteOne({ _id });
     return undefined;
   }
-  const announced = target === 'comment' || (await tryAnnounce(logger, () => trending.announce()));
-  if (!announced) return count;
+  const published = target === 'comment' || (await tryPublish(logger, () => trending.publishLeaders()));
+  if (!published) return count;
   // Keeps the mark of a later change by the same member, which has another `turn`.
   await (on ? Heart.updateOne({ _id, turn }, { $unset: { pending: 1 } }) : Heart.deleteOne({ _id, turn }));
   return count;

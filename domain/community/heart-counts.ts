@@ -40,9 +40,9 @@ async function countOne(id: number, now: number): Promise<WindowCounts> {
 }
 
 /**
- * The hearts of every article in each window. All are counted now and then; articles whose hearts this
- * process changed are counted singly and at once, so that its own writes always show.
- * Design: docs/decisions/hot-and-weekly.md.
+ * The hearts of every article in each window. All are counted periodically; articles whose hearts this
+ * process changed are counted singly and at once, so that its own writes always show. Design:
+ * docs/decisions/hot-and-weekly.md.
  */
 export class HeartCounts {
   readonly #clock: Clock;

@@ -15,7 +15,7 @@ export interface HeartRecord {
   at: Date;
   /** Number of the change, so that finishing one does not clear the mark of a later one. */
   turn: number;
-  /** Start of a change whose count and announcement are unfinished. */
+  /** Start of a change whose count and events are unfinished. */
   pending?: Date;
 }
 

@@ -12,9 +12,9 @@ import { listArticles } from './list-articles.js';
 import { listComments } from './list-comments.js';
 import { readArticle } from './read-article.js';
 import { removeBookmark } from './remove-bookmark.js';
+import { removeHeart } from './remove-heart.js';
 import { restoreArticles } from './restore.js';
 import { createSweep } from './sweep.js';
-import { takeHeart } from './take-heart.js';
 import { Trending } from './trending.js';
 
 export type { ArticleDetail } from './article.presenter.js';
@@ -48,7 +48,7 @@ export function createCommunity(base: Omit<CommunityDeps, 'counters' | 'trending
     editComment,
     deleteComment: bind(deleteComment),
     giveHeart: bind(giveHeart),
-    takeHeart: bind(takeHeart),
+    removeHeart: bind(removeHeart),
     restoreArticles: bind(restoreArticles),
     sweep: createSweep(deps),
   };

@@ -12,9 +12,9 @@ const LEFT_BEHIND_MS = 5_000;
 type SweepDeps = Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'trending' | 'logger'>;
 
 /**
- * @returns a function that finishes what a crash or a failed listener left unfinished: counts, announcements,
- *   deletions. The first run takes every mark, as a process before this one may have set it; repeating what
- *   another process is finishing changes nothing. The signal stops it after the current record.
+ * @returns a function that finishes what a crash or a failed listener left unfinished: counts, events,
+ *   deletions. The first run processes every mark, as a process that has ended may have set it; repeating
+ *   what another process is finishing changes nothing. The signal stops it after the current record.
  */
 export function createSweep(deps: SweepDeps): (signal?: AbortSignal) => Promise<void> {
   const { clock, trending, logger } = deps;
@@ -31,10 +31,7 @@ export function createSweep(deps: SweepDeps): (signal?: AbortSignal) => Promise<
       try {
         await finish(record);
       } catch (error) {
-        logger.warn(
-          { err: error, id: record._id },
-          `a sweep could not finish ${what}; the next one tries again`,
-        );
+        logger.warn({ err: error, id: record._id }, `a sweep could not finish ${what}; the next one retries`);
       }
       if (signal?.aborted) return;
     }
@@ -65,7 +62,7 @@ export function createSweep(deps: SweepDeps): (signal?: AbortSignal) => Promise<
           signal,
         ),
       // Leaders also change when older hearts leave a window.
-      () => trending.announce(),
+      () => trending.publishLeaders(),
     ];
     for (const finishKind of kinds) {
       await finishKind();

@@ -53,7 +53,7 @@ async function chooseLeader(counts: ReadonlyMap<number, WindowCounts>, window: W
       const { _id: articleId, authorNo, title } = article;
       return { leader: { articleId, authorNo, title }, tied };
     }
-    // All are deleted, and their hearts about to be removed.
+    // All are deleted; their hearts are about to be removed.
     for (const articleId of tied) deleted.add(articleId);
   }
 }
@@ -66,7 +66,7 @@ export class Trending {
   readonly #events: EventBus;
   readonly #counts: HeartCounts;
   #chosen: Chosen | undefined;
-  readonly #announced: Partial<Record<Window, { articleId: number; done: Promise<void> }>> = {};
+  readonly #published: Partial<Record<Window, { articleId: number; done: Promise<void> }>> = {};
 
   constructor(clock: Clock, events: EventBus) {
     this.#events = events;
@@ -90,7 +90,7 @@ export class Trending {
       }),
     };
     this.#chosen = choice;
-    // A failure is not kept: the next call reads the database again.
+    // A failure is not cached: the next call reads the database again.
     choice.leaders.catch(() => {
       if (this.#chosen === choice) this.#chosen = undefined;
     });
@@ -108,22 +108,22 @@ export class Trending {
     if (this.#chosen?.tied?.has(articleId) ?? true) this.#chosen = undefined;
   }
 
-  /** Announces the leader of each window, unless this process announced it last; listeners ignore repeats. */
-  async announce(): Promise<void> {
+  /** Publishes the leader of each window, unless this process published it last; listeners ignore repeats. */
+  async publishLeaders(): Promise<void> {
     const { hot, weekly } = await this.current();
-    if (hot) await this.#announceLeader('hot', hot);
-    if (weekly) await this.#announceLeader('weekly', weekly);
+    if (hot) await this.#publishLeader('hot', hot);
+    if (weekly) await this.#publishLeader('weekly', weekly);
   }
 
-  async #announceLeader(window: Window, leader: Leader): Promise<void> {
-    const last = this.#announced[window];
+  async #publishLeader(window: Window, leader: Leader): Promise<void> {
+    const last = this.#published[window];
     if (last?.articleId === leader.articleId) return last.done;
     const done = this.#events.publish('article.leading', { ...leader, window });
-    this.#announced[window] = { articleId: leader.articleId, done };
+    this.#published[window] = { articleId: leader.articleId, done };
     try {
       await done;
     } catch (error) {
-      if (this.#announced[window]?.done === done) delete this.#announced[window];
+      if (this.#published[window]?.done === done) delete this.#published[window];
       throw error;
     }
   }

@@ -104,7 +104,7 @@ async function checkComments(ids: number[]): Promise<Contradictions> {
 }
 
 /** Repairs the stored value of a subject. */
-async function mend(counters: Counters, subject: string): Promise<void> {
+async function repairSubject(counters: Counters, subject: string): Promise<void> {
   const [kind, id, what] = subject.split(' ');
   const no = Number(id);
   if (what === 'deletion') await finishArticleDeletion(no);
@@ -134,7 +134,8 @@ function checkPages(model: Numbered, check: (ids: number[]) => Promise<Contradic
         if (!last) return;
         const found = await check(page.map(({ _id }) => _id));
         const persistent = await settled(found, (subjects) => check([...new Set(subjects.map(numberOf))]));
-        for (const [subject, text] of persistent) yield { text, mend: () => mend(counters, subject) };
+        for (const [subject, text] of persistent)
+          yield { text, repair: () => repairSubject(counters, subject) };
         after = last._id;
         checked(page.length);
       }

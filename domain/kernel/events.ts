@@ -1,7 +1,4 @@
-/**
- * What areas publish for each other after a write is acknowledged: ids, and the few values that listeners
- * show.
- */
+/** Events that areas publish after a write is acknowledged: ids, and the few values that notifications show. */
 export interface DomainEvents {
   /** A comment or reply was stored. `recipientNo` is the author of what it answers. */
   'comment.created': {
@@ -36,8 +33,8 @@ export function createEventBus() {
       listeners.set(name, [...(listeners.get(name) ?? []), listener as Listener<never>]);
     },
     /**
-     * Resolves when all listeners are done. A caller that marked its record as unannounced clears the mark
-     * after that; if this rejects, a sweep publishes the event again, so listeners must be idempotent.
+     * Resolves when all listeners are done; only then does the caller clear the mark of its record. If this
+     * rejects, a sweep publishes the event again, so listeners must be idempotent.
      */
     async publish<K extends keyof DomainEvents>(name: K, event: DomainEvents[K]): Promise<void> {
       await Promise.all((listeners.get(name) ?? []).map((listener) => listener(event as never)));

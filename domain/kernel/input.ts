@@ -7,8 +7,8 @@ const DIGITS = /^\d+$/;
 const INEXACT = 'must be a whole number below 2^53';
 
 /**
- * A whole number in a body, exact in JSON. Digits as text are accepted: the legacy app sends its numbers so.
- * (contract, section 2)
+ * A whole number in a body, exact in JSON. Digits as text are accepted: the legacy app sends numbers that
+ * way. (contract, section 2)
  *
  * @param max default 2^53 - 1
  */
@@ -64,7 +64,7 @@ function valueAt(raw: unknown, path: PropertyKey[]): unknown {
   );
 }
 
-/** Describes a fault. zod's message for a missing value is that for a wrong one. */
+/** Describes a fault; zod reports a missing value as one of the wrong type. */
 function faultOf(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return 'is missing';
   const isWhole = issue.path.length === 0 && issue.code === 'invalid_type' && issue.expected === 'object';

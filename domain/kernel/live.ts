@@ -151,8 +151,8 @@ export interface Live {
   notificationHere(memberNo: number, view: NotificationView): void;
   /** Whether a connection of this process is in a room. */
   isInRoom(chatNo: number, connection: string): boolean;
-  /** Takes a connection of this process out of a room. */
-  takeOut(chatNo: number, connection: string): void;
+  /** Removes a connection of this process from a room. */
+  removeFromRoom(chatNo: number, connection: string): void;
 }
 
 /** For processes without sockets: commands, and tests of the domain alone. */
@@ -166,5 +166,5 @@ export const noLive: Live = {
   notification() {},
   notificationHere() {},
   isInRoom: () => false,
-  takeOut() {},
+  removeFromRoom() {},
 };

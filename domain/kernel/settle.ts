@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Longer, ms, than a write takes from its record to the update of the count. */
+/** Pause before the second check, ms: longer than a write takes from its record to its count. */
 const SETTLED_AFTER_MS = 300;
 
 /**

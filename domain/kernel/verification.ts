@@ -3,7 +3,7 @@ export interface Finding {
   /** One line: which record, its value, and what the records say. */
   text: string;
   /** Repairs it; repeatable. Absent if only a person can decide. */
-  mend?: () => Promise<void>;
+  repair?: () => Promise<void>;
 }
 
 /**

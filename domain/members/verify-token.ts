@@ -77,7 +77,7 @@ export function tokenOf(header: string): string {
   return header.replace(/^Bearer +/i, '').trim();
 }
 
-/** Header of an unsigned token, of which jose checks the claims only. */
+/** Header of an unsigned token: jose then checks the claims only. */
 const UNSIGNED = Buffer.from('{"alg":"none"}').toString('base64url');
 
 /**
@@ -94,7 +94,7 @@ function verifyHmac(token: string, secret: KeyObject, options: JWTClaimVerificat
   if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
     throw new errors.JWSSignatureVerificationFailed();
   }
-  // The issuer may have asked for something we do not support.
+  // `crit` lists extensions that a verifier must support; we support none.
   const { alg, crit } = decodeProtectedHeader(token);
   if (alg !== 'HS256' || crit !== undefined) throw new errors.JOSEAlgNotAllowed();
   return UnsecuredJWT.decode(`${UNSIGNED}${token.slice(token.indexOf('.'), end)}.`, options).payload;

@@ -19,7 +19,7 @@ interface DeliverDeps {
   logger: Logger;
 }
 
-/** Brings stored notifications to the member's streams and sockets, each once. */
+/** Delivers stored notifications to the member's streams and sockets, each once. */
 export class NotificationDelivery {
   readonly #deps: DeliverDeps;
   /** How each notification was delivered here. A push that comes after the poll must not show it twice. */
@@ -29,7 +29,10 @@ export class NotificationDelivery {
     this.#deps = deps;
   }
 
-  /** Publishes new notifications to all processes. If the database is away they are left to the poll. */
+  /**
+   * Publishes new notifications to all processes; while the database is unavailable they are left to the
+   * poll.
+   */
   async publish(records: NotificationRecord[]): Promise<void> {
     const { bus, live, localTime, logger } = this.#deps;
     try {

@@ -43,8 +43,8 @@ function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<vo
 }
 
 /**
- * Deliveries across processes: one channel per member, subscribed to while somebody listens here. Local
- * listeners are called directly, so that they receive deliveries while Redis is away, and each only once.
+ * Deliveries across processes: one channel per member, subscribed to while it has listeners here. Local
+ * listeners are called directly, so that they receive deliveries while Redis is down, and each only once.
  */
 export class RedisDeliveryBus implements DeliveryBus {
   readonly #redis: RedisConnection;
@@ -59,7 +59,7 @@ export class RedisDeliveryBus implements DeliveryBus {
   constructor(redis: RedisConnection) {
     this.#redis = redis;
     redis.subscriber().on('messageBuffer', this.#onMessage);
-    this.#stopListening = redis.on('back', () => this.#alignAll());
+    this.#stopListening = redis.on('up', () => this.#alignAll());
   }
 
   publish(delivery: Delivery): void {
@@ -109,7 +109,7 @@ export class RedisDeliveryBus implements DeliveryBus {
     }
   }
 
-  /** Subscribes or unsubscribes as the member's listeners require; while Redis is away, once it is back. */
+  /** Subscribes or unsubscribes as the member's listeners require; while Redis is down, once it is up again. */
   #align(memberNo: number): void {
     const subscriber = this.#redis.subscriber();
     if (subscriber.status !== 'ready') return;

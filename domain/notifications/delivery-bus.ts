@@ -10,7 +10,7 @@ export interface Delivery {
 
 export interface Subscription {
   /**
-   * Resolves, always and soon, when deliveries of other processes arrive, too, or cannot arrive now. Read the
+   * Resolves when deliveries of other processes arrive, too, or after a short time if they cannot. Read the
    * database after it, then follow deliveries: only lost pub/sub messages can be missed.
    */
   readonly ready: Promise<void>;
@@ -18,7 +18,7 @@ export interface Subscription {
 }
 
 /**
- * Brings stored notifications to the member's open event streams, on every process.
+ * Delivers stored notifications to the member's open event streams, on every process.
  *
  * Every implementation guarantees: within one process the deliveries of a member arrive at once, in the order
  * of publishing, each once. Across processes one may be lost or late: a listener that sees a gap in `n` reads

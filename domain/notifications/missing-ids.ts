@@ -5,8 +5,8 @@ export interface IdRange {
 }
 
 /**
- * How long a missing id is looked for, ms: longer than a live writer stalls. A record stored later is read by
- * the member's next stream, or together with their next notification.
+ * How long a missing id is searched for, ms: longer than a live writer stalls. A record stored later is read
+ * by the member's next stream, or together with their next notification.
  */
 const KEPT_MS = 10 * 60_000;
 
@@ -40,7 +40,7 @@ export class MissingIds {
     this.#ranges.splice(i, 1, ...rest.filter(({ from, to }) => from <= to));
   }
 
-  /** The ranges still looked for. @param now performance.now() */
+  /** The ranges still searched for. @param now performance.now() */
   ranges(now: number): IdRange[] {
     this.#ranges = this.#ranges.filter(({ foundAt }) => now - foundAt < KEPT_MS);
     return this.#ranges;

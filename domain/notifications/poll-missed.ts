@@ -10,7 +10,7 @@ const EVERY_MS = 5_000;
 /** Most ids read at a time. */
 const PAGE = 5_000;
 
-/** Most records read and delivered at a time: others are served in between. */
+/** Most records read and delivered at a time: the event loop serves others in between. */
 const BATCH = 1_000;
 
 /** Most ranges of missing ids in one query. */
@@ -96,7 +96,7 @@ async function readMissed(ids: number[]): Promise<MissedNotification[]> {
  * they reach open streams and sockets within seconds.
  *
  * An id is taken before its record is inserted, and the writer may stall in between: ids that are missing
- * when a higher one is seen are looked for again (missing-ids.ts).
+ * when a higher one is seen are searched for again (missing-ids.ts).
  */
 export class MissedPoll {
   readonly #wasDelivered: (id: number) => boolean;
@@ -123,7 +123,7 @@ export class MissedPoll {
     this.#logger = logger;
   }
 
-  /** Notifications stored before are left to streams, which read them by themselves. */
+  /** Notifications stored before are left to the streams, which read them when they open. */
   async start(): Promise<void> {
     const last = await Notification.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
     // A writer may be stalling already.

@@ -33,7 +33,7 @@ async function renumber(memberNo: number): Promise<void> {
 
 const checkNumbers: Check = {
   size: () => Notification.countDocuments({}),
-  async *run(looked): AsyncGenerator<Finding> {
+  async *run(checked): AsyncGenerator<Finding> {
     const suspects = new Set<number>();
     let memberNo = 0;
     let last = 0;
@@ -44,12 +44,12 @@ const checkNumbers: Check = {
       memberNo = record.memberNo;
       if (record.n !== last + 1) suspects.add(memberNo);
       last = record.n;
-      looked(1);
+      checked(1);
     }
     for (const suspect of suspects) {
-      const look = async () => new Map((await gapsOf(suspect)).map((text) => [text, text]));
-      const gaps = await settled(await look(), look);
-      for (const text of gaps.values()) yield { text, mend: () => renumber(suspect) };
+      const findGaps = async () => new Map((await gapsOf(suspect)).map((text) => [text, text]));
+      const gaps = await settled(await findGaps(), findGaps);
+      for (const text of gaps.values()) yield { text, repair: () => renumber(suspect) };
     }
   },
 };

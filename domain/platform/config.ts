@@ -49,7 +49,9 @@ const timeZone = z.string().refine((name) => {
   }
 }, 'must be an IANA time zone such as Asia/Seoul');
 
-/** `localhost:3000` is a URL of the scheme `localhost`; its origin is `null`, as that of any sandboxed page. */
+/**
+ * `localhost:3000` is a URL of the scheme `localhost`; its origin is `null`, like that of any sandboxed page.
+ */
 function isWebOrigin(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
@@ -158,7 +160,7 @@ function productionFaults(settings: Settings): string[] {
   if (!settings.JWT_SECRET && !settings.JWT_PUBLIC_KEY && !settings.JWKS_URL) {
     faults.push('JWT_SECRET: production needs a key: set JWT_SECRET, JWT_PUBLIC_KEY or JWKS_URL');
   }
-  if (!settings.MONGODB_URI) faults.push('MONGODB_URI: production needs a MongoDB of its own');
+  if (!settings.MONGODB_URI) faults.push('MONGODB_URI: production needs a MongoDB server: set it');
   if (settings.DEMO === 'on') faults.push('DEMO: must be off in production');
   if (!settings.CORS_ORIGINS) {
     faults.push('CORS_ORIGINS: production needs the list of allowed origins (or * for all)');

@@ -1,13 +1,13 @@
 import { AppError } from '../kernel/errors.js';
-import { isMongoAway, isMongoFull } from './mongo/errors.js';
+import { isMongoFull, isMongoUnavailable } from './mongo/errors.js';
 
 /**
- * The error for the client: an AppError as it is, an unavailable database as 503, anything else as 500
+ * The error for the client: an AppError unchanged, an unavailable database as 503, anything else as 500
  * without internals, which are kept in `cause` for the log.
  */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (isMongoAway(error)) {
+  if (isMongoUnavailable(error)) {
     const reason = isMongoFull(error) ? 'the disk of the database is full' : 'the database does not answer';
     return new AppError('SERVICE_UNAVAILABLE', reason, { cause: error });
   }

@@ -16,8 +16,8 @@ const MAX_IN_FLIGHT = 2;
  * Reads records by key, one query for all keys requested at the same moment: when thousands of clients
  * reconnect at once, a query for each would dominate the cost.
  *
- * A record is always read after it was requested. Requests for the same key share one record: callers
- * must not change it.
+ * A record is never read before it was requested. Requests for the same key share one record: callers must
+ * not change it.
  *
  * @param read the records of distinct keys; those that do not exist are left out
  */

@@ -22,7 +22,7 @@ export function createLogger(level: string, name: string): Logger {
       pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' }),
     );
   }
-  // A worker's descriptor 2 is its manager's; what the manager records of the worker passes through the stream.
+  // A worker shares descriptor 2 with its manager, which records only what the worker writes to the stream.
   if (cluster.isWorker) return pino(options, process.stderr);
   return pino(options, pino.destination({ fd: 2, sync: true }));
 }

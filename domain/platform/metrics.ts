@@ -19,7 +19,7 @@ export const metrics = {
   }),
   connectionsStalled: new Counter({
     name: 'http_connections_stalled_total',
-    help: 'HTTP connections ended because their client took none of its answer',
+    help: 'HTTP connections ended because their client did not read its answer',
   }),
   sockets: new Gauge({ name: 'sockets_open', help: 'Authenticated Socket.IO connections' }),
   socketRequests: new Counter({
@@ -43,7 +43,7 @@ export const metrics = {
   }),
   pushesDropped: new Counter({
     name: 'pushes_dropped_total',
-    help: 'Pushes of other processes that were not passed on',
+    help: 'Pushes of other processes that were not delivered',
     labelNames: ['reason'],
   }),
   messagesStored: new Counter({ name: 'chat_messages_stored_total', help: 'Messages acknowledged' }),
@@ -59,11 +59,11 @@ export const metrics = {
   }),
   redisUp: new Gauge({
     name: 'redis_up',
-    help: '1 while Redis answers commands and what is published comes back; 0 also without Redis',
+    help: '1 while Redis answers commands and echoes published messages; 0 also without Redis',
   }),
   redisPublishFailures: new Counter({
     name: 'redis_publish_failures_total',
-    help: 'Messages to other processes that were dropped because Redis did not take them',
+    help: 'Messages to other processes that were dropped because Redis did not accept them',
   }),
   redisMessagesDropped: new Counter({
     name: 'redis_messages_dropped_total',
@@ -71,7 +71,7 @@ export const metrics = {
   }),
   unexpectedErrors: new Counter({
     name: 'unexpected_errors_total',
-    help: 'Answers of status 500 and rejected promises nobody awaited',
+    help: 'Answers of status 500, unhandled rejections and uncaught exceptions',
   }),
 };
 

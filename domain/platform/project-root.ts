@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder of package.json. Pages, styles and scripts are read from here, as compiled code is in another
- * folder than they are.
+ * The folder of package.json. Pages, styles and scripts are read from here: compiled code is in another
+ * folder.
  */
 export function projectRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));

@@ -12,7 +12,7 @@ const Sequence = model(
 export type SequenceName = 'member' | 'article' | 'comment' | 'adoption' | 'room' | 'notification';
 
 /**
- * Takes the next numbers of a sequence. Numbers rise and are never given twice; those of records that fail
+ * Takes the next numbers of a sequence. Numbers rise and are never assigned twice; those of failed writes
  * stay unused.
  *
  * @returns the first of `count` numbers
@@ -26,13 +26,13 @@ export async function nextNumbers(name: SequenceName, count = 1): Promise<number
   return after.value - count + 1;
 }
 
-/** Raises a sequence to a number from outside (import), so that it is not given again. */
+/** Raises a sequence to a number from outside (import), so that it is not assigned again. */
 export async function reserveNumber(name: SequenceName, number: number): Promise<void> {
   await Sequence.updateOne({ _id: name }, { $max: { value: number } }, { upsert: true });
 }
 
 /**
- * Checks that a sequence is not below the numbers in use, which it would give again.
+ * Checks that a sequence is not below the numbers in use, which it would assign again.
  *
  * @param highest the highest number in use, 0 for none
  */
@@ -47,7 +47,7 @@ export function checkSequence(name: SequenceName, highest: () => Promise<number>
       if (value < used) {
         yield {
           text: `sequence ${name}: stands at ${value}, but number ${used} is in use`,
-          mend: () => reserveNumber(name, used),
+          repair: () => reserveNumber(name, used),
         };
       }
       checked(1);

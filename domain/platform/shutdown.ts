@@ -58,7 +58,7 @@ export class Shutdown {
 
 /**
  * Stops on SIGTERM and SIGINT; a second signal ends the process at once. An unhandled rejection is logged and
- * counted only: one client's fault must not end all connections (contract, promise 7). After an uncaught
+ * counted only: one faulty request must not end all connections (contract, promise 7). After an uncaught
  * exception the process's state is unknown: it stops in order and exits with 1.
  *
  * @param onUnexpected called for each unhandled rejection or uncaught exception

@@ -6,9 +6,9 @@ import type { RedisConnection } from './redis/connection.js';
 export type AdapterKind = 'classic' | 'sharded';
 
 /**
- * The Socket.IO adapter that joins all processes over Redis. Its clients are the guarded ones of
- * platform/redis: a publish never rejects (the adapter does not await it), and a malformed message is
- * dropped (it would end the process).
+ * The Socket.IO adapter that connects all processes over Redis. Its clients are the guarded ones of
+ * platform/redis: a publish never rejects (the adapter does not await it), and a malformed message is dropped
+ * (it would end the process).
  */
 export function createSocketAdapter(
   redis: RedisConnection,

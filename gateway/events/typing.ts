@@ -2,7 +2,7 @@ import { chatRoom } from '../../domain/kernel/socket-rooms.js';
 import { defineEvent } from '../handle.js';
 import { requests } from '../protocol.js';
 
-/** Tells a room that the member is typing; dropped unless this connection has joined it. */
+/** Notifies a room that the member is typing; ignored unless this connection has joined it. */
 export const typing = defineEvent({
   event: 'typing',
   limit: 'socketEvent',

@@ -32,14 +32,14 @@ export async function verify(checks: Check[], repair: boolean): Promise<number> 
   for (let round = 1; ; round += 1) {
     let left = 0;
     let repairedNow = 0;
-    const records = await runAll(checks, async ({ text, mend }, progress) => {
-      if (!repair || !mend || round > MAX_ROUNDS) {
+    const records = await runAll(checks, async ({ text, repair: repairIt }, progress) => {
+      if (!repair || !repairIt || round > MAX_ROUNDS) {
         left += 1;
         // Later rounds find again what the first has printed.
         if (round === 1 || round > MAX_ROUNDS) progress.line(text);
         return;
       }
-      await mend();
+      await repairIt();
       repairedNow += 1;
       progress.line(`${text}: repaired`);
     });

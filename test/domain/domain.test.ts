@@ -141,7 +141,7 @@ describe('a process’s domain', () => {
         return Promise.resolve() as never;
       };
       const interrupt = async () => {
-        const back = reaches(redis, 'back');
+        const back = reaches(redis, 'up');
         await redis.ask(() => Promise.reject(new Error('lost')));
         await redis.ping();
         await back;

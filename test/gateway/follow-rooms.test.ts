@@ -48,9 +48,9 @@ async function follow({ alone = false } = {}) {
       return answers.heads();
     },
     knownHead: () => head,
-    heard: ({ seq }: MessagePayload) => heard.push(`message ${seq}`),
-    heardRead: (_chatNo: number, { seq }: { seq: number }) => heard.push(`read ${seq}`),
-    followedBy(given: typeof follows) {
+    noteMessage: ({ seq }: MessagePayload) => heard.push(`message ${seq}`),
+    noteRead: (_chatNo: number, { seq }: { seq: number }) => heard.push(`read ${seq}`),
+    setFollowed(given: typeof follows) {
       follows = given;
     },
   };
@@ -115,19 +115,19 @@ describe('the rooms that a gateway follows', () => {
 
   it('are compared, and those of all members here, when Redis is back', async () => {
     gateway = await follow();
-    gateway.redisEvents.emit('back');
+    gateway.redisEvents.emit('up');
     await settled();
     expect(gateway.asked).to.deep.equal(['rooms 7', 'rooms of 3']);
     await pass(5_000);
     expect(gateway.asked.slice(2), 'once').to.deep.equal(['rooms 7']);
     gateway.comparer.stop();
-    expect(gateway.redisEvents.listenerCount('back')).to.equal(0);
+    expect(gateway.redisEvents.listenerCount('up')).to.equal(0);
   });
 
   it('are compared again where the database did not answer', async () => {
     gateway = await follow();
     gateway.answers.headsOf = () => Promise.reject(new Error('the database is away'));
-    gateway.redisEvents.emit('back');
+    gateway.redisEvents.emit('up');
     await settled();
     await pass(5_000);
     gateway.answers.headsOf = async () => [gateway.head];
@@ -146,7 +146,7 @@ describe('the rooms that a gateway follows', () => {
       });
     await pass(5_000);
     await pass(5_000);
-    gateway.redisEvents.emit('back');
+    gateway.redisEvents.emit('up');
     expect(gateway.asked).to.deep.equal(['rooms 7']);
     answer();
     await settled();
@@ -160,7 +160,7 @@ describe('the rooms that a gateway follows', () => {
       new Promise((resolve) => {
         answer = () => resolve([]);
       });
-    gateway.redisEvents.emit('back');
+    gateway.redisEvents.emit('up');
     gateway.comparer.stop();
     answer();
     await settled();

@@ -35,9 +35,9 @@ function fakeDomain(log: unknown[][]) {
         void log.push(['left', memberNo, chatNo]),
       knownHead: () => undefined,
       heads: async () => [],
-      followedBy() {},
-      heard() {},
-      heardPresence: () => true,
+      setFollowed() {},
+      noteMessage() {},
+      acceptPresence: () => true,
     },
     notifications: { acceptPush: () => true },
   };

@@ -56,8 +56,8 @@ class Gateway {
       emit: message,
       emitRead: (_chatNo, position) => read(position),
       isOccupied: () => true,
-      heard: this.states.advance,
-      heardRead: this.states.advanceRead,
+      noteMessage: this.states.advance,
+      noteRead: this.states.advanceRead,
       filled() {},
       logger,
     });

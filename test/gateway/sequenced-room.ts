@@ -53,8 +53,8 @@ export function buildRoom() {
       entered += 1;
       return known.length > 0 ? { chatNo, seq: stored.length, reads: positions(known) } : undefined;
     },
-    heard: ({ seq }) => heard.push(`message ${seq}`),
-    heardRead: (_chatNo, { memberNo, seq }) => heard.push(`read ${seq} by ${memberNo}`),
+    noteMessage: ({ seq }) => heard.push(`message ${seq}`),
+    noteRead: (_chatNo, { memberNo, seq }) => heard.push(`read ${seq} by ${memberNo}`),
     emitRead: (_chatNo, { seq }) => told.push(`read ${seq}`),
     filled(chatNo) {
       gapsFilled += 1;

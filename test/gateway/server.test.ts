@@ -183,7 +183,7 @@ describe('a gateway', () => {
       const { live } = lone.gateway;
       const { socket, ask } = await client(7);
       await ask('room:join', { chatNo: 1 });
-      live.takeOut(1, socket.id as string);
+      live.removeFromRoom(1, socket.id as string);
       await eventually(() => expect(live.isInRoom(1, socket.id as string)).to.equal(false));
       expect(lone.log.filter(([what]) => what === 'left')).to.deep.equal([['left', 7, 1]]);
     });

@@ -41,7 +41,7 @@ describe('pushes to the sockets of a process', () => {
     const io = { of: () => ({ adapter }) } as unknown as Pick<GatewayServer, 'of'>;
     const live = new SocketLive(io, shared);
     live.serve({
-      chat: { heard: heard('chat heard'), heardPresence: heard('chat heard presence') },
+      chat: { noteMessage: heard('chat heard'), acceptPresence: heard('chat heard presence') },
       notifications: { acceptPush: heard('notifications heard') },
       sequencer: {
         offer: deliverNow('message offered', 1),

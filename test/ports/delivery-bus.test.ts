@@ -169,7 +169,7 @@ describe('delivery bus of several processes', () => {
     const leaving = three.subscribe(4, () => {});
     await leaving.ready;
     await listen(three).ready;
-    const away = Promise.all([reaches(redis, 'away'), reaches(other, 'away')]);
+    const away = Promise.all([reaches(redis, 'down'), reaches(other, 'down')]);
     await server.kill();
     await away;
     three.publish(delivery(3, 1));
@@ -179,7 +179,7 @@ describe('delivery bus of several processes', () => {
     leaving.end();
     one.publish(delivery(3, 2));
 
-    const back = Promise.all([reaches(redis, 'back'), reaches(other, 'back')]);
+    const back = Promise.all([reaches(redis, 'up'), reaches(other, 'up')]);
     await server.restart();
     await back;
     await eventually(async () =>

@@ -77,7 +77,7 @@ describe('presence when messages or Redis fail', () => {
     await dying.presence.enter(room, 4, 'laptop');
     one.presence.accept(room, 4, true, dying.versions[0] as number);
     await dying.redis.close();
-    const away = reaches(one.redis, 'away');
+    const away = reaches(one.redis, 'down');
     await server().kill();
     await away;
     await server().restart();
@@ -153,7 +153,7 @@ describe('presence when messages or Redis fail', () => {
     await one.presence.enter(room, 3, 'phone');
     await one.presence.enter(room, 5, 'phone');
     await two.presence.enter(room, 4, 'phone');
-    const away = Promise.all([reaches(one.redis, 'away'), reaches(two.redis, 'away')]);
+    const away = Promise.all([reaches(one.redis, 'down'), reaches(two.redis, 'down')]);
     await server().kill();
     await away;
 
@@ -170,7 +170,7 @@ describe('presence when messages or Redis fail', () => {
     expect(await one.presence.list(room)).deep.equal([3, 6]);
     expect(performance.now() - before).below(AT_ONCE_MS);
 
-    const back = Promise.all([reaches(one.redis, 'back'), reaches(two.redis, 'back')]);
+    const back = Promise.all([reaches(one.redis, 'up'), reaches(two.redis, 'up')]);
     await server().restart();
     await back;
     await eventually(async () => expect(await two.presence.list(room)).deep.equal([3, 4, 6]));

@@ -104,7 +104,7 @@ describe('rate limits of several processes', () => {
 
   it('go on in each process when Redis fails, before that is detected', async () => {
     const redis = await connections.connect(server.url);
-    const failing = { commands: redis.commands, away: false } as RedisConnection;
+    const failing = { commands: redis.commands, down: false } as RedisConnection;
     const limits = createRedisRateLimits(failing, shortBudgets);
     redis.commands.disconnect();
     const before = performance.now();
@@ -116,14 +116,14 @@ describe('rate limits of several processes', () => {
     const redis = await connections.connect(server.url);
     const limits = createRedisRateLimits(redis, shortBudgets);
     await takeMany(limits, 10, 'away');
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     await server.kill();
     await away;
     const before = performance.now();
     const refused = await takeMany(limits, 120, 'alone');
     expect(performance.now() - before).below(500);
     expect(refused).lengthOf(20);
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     await server.restart();
     await back;
     expect(await takeMany(limits, 101, 'back')).lengthOf(1);

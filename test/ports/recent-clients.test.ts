@@ -83,14 +83,14 @@ describe('recent clients of several processes', () => {
     const clients = createRedisRecentClients(redis, systemClock);
     clients.touch(client, 3);
     await clients.find(client);
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     await server.kill();
     await away;
     const before = performance.now();
     clients.touch(client, 4);
     expect(await clients.find(client)).deep.equal([4, 3]);
     expect(performance.now() - before).below(100);
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     await server.restart();
     await back;
     const other = createRedisRecentClients(await connections.connect(server.url), systemClock);
@@ -113,7 +113,7 @@ describe('recent clients on a fake Redis', () => {
       },
     };
     const connection = {
-      get away() {
+      get down() {
         return redis.away;
       },
       ask: (question: (client: typeof commands) => Promise<unknown>) => {
@@ -172,7 +172,7 @@ describe('recent clients on a fake Redis', () => {
   it('touch again once Redis is back', () => {
     const { redis, clients } = build();
     clients.touch(client, 3);
-    redis.listeners.get('back')?.();
+    redis.listeners.get('up')?.();
     clients.touch(client, 3);
     expect(redis.asked).equal(2);
   });

@@ -11,7 +11,7 @@ function checkOf(wrong: string[], { hidden = [] as string[], mends = true, size 
       for (const text of [...wrong]) {
         yield {
           text,
-          mend: async () => {
+          repair: async () => {
             if (!mends) return;
             wrong.splice(wrong.indexOf(text), 1);
             wrong.push(...hidden.splice(0, 1));
@@ -71,7 +71,7 @@ describe('verify’s output and exit status', () => {
     const away: Check = {
       size: async () => 1,
       async *run() {
-        yield { text: 'a', mend: () => Promise.reject(new Error('database away')) };
+        yield { text: 'a', repair: () => Promise.reject(new Error('database away')) };
       },
     };
     const failed = await printed(() => verify([away], true).catch((error: Error) => error.message));

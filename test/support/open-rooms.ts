@@ -17,7 +17,7 @@ export function createOpenRooms(): FakeRooms {
   const leave = (chatNo: number, connection: string) => void left.add(`${chatNo} ${connection}`);
   return {
     isInRoom: (chatNo, connection) => !left.has(`${chatNo} ${connection}`),
-    takeOut(chatNo, connection) {
+    removeFromRoom(chatNo, connection) {
       leave(chatNo, connection);
       takenOut.push([chatNo, connection]);
     },

@@ -104,7 +104,7 @@ export function openConnections() {
 }
 
 /** Resolves at the next such event of a connection. */
-export function reaches(redis: RedisConnection, event: 'away' | 'back'): Promise<void> {
+export function reaches(redis: RedisConnection, event: 'down' | 'up'): Promise<void> {
   return new Promise((resolve) => {
     const off = redis.on(event, () => {
       off();

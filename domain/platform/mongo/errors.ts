@@ -41,7 +41,9 @@ const UNAVAILABLE_CODES = new Set([
   DISK_FULL,
 ]);
 
-/** System codes that mean the same: the driver passes some on, for a write to a closed connection for example. */
+/**
+ * System codes that mean the same: the driver passes some on, for example for a write to a closed connection.
+ */
 const UNREACHABLE = new Set([
   'EPIPE',
   'ECONNRESET',
@@ -68,7 +70,7 @@ export function isMongoFull(error: unknown): boolean {
 }
 
 /** @returns whether the database cannot be reached or cannot write at the moment */
-export function isMongoAway(error: unknown): boolean {
+export function isMongoUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   if (UNAVAILABLE.has(error.name)) return true;

@@ -1,6 +1,6 @@
 import { DUPLICATE_KEY, writeErrorsOf } from './errors.js';
 
-/** What inserting past mongoose needs of a model. */
+/** What inserting without mongoose needs of a model. */
 interface Inserter {
   collection: { insertMany(records: never[], options: { ordered: boolean }): Promise<unknown> };
 }

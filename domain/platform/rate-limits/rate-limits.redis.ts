@@ -13,7 +13,7 @@ import {
 
 /**
  * Shares of a budget. A process takes a share from Redis and spends it locally, so that not every request
- * costs a round trip. What it leaves unspent at the end of a window is lost to the others: at most a share.
+ * costs a round trip. What is unspent at the end of a window, at most a share, is lost to the others.
  */
 const SHARES = 50;
 
@@ -39,7 +39,7 @@ function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize)
   async function fetchShare(key: string): Promise<void> {
     const now = performance.now();
     try {
-      const { msBeforeNext } = await (redis.away ? alone : shared).consume(key, perShare);
+      const { msBeforeNext } = await (redis.down ? alone : shared).consume(key, perShare);
       shares.set(key, { left: perShare, until: now + msBeforeNext });
     } catch (error) {
       shares.delete(key);
@@ -64,7 +64,7 @@ function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize)
   };
 }
 
-/** Limits shared by all processes; while Redis is away, each counts alone. */
+/** Limits shared by all processes; while Redis is down, each counts alone. */
 export function createRedisRateLimits(redis: RedisConnection, sizes: Budgets = budgets): RateLimits {
   const limiters = Object.fromEntries(
     Object.entries(sizes).map(([name, size]) => [name, createLimiter(redis, name as Budget, size)]),

@@ -46,7 +46,7 @@ function connectionOptions(target: RedisTarget, purpose: Purpose): RedisOptions 
     connectTimeout: 3_000,
     keepAlive: 10_000,
     // A subscriber's commands wait for the connection as long as it takes. The others' fail at once while
-    // Redis is away, so that nothing stale is sent after an outage.
+    // Redis is down, so that nothing stale is sent after an outage.
     maxRetriesPerRequest: subscribing ? null : 0,
     autoResendUnfulfilledCommands: subscribing,
     socketTimeout: SILENCE_MS[purpose],
@@ -84,7 +84,7 @@ function createClient(target: RedisTarget, purpose: Purpose): RedisClient {
   });
 }
 
-/** A client whose commands fail within COMMAND_TIMEOUT_MS, and at once while Redis is away. */
+/** A client whose commands fail within COMMAND_TIMEOUT_MS, and at once while Redis is down. */
 export function createCommandClient(target: RedisTarget): RedisClient {
   const client = createClient(target, 'commands');
   client.once('ready', () => {

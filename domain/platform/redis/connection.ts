@@ -32,8 +32,8 @@ const UNABLE =
 
 /**
  * The process's connections to Redis: three clients that reconnect in the background, and a health check.
- * Whatever Redis does (never up, down, frozen, read-only, cutting us off), the process survives and no
- * call waits longer than COMMAND_TIMEOUT_MS.
+ * Whatever the state of Redis (never up, down, frozen, read-only, cut off), the process survives and no call
+ * waits longer than COMMAND_TIMEOUT_MS.
  */
 export class RedisConnection {
   /** Unique per connection: distinguishes this process in keys and channels. */
@@ -48,8 +48,8 @@ export class RedisConnection {
   readonly #timer: NodeJS.Timeout;
   /** Commands are answered. */
   #answering = false;
-  /** Published messages come back to the subscriber. */
-  #hearing = false;
+  /** Published messages reach the subscriber. */
+  #echoing = false;
   #up = false;
   #closed = false;
   /** Connections lost so far: a check during which one is lost proves nothing. */
@@ -73,7 +73,7 @@ export class RedisConnection {
     });
     for (const client of [this.#publisher, this.#subscriber]) {
       this.#watch(client, () => {
-        this.#hearing = false;
+        this.#echoing = false;
       });
     }
     this.#timer = setInterval(() => void this.#check(), CHECK_EVERY_MS).unref();
@@ -99,23 +99,23 @@ export class RedisConnection {
 
   /** Reports a change of state. */
   #update(): void {
-    const up = this.#answering && this.#hearing && !this.#closed;
+    const up = this.#answering && this.#echoing && !this.#closed;
     if (up === this.#up) return;
     this.#up = up;
     metrics.redisUp.set(up ? 1 : 0);
     if (this.#closed) return;
-    if (up) this.#logger.info('Redis is reached');
-    else this.#logger.warn({ reason: this.#reason }, 'Redis is away: processes do not hear of each other');
-    this.#events.emit(up ? 'back' : 'away');
+    if (up) this.#logger.info('Redis is up');
+    else this.#logger.warn({ reason: this.#reason }, 'Redis is down: processes cannot reach each other');
+    this.#events.emit(up ? 'up' : 'down');
   }
 
   readonly #check = coalesce<void, void>(async () => {
     if (this.#closed) return;
     const losses = this.#losses;
-    const [answering, hearing] = await Promise.all([this.#canWrite(), this.#echo.send()]);
+    const [answering, echoing] = await Promise.all([this.#canWrite(), this.#echo.send()]);
     if (losses !== this.#losses) return;
     this.#answering = answering;
-    this.#hearing = hearing;
+    this.#echoing = echoing;
     this.#update();
   });
 
@@ -130,17 +130,17 @@ export class RedisConnection {
     }
   }
 
-  /** Whether commands are known to go unanswered; true until the first connection. */
-  get away(): boolean {
+  /** Whether commands are known to be unanswered; true until the first connection. */
+  get down(): boolean {
     return !this.#answering || this.#closed;
   }
 
   /**
    * Runs commands for a caller that can do without the result.
-   * @returns undefined, never a rejection, when Redis is away (at once) or fails
+   * @returns undefined, never a rejection, when Redis is down (at once) or fails
    */
   async ask<T>(question: (commands: RedisClient) => Promise<T>): Promise<T | undefined> {
-    if (this.away) return undefined;
+    if (this.down) return undefined;
     try {
       return await question(this.commands);
     } catch (error) {
@@ -149,7 +149,7 @@ export class RedisConnection {
         this.#logFault();
         return undefined;
       }
-      // Spares the other callers the time-out, until a check succeeds.
+      // Other callers need not wait for the time-out, until a check succeeds.
       this.#answering = false;
       this.#update();
       return undefined;
@@ -174,19 +174,18 @@ export class RedisConnection {
   }
 
   /**
-   * `back`: commands are answered and published messages arrive (again); emitted for the first connection
-   * and for interruptions that nobody noticed, too. Messages may have been missed before. `away`: the
-   * opposite.
+   * `up`: commands are answered and published messages arrive (again); also emitted for the first connection
+   * and for unnoticed interruptions. Messages may have been missed before. `down`: the opposite.
    *
    * @param listener must not throw
    * @returns a function that removes the listener
    */
-  on(event: 'away' | 'back', listener: () => void): () => void {
+  on(event: 'down' | 'up', listener: () => void): () => void {
     this.#events.on(event, listener);
     return () => this.#events.off(event, listener);
   }
 
-  /** Waits for the first connection, `withinMs` at most. @returns whether it is there */
+  /** Waits for the first connection, `withinMs` at most. @returns whether it is up */
   connected(withinMs: number): Promise<boolean> {
     if (this.#up) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -196,11 +195,11 @@ export class RedisConnection {
         resolve(reached);
       };
       const timer = setTimeout(() => done(false), withinMs);
-      const off = this.on('back', () => done(true));
+      const off = this.on('up', () => done(true));
     });
   }
 
-  /** Checks both ways now. @throws AppError SERVICE_UNAVAILABLE */
+  /** Checks commands and echo now. @throws AppError SERVICE_UNAVAILABLE */
   async ping(): Promise<void> {
     await this.#check();
     if (this.#up) return;
@@ -213,7 +212,7 @@ export class RedisConnection {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#update();
-    // What was written to the sockets still arrives: they are closed after it.
+    // Data already written to the sockets is still sent before they close.
     for (const client of [this.commands, this.#publisher, this.#subscriber]) client.disconnect();
   }
 }

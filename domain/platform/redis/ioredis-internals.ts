@@ -68,7 +68,7 @@ export function guardListeners(client: Client, onFault: (fault: unknown) => void
 const SUBSCRIBE = ['subscribe', 'psubscribe', 'ssubscribe'] as const;
 
 /**
- * Subscribes again on every connect to all that was ever asked for. ioredis itself restores only what was in
+ * Subscribes on every connect to all channels requested so far. ioredis itself restores only what was in
  * effect when the connection was lost: a subscription that the server refused once (an ACL, a second loss)
  * would be gone for good. Also handles the rejections of subscriptions that nobody awaits.
  */

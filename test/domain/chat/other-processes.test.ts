@@ -116,7 +116,7 @@ describe('one process of several', () => {
     const input = { chatNo, contentType: 'text', content: 'are you there?' } as const;
     const sent = await domain.chat.sendMessage(asker.actor, input);
     expect(sent.readCount).to.equal(1);
-    chat.heard(sent);
+    chat.noteMessage(sent);
     await eventually(() => expect(reads).to.deep.equal([[author.no, 1]]));
     await chat.close();
     const { body } = await asker.get<{ chatList: { readCount: number }[] }>(`/chatroom/${chatNo}`);

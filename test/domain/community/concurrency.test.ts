@@ -31,7 +31,7 @@ describe('at the same moment', () => {
     expect(await Heart.countDocuments({ id: no, pending: { $exists: true } })).to.equal(0);
 
     await Promise.all(
-      givers.slice(0, 60).map((giver, i) => boardOf(i).community.takeHeart(giver, 'article', no)),
+      givers.slice(0, 60).map((giver, i) => boardOf(i).community.removeHeart(giver, 'article', no)),
     );
     expect((await Article.findById(no).lean())?.hearts).to.equal(40);
     expect(await Heart.countDocuments({ target: 'article', id: no })).to.equal(40);
@@ -90,7 +90,7 @@ describe('at the same moment', () => {
           const other = numbers[(i + round) % 5] as number;
           return [
             outcome(board.community.giveHeart(giver, 'article', no)),
-            outcome(board.community.takeHeart(giver, 'article', other)),
+            outcome(board.community.removeHeart(giver, 'article', other)),
             board.community.readArticle(undefined, other),
             list(),
           ];

@@ -66,7 +66,7 @@ describe('in any order of several processes’ database calls', () => {
           return [
             act(`give ${key}`, boardOf().community.giveHeart(member, target, id)),
             act(`give ${key}`, boardOf().community.giveHeart(member, target, id)),
-            act(`take ${key}`, boardOf().community.takeHeart(member, target, id)),
+            act(`take ${key}`, boardOf().community.removeHeart(member, target, id)),
           ];
         }),
         act('bookmark', boardOf().community.addBookmark(member, no)),

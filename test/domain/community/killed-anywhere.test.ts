@@ -47,7 +47,7 @@ describe('a process that is killed at any database call', () => {
     'taking a heart from an article': async () => {
       const giver = somebody();
       await board.community.giveHeart(giver, 'article', no);
-      return (victim) => victim.community.takeHeart(giver, 'article', no);
+      return (victim) => victim.community.removeHeart(giver, 'article', no);
     },
     'giving a comment a heart': async () => {
       const id = await board.comment(author, no);
@@ -56,7 +56,7 @@ describe('a process that is killed at any database call', () => {
     'taking a heart from a comment': async () => {
       const id = await board.comment(author, no);
       await board.community.giveHeart(author, 'comment', id);
-      return (victim) => victim.community.takeHeart(author, 'comment', id);
+      return (victim) => victim.community.removeHeart(author, 'comment', id);
     },
     commenting: async () => (victim) => victim.comment(somebody(), no),
     'replying to a comment': async () => {

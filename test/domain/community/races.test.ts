@@ -130,7 +130,7 @@ describe('in the middle of a call', () => {
         'after',
         [Heart, 'findOneAndUpdate'],
         target === 'article' ? articleGoes : commentGoes,
-        () => outcome(here.community.takeHeart(author, target, id)),
+        () => outcome(here.community.removeHeart(author, target, id)),
       );
       expect(told).to.equal(target === 'article' ? 'ARTICLE_NOT_FOUND' : 'COMMENT_NOT_FOUND');
       await expectConsistent(no);
@@ -143,7 +143,7 @@ describe('in the middle of a call', () => {
         'before',
         [Heart, 'deleteOne'],
         () => elsewhere.community.giveHeart(author, target, id),
-        () => here.community.takeHeart(author, target, id),
+        () => here.community.removeHeart(author, target, id),
       );
       expect(await Heart.countDocuments({ target, id, memberNo: author.no, on: true })).to.equal(1);
       await expectConsistent(no);
@@ -235,7 +235,7 @@ describe('in the middle of a call', () => {
       [Heart, 'updateOne'],
       () =>
         meanwhile('before', [Article, 'findOne'], killed, () =>
-          elsewhere.community.takeHeart(author, 'article', no),
+          elsewhere.community.removeHeart(author, 'article', no),
         ).catch((error: Error) => expect(error.message).to.equal('killed')),
       () => here.community.giveHeart(author, 'article', no),
     );

@@ -91,7 +91,7 @@ describe('restored articles', () => {
 
     await board.community.editArticle(author, no, { title: 'Now' });
     await board.community.editComment(giver, commentNo, 'Hello');
-    await board.community.takeHeart(giver, 'article', no);
+    await board.community.removeHeart(giver, 'article', no);
     await board.community.giveHeart(giver, 'article', no);
     const records = () =>
       Promise.all([

@@ -96,7 +96,7 @@ describe('hot and weekly', () => {
     await giveHearts(first, 1);
     await giveHearts(second, 1);
     expect((await leading()).hot).to.equal(first);
-    await board.community.takeHeart(giver, 'article', first);
+    await board.community.removeHeart(giver, 'article', first);
     expect((await leading()).hot).to.equal(second);
     const admin = { ...(await board.member('Admin')), role: 'ADMIN' as const };
     await board.community.deleteArticle(admin, second);

@@ -131,7 +131,7 @@ describe('verifying the community', () => {
     }
     const { findings } = await look();
     expect(findings.map(({ text }) => text)).to.deep.equal(expected);
-    for (const { mend } of findings) await mend?.();
+    for (const { repair } of findings) await repair?.();
     expect(await texts()).to.deep.equal([]);
     for (const each of numbers) await expectConsistent(each);
   });

@@ -61,7 +61,7 @@ describe('numbers of records', () => {
       const check = checkSequence(name, async () => 10);
       const [fault] = await faultsOf(check);
       expect(fault?.text).to.equal(`sequence ${name}: stands at ${value}, but number 10 is in use`);
-      await fault?.mend?.();
+      await fault?.repair?.();
       expect(await faultsOf(check)).to.deep.equal([]);
       expect(await nextNumbers(name)).to.equal(11);
     }
@@ -86,7 +86,7 @@ describe('numbers of records', () => {
     await sequences.updateOne({ _id: 'member' }, { $set: { value: no } });
     const [fault] = await faultsOf(check as Check);
     expect(fault?.text).to.equal(`sequence member: stands at ${no}, but number ${no + 1} is in use`);
-    await fault?.mend?.();
+    await fault?.repair?.();
     expect((await record('next@example.org')).no).to.equal(no + 2);
   });
 });

@@ -73,7 +73,7 @@ describe('the connection to Redis', () => {
 
   it('answers commands and receives messages of every kind', async () => {
     await redis.ping();
-    expect(redis.away).equal(false);
+    expect(redis.down).equal(false);
     expect(await redis.ask((commands) => commands.echo('hello'))).equal('hello');
     await hearsEverything('hello');
   });
@@ -81,10 +81,10 @@ describe('the connection to Redis', () => {
   it('works without Redis until it is up', async () => {
     const port = await freePort();
     const early = connectRedis(`redis://127.0.0.1:${port}`, silent);
-    expect(early.away).equal(true);
+    expect(early.down).equal(true);
     const failures = await value(metrics.redisPublishFailures);
     expect(await early.connected(50)).equal(false);
-    expect(early.away).equal(true);
+    expect(early.down).equal(true);
     const before = performance.now();
     expect(await early.ask((commands) => commands.get('key'))).equal(undefined);
     expect(await early.publisher().publish('plain', 'lost')).equal(0);
@@ -106,7 +106,7 @@ describe('the connection to Redis', () => {
   });
 
   it('recovers from an outage, with its subscriptions and without sending stale messages', async () => {
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     server.pause();
     const failures = [redis.commands.incr('under way').catch(() => 'failed')];
     await server.kill();
@@ -118,7 +118,7 @@ describe('the connection to Redis', () => {
     const before = performance.now();
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
     expect(performance.now() - before).below(50);
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     await server.restart();
     await back;
     expect(await value(metrics.redisUp)).equal(1);
@@ -132,7 +132,7 @@ describe('the connection to Redis', () => {
     const before = performance.now();
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
     expect(performance.now() - before).within(500, 1_500);
-    expect(redis.away).equal(true);
+    expect(redis.down).equal(true);
     // The publisher gives its connection up: what it is asked to send from here on goes nowhere.
     void redis.publisher().publish('plain', 'the last one taken');
     await new Promise((resolve) => redis.publisher().once('close', resolve));
@@ -142,7 +142,7 @@ describe('the connection to Redis', () => {
       expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
     }
     expect(performance.now() - asked).below(100);
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     server.resume();
     await back;
     await hearsEverything('again');
@@ -150,23 +150,23 @@ describe('the connection to Redis', () => {
   });
 
   it('recovers from CLIENT PAUSE', async () => {
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     await redis.commands.client('PAUSE', 2_500, 'ALL');
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
     await away;
-    await reaches(redis, 'back');
+    await reaches(redis, 'up');
     await hearsEverything('again');
   });
 
   it('reports `back` after only the subscriber was disconnected', async () => {
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     await redis.commands.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await back;
     await hearsEverything('again');
   });
 
   it('recovers after being disconnected as a slow reader', async () => {
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     await redis.commands.config('SET', 'client-output-buffer-limit', 'pubsub 100kb 100kb 0');
     await redis.publisher().publish('plain', 'x'.repeat(900_000));
     await back;
@@ -175,13 +175,13 @@ describe('the connection to Redis', () => {
 
   it('counts a replica, which refuses writes, as away until it is a master again', async () => {
     const master = await startRedis();
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     await redis.commands.replicaof('127.0.0.1', master.port);
     await away;
-    expect(redis.away).equal(true);
+    expect(redis.down).equal(true);
     const other = await connections.connect(master.url);
     await other.ping();
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     // Over a connection of its own: ours is given up whenever the replica refuses a write.
     const admin = connectRedis(server.url, silent);
     await eventually(() => admin.commands.replicaof('NO', 'ONE'));
@@ -268,13 +268,13 @@ describe('the connection to Redis', () => {
 
   it('closes, whatever Redis does', async () => {
     server.pause();
-    redis.on('away', () => heard.push('away'));
+    redis.on('down', () => heard.push('away'));
     const before = performance.now();
     await redis.close();
     expect(performance.now() - before).below(1_500);
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
     expect(await redis.publisher().publish('plain', 'late')).equal(0);
-    expect(redis.away).equal(true);
+    expect(redis.down).equal(true);
     expect(await value(metrics.redisUp)).equal(0);
     expect(heard, 'nobody is told who has closed it').deep.equal([]);
     server.resume();

@@ -55,12 +55,12 @@ describe('the health of the connection to Redis', () => {
       'NOAUTH Authentication required.',
       'WRONGPASS invalid username-password pair',
     ]) {
-      const away = reaches(redis, 'away');
+      const away = reaches(redis, 'down');
       expect(await redis.ask(() => Promise.reject(refusal(message))), message).equal(undefined);
-      expect(redis.away, message).equal(true);
+      expect(redis.down, message).equal(true);
       await away;
       await redis.ping();
-      expect(redis.away).equal(false);
+      expect(redis.down).equal(false);
     }
   });
 
@@ -68,7 +68,7 @@ describe('the health of the connection to Redis', () => {
     const redis = await connections.connect(server.url);
     for (const message of ["ERR unknown command 'foo'", 'WRONGTYPE Operation', 'NOSCRIPT', 'READ']) {
       expect(await redis.ask(() => Promise.reject(refusal(message)))).equal(undefined);
-      expect(redis.away, message).equal(false);
+      expect(redis.down, message).equal(false);
     }
   });
 
@@ -126,12 +126,12 @@ describe('the health of the connection to Redis', () => {
     const look = redis.ping().catch((error) => error);
     await asked;
     await redis.commands.get('key');
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     redis.commands.disconnect();
     await away;
     proxy.release();
     expect(await look).include({ code: 'SERVICE_UNAVAILABLE' });
-    expect(redis.away).equal(true);
+    expect(redis.down).equal(true);
   });
 
   it('fails commands between two connections, without sending them later', async () => {
@@ -140,10 +140,10 @@ describe('the health of the connection to Redis', () => {
     redis.commands.once('close', () => {
       outcomes.push(redis.commands.incr('between').catch(() => 'failed'));
     });
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     redis.commands.disconnect(true);
     await away;
-    await reaches(redis, 'back');
+    await reaches(redis, 'up');
     expect(await Promise.all(outcomes)).deep.equal(['failed']);
     expect(await redis.commands.exists('between')).equal(0);
   });
@@ -156,12 +156,12 @@ describe('the health of the connection to Redis', () => {
   it('is not reported to removed listeners', async () => {
     const redis = await connections.connect(server.url);
     let told = 0;
-    const off = redis.on('away', () => {
+    const off = redis.on('down', () => {
       told += 1;
     });
     off();
     await redis.ask(() => Promise.reject(new Error('lost')));
-    expect([redis.away, told]).deep.equal([true, 0]);
+    expect([redis.down, told]).deep.equal([true, 0]);
   });
 });
 

@@ -94,17 +94,17 @@ describe('subscriptions refused for a while', () => {
     await redis.subscriber().psubscribe('pattern*');
     isHolding = true;
     const first = Promise.race([
-      reaches(redis, 'back').then(() => 'back'),
+      reaches(redis, 'up').then(() => 'back'),
       new Promise((resolve) => {
         asked = () => resolve('asked');
       }),
     ]);
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     await redis.commands.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await away;
     expect(await first, 'it is asked behind the subscriptions').equal('asked');
     isHolding = false;
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     for (const pass of held.splice(0)) pass();
     await back;
     await connections.close();

@@ -72,12 +72,12 @@ describe('Redis Cluster', () => {
 
   it('may be unavailable as a whole', async () => {
     const redis = await connections.connect(cluster.url);
-    const away = reaches(redis, 'away');
+    const away = reaches(redis, 'down');
     for (const server of cluster.servers) server.pause();
     await away;
     expect(await redis.ask((commands) => commands.get('key'))).equal(undefined);
     expect(await redis.publisher().publish('plain', 'lost')).equal(0);
-    const back = reaches(redis, 'back');
+    const back = reaches(redis, 'up');
     for (const server of cluster.servers) server.resume();
     await back;
     await hearEachOther(redis, redis);
@@ -97,7 +97,7 @@ describe('Redis Sentinel', () => {
     const [one, two] = [await connections.connect(sentinel.url), await connections.connect(sentinel.url)];
     await hearEachOther(one, two);
     await sharePorts(one, two);
-    const back = Promise.all([reaches(one, 'back'), reaches(two, 'back')]);
+    const back = Promise.all([reaches(one, 'up'), reaches(two, 'up')]);
     await sentinel.servers[0]?.kill();
     await back;
     await one.ask((commands) => commands.set('after', 'the failover'));

@@ -11,7 +11,7 @@ import { requireTarget } from './require-target.js';
  * @returns how many hearts the target has now
  * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, HEART_NOT_FOUND
  */
-export async function takeHeart(
+export async function removeHeart(
   deps: Pick<CommunityDeps, 'clock' | 'counters' | 'trending' | 'logger'>,
   actor: Actor,
   target: HeartTarget,
