@@ -4,32 +4,38 @@ import { bytesTaken, closeQueued } from './node-internals.js';
 
 export interface ConnectionLimits {
   /**
-   * Time, in ms, in which a client has to take some of what it is sent. Node has no such limit: its
-   * time-outs are about requests, and its socket time-out restarts with every byte that a client sends.
+   * Time within which a client must read some of what it is sent, ms. Node has no such limit: its time-outs
+   * are for requests, and its socket time-out restarts with every byte that a client sends.
    */
   stalledMs: number;
-  /** Called for each connection that is destroyed because its client took nothing. */
+  /** Called for each connection that is destroyed because its client read nothing. */
   onStalled(): void;
 }
 
 /** Checks per `stalledMs`: a stalled connection is destroyed one check late at most. */
 const CHECKS = 3;
 
-/** Whether the system has not taken all of an answer. One it has taken whole is no longer open. */
+/**
+ * Whether the kernel has not yet accepted all of an answer; an answer it has accepted whole is no longer
+ * open.
+ */
 function hasBytesLeft(res: ServerResponse): boolean {
   return res.writableLength > 0 || res.writableEnded;
 }
 
 /**
- * The connections of a server with their open answers. Destroys those whose clients do not take what they are
- * sent, event streams included, and closes idle ones in a stop without losing a request.
+ * The connections of a server with their open answers. Destroys those whose clients do not read what they are
+ * sent, event streams included, and closes idle ones at shutdown without losing a request.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #answers = new Map<Socket, Set<ServerResponse>>();
-  /** When bytes were last taken (performance.now()), of connections that had bytes left at the last check. */
+  /**
+   * When bytes were last accepted (performance.now()), by connection; only those that had bytes left at the
+   * last check.
+   */
   readonly #progress = new WeakMap<Socket, { taken: number; at: number }>();
-  /** Answers that were complete before they could say `Connection: close`. */
+  /** Answers that were complete before `Connection: close` could be set. */
   readonly #keepAlive = new WeakSet<ServerResponse>();
   #draining = false;
 
@@ -42,8 +48,8 @@ export class Connections {
   }
 
   /**
-   * From now on every answer whose headers are not out says `Connection: close`, and ends its connection.
-   * Idle connections stay: the next request may be on its way, and would be lost with them.
+   * From now on every answer whose headers are not sent yet has `Connection: close` and ends its connection.
+   * Idle connections stay open: the next request may already be under way, and would be lost.
    */
   startDraining(): void {
     this.#draining = true;
@@ -56,11 +62,11 @@ export class Connections {
   }
 
   /**
-   * Closes the idle connections, once the bytes that have arrived are read. Node's closeIdleConnections leaves
-   * those open that never carried a request, as HTTP clients open them in advance.
+   * Closes the idle connections, once the bytes that have arrived are read. Node's closeIdleConnections
+   * leaves open those that never carried a request, which HTTP clients open in advance.
    */
   closeIdle(): void {
-    // After a busy moment the timer that calls this runs before the sockets are read; setImmediate runs after that.
+    // Timers run before sockets are read, setImmediate runs after.
     setImmediate(() => {
       for (const [socket, answers] of this.#answers) if (answers.size === 0) socket.end();
     });
@@ -81,7 +87,7 @@ export class Connections {
     if (this.#draining) res.setHeader('Connection', 'close');
     res.once('close', () => {
       answers?.delete(res);
-      // An event stream that ends: its client is to reconnect to another process.
+      // An event stream ended: its client is to reconnect to another process.
       if (this.#draining && !this.#keepAlive.has(res)) socket.end();
     });
   }

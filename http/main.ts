@@ -3,7 +3,7 @@ import { pushes, requests } from '../gateway/protocol.js';
 import { createLiveEmitter } from '../gateway/socket-live.js';
 import { HttpServer } from './server.js';
 
-/** One HTTP process of several: REST and event streams. Its pushes reach sockets through the gateways. */
+/** One of several HTTP processes: REST and event streams. Its pushes reach sockets through the gateways. */
 await runProcess('http', async ({ config, logger, redis, shutdown, open }) => {
   const http = new HttpServer(config, logger);
   const { domain, probe, close } = await open(createLiveEmitter(redis, config.REDIS_ADAPTER));

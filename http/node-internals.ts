@@ -1,13 +1,13 @@
 /**
- * Every use of what Node and Koa do not document, in one place: docs/decisions/patched-internals.md says why, and
- * test/http/node-internals.test.ts fails when one of them changes.
+ * All uses of undocumented parts of Node and Koa (docs/decisions/patched-internals.md);
+ * test/http/node-internals.test.ts fails if one of them changes.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
 /**
- * Stops accepting connections, and leaves those that exist open. The `close` of an HTTP server also resets idle
- * connections, and with them the requests on their way.
+ * Stops accepting connections, and leaves existing ones open. The `close` of an HTTP server also resets idle
+ * connections, and with them requests under way.
  *
  * @param onClosed called once every connection has closed
  */
@@ -16,8 +16,8 @@ export function stopAccepting(server: Server, onClosed: () => void): void {
 }
 
 /**
- * Bytes that the system has taken of what was written to a connection. `bytesWritten` also counts what waits in
- * the process, and `writableLength` counts a large chunk as a whole until its end.
+ * Bytes written to a connection that the kernel has accepted. `bytesWritten` also counts those buffered in
+ * the process, and `writableLength` counts a large chunk whole until its end.
  */
 export function bytesTaken(socket: Socket): number {
   const { _handle: handle } = socket as Socket & {
@@ -27,16 +27,17 @@ export function bytesTaken(socket: Socket): number {
 }
 
 /**
- * Ends the answers of a closed connection that were queued behind the one being sent: Node closes that one only,
- * and they would never emit `close`.
+ * Ends the answers of a closed connection that were queued after the one being sent: Node closes only that
+ * one, and they would never emit `close`.
  */
 export function closeQueued(answers: Iterable<ServerResponse>): void {
   for (const res of answers) if (res.socket === null) res.destroy().emit('close');
 }
 
 /**
- * Releases what Koa and Node hold for as long as a stream is open: some 5 KiB. Koa keeps the context until the
- * response emits `end` (on-finished), to report what went wrong; a stream handles its own end. The headers have been read.
+ * Releases what Koa and Node hold for as long as a stream is open: some 5 KiB. Koa keeps the context until
+ * the response emits `end` (on-finished), to report errors; a stream handles its own end. The headers have
+ * been read.
  */
 export function detachFromKoa({ req, res }: { req: IncomingMessage; res: ServerResponse }): void {
   res.emit('end');

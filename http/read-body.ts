@@ -91,7 +91,7 @@ function parseForm(text: string): Record<string, unknown> {
   }
 }
 
-/** The fields that hold something: the legacy app sends unknown values as empty text or null. */
+/** The fields with a value: the legacy app sends unknown values as empty text or null. */
 function filled(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null));
 }

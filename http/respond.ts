@@ -5,7 +5,7 @@ import type { AppError } from '../domain/kernel/errors.js';
 /** What an answer needs of a request's context, whatever router it comes from. */
 type Answerable = Pick<ParameterizedContext, 'status' | 'body' | 'set'>;
 
-/** The content type of every answer, to the letter. (interface, "Paths and bodies") */
+/** The content type of every answer, verbatim. (interface, "Paths and bodies") */
 export const JSON_TYPE = 'application/json;charset=UTF-8';
 
 /** The body of a mutation. (interface, "Common response bodies") */
@@ -20,10 +20,10 @@ export function respond(ctx: Answerable, body: unknown): void {
   respondSerialised(ctx, JSON.stringify(body));
 }
 
-/** Answers 200 with JSON serialised before: a large answer that many callers share. */
+/** Answers 200 with JSON that is serialised already: a large answer shared by many callers. */
 export function respondSerialised(ctx: Answerable, json: string | Buffer): void {
   ctx.status = 200;
-  // Before the body: Koa would else derive a type from it.
+  // Before the body, from which Koa would otherwise derive a type.
   ctx.set('Content-Type', JSON_TYPE);
   ctx.body = json;
 }

@@ -31,7 +31,7 @@ export interface RouteNotes {
   tag: string;
   summary: string;
   description: string;
-  /** Errors of its own, each with a reason as an example. */
+  /** The call's own errors, each with a reason as an example. */
   errors?: Partial<Record<ErrorCode, string>>;
   /** Request headers of this call alone. */
   headers?: z.ZodObject;
@@ -58,7 +58,7 @@ export interface RouteDefinition<
   params?: P;
   query?: Q;
   body?: B;
-  /** How the body is encoded: JSON unless told otherwise. */
+  /** How the body is encoded; JSON by default. */
   encoding?: 'form';
   /** The JSON body of the answer; without it the answer is `{"status":200}`. */
   answer?: R;

@@ -12,29 +12,29 @@ import { stopAccepting } from './node-internals.js';
 import type { Probe } from './operations.routes.js';
 import { StreamHub } from './sse/stream-hub.js';
 
-/** Time, in ms, a client may take to send its headers, and its whole request. */
+/** Time for a client to send its headers, and its whole request, ms. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
- * Largest head of a request, in bytes; a larger one is answered 431. A token (8 kB) may be in it twice, in the
- * Authorization header and in the cookie, beside a `Last-Event-ID` of any form: Node's default of 16 KiB is too small.
+ * Largest head of a request, bytes; a larger one is answered 431. A token (8 kB) may be in it twice, in the
+ * Authorization header and in the cookie, beside other headers: Node's default of 16 KiB is too small.
  */
 const MAX_HEAD = 32 * 1024;
 
-/** How long, in ms, an idle connection is kept, as clients are told (`Keep-Alive: timeout=5`). */
+/** How long an idle connection is kept, ms, as announced to clients (`Keep-Alive: timeout=5`). */
 const KEEP_ALIVE_MS = 5_000;
 
-/** Time, in ms, that it is kept beyond that, for a request sent at the last moment. Node does the same. */
+/** How much longer it is kept, ms, for a request sent at the last moment. Node does the same. */
 const KEEP_ALIVE_SLACK_MS = 1_000;
 
 /**
- * Time, in ms, in which a client has to take some of its answers or event stream; its connection is destroyed
- * otherwise. Longer than most tunnels keep a phone out of reach.
+ * Time within which a client must read some of its answers or event stream, ms; its connection is destroyed
+ * otherwise. Longer than a phone is usually offline in a tunnel.
  */
 const STALLED_MS = 30_000;
 
-/** Time, in ms, running requests have to finish in a stop once idle connections are closed. */
+/** Time for running requests to finish in a stop once idle connections are closed, ms. */
 const FINISH_MS = 3_000;
 
 /** Shares of a short SHUTDOWN_TIMEOUT_MS after which idle, and all, connections are closed; the rest is the domain's. */
@@ -48,7 +48,7 @@ export class HttpServer {
   readonly #stalledMs: number;
   #running?: { server: Server; streams: StreamHub; connections: Connections };
 
-  /** @param stalledMs time in which a client has to take some of what it is sent */
+  /** @param stalledMs time within which a client must read some of what it is sent */
   constructor(config: Config, logger: Logger, stalledMs = STALLED_MS) {
     this.#config = config;
     this.#logger = logger;
@@ -89,7 +89,7 @@ export class HttpServer {
       const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
       throw isTaken ? new Error(`HTTP_PORT: ${HOST}:${HTTP_PORT} is taken`) : error;
     }
-    // Such as EMFILE on accept: unhandled, it would end the process.
+    // For example EMFILE on accept: unhandled, it would end the process.
     server.on('error', (error) => this.#logger.error({ err: error }, 'a connection could not be accepted'));
     return (server.address() as AddressInfo).port;
   }
@@ -100,8 +100,8 @@ export class HttpServer {
     const { server, streams, connections } = this.#running;
     const closed = new Promise<void>((resolve) => stopAccepting(server, resolve));
     connections.startDraining();
-    // With several processes, a client's next answer tells it to leave the connection, or it leaves within the
-    // promised keep-alive time. A single process has nobody to hand over to.
+    // With several processes, idle connections stay open for the announced keep-alive time: a client's next
+    // answer closes its connection, or the client does. A single process has none to hand over to.
     const { SHUTDOWN_TIMEOUT_MS: stopMs, DRAIN_WINDOW_MS, REDIS_URL } = this.#config;
     const several = REDIS_URL !== undefined;
     const idleMs = several ? Math.min(KEEP_ALIVE_MS + KEEP_ALIVE_SLACK_MS, stopMs * IDLE_SHARE) : 0;

@@ -3,7 +3,7 @@ import type { AppContext } from './context.js';
 
 const NAME = 'session';
 
-/** Set-Cookie headers, cached: a client other than a browser never sends the cookie back, and gets it with each answer. */
+/** Set-Cookie headers, cached: a client that never sends the cookie back gets it with each answer. */
 const headers = new WeakMap<Session, { secure: boolean; header: string | undefined }>();
 
 /** The characters of a JWT in compact form. Any other text could inject cookie attributes. */

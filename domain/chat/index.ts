@@ -104,8 +104,8 @@ export function createChat(options: ChatOptions) {
     /** A read position of another process has arrived. */
     noteRead: (chatNo: number, position: ReadPosition) => states.advanceRead(chatNo, position),
     /**
-     * Sets which rooms' pushes all arrive here (`heard`, `heardRead`): their states are sent from memory, others
-     * are read from the database first.
+     * Sets which rooms' pushes all arrive here (`noteMessage`, `noteRead`): their states are sent from
+     * memory, others are read from the database first.
      */
     setFollowed: follow,
     /** Sends again the rooms that changed here since then (performance.now()). */

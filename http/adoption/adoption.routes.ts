@@ -4,8 +4,8 @@ import { type Route, route } from '../route.js';
 import { renderQuery, renderRecords } from './adoption.schema.js';
 
 /**
- * The documented adoption listing. It may be some megabytes, and is the same for all: its bytes are
- * kept for as long as the domain returns the same list.
+ * The documented adoption listing. It may be several megabytes and is the same for all callers: its bytes are
+ * cached while the domain returns the same list.
  */
 export function adoptionRoutes({ adoption }: Pick<Domain, 'adoption'>): Route[] {
   const serialised = new WeakMap<object, Buffer>();

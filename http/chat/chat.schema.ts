@@ -39,8 +39,8 @@ const email = z.email('must be an e-mail address').max(254);
 const DATE_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(.*)$/;
 
 /**
- * Epoch ms. A date-time in text, as a broadcast may have become on its way, is that moment. Without a zone it is
- * in UTC, as the legacy app computes, not in whatever zone this process runs in.
+ * Epoch ms. A date-time in text, into which clients may convert the number, is accepted, too; without a zone
+ * it is in UTC, as the legacy app assumes, not in this process's zone.
  */
 const sendTime = z.preprocess((value) => {
   const [text, zone] = (typeof value === 'string' && DATE_TIME.exec(value)) || [];
@@ -53,7 +53,7 @@ const filled = z
   .optional()
   .meta({ description: 'null, or anything: the server fills it', example: null });
 
-/** A broadcast posted back (legacy): its id decides, whatever else the copy says. */
+/** A broadcast posted back (legacy): only its id counts, whatever the other fields hold. */
 const echoBody = z
   .object({
     id: z.string().min(1, 'must be null or a message id').max(64).meta({ description: messageId }),
@@ -91,7 +91,7 @@ const pushBody = z
 /** What `notificationBody` accepts. */
 export const notificationForms = z.union([pushBody, echoBody]);
 
-/** Told apart by `id`, so that a fault names the field of the form that was meant. */
+/** Distinguished by `id`, so that a fault names a field of the intended form. */
 export const notificationBody = z
   .looseObject({ id: z.string('must be null or a message id').nullish() })
   .transform((body, ctx) => {

@@ -10,7 +10,7 @@ const MAX_KEYWORD = 100;
 const MAX_IMAGES = 20;
 const MAX_CATEGORY = 2 ** 31 - 1;
 
-/** Pages past this are refused: each skipped row costs the database a step. */
+/** Pages beyond this are refused: the database steps through every skipped row. */
 const MAX_PAGE = 10_000;
 const MAX_SIZE = 50;
 const DEFAULT_SIZE = 10;
@@ -22,7 +22,7 @@ const thumbnail = text(MAX_URL, 0).meta({ example: 'image/bori-small.jpg' });
 
 const image = z.object(
   {
-    // An image's number is its writer's own; 0 is as good as any.
+    // An image's number is chosen by its writer; 0 is allowed.
     id: wholeNumber().meta({
       description: 'image identifier, the writer’s own; `imageNo` where it is read',
       example: 1,
@@ -136,14 +136,14 @@ export const listQuery = z.object({
     .transform((size) => size ?? DEFAULT_SIZE)
     .meta({ description: 'articles a page', example: DEFAULT_SIZE, fallback: DEFAULT_SIZE }),
   categoryId: queryNumber(0, MAX_CATEGORY).meta({ description: 'only articles of this category' }),
-  // An empty search form asks for everything.
+  // An empty search form requests everything.
   keyword: text(MAX_KEYWORD, 0)
     .optional()
     .transform((keyword) => keyword?.trim() || undefined)
     .meta({
       description: 'only articles that hold this text, literally and in any case; ignored without `option`',
     }),
-  // 0 or none, as when the app turns pages: no filter, whatever the keyword.
+  // 0 or none, as the legacy app sends while paging: no filter, whatever the keyword.
   option: z
     .enum(options, 'must be title, context or author, or a number from 0 to 3')
     .optional()

@@ -42,7 +42,7 @@ export function heartRoutes({ community }: Pick<Domain, 'community'>): Route[] {
       answer: likeCount,
       errors: { ...noTarget, HEART_NOT_FOUND: 'there is no such heart' },
       async handle({ actor, params }) {
-        return { ...DONE, data: await community.takeHeart(actor, params.target, params.id) };
+        return { ...DONE, data: await community.removeHeart(actor, params.target, params.id) };
       },
     }),
   ];

@@ -11,7 +11,7 @@ import { respond } from '../respond.js';
 import { pagePolicy, readStaticFile, type StaticFile, sendStaticFile } from '../static-files.js';
 import { introduceMembers } from './introduce-members.js';
 
-/** A host name or address that may stand in a policy header. */
+/** A host name or address that is safe in a policy header. */
 const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/;
 
 /** The files of a folder by the path each is served at. */
@@ -21,7 +21,7 @@ function filesUnder(folder: string, path: string): [string, StaticFile][] {
 
 function demoFiles(): Map<string, StaticFile> {
   const folder = join(projectRoot(), 'http', 'demo');
-  // Resolved by package.json, the only file beside its code that the package exports.
+  // Located by package.json, the only other file that the package exports.
   const socketIo = dirname(createRequire(import.meta.url).resolve('socket.io/package.json'));
   return new Map([
     ['/demo', readStaticFile(join(folder, 'index.html'))],

@@ -24,7 +24,7 @@ const TOKEN_LIFE = '2h';
 const RESERVED = /@(?:[^@]+\.)?(?:example\.(?:com|net|org)|example|test|invalid)$/i;
 
 /**
- * Whether an address can be a sample member's: the demo never hands out the account of a real person, whatever
+ * Whether an address can be a sample member's: the demo never issues a token for a real person, whatever
  * database it runs on.
  */
 export function isSampleAddress(email: string): boolean {

@@ -20,8 +20,8 @@ export function buildDocuments(
 }
 
 /**
- * The documents of everything that is served: /openapi.json, /asyncapi.json, and /docs, which shows
- * both without any other host. They are built at the first request for one: that takes tens of ms.
+ * The documents of everything that is served: /openapi.json, /asyncapi.json, and /docs, which shows both and
+ * loads nothing from other hosts. They are built at the first request for one, which takes tens of ms.
  * (contract, section 1)
  */
 export function createDocsRouter(routes: readonly Route[], sockets: SocketDescription): Router<AppState> {

@@ -71,7 +71,7 @@ function bodyOf({ body, bodyShown, encoding }: RouteDefinition, schemas: Schemas
   return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
 }
 
-/** Errors of any call that takes such input, before its own reasons. */
+/** Errors of any call with such input, in addition to its own. */
 function impliedErrors({ params, query, body, encoding }: RouteDefinition): ErrorCode[] {
   return [
     ...(params || query || body ? (['INVALID_INPUT'] as const) : []),

@@ -5,14 +5,14 @@ export interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** Numbers in a path or query are checked as text of digits; clients are told of the numbers. */
+/** Numbers in a path or query are validated as text of digits, but documented as numbers. */
 const DIGITS: Record<string, JsonSchema> = {
   '^[1-9]\\d{0,15}$': { type: 'integer', minimum: 1 },
   '^\\d{0,10}$': { type: 'integer', minimum: 0 },
 };
 
 /**
- * Removes what zod adds and no reader needs. Metadata says `example` and `fallback`, because zod drops
+ * Removes what zod adds and no reader needs. Metadata uses `example` and `fallback`, because zod drops
  * `examples` and `default` of any schema that transforms its input.
  */
 function tidy(json: JsonSchema): void {
@@ -25,7 +25,7 @@ function tidy(json: JsonSchema): void {
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.minLength === 0) delete json.minLength;
   if (Number.isInteger(json.const)) json.type = 'integer';
-  // zod's own pattern of an e-mail address says no more than the format, in 200 characters.
+  // zod's pattern of an e-mail address, 200 characters, adds nothing to the format.
   if (json.format === 'email') delete json.pattern;
   if (Array.isArray(json.prefixItems)) {
     json.items = json.prefixItems[0];
@@ -37,7 +37,7 @@ function tidy(json: JsonSchema): void {
   delete json.fallback;
 }
 
-/** The schemas of one document: one that has an `id` stands once under components and is referred to. */
+/** The schemas of one document: one that has an `id` is stored once under components and referenced. */
 export class Schemas {
   readonly components: Record<string, JsonSchema> = {};
 
@@ -59,7 +59,7 @@ export class Schemas {
     return json;
   }
 
-  /** What a schema says of itself, or what the component says that it refers to. */
+  /** The description of a schema, or of the component it refers to. */
   description(schema: JsonSchema): string {
     return String(schema.description ?? this.#target(schema)?.description);
   }

@@ -5,10 +5,10 @@ import { metrics } from '../../domain/platform/metrics.js';
 import type { AppState } from '../context.js';
 import { respondError } from '../respond.js';
 
-/** A path as an error text repeats it, cut short. */
+/** A path, shortened for an error text. */
 const shortened = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path);
 
-/** The only place that turns exceptions, and requests nothing has answered, into the documented error body. */
+/** The only place that turns exceptions and unanswered requests into the documented error body. */
 export const errorHandler: Middleware<AppState> = async (ctx, next) => {
   try {
     await next();
@@ -27,8 +27,8 @@ export const errorHandler: Middleware<AppState> = async (ctx, next) => {
       // An unreachable backend is not this process's fault, and each probe would repeat the error.
       log.warn({ requestId, err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
     }
-    // Node discards a body that nobody has begun to read. The rest of one read in part would precede the
-    // connection's next request, which would never be answered.
+    // Node discards a body that was not read at all. The rest of one read in part would block the
+    // connection's next request.
     if (!ctx.req.complete) ctx.req.unpipe().resume();
     respondError(ctx, error);
   }

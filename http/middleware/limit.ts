@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { Actor } from '../../domain/kernel/actor.js';
 import type { AppContext, AppState } from '../context.js';
 
-/** Charges the address one request, before any of it is read. */
+/** Charges the address one request, before the body is read. */
 export const limitAddress: Middleware<AppState> = async (ctx, next) => {
   await ctx.state.domain.rateLimits.take('address', ctx.state.client.address);
   await next();

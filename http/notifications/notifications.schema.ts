@@ -3,7 +3,7 @@ import { id, pathId } from '../../domain/kernel/input.js';
 import { notificationView } from '../../domain/kernel/live.js';
 import { formatEvent, HEARTBEAT, RETRY_MS } from '../sse/event-format.js';
 
-/** Most ids one deletion names. */
+/** Most ids in one deletion. */
 const MAX_IDS = 1_000;
 
 export const notificationParams = z.object({

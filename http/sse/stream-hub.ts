@@ -39,7 +39,7 @@ export class StreamHub {
 
   /** Streams the member's notifications after `cursor` to a response; the hub owns it from here on. */
   open(req: IncomingMessage, res: ServerResponse, memberNo: number, expiresAt: number, cursor: number): void {
-    // The client left while its cursor was looked up: `close` will not be emitted again.
+    // The client disconnected during the cursor look-up: `close` will not be emitted again.
     if (res.destroyed || req.socket.destroyed) return;
     const stream = new Stream(res, this.#services, memberNo, expiresAt, cursor);
     metrics.streams.inc();
@@ -70,7 +70,9 @@ export class StreamHub {
     await Promise.all(ends);
   }
 
-  /** Sets a timer only for a stream that expires before the next heartbeat: a timer each would waste memory. */
+  /**
+   * Sets a timer only for a stream that expires before the next heartbeat: one per stream would waste memory.
+   */
   #setExpiry(stream: Stream): void {
     const left = stream.expiresAt - Date.now();
     if (left > HEARTBEAT_MS || this.#expiries.has(stream)) return;

@@ -3,7 +3,7 @@ import type { Delivery, Notifications, Subscription } from '../../domain/notific
 import type { Logger } from '../../domain/platform/logger.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 
-/** Bytes a reader may lag behind before its stream is closed. (contract, section 6) */
+/** Bytes a reader may lag before its stream is closed. (contract, section 6) */
 const MAX_LAG = 1024 * 1024;
 
 /** Why a stream ended, for metrics and logs. */
@@ -20,8 +20,9 @@ export interface StreamServices {
 /**
  * One open event stream: every notification after its cursor, in order, each once.
  *
- * It subscribes, replays what was missed, then writes deliveries as they come. One rule covers deliveries during
- * the replay and lost ones: only the number after the cursor is written, a gap is read from the database.
+ * It subscribes, replays what was missed, then writes deliveries as they come. One rule covers deliveries
+ * during the replay and lost ones: only the number after the cursor is written, and a gap is read from the
+ * database.
  *
  * A class, because streams stay open for hours: closures for each would take more memory.
  */
@@ -52,7 +53,7 @@ export class Stream {
     this.#services = services;
     this.#last = cursor;
     this.#target = cursor;
-    this.#subscription = services.notifications.subscribe(memberNo, (delivery) => this.#take(delivery));
+    this.#subscription = services.notifications.subscribe(memberNo, (delivery) => this.#onDelivery(delivery));
 
     const gone = () => this.close('client');
     res.on('close', gone);
@@ -75,12 +76,12 @@ export class Stream {
     this.#closed = true;
     this.#subscription.end();
     this.#services.onClose(this, reason);
-    // A client that does not read would delay an orderly end for ever.
+    // A client that does not read would delay an orderly end indefinitely.
     if (reason === 'slow' || reason === 'client') this.#res.destroy();
     else this.#res.end();
   }
 
-  #take(delivery: Delivery): void {
+  #onDelivery(delivery: Delivery): void {
     this.#target = Math.max(this.#target, delivery.n);
     if (this.#reading || delivery.n <= this.#last) return;
     if (delivery.n === this.#last + 1) this.#writeDelivery(delivery);
@@ -98,7 +99,7 @@ export class Stream {
     this.#write(formatEvent(`${this.memberNo}_${n}`, JSON.stringify(view)));
   }
 
-  /** Resolves when the client has taken what was written, or is gone. */
+  /** Resolves when the buffer has drained, or the client is gone. */
   #drained(): Promise<void> {
     const res = this.#res;
     if (this.#closed) return Promise.resolve();

@@ -67,7 +67,7 @@ function coloured(json: string): Html {
   return html`${pieces}${json.slice(end)}`;
 }
 
-/** A value as JSON, in a box that scrolls and takes the keyboard's focus. */
+/** A value as JSON, in a scrollable box that can be focused by keyboard. */
 export function jsonBlock(value: unknown, label: string): Html {
   return html`<pre tabindex="0" aria-label="${label}"><code>${coloured(JSON.stringify(value, null, 2))}</code></pre>`;
 }

@@ -17,7 +17,7 @@ export interface Call {
   operation: OperationDocument;
 }
 
-/** Every call of a tag, in the order of the routes: the document itself goes by path. */
+/** Every call of a tag, in the order of the routes; the document itself is ordered by path. */
 export function callsOf({ paths }: OpenApiDocument, routes: readonly Route[], tag: string): Call[] {
   const calls = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
