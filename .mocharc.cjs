@@ -1,7 +1,7 @@
-/** Mocha adds its `spec` setting to the files it is called with: set only where none is named. */
+/** Mocha adds its `spec` setting to the files on the command line: set only if there are none. */
 const filesNamed = process.argv.slice(2).some((argument) => /\.js$/.test(argument));
 
-/** Folders whose files take longest. They go first: one that came last would run alone, on one core. */
+/** Folders whose files take longest. They run first: a long one at the end would run alone, on one core. */
 const LONG = 'e2e,scripts';
 
 /** Mocha's settings. With CI=true a test that did not run fails the run: nothing is skipped silently. */
@@ -13,7 +13,7 @@ module.exports = {
       }),
   require: ['dist/test/support/setup.js'],
   'node-option': ['enable-source-maps'],
-  // A test that waits for ever fails; one on a busy machine only takes longer.
+  // Fails a test that hangs, but not one that is slow on a busy machine.
   timeout: 120_000,
   // Most tests wait for processes and timers rather than compute: more files at a time than cores.
   parallel: true,

@@ -26,9 +26,9 @@ const common = {
   // pm2's own monitoring would open a server and patch modules in every process; /metrics has the figures.
   pmx: false,
   vizion: false,
-  // After a process's own deadline, so that it can log that it missed it.
+  // Later than a process's own deadline, so that it can log that it missed it.
   kill_timeout: config.SHUTDOWN_TIMEOUT_MS + 2_000,
-  // Retries a process that cannot start after growing delays, up to 15 s, without end.
+  // Restarts a process that cannot start, after growing delays of up to 15 s, indefinitely.
   exp_backoff_restart_delay: 200,
 };
 

@@ -19,11 +19,11 @@ export interface Announcement {
  * Notifies every member, in batches. The notifications are stored; a running service finds them and delivers
  * them to connected members.
  *
- * @returns the exit status: 0 when all members are notified, 130 when interrupted
+ * @returns the exit status: 0 if all members are notified, 130 if interrupted
  */
 export async function announceToAll(domain: Domain, { key, content, url }: Announcement): Promise<number> {
   const { directory } = domain.members;
-  // First, so that the announcement can be resumed however this run ends.
+  // Printed first, so that the announcement can be resumed however this run ends.
   process.stderr.write(`key ${key} (if interrupted: the same command with --resume ${key})\n`);
   const progress = createProgress(await directory.count(), 'announce');
   let interrupted = false;

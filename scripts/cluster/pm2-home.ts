@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../domain/platform/config.js';
 import { connectTo } from '../embedded-mongo/folder/unix-socket.js';
 
-/** Time that processes without a pm2 have to end before they are killed, ms. */
+/** Time for processes without pm2 to end before they are killed, ms. */
 const END_MS = 15_000;
 
 /** PM2_HOME of a DATA_DIR's cluster: its pm2 is independent of any other of the same user. */
 export const pm2Home = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>) => join(resolve(DATA_DIR), 'pm2');
 
-/** Whether pm2's daemon answers: its pid file may be older than the last boot. */
+/** Whether pm2's daemon answers; its pid file may be older than the last boot. */
 export async function isRunning(home: string): Promise<boolean> {
   const socket = await connectTo(join(home, 'rpc.sock'));
   socket?.destroy();

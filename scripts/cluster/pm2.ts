@@ -43,7 +43,7 @@ function call<T>(run: (done: (failure: unknown, result: T) => void) => void): Pr
 export class Pm2 {
   readonly #home: string;
   readonly #api: typeof import('pm2');
-  /** What each process reported last: `ready` as it is, or `failed` when it ended with another status than 0. */
+  /** What each process reported last: `ready`, or `failed` if it ended with a status other than 0. */
   readonly #reports = new Map<number, 'ready' | 'failed'>();
   readonly #failures = new EventEmitter();
 
@@ -62,12 +62,12 @@ export class Pm2 {
     await call<void>((done) => api.connect(done));
     const bus = await call<Bus>((done) => api.launchBus(done));
     bus.on('process:msg', ({ raw, process: { pm_id } }) => {
-      // The embedded database reports with an object, as it does without pm2.
+      // The embedded database reports by an object, also without pm2.
       if (raw === 'ready' || (raw as { type?: string } | null)?.type === 'ready')
         pm2.#reports.set(Number(pm_id), 'ready');
     });
     bus.on('process:event', ({ event, process: { pm_id, exit_code } }) => {
-      // A process that is being replaced has a text as its id.
+      // The id of a process that is being replaced is a string.
       if (event !== 'exit' || !exit_code || typeof pm_id !== 'number') return;
       pm2.#reports.set(pm_id, 'failed');
       pm2.#failures.emit(String(pm_id));
@@ -98,7 +98,7 @@ export class Pm2 {
 
   /**
    * Replaces a process; the new one gets this command's environment over that of the old one.
-   * @returns whether it got ready. pm2 itself counts one that did not as replaced, and keeps restarting it
+   * @returns whether it got ready; pm2 itself considers one that did not as replaced, and keeps restarting it
    */
   async reload(id: number): Promise<boolean> {
     this.#reports.delete(id);
@@ -112,7 +112,7 @@ export class Pm2 {
 
   /** Stops processes and forgets them. */
   async delete(isMeant: (one: ClusterProcess) => boolean): Promise<void> {
-    // pm2 starts a process again that is deleted before it was ready.
+    // pm2 restarts a process that is deleted before it is ready.
     for (;;) {
       const found = (await this.list()).filter(isMeant);
       if (found.length === 0) return;
@@ -122,7 +122,7 @@ export class Pm2 {
 
   /** Stops what still runs, then the daemon. */
   async end(): Promise<void> {
-    // Not pm2.killDaemon: it would reconnect for ever to the daemon that is gone.
+    // Not pm2.killDaemon: it would try to reconnect to the daemon indefinitely.
     const pid = Number(readFileSync(join(this.#home, 'pm2.pid'), 'utf8'));
     await this.disconnect();
     process.kill(pid, 'SIGTERM');

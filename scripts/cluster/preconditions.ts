@@ -23,8 +23,8 @@ async function answers(redisUrl: string): Promise<boolean> {
 }
 
 /**
- * Checks what a start needs, so that one that cannot succeed starts nothing. (fault 49)
- * @throws ConfigError with one line per setting, or Error naming what is in the way
+ * Checks everything a start needs, so that one that cannot succeed starts nothing. (fault 49)
+ * @throws ConfigError with one line per setting, or Error naming what prevents the start
  */
 export async function checkPreconditions(config: Config): Promise<void> {
   const { REDIS_URL: redisUrl, HTTP_PORT, GATEWAY_PORT, HOST, DATA_DIR } = config;

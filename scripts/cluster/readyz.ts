@@ -2,7 +2,7 @@ import type { Config } from '../../domain/platform/config.js';
 import { baseUrl } from '../start/welcome.js';
 import { within } from './pm2-home.js';
 
-/** Time for /readyz to confirm that processes which have reported that they are ready are, ms. */
+/** Time for /readyz to confirm that processes are ready, as they have reported, ms. */
 const READYZ_MS = 30_000;
 
 /** Waits until /readyz of a port confirms. @throws Error with its last answer if it does not */

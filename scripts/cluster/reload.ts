@@ -6,7 +6,7 @@ import { type ClusterProcess, Pm2 } from './pm2.js';
 import { isRunning, pm2Home } from './pm2-home.js';
 import { waitForReadyz } from './readyz.js';
 
-/** Settings that a reload cannot change: meanwhile, half of the processes would be at another address. */
+/** Settings that a reload cannot change: during it, half of the processes would have another address. */
 const FIXED = ['HOST', 'HTTP_PORT', 'GATEWAY_PORT'] as const;
 
 /**
@@ -26,8 +26,8 @@ function newConfig({ env }: ClusterProcess): Config {
 }
 
 /**
- * Replaces one process after the other, http first. Of these pm2 starts the new process before it stops the
- * old one; the clients of a gateway reconnect to the others.
+ * Replaces one process after the other, http first. pm2 starts a new http process before it stops the old
+ * one; the clients of a gateway reconnect to the others.
  * @throws Error at the first that does not get ready
  */
 async function reloadAll(pm2: Pm2): Promise<void> {
@@ -57,7 +57,7 @@ export async function reloadCluster(): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
   if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
-  // The processes get this command's environment, and may work in another folder.
+  // The processes get this command's environment, but may have another working directory.
   process.env.DATA_DIR = resolve(config.DATA_DIR);
   const pm2 = await Pm2.connect(home);
   try {

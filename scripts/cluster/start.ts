@@ -13,7 +13,7 @@ import { checkPreconditions } from './preconditions.js';
 import { waitForReadyz } from './readyz.js';
 import { stopAll } from './stop.js';
 
-/** Time for the processes of a kind to get ready, ms: a database's recovery after a crash included. */
+/** Time for the processes of a kind to get ready, ms, including a database's recovery after a crash. */
 const READY_MS = 30_000;
 
 /** Lines of its log that are shown when a process does not start. */
@@ -54,7 +54,7 @@ export async function startCluster(): Promise<number> {
   );
 
   const pm2 = await Pm2.connect(pm2Home(config));
-  // pm2's daemon is detached: Ctrl-C alone would leave half a cluster behind.
+  // pm2's daemon is detached: Ctrl-C alone would leave half a cluster running.
   const interrupt = () => void stopAll(pm2, config).finally(() => process.exit(130));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {

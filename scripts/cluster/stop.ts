@@ -5,7 +5,7 @@ import { endOrphans, isRunning, pm2Home, within } from './pm2-home.js';
 /** Time for pm2's daemon to end, with the database, ms. */
 const END_MS = 20_000;
 
-/** Stops all processes and pm2: those that serve drain side by side, then the database they use stops. */
+/** Stops all processes and pm2: those that serve drain in parallel, then their database stops. */
 export async function stopAll(pm2: Pm2, config: Config): Promise<void> {
   const home = pm2Home(config);
   await pm2.delete(({ name }) => name !== 'database');

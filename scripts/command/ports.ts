@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-/** Below the ephemeral ports (from 32,768 on Linux): no outgoing connection takes one before its server does. */
+/** Below the ephemeral ports (from 32,768 on Linux), which outgoing connections use. */
 const [FIRST, LAST] = [20_000, 32_000];
 
-/** Whether this process could listen on a port alone. @throws Error naming HOST when its address cannot be bound */
+/**
+ * Whether this process could bind a port exclusively. @throws Error naming HOST when its address cannot be
+ * bound
+ */
 export async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer();
   server.listen({ host, port, exclusive: true });
@@ -19,7 +22,7 @@ export async function isFree(host: string, port: number): Promise<boolean> {
   return true;
 }
 
-/** Whether somebody accepts connections on a port. */
+/** Whether a server accepts connections on a port. */
 export async function isListening(host: string, port: number): Promise<boolean> {
   const socket = connect(port, host);
   try {
@@ -32,7 +35,7 @@ export async function isListening(host: string, port: number): Promise<boolean> 
   }
 }
 
-/** A loopback port that nobody listens on. */
+/** A free loopback port. */
 export async function freePort(): Promise<number> {
   const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
   return (await isFree('127.0.0.1', port)) ? port : freePort();

@@ -12,7 +12,7 @@ export function readArguments<T extends ParseArgsConfig>(config: T): ReturnType<
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!(error instanceof Error) || !code?.startsWith('ERR_PARSE_ARGS')) throw error;
-    // The first sentence names the fault; the others explain node's syntax.
+    // The first sentence names the fault; the others explain Node's syntax.
     throw new UsageError(error.message.split('. ')[0]);
   }
 }

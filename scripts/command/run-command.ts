@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/kernel/errors.js';
 import { ConfigError } from '../../domain/platform/config.js';
 
-/** A wrong call of a command. Its message is printed, followed by the usage. */
+/** Wrong usage of a command. Its message is printed, followed by the usage. */
 export class UsageError extends Error {}
 
 /** Arguments with invalid values: one line per fault. */
@@ -24,10 +24,10 @@ function linesOf(error: unknown): string[] {
 }
 
 /**
- * Runs a command: `--help` prints its usage; an error prints one line per fault to stderr and gives exit status 1
- * (2 for a wrong call).
+ * Runs a command: `--help` prints its usage; an error prints one line per fault to stderr and sets exit
+ * status 1 (2 for wrong usage).
  *
- * @param usage how to call it, with every option
+ * @param usage its syntax, with every option
  * @param main gets the arguments and returns the exit status
  */
 export async function runCommand(

@@ -35,8 +35,8 @@ function summary(counts: Record<'member' | 'adoption', Counts>, rejected: number
 }
 
 /**
- * The highest id of a post in the file, 0 for none. Posts without an id are numbered past it: one of them might
- * otherwise take the id of a later row.
+ * The highest id of a post in the file, 0 for none. Posts without an id get higher numbers: otherwise one of
+ * them might get the id of a later row.
  */
 async function highestNumber(rows: AsyncIterable<Row>): Promise<number> {
   let highest = 0;

@@ -26,7 +26,7 @@ function cellsOf(text: string): string[] | undefined {
   }
 }
 
-/** Cells under the names of the header; an empty cell leaves its field out. */
+/** Cells by the names in the header; empty cells are left out. */
 function rowOf(line: number, header: string[], cells: string[]): Row {
   if (cells.length !== header.length) {
     return { line, fault: `has ${cells.length} values, but the header names ${header.length}` };
@@ -58,9 +58,9 @@ class RecordReader {
   }
 
   /**
-   * The record that begins on a line. It continues on the next line while a quote is open. If that gives
-   * nothing well-formed, the quote was wrong: only the first line is rejected and the lines behind it are read
-   * again, so that one stray quote does not swallow the rest of the file.
+   * The record that begins on a line. It continues on the next line while a quote is open. If the result is
+   * not well-formed, the quote was wrong: only the first line is rejected and the following ones are read
+   * again, so that one stray quote does not consume the rest of the file.
    */
   async #recordFrom(first: { line: number; text: string }): Promise<CsvRecord> {
     const { line } = first;

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { text, wholeNumber } from '../../domain/kernel/input.js';
 
 /**
- * Highest id of an imported adoption post: later posts are numbered past it, and their numbers must also be
- * exact in JSON.
+ * Highest id of an imported adoption post: later posts get higher numbers, which must also be exact in JSON.
  */
 const MAX_ID = 1_000_000_000_000;
 

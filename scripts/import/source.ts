@@ -51,8 +51,8 @@ export async function inspectFile(path: string): Promise<{ size: number; format:
 }
 
 /**
- * The file's text in pieces, without its byte order mark. Invalid UTF-8 becomes U+FFFD, which the check of a row
- * refuses: one damaged row must not stop the others.
+ * The file's text in pieces, without its byte order mark. Invalid UTF-8 becomes U+FFFD, which the check of a
+ * row refuses: one damaged row must not prevent the others.
  *
  * @param onBytes called with the number of bytes of each piece
  */

@@ -55,7 +55,7 @@ async function storePosts(
   ]);
   const posts = rows.flatMap(({ line, order, row: { record: _, author, ...post } }) => {
     const member = authors.get(author);
-    // A member created by this batch counts from their own row on, wherever batches are cut.
+    // A member created by this batch counts from their own row on, regardless of batch limits.
     if (member && (createdAt.get(author) ?? 0) <= order) {
       return { line, post: { ...post, authorNo: member.no } };
     }
@@ -75,7 +75,7 @@ async function storePosts(
 }
 
 /**
- * Stores a batch of rows, members before the posts that name them.
+ * Stores a batch of rows, members before the posts that refer to them.
  *
  * @param rows in the order of the file, no two about the same record
  */

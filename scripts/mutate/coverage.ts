@@ -101,9 +101,9 @@ function namedBy(root: string, path: string): string[] {
 }
 
 /**
- * Updates an earlier measurement: a source file that has changed since counts as run in full by the tests that
- * loaded it, and so do the files it names that they had not loaded, which it may use now. Undefined if the test, or
- * its support code, has changed.
+ * Updates an earlier measurement: a source file that has changed since counts as run in full by the tests
+ * that loaded it, and so do the files it names that they did not load: it may use them now. Undefined if the
+ * test, or its support code, has changed.
  */
 function updated(root: string, coverage: TestCoverage): TestCoverage | undefined {
   const { hashes } = coverage;
@@ -150,7 +150,7 @@ async function measure(root: string, test: string, attempt = 1): Promise<TestCov
 
 /**
  * Measures what each test file runs, with V8 (NODE_V8_COVERAGE). Processes ended by SIGKILL write nothing.
- * Measurements are kept in `coverage/mutate/` and repeated only for tests that have changed.
+ * Measurements are cached in `coverage/mutate/` and repeated only for tests that have changed.
  *
  * @param root the built project's folder
  * @param tests compiled test files, relative to it

@@ -21,7 +21,7 @@ export interface Mutant extends Mutation, Required<ChangeKey> {
   compiled: string;
   /** Line of the source, from 1. */
   line: number;
-  /** Tests that run it, ordered by usefulness per time. */
+  /** Tests that run it, those that run most of the file per time first. */
   tests: TestCoverage[];
 }
 

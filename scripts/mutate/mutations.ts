@@ -17,7 +17,7 @@ interface Node {
   [field: string]: unknown;
 }
 
-/** Calls that no guarantee of the service depends on: neither they nor their arguments are changed. */
+/** Calls that no guarantee of the service depends on; they are not changed, nor are their arguments. */
 const UNOBSERVED_CALLS = /^(?:this\.)?#?(?:logger|log)\b|^console\.|^super\(/;
 
 const SWAPPED: Record<string, string[]> = {

@@ -47,7 +47,7 @@ export interface RunOptions {
   done(result: Result): void;
 }
 
-/** Makes one change after the other and runs the tests that reach it. */
+/** Applies one change after the other and runs the tests that reach it. */
 export async function runMutants(mutants: readonly Mutant[], options: RunOptions): Promise<void> {
   const { root, budgetMs, jobs, equivalents, done } = options;
   const queue = [...mutants];
@@ -59,7 +59,7 @@ export async function runMutants(mutants: readonly Mutant[], options: RunOptions
         const { tests, ms } = affordable(mutant, budgetMs);
         const text = readFileSync(join(root, mutant.compiled), 'utf8');
         const changed = text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end);
-        // A place that no test runs needs no run.
+        // Code that no test reaches needs no run.
         const passed =
           tests.length === 0 ||
           (await sandbox.run(mutant.compiled, changed, tests, 3 * ms + SLACK_MS)).passed;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 
 export interface TestRun {
   passed: boolean;
-  /** Whether it was killed: a change that makes a test wait for ever counts as noticed. */
+  /** Whether it was killed: a change that makes a test hang counts as caught. */
   timedOut: boolean;
   /** The end of mocha's output. */
   output: string;
 }
 
-/** Length of mocha's output that is kept, characters. */
+/** Longest output of mocha that is kept, characters. */
 const OUTPUT_LIMIT = 4_000;
 
 /**

@@ -15,7 +15,7 @@ export type ActivityRow = { hoursAgo: number } & (
       context: string;
       thumbnail?: string;
       views: number;
-      /** How many hours ago each was given: the first by the first member other than the author, and so on. */
+      /** How many hours ago each was given, in the order of the members other than the author. */
       hearts: number[];
     }
   | {

@@ -8,7 +8,7 @@ import { storeRows } from '../import/store-rows.js';
 import { type ActivityRow, articlesOf, type Members, readRows } from './activity.js';
 import { Replay } from './replay.js';
 
-/** Rows that `npm run import` reads as well. */
+/** Rows in the format of `npm run import`. */
 const readImportRows = () => readRows<MemberRow | AdoptionRow>('members-and-posts.ndjson');
 
 /** The member of the start message's token, first of the file: has articles, chats and notifications. */
@@ -37,8 +37,8 @@ async function importMembersAndPosts(domain: Domain): Promise<Members> {
 
 /**
  * Fills an empty database with members, adoption posts, articles, chats and notifications of the last two
- * weeks. A database with any member or article is left alone, unless they are from an interrupted run of this
- * function: that run is completed without duplicates, as no record's identity depends on the run.
+ * weeks. A database with any member or article is left unchanged, unless they are from an interrupted run of
+ * this function: that run is completed without duplicates, as no record's identity depends on the run.
  */
 export async function addSampleData(domain: Domain, logger: Logger): Promise<void> {
   const state = await milestoneState('sample-data');

@@ -31,7 +31,7 @@ export class Replay {
     this.#notifications = createNotifications({ ...shared, localTime, live: noLive });
     this.#chat = createChat({
       ...{ ...shared, adoption, config: { LEGACY_ANONYMOUS: 'off' } },
-      // A recipient who has entered the room counts as connected.
+      // A recipient who has entered a room counts as connected.
       live: { ...noLive, isInRoom: () => true },
     });
   }
@@ -82,7 +82,7 @@ export class Replay {
       content: message.content,
       clientKey,
     });
-    // The notification is stored before the clock moves on.
+    // The notification is stored before the clock advances.
     await this.#chat.sweep();
     if (message.read) await this.#chat.leaveRoom(recipient.no, chatNo, 'sample');
   }

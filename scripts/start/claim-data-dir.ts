@@ -13,7 +13,7 @@ import { holdOwner, takeFolder } from '../embedded-mongo/folder/lock.js';
  * @throws Error naming DATA_DIR when another `npm start` or a cluster serves it
  */
 export async function claimDataDir({ DATA_DIR }: Config): Promise<{ release(): void }> {
-  // First, as its error names what is wrong with the folder.
+  // First, for its clear errors about the folder.
   makeDataFolder(DATA_DIR);
   const home = pm2Home({ DATA_DIR });
   if ((await isRunning(home)) || findOrphans(home).length > 0)

@@ -8,7 +8,7 @@ import { claimDataDir } from './claim-data-dir.js';
 import { runService } from './run-service.js';
 import { welcome } from './welcome.js';
 
-/** Ends a service without a database, with status 1: cleanly if it serves already, else at once. */
+/** Ends a service that has lost its database, with status 1: in order if it serves already, else at once. */
 function endWithoutDatabase(running: Shutdown | undefined): void {
   if (!running) process.exit(1);
   else if (!running.draining) void running.begin('no database').then(() => process.exit(1));

@@ -10,8 +10,8 @@ export function baseUrl(host: string, port: number): string {
 }
 
 /**
- * The text for the moment everything is ready: addresses, and calls to try. Where this machine can sign
- * tokens, that creates the development key if it is missing, before several processes need it.
+ * The text printed when everything is ready: addresses, and calls to try. If the service signs its own
+ * tokens, creates a missing development key, before several processes need it.
  *
  * @param ready a line above the calls
  * @param hint the last line

@@ -34,8 +34,8 @@ function mirrorOf(root: string, file: string): string | undefined {
 }
 
 /**
- * The tests affected by a change: changed tests, tests that import a changed file directly, tests in the folder
- * that mirrors it, and the architecture's rules.
+ * The tests affected by a change: changed tests, tests that import a changed file directly, tests in the
+ * folder that mirrors it, and the architecture tests.
  *
  * @param base commit to compare the working tree with
  * @returns test files as paths from the root

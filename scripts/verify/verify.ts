@@ -25,7 +25,7 @@ async function runAll(
  * Runs the checks and prints the differences.
  *
  * @param repair repairs them, and checks again until nothing is left to repair
- * @returns the exit status: 0 when everything agrees in the end, else 1
+ * @returns the exit status: 0 if everything agrees in the end, else 1
  */
 export async function verify(checks: Check[], repair: boolean): Promise<number> {
   let repaired = 0;
@@ -35,7 +35,7 @@ export async function verify(checks: Check[], repair: boolean): Promise<number> 
     const records = await runAll(checks, async ({ text, repair: repairIt }, progress) => {
       if (!repair || !repairIt || round > MAX_ROUNDS) {
         left += 1;
-        // Later rounds find again what the first has printed.
+        // Later rounds find what the first has printed.
         if (round === 1 || round > MAX_ROUNDS) progress.line(text);
         return;
       }

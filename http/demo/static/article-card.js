@@ -24,8 +24,8 @@ function attempt(status, work) {
 }
 
 /**
- * Gives a heart, or takes it back if the member has given one already, as the service's answer tells.
- * @returns the target's hearts, and whether one of them is this member's now
+ * Gives a heart, or removes it if the service answers that the member has given one already.
+ * @returns the number of hearts of the target, and whether one is this member's
  */
 async function toggleHeart(session, target, id) {
   try {

@@ -1,7 +1,7 @@
 import { createArticleCard } from './article-card.js';
 import { make } from './dom.js';
 
-/** Articles a page. */
+/** Articles per page. */
 const SIZE = 6;
 
 /**
@@ -59,7 +59,7 @@ export function createBoard(place, actors) {
     more.hidden = articles.length < SIZE;
   }
 
-  /** Puts an article first that is on none of the pages shown. */
+  /** Prepends an article that is on none of the pages shown. */
   async function fetchCard(articleId) {
     const { header, context } = await actor().get(`/community/article/${articleId}`);
     const { username, ...numbers } = header;

@@ -9,7 +9,7 @@ const TYPING_SHOWN_MS = 5_000;
 /** Distance from the end, in pixels, within which the view follows new messages. */
 const NEAR_END = 80;
 
-/** Over plain HTTP from another machine browsers have no randomUUID. */
+/** Browsers have no randomUUID over plain HTTP from another machine. */
 function newId() {
   const words = () => [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(16)).join('-');
   return crypto.randomUUID?.() ?? words();
@@ -56,7 +56,7 @@ export class ChatView {
       placeholder: 'Write a message',
       'aria-label': `Message as ${session.member.nickname}`,
       keydown: (event) => {
-        // While a syllable is being composed (Korean), Enter ends it and sends nothing.
+        // During composition of a syllable (Korean), Enter ends it and sends nothing.
         if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
         event.preventDefault();
         this.#form.requestSubmit();
@@ -146,7 +146,7 @@ export class ChatView {
     if (this.#lastSeq < answer.seq && answer.messages.length > 0) this.#joinAgain = true;
   }
 
-  /** A message of this room, in whatever order it came. */
+  /** A message of this room, in any order. */
   #arrive(message) {
     if (message.seq > this.#lastSeq + 1) void this.catchUp();
     else this.#add(message);

@@ -1,7 +1,7 @@
 /**
- * Makes an element. Strings become text nodes: markup in what people wrote has no effect.
+ * Makes an element. Strings become text nodes: markup in them has no effect.
  *
- * @param tag its name, with classes behind dots: `button.primary`
+ * @param tag its name, with classes after dots: `button.primary`
  * @param properties attributes; functions are event listeners, `false` and `undefined` are left out
  * @param children elements and strings
  */

@@ -13,7 +13,7 @@ async function* linesOf(body) {
   }
 }
 
-/** Reads a stream event by event: as much of the format (HTML Standard, section 9.2) as the service uses. */
+/** Reads a stream event by event: the part of the format (HTML Standard, section 9.2) that the service uses. */
 async function readEvents(body, onEvent, onRetry) {
   let event = { id: '', data: '' };
   for await (const line of linesOf(body)) {

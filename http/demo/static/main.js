@@ -69,7 +69,7 @@ async function start() {
       else await other.choose(memberNo, chatNo);
     },
 
-    /** What an empty chat offers: the room of these two, or a new one. */
+    /** The content of an empty chat: a link to the room of these two, or to a new one. */
     offer(pane, other) {
       const [me, them] = [pane.member, other.member];
       const common = pane.rooms.find((room) => otherPartyOf(room, me.no) === them.no);

@@ -78,7 +78,7 @@ export class Pane {
     await this.#openRoom(rooms.find(chatNo));
   }
 
-  /** Offers what fits the member on the other side. */
+  /** Updates the offer to the member on the other side. */
   face(other) {
     const { chat, bring } = this.#views;
     const room = this.currentRoom;

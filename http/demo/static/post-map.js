@@ -39,7 +39,7 @@ function ground() {
   ];
 }
 
-/** Moves two points apart, each half of what they lack of the gap. */
+/** Moves two points apart, each by half of what is missing to the gap. */
 function pushApart(a, b, gap) {
   const [dx, dy] = [b.x - a.x || 0.1, b.y - a.y];
   const distance = Math.hypot(dx, dy);
@@ -51,7 +51,7 @@ function pushApart(a, b, gap) {
   a.y -= dy * push;
 }
 
-/** Moves posts that are close together apart until their pictures hardly overlap. */
+/** Separates posts that are close together until their pictures hardly overlap. */
 function spread(points, radius) {
   for (let round = 0; round < 40; round += 1) {
     for (const a of points) for (const b of points) if (a !== b) pushApart(a, b, radius * 1.9);
@@ -96,7 +96,7 @@ function markerOf({ post, x, y }, radius, onChoose) {
  *
  * @param place the element it fills
  * @param actors returns the sessions of both sides
- * @param onAsk called with a session and a post when somebody wants to ask about it
+ * @param onAsk called with a session and a post to ask about
  */
 export function createPostMap(place, actors, onAsk) {
   const card = make(

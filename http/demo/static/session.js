@@ -81,7 +81,7 @@ export function createSession(member, gateway) {
     connect(listener) {
       socket.on('connect', () => listener.connection('open', 'connected'));
       socket.on('disconnect', (reason) => {
-        // The client does not reconnect by itself after the server has closed the connection.
+        // The client does not reconnect automatically after the server has closed the connection.
         if (renewing) void reconnect();
         else if (!closed) listener.connection('connecting', reason);
       });
@@ -89,7 +89,7 @@ export function createSession(member, gateway) {
         const { data } = error;
         listener.connection('connecting', data?.errors?.[0] ?? error.message);
         if (data?.message === 'TOKEN_EXPIRED') void reconnect();
-        // The client stops its own attempts after a refusal, not after a lost network.
+        // The client stops reconnecting after a refusal, not after a network failure.
         else if (data) setTimeout(() => closed || socket.connect(), REFUSED_PAUSE_MS);
       });
       socket.on('auth:expiring', async () => socket.emit('auth:refresh', { token: await renew() }));

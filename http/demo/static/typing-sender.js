@@ -1,7 +1,7 @@
 /** Pause after which typing counts as ended, ms. */
 const PAUSE_MS = 2_000;
 
-/** Tells a room when its member begins and stops typing. */
+/** Notifies a room when its member begins and stops typing. */
 export class TypingSender {
   #session;
   #chatNo;

@@ -1,6 +1,6 @@
-/** What the page gains by a script: the address filled in, copying, filtering, and where one is. */
+/** Enhances the page: fills in the address, copies, filters, and marks the section in view. */
 
-/** How long a button says that it has copied, in ms. */
+/** How long a button confirms that it has copied, ms. */
 const SAID_MS = 1_500;
 
 for (const place of document.querySelectorAll('[data-origin]')) place.textContent = location.origin;
@@ -19,7 +19,7 @@ function addCopyButton(pre) {
       await navigator.clipboard.writeText(pre.textContent);
       button.textContent = 'Copied';
     } catch {
-      // Without permission, or over plain HTTP from another machine, the text is at least selected.
+      // Without permission, or over plain HTTP from another machine, the text is selected instead.
       getSelection().selectAllChildren(pre);
       button.textContent = 'Selected';
     }
