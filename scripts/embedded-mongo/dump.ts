@@ -18,7 +18,7 @@ interface Metadata {
   indexes: (Document & IndexDescription)[];
 }
 
-/** Documents and bytes of one insert. */
+/** Most documents and bytes of one insert. */
 const BATCH = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
@@ -31,7 +31,7 @@ async function withDatabase<T>(uri: string, work: (db: Db) => Promise<T>): Promi
   }
 }
 
-/** How many documents the database of `uri` holds, for a progress bar. */
+/** Number of documents in the database of `uri`, for a progress bar. */
 export function countAll(uri: string): Promise<number> {
   return withDatabase(uri, async (db) => {
     const collections = await db.listCollections({}, { nameOnly: true }).toArray();
@@ -43,11 +43,11 @@ export function countAll(uri: string): Promise<number> {
 }
 
 /**
- * Writes the database of `uri` to DIR/DATABASE in mongodump's layout: COLLECTION.bson (the documents one after the
- * other) and COLLECTION.metadata.json (indexes, extended JSON). `mongorestore DIR` reads it too.
+ * Writes the database of `uri` to DIR/DATABASE in mongodump's layout: COLLECTION.bson (the documents one
+ * after the other) and COLLECTION.metadata.json (indexes, extended JSON). `mongorestore DIR` reads it too.
  *
- * Each collection is read while others may write to it: for a consistent backup, stop the service first. The folder
- * gets its name when it is complete; an existing one is refused.
+ * Collections are read while others may write to them: for a consistent backup, stop the service first. The
+ * folder is renamed into place when it is complete; an existing one is refused.
  */
 export function dump(uri: string, dir: string, onProgress: OnProgress = () => {}): Promise<number> {
   return withDatabase(uri, async (db) => {

@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util';
 import { type EmbeddedMongo, startEmbeddedMongo } from './server.js';
 
 /**
- * The embedded database as a process of its own: `main.js --data-dir DIR [--port N]`.
- * With an IPC channel it reports `{type: 'ready', uri}` or `{type: 'failed', message}`, and once its parent has died or
- * disconnected, it ends as soon as nobody uses it. Without a channel it serves until a signal.
+ * The embedded database as a separate process: `main.js --data-dir DIR [--port N]`. With an IPC channel it
+ * reports `{type: 'ready', uri}` or `{type: 'failed', message}`, and once its parent has died or
+ * disconnected, it ends as soon as it has no users. Without a channel it runs until a signal.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'data-dir': { type: 'string' }, port: { type: 'string' } } });
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   process.send?.({ type: 'ready', uri: server.uri }, () => {});
 }
 
-/** Stops cleanly on a signal and, if it was started by another process, when nobody uses it any more. */
+/** Stops cleanly on a signal and, if another process started it, once it has no users. */
 function endWith(server: EmbeddedMongo): void {
   let stopping = false;
   const stop = () => {
@@ -43,7 +43,7 @@ function endWith(server: EmbeddedMongo): void {
   stopIfUnused();
 }
 
-// Logging to a full disk fails; the process must go on to answer that the disk is full.
+// Logging to a full disk fails; the process must keep running to report the full disk to clients.
 process.stderr.on('error', () => {});
 
 main().catch((error: unknown) => {

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { makeDataFolder, socketUri } from './folder/data-folder.js';
 import { type Hold, holdOwner } from './folder/lock.js';
 
-/** Longest time a database may take to start, or to come back after it was lost, in milliseconds. */
+/** Longest time for a database to start, or to be restarted after it was lost, ms. */
 const WAIT_MS = 15_000;
-/** A database that served this long, in milliseconds, counts as back: the next loss is a new one. */
+/** After serving this long, ms, a database counts as restored: the next loss is a new one. */
 const STABLE_MS = 5000;
 const PAUSE_MS = 100;
 
@@ -20,21 +20,22 @@ export interface OpenedMongo {
   close(): Promise<void>;
 }
 
-/** Called as the database is lost and comes back. */
+/** Called when the database is lost and restored. */
 export interface Watcher {
-  /** It has ended, and is being started again. */
+  /** It has ended, and is being restarted. */
   onLost(): void;
   /** It serves again. */
   onBack(): void;
-  /** It cannot be opened again. */
+  /** It cannot be restarted. */
   onGone(error: Error): void;
 }
 
 /**
- * The embedded database of a data folder: joins the process that serves it, or starts one. That process belongs to
- * nobody: it ends when its last user has closed it or died. Rejects with one readable line if it cannot be opened.
+ * The embedded database of a data folder: connects to the process that serves it, or starts one. That process
+ * has no owner: it ends when its last user has closed it or died. Rejects with one readable line if it cannot
+ * be opened.
  *
- * @param watcher with it, a database that ends is started again, whichever process had started it; without it, the
+ * @param watcher if given, a database that ends is restarted, whichever process had started it; otherwise the
  *   next operation fails
  */
 export async function openEmbeddedMongo(dataDir: string, watcher?: Watcher): Promise<OpenedMongo> {
@@ -47,7 +48,7 @@ export async function openEmbeddedMongo(dataDir: string, watcher?: Watcher): Pro
       use.closing = true;
       await use.hold.release();
       await watching;
-      // What was opened again meanwhile.
+      // The database may have been reopened meanwhile.
       await use.hold.release();
     },
   };
@@ -58,7 +59,7 @@ interface Use {
   closing: boolean;
 }
 
-/** Opens a database again whenever it is lost, until the use ends or it cannot be opened. */
+/** Reopens a database whenever it is lost, until its use ends or it cannot be opened. */
 async function watch(
   use: Use,
   { onLost, onBack, onGone }: Watcher,
@@ -78,10 +79,10 @@ async function watch(
   }
 }
 
-/** Whether a database that served since a moment is lost anew, rather than again after a failed return. */
+/** Whether the loss of a database that served since then is a new one, not the previous one continued. */
 const isNewLoss = (since: number, giveUpAt: number) => Date.now() - since > STABLE_MS || giveUpAt === 0;
 
-/** Opens the folder again, trying until `giveUpAt` (epoch ms). Never starts with an empty database in its place. */
+/** Reopens the folder, trying until `giveUpAt` (epoch ms). Never starts with an empty database instead. */
 async function reopen(dataDir: string, folder: string, giveUpAt: number): Promise<Hold> {
   for (;;) {
     if (!existsSync(join(folder, 'data.mdb'))) throw new Error(`the data of ${folder} is gone`);
@@ -94,7 +95,10 @@ async function reopen(dataDir: string, folder: string, giveUpAt: number): Promis
   }
 }
 
-/** Joins the process that serves the folder, or starts one: of several started at once, the lock lets one serve. */
+/**
+ * Connects to the process that serves the folder, or starts one: of several started at once, the lock admits
+ * one.
+ */
 async function holdOrStart(dataDir: string, folder: string, deadline: number): Promise<Hold> {
   for (;;) {
     if (Date.now() > deadline) throw new Error(`the database of ${folder} does not stay up`);
@@ -112,7 +116,7 @@ async function holdOrStart(dataDir: string, folder: string, deadline: number): P
 async function startChild(dataDir: string): Promise<{ child: ChildProcess; failure?: Error }> {
   const log = openLog(dataDir);
   const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
-    // It may outlive this process, so it must not hold its output open.
+    // It may outlive this process, so it must not keep its output open.
     stdio: ['ignore', log ?? 'ignore', log ?? 'ignore', 'ipc'],
     // Not the parent's, which may include an inspector's port or `--eval`.
     execArgv: ['--enable-source-maps'],
@@ -133,7 +137,7 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; failu
     const failure = await Promise.race([said, ended]);
     return failure ? { child, failure } : { child };
   } catch (error) {
-    // `once` rejects when there is no process to start.
+    // `once` rejects if the process cannot be started.
     return { child, failure: error as Error };
   } finally {
     events.abort();

@@ -20,13 +20,13 @@ import { Connection } from './wire/connection.js';
 const MAX_CONNECTIONS = 2000;
 const CURSOR_LIMITS = { maxCursors: 1000, idleMs: 600_000 };
 
-/** There are no users and no TLS, so no other address is listened on. */
+/** Without users and TLS, no other address is safe. */
 const HOST = '127.0.0.1';
 
-/** In memory, or durable in the folder `mongo` of a data folder. A port of 0 takes a free one. */
+/** In memory, or durable in the folder `mongo` of a data folder. Port 0 picks a free one. */
 export type EmbeddedMongoOptions =
   | { storage: 'memory'; port?: number }
-  /** Without a port it listens on the folder's socket alone. */
+  /** Without a port it listens on the folder's socket only. */
   | { storage: 'lmdb'; dataDir: string; port?: number };
 
 export interface EmbeddedMongo {
@@ -36,17 +36,17 @@ export interface EmbeddedMongo {
   port: number;
   /** Whether a process uses the folder or a client is connected. */
   isUsed(): boolean;
-  /** Calls back whenever one of them has left. */
+  /** @param callback called whenever one of them has left */
   onLeave(callback: () => void): void;
   close(): Promise<void>;
 }
 
-/** How much later than its process a client's connections may be seen to close, in milliseconds. */
+/** Time in which connections of an ended client are seen to close, ms. */
 const CLOSING_MS = 200;
 
 /**
- * Starts the embedded database and resolves when it accepts connections. Rejects with a readable message when the port
- * is taken, the folder is in use by another process or was written in another format.
+ * Starts the embedded database and resolves when it accepts connections. Rejects with a readable message if
+ * the port is taken, or the folder is in use by another process or has another format.
  */
 export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise<EmbeddedMongo> {
   const folder = options.storage === 'lmdb' ? makeDataFolder(options.dataDir) : undefined;
@@ -74,7 +74,7 @@ async function listen(
   wanted: number | undefined,
 ): Promise<{ uri: string; port: number }> {
   if (folder !== undefined) {
-    // Left by a dead process: no other may listen there while this one owns the folder.
+    // Left by a dead process: only the owner of the folder listens there.
     rmSync(socketFile(folder), { force: true });
     await clients.listen(engine, (server) => listenOn(server, socketFile(folder)));
     if (wanted === undefined) return { uri: socketUri(folder), port: 0 };
@@ -166,7 +166,7 @@ class Clients {
     while (this.count > 0 && Date.now() < until) await sleep(10);
   }
 
-  /** Accepts no more connections and cuts the open ones. */
+  /** Accepts no more connections and closes the open ones. */
   async close(): Promise<void> {
     this.onLeave = () => {};
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));

@@ -57,8 +57,8 @@ function parseFieldPath(text: string): Expression {
 }
 
 /**
- * A path as expressions read it ("Field Paths"): of an array, the values of the documents in it. A number is a name
- * like any other here, and an array inside an array is not entered.
+ * A path in an expression ("Field Paths"): for an array, the values of the documents in it. Numbers are
+ * ordinary names here, and nested arrays are not entered.
  */
 function pathValue(value: unknown, path: FieldPath, at: number): unknown {
   if (at === path.length) return value;

@@ -44,7 +44,7 @@ function push(): Accumulator {
   };
 }
 
-/** What is served; each has its probes in semantics-aggregation.test.ts. */
+/** The supported accumulators; each has its probes in semantics-aggregation.test.ts. */
 const ACCUMULATORS: ReadonlyMap<string, () => Accumulator> = new Map([
   ['$sum', sum],
   ['$push', push],
@@ -56,7 +56,7 @@ interface Field {
   expression: Expression;
 }
 
-/** Compiles a $group stage. Its groups come in the order of their first documents. */
+/** Compiles a $group stage. Groups are in the order of their first documents. */
 export function parseGroup(spec: unknown): (input: Iterable<Document>) => Generator<Document> {
   if (!isDocument(spec)) throw new CommandError(15947, "a group's fields must be specified in an object");
   const { _id: key, ...others } = spec;

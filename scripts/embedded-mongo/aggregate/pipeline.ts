@@ -16,35 +16,35 @@ import { CommandError, failedToParse, notServed, typeMismatch } from '../values/
 import { type FieldOrder, parsePath, someAtPath } from '../values/field-path.js';
 import { parseGroup } from './group.js';
 
-/** Where a pipeline reads. */
+/** What a pipeline reads from. */
 export interface PipelineContext {
   reader: Reader;
   /** A collection of the same database. */
   collection(name: string): Collection | undefined;
 }
 
-/** What a stage makes of the documents before it. */
+/** Transforms the documents of the previous stage. */
 type Stage = (input: Iterable<Document>, context: PipelineContext) => Iterable<Document>;
 
 /** A compiled pipeline: the planned query of its leading $match, $sort, $skip and $limit, then the other stages. */
 export interface Pipeline {
   query: QuerySpec;
   rest: Stage[];
-  /** The only result where it depends on the number of documents alone: the $group of countDocuments. */
+  /** The only result, if it depends on the number of documents alone: the $group of countDocuments. */
   ofCount?: (n: number) => Document;
 }
 
-/** The stages that become the planned query: served at the beginning, in this order. */
+/** The stages that become the planned query: supported at the beginning only, in this order. */
 const QUERY_STAGES = ['$match', '$sort', '$skip', '$limit'];
 
-/** What is served behind them; each has its probes in semantics-aggregation.test.ts. */
+/** The stages supported after them; each has its probes in semantics-aggregation.test.ts. */
 const STAGES: ReadonlyMap<string, (spec: unknown) => Stage> = new Map([
   ['$group', parseGroup],
   ['$project', parseProject],
   ['$lookup', parseLookup],
 ]);
 
-/** Compiles a pipeline. Throws 40323 for malformed stages, NotImplemented by name for what is not served. */
+/** Compiles a pipeline. Throws 40323 for malformed stages, NotImplemented naming what is not supported. */
 export function parsePipeline(pipeline: unknown): Pipeline {
   if (!Array.isArray(pipeline)) throw typeMismatch("'pipeline' option must be specified as an array");
   const stages = pipeline.map((stage) => {
@@ -89,7 +89,7 @@ function wholeNumber(spec: unknown, least: number, error: CommandError): number 
   return number;
 }
 
-/** The $group of countDocuments: how many there are, under a constant key. */
+/** The $group of countDocuments: their number, under a constant key. */
 function parseCount(spec: unknown): Pipeline['ofCount'] {
   const { _id, n, ...others } = spec as Document;
   const isConstant = _id === null || numericValue(_id) !== undefined;
@@ -165,7 +165,7 @@ function parseLookup(spec: unknown): Stage {
   };
 }
 
-/** The local side of a $lookup: each element of an array by itself, null where there is no value at all. */
+/** The local values of a $lookup: each element of an array separately; null if there is none. */
 function localValues(document: Document, path: readonly string[]): unknown[] {
   const values: unknown[] = [];
   someAtPath(document, path, (value) => {

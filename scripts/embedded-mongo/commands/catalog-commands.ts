@@ -81,7 +81,7 @@ const listIndexes: Command = {
   },
 };
 
-/** Whether a collection has an index already. Throws 85 or 86 where it has another one of that key or name. */
+/** Whether a collection has an index already. Throws 85 or 86 if another index has that key or name. */
 function hasIndex(collection: Collection, spec: IndexSpec): boolean {
   return collection.indexes.some((index) => {
     const other = index.spec;
@@ -101,7 +101,7 @@ function hasIndex(collection: Collection, spec: IndexSpec): boolean {
 
 const BUILD_STEP = 1000;
 
-/** Fills a new index from the records that are there. Throws DuplicateKey (11000) before the index is used. */
+/** Fills a new index from the existing records. Throws DuplicateKey (11000) before the index is used. */
 function buildIndex(writer: Writer, collection: Collection, index: Index): void {
   const range = identRange(collection.ident);
   for (let { start } = range; ; ) {

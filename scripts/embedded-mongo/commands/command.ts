@@ -11,27 +11,27 @@ export interface CommandCall {
   database: string;
   /** The command document, decoded with exact number types; its first field is the command's name. */
   command: Document;
-  /** Document sequences that came beside the command, still encoded. */
+  /** Document sequences sent with the command, still encoded. */
   sequences: ReadonlyMap<string, readonly Buffer[]>;
 }
 
-/** A command that is served. */
+/** A supported command. */
 export interface Command {
-  /** The fields it takes beside its name and GENERIC_FIELDS; any where this is missing. */
+  /** The fields it accepts besides its name and GENERIC_FIELDS; if missing, any. */
   fields?: readonly string[];
   run(call: CommandCall): Reply | Promise<Reply>;
 }
 
-/** Fields any command may carry: what drivers add by themselves. */
+/** Fields that any command may have: drivers add them. */
 const GENERIC_FIELDS = ['$db', '$readPreference', 'lsid', 'readConcern', 'writeConcern', 'comment'];
 
-/** Throws NotImplemented (238) for a field that a command does not take: none is ignored. */
+/** Throws NotImplemented (238) for a field that a command does not support: none is ignored. */
 export function refuseOtherFields(name: string, document: Document, fields: readonly string[]): void {
   for (const field of Object.keys(document))
     if (!fields.includes(field)) throw notServed(`the field '${field}' of ${name}`);
 }
 
-/** Throws NotImplemented for fields and concerns that one server with these commands cannot meet. */
+/** Throws NotImplemented for unsupported fields, and for concerns that a single server cannot meet. */
 export function refuseUnserved(name: string, { fields }: Command, command: Document): void {
   if (fields) refuseOtherFields(name, command, [name, ...fields, ...GENERIC_FIELDS]);
   const { readConcern, writeConcern } = command;
@@ -59,7 +59,7 @@ export function collectionOf(
   return catalog.find(call.database, collectionName(call));
 }
 
-/** A boolean option that may also come as a number. */
+/** A boolean option, which may also be a number. */
 export function booleanOption(value: unknown, name: string): boolean {
   if (isNullish(value)) return false;
   if (typeof value === 'boolean') return value;
@@ -68,7 +68,7 @@ export function booleanOption(value: unknown, name: string): boolean {
   return number !== 0;
 }
 
-/** An option that counts documents, 0 where it is not given. Throws 51024 below 0 and for fractions. */
+/** An option that counts documents; 0 by default. Throws 51024 below 0 and for fractions. */
 export function countOption(value: unknown, name: string): number {
   if (isNullish(value)) return 0;
   const count = numericValue(value);

@@ -3,16 +3,16 @@ import { MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
 import type { Batch } from '../wire/messages.js';
 
-/** Scan interval for idle cursors, in milliseconds. */
+/** Scan interval for idle cursors, ms. */
 const SWEEP_MS = 60_000;
 
-/** Documents in a first batch unless the client says otherwise, as mongod. */
+/** Documents in a first batch by default, as in mongod. */
 const FIRST_BATCH = 101;
 
 export interface CursorLimits {
   /** Open cursors at once; one more is refused. */
   maxCursors: number;
-  /** Milliseconds after which an unused cursor is closed; mongod's are 10 minutes. */
+  /** Time after which an unused cursor is closed, ms; in mongod 10 minutes. */
   idleMs: number;
 }
 
@@ -36,7 +36,7 @@ export class Cursors {
     this.#sweep.unref();
   }
 
-  /** The first batch of a result; with `single` the only one. Throws when there would be too many open cursors. */
+  /** The first batch of a result; with `single` the only one. Throws if there are too many open cursors. */
   first(namespace: string, documents: Generator<Uint8Array>, batchSize = FIRST_BATCH, single = false): Batch {
     const cursor: OpenCursor = { namespace, documents, usedAt: Date.now() };
     const { batch, done } = take(cursor, batchSize);
@@ -72,7 +72,7 @@ export class Cursors {
     }
   }
 
-  /** Closes a cursor; false when it was not open. */
+  /** Closes a cursor; false if it was not open. */
   kill(cursorId: bigint): boolean {
     this.#open.get(cursorId)?.documents.return(undefined);
     return this.#open.delete(cursorId);
@@ -93,7 +93,7 @@ export class Cursors {
   }
 }
 
-/** Up to `count` documents and 16 MiB, though always one. */
+/** Up to `count` documents and 16 MiB, but at least one. */
 function take(cursor: OpenCursor, count: number): { batch: Uint8Array[]; done: boolean } {
   const batch: Uint8Array[] = [];
   if (count === 0) return { batch, done: false };

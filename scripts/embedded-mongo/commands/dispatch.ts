@@ -7,7 +7,7 @@ import { readCommands } from './read-commands.js';
 import { serverCommands } from './server-commands.js';
 import { writeCommands } from './write-commands.js';
 
-/** Every command that is served; a Map, so that no name reaches a prototype. */
+/** Every supported command; a Map, so that no name reaches a prototype. */
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
   Object.entries({ ...serverCommands, ...readCommands, ...writeCommands, ...catalogCommands }),
 );

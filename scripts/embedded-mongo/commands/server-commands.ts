@@ -5,7 +5,10 @@ import { MAX_MESSAGE_BYTES } from '../wire/messages.js';
 import type { Command } from './command.js';
 import { MAX_BATCH } from './write-commands.js';
 
-/** The MongoDB release whose behaviour is followed. Wire version 21 is 7.0; 25 would make clients send bulkWrite. */
+/**
+ * The MongoDB release whose behaviour is implemented. Wire version 21 is 7.0; 25 would make clients send
+ * bulkWrite.
+ */
 const SERVER_VERSION = '7.0.0';
 const MAX_WIRE_VERSION = 21;
 
@@ -55,7 +58,7 @@ const killCursors: Command = {
   },
 };
 
-/** `collectionScans` lists the queries that no index served; the total stands where mongod has it. */
+/** `collectionScans` lists the queries without an index; the total is where mongod has it. */
 const serverStatus: Command = {
   run({ engine }) {
     const collectionScans = engine.catalog

@@ -18,10 +18,13 @@ import {
   refuseOtherFields,
 } from './command.js';
 
-/** Statements of one command, as `maxWriteBatchSize` of hello says. */
+/** Most statements of one command: `maxWriteBatchSize` of hello. */
 export const MAX_BATCH = 100_000;
 
-/** Beyond this much error text a reply only has codes, so that it fits a message; mongod does the same. */
+/**
+ * Most characters of error text in a reply; further errors have codes only, so that it fits a message, as in
+ * mongod.
+ */
 const MAX_ERROR_TEXT = 1024 * 1024;
 
 /** The encoded statements of a write command, from a document sequence or an array. Throws InvalidLength (16). */
@@ -148,7 +151,7 @@ const remove: Command = {
 
 interface FindAndModify {
   query: QuerySpec;
-  /** Undefined removes what is found. */
+  /** Undefined: removes the document found. */
   update: Update | undefined;
   upsert: boolean;
   wantsNew: boolean;
@@ -170,7 +173,7 @@ function parseFindAndModify(command: Document): FindAndModify {
   };
 }
 
-/** What a findAndModify did: the reply's `lastErrorObject`, and its document. */
+/** The outcome of a findAndModify: the reply's `lastErrorObject`, and its document. */
 type Modified = [lastErrorObject: Document, value: Document | null];
 
 function modifyFound(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Reader } from '../storage/storage.js';
 import { socketPath } from './unix-socket.js';
 
-/** Rises whenever the bytes of keys or catalog entries change their meaning. */
+/** Raised whenever the encoding of keys or catalog entries changes. */
 const FORMAT_VERSION = 1;
 
 /** The database name in connection strings. */
@@ -13,8 +13,8 @@ export const DATABASE = 'adoption';
 const ALL_KEYS = { start: Buffer.of(0), end: Buffer.alloc(9, 255), reverse: false };
 
 /**
- * The database folder DATA_DIR/mongo, made when it is missing.
- * @throws Error naming DATA_DIR when no socket in it can be reached, or the folder cannot be made
+ * The database folder DATA_DIR/mongo, created if missing.
+ * @throws Error naming DATA_DIR if no socket in it can be reached, or it cannot be created
  */
 export function makeDataFolder(dataDir: string): string {
   const folder = join(dataDir, 'mongo');
@@ -45,7 +45,7 @@ export function folderError(folder: string, error: unknown): unknown {
   return error;
 }
 
-/** The socket on which the folder's process accepts connections, the same after each restart. */
+/** The socket on which the folder's server accepts connections, the same after each restart. */
 export const socketFile = (folder: string) => join(folder, 'db.sock');
 
 /** The connection string of that socket. */
@@ -68,8 +68,8 @@ export function isMarked(folder: string): boolean {
 }
 
 /**
- * Marks a folder with the format, before its first record. A missing or empty mark beside an empty store is left by a
- * crash during the first start.
+ * Marks a folder with the format, before its first record. A missing or empty mark with an empty store
+ * results from a crash during the first start.
  * @throws Error when there are records already, of an unknown format
  */
 export function mark(folder: string, stored: Reader): void {

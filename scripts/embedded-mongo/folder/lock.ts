@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { folderError } from './data-folder.js';
 import { connectTo, listenOn } from './unix-socket.js';
 
-/** Longest wait for a process that neither serves nor ends, in milliseconds. */
+/** Longest wait for a process that neither serves nor ends, ms. */
 const WAIT_MS = 15_000;
 
 /**
  * A folder belongs to the process that listens on the socket `owner.N` with the highest N. Whether it listens
- * is known to the kernel, across PID and network namespaces (containers that share the folder) and however the process
- * ends. N + 1 may be taken only after N was found dead, by a link, which fails if the name exists: of several processes
- * that try, one succeeds.
+ * is known to the kernel, across PID and network namespaces (containers that share the folder) and however
+ * the process ends. A process takes N + 1 only after it found N dead, by a link, which fails if the name
+ * exists: of several processes that try, one succeeds.
  */
 const OWNER = /^owner\.(\d+)$/;
 
@@ -38,8 +38,8 @@ export interface Hold {
 }
 
 /**
- * Connects to the process that serves the folder, waiting for one that is about to. Undefined when there is none.
- * Rejects when it does not answer in time (a frozen process).
+ * Connects to the process that serves the folder, or waits for one that is starting. Undefined if there is
+ * none. Rejects if it does not answer in time (a frozen process).
  */
 export async function holdOwner(folder: string, waitMs = WAIT_MS): Promise<Hold | undefined> {
   const socket = await connectToOwner(folder);
@@ -110,10 +110,7 @@ export interface Lock {
   release(): void;
 }
 
-/**
- * Takes a folder for this process; waits for an owner that is ending.
- * Rejects when another process serves it.
- */
+/** Takes a folder for this process; waits for an owner that is ending. Rejects if another process serves it. */
 export async function takeFolder(folder: string, waitMs = WAIT_MS): Promise<Lock> {
   for (;;) {
     const last = lastOwner(folder);
@@ -127,7 +124,7 @@ export async function takeFolder(folder: string, waitMs = WAIT_MS): Promise<Lock
   }
 }
 
-/** Becomes owner NUMBER, whose predecessor is known to be dead; undefined when another process was first. */
+/** Becomes owner NUMBER, whose predecessor is known to be dead; undefined if another process was first. */
 async function claim(folder: string, number: number): Promise<Lock | undefined> {
   const { server, lock } = createLock();
   const own = join(folder, `new.${randomBytes(3).toString('hex')}`);

@@ -1,12 +1,14 @@
 import { connect, type Server, type Socket } from 'node:net';
 import { relative } from 'node:path';
 
-/** Longest path of a Unix socket, in bytes: `sun_path` has 108 on Linux and 104 on macOS, one for the final zero. */
+/**
+ * Longest path of a Unix socket, bytes: `sun_path` has 108 on Linux and 104 on macOS, one for the final zero.
+ */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /**
- * The path of a socket, relative to the working folder if the absolute one is too long.
- * @throws Error when both are longer than the system allows
+ * The path of a socket, relative to the working directory if the absolute one is too long. @throws Error if
+ * both are longer than the system allows
  */
 export function socketPath(path: string): string {
   const fitting = [path, relative(process.cwd(), path)].find((name) => Buffer.byteLength(name) <= MAX_BYTES);
@@ -27,8 +29,8 @@ export function listenOn(server: Server, path: string): Promise<void> {
 }
 
 /**
- * Connects to the process that listens on a path; undefined when there is none.
- * Rejects when that cannot be determined, as for another user's socket.
+ * Connects to the process that listens on a path; undefined if there is none. Rejects if that cannot be
+ * determined, as for another user's socket.
  */
 export function connectTo(path: string): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {

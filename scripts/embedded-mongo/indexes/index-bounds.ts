@@ -8,19 +8,22 @@ export interface ByteRange {
   end: Buffer;
 }
 
-/** What a filter says about one index field: some points, or one range; exact when it says no more than that. */
+/**
+ * What a filter requires of one index field: some points, or one range. Exact if it requires no more than
+ * that.
+ */
 export interface FieldBounds {
-  /** Encoded values in key order, when the field must equal one of them. */
+  /** Encoded values in key order, one of which the field must equal. */
   points?: Buffer[];
   range?: ByteRange;
   exact: boolean;
 }
 
-/** The bounds one predicate sets on its field, or undefined when an index does not help it. */
+/** The bounds that a predicate sets on its field; undefined if an index does not help. */
 export function boundsOf(node: FilterNode): FieldBounds | undefined {
   if (node.kind === 'in') return points(node.values, true);
   if (node.kind === 'range') return { range: rangeOf(node.op, node.value), exact: true };
-  // A missing field has the key of null, as null itself has: the document must be looked at.
+  // A missing field and null have the same key: the document must be checked.
   if (node.kind === 'not' && node.child.kind === 'exists') return points([null], false);
   return undefined;
 }
@@ -54,7 +57,7 @@ export function intersect(a: FieldBounds, b: FieldBounds): FieldBounds {
 /** The bounds of a field that its index has in descending order. */
 export function inverted({ points, range, exact }: FieldBounds): FieldBounds {
   if (points) return { points: points.map(invert).reverse(), exact };
-  // The ends change places, and with them what they include.
+  // Start and end swap, and with them which of them is included.
   return range
     ? { range: { start: above(invert(range.end)), end: above(invert(range.start)) }, exact }
     : { exact };

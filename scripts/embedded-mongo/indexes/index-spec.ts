@@ -4,17 +4,17 @@ import { type Document, isDocument, isTruthy, numericValue } from '../values/bso
 import { badValue, CommandError, notServed } from '../values/errors.js';
 import { type FieldOrder, orderKey, parsePath } from '../values/field-path.js';
 
-/** LMDB's limit for a key with the default page size; an index entry adds its record id to it. */
+/** LMDB's limit for a key with the default page size. */
 export const MAX_KEY_BYTES = 1978;
 const OVERHEAD = 16;
 
-/** What an index is, parsed from the document createIndexes takes. */
+/** A parsed specification of createIndexes. */
 export interface IndexSpec {
   name: string;
   fields: FieldOrder[];
   unique: boolean;
   partial?: { conjuncts: FilterNode[]; matches: Matcher };
-  /** As it was given, for listIndexes. */
+  /** The original document, for listIndexes. */
   document: Document;
 }
 
@@ -64,8 +64,8 @@ function parsePartial(expression: unknown): IndexSpec['partial'] {
 }
 
 /**
- * The key of a document in an index, undefined where a partial index leaves it out. Throws NotImplemented (238) for an
- * array in an indexed field, 17280 for a key that is too long to be stored.
+ * The key of a document in an index; undefined if a partial index excludes it. Throws NotImplemented (238)
+ * for an array in an indexed field, 17280 for a key that is too long to be stored.
  */
 export function indexKey(spec: IndexSpec, document: Document): Buffer | undefined {
   if (spec.partial && !spec.partial.matches(document)) return undefined;

@@ -10,7 +10,7 @@ import { MAX_KEY_BYTES } from './index-spec.js';
 interface Scan {
   /** The scan yields the wanted order. */
   sorted: boolean;
-  /** Every entry in the ranges belongs to a matching document: nothing is left to match. */
+  /** Every entry in the ranges belongs to a matching document: no matcher is needed. */
   exact: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface IndexScan extends Scan {
   kind: 'IXSCAN';
   index: Index;
   ranges: KeyRange[];
-  /** False where the whole index is read. */
+  /** False if the whole index is read. */
   bounded: boolean;
   score: number;
 }
@@ -40,7 +40,7 @@ export type Plan = RangeScan | OrScan;
 /** $in lists on several fields multiply; past this many ranges the later fields are left to the matcher. */
 const MAX_RANGES = 4000;
 
-/** A condition that every match fulfils, with what an index on its path makes of it. */
+/** A condition that every match fulfils, with its bounds for an index on its path. */
 interface Predicate {
   node: FilterNode;
   path: string | undefined;
@@ -73,7 +73,10 @@ function pathOf(node: FilterNode): string | undefined {
   return node.kind === 'not' ? pathOf(node.child) : undefined;
 }
 
-/** Whether an index holds every document that can match: whether the filter implies the index's own. */
+/**
+ * Whether an index holds every document that can match: whether the filter implies the index's partial
+ * filter.
+ */
 function holdsMatches({ spec }: Index, predicates: readonly Predicate[]): boolean {
   return (spec.partial?.conjuncts ?? []).every((needed) =>
     predicates.some(({ node, path }) => path === pathOf(needed) && implies(node, needed)),
@@ -88,7 +91,7 @@ function implies(node: FilterNode, needed: FilterNode): boolean {
   return node.kind !== 'in' || !node.values.some(isNullish);
 }
 
-/** Plans one index: what its bounds do not say is left to the matcher. */
+/** Plans one index: conditions beyond its bounds are left to the matcher. */
 function planIndex(index: Index, predicates: readonly Predicate[], sort: readonly FieldOrder[]): IndexScan {
   const { bounds, exact } = indexBounds(index, predicates);
   const order = sortOrder(index, bounds, sort);
@@ -140,7 +143,7 @@ function sortOrder(
   sort: readonly FieldOrder[],
 ): 'forwards' | 'backwards' | 'none' {
   if (sort.length === 0) return 'none';
-  // What is the same in all keys of the scan does not order them.
+  // Fields that are equal in all keys of the scan do not order them.
   const given = spec.fields.filter((_, i) => bounds[i]?.points?.length !== 1);
   const fixed = new Set(spec.fields.filter((field) => !given.includes(field)).map((field) => field.name));
   const wanted = sort.filter((field) => !fixed.has(field.name));
@@ -172,7 +175,7 @@ function keyRanges(index: Index, bounds: readonly FieldBounds[], reverse: boolea
   return reverse ? ranges.reverse() : ranges;
 }
 
-/** A bound that is longer than any key stands between the same keys as the first bound of their length above it. */
+/** A bound longer than any key separates the same keys as the next higher bound of the longest key's length. */
 function storable(bound: Buffer): Buffer {
   return bound.length > MAX_KEY_BYTES ? above(bound.subarray(0, MAX_KEY_BYTES)) : bound;
 }

@@ -35,7 +35,7 @@ export function parseFilter(filter: unknown): FilterNode {
   return conjunction(children);
 }
 
-/** The filter that all of these make. */
+/** The conjunction of these filters. */
 export function conjunction(children: FilterNode[]): FilterNode {
   return children.length === 1 ? (children[0] as FilterNode) : { kind: 'and', children };
 }
@@ -99,7 +99,10 @@ function parseIn(path: FieldPath, operator: string, value: unknown): FilterNode 
   return { kind: 'in', path, values: value.map((item) => served(operator, item)) };
 }
 
-/** Values of one type compare. What mongod orders otherwise (null, NaN, documents, arrays) is refused. */
+/**
+ * Only values of one type compare. Those with special rules in mongod (null, NaN, documents, arrays) are
+ * refused.
+ */
 function parseRange(path: FieldPath, operator: string, value: unknown): FilterNode {
   if (isNullish(value) || isDocument(value) || Array.isArray(value) || Number.isNaN(numericValue(value)))
     throw notServed(`${operator} with null, NaN, a document or an array`);

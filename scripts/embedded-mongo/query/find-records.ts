@@ -7,7 +7,7 @@ import type { FilterNode } from './filter.js';
 import { compileMatcher } from './matcher.js';
 import { sortBy } from './sort.js';
 
-/** What a query wants from a collection. `limit` 0 means all. */
+/** A query of a collection. `limit` 0 means all. */
 export interface QuerySpec {
   filter: FilterNode;
   sort: FieldOrder[];
@@ -15,7 +15,7 @@ export interface QuerySpec {
   limit: number;
 }
 
-/** A record that was found; `document` is there when it had to be decoded anyway. */
+/** A record found; `document` is set if it had to be decoded anyway. */
 export interface Found {
   recordId: number;
   bytes: Buffer;
@@ -28,11 +28,14 @@ interface Scanned {
   entry: Entry;
 }
 
-/** Keys are read in steps, so that a cursor holds nothing open between two getMore; steps grow from the first to the last. */
+/**
+ * Keys read in one step, the first and the largest: reading in steps, a cursor keeps nothing open between two
+ * getMore.
+ */
 const FIRST_STEP = 128;
 const LAST_STEP = 512;
 
-/** Finds the records of a query, in order, skipped and limited. Decodes only what it must look at. */
+/** Finds the records of a query, in order, skipped and limited. Decodes only what must be matched or sorted. */
 export function* findRecords(reader: Reader, collection: Collection, query: QuerySpec): Generator<Found> {
   const { filter, sort, skip, limit } = query;
   const plan = planQuery(collection, filter, sort);
@@ -66,7 +69,7 @@ export function countRecords(reader: Reader, collection: Collection, query: Quer
   return query.limit > 0 ? Math.min(total, query.limit) : total;
 }
 
-/** Counts a collection scan under the fields it was asked for, so that a missing index can be found. */
+/** Counts a collection scan by the fields of its query, so that a missing index can be found. */
 function noteScan({ collectionScans }: Collection, { filter, sort }: QuerySpec): void {
   const asked = [...new Set(pathsOf(filter))].sort().join(', ') || 'all documents';
   const order = sort.map((field) => field.name).join(', ');
@@ -79,7 +82,7 @@ function pathsOf(node: FilterNode): string[] {
   return node.kind === 'not' ? pathsOf(node.child) : [node.path.join('.')];
 }
 
-/** `wanted` is the number of matches after which the caller stops, 0 if it takes all. */
+/** `wanted` is the number of matches after which the caller stops; 0: all. */
 function* matchRecords(
   reader: Reader,
   collection: Collection,
@@ -92,7 +95,7 @@ function* matchRecords(
   const step = plan.exact && wanted > 0 ? Math.min(wanted, LAST_STEP) : FIRST_STEP;
   const scanned = plan.kind === 'OR' ? scanBranches(reader, plan, step) : scanRanges(reader, plan, step);
   for (const { recordId, entry } of scanned) {
-    // Between two batches of a cursor others may have written: what was read ahead is then looked at again.
+    // Others may have written between two batches of a cursor: what was read ahead is then read again.
     const fresh = reader.generation === began;
     const bytes = plan.kind === 'COLLSCAN' && fresh ? entry.value : collection.read(reader, recordId);
     if (!bytes) continue;

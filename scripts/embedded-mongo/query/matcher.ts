@@ -4,15 +4,15 @@ import { type FieldPath, someAtPath } from '../values/field-path.js';
 import { keyText } from '../values/key-encoding.js';
 import type { FilterNode, Range } from './filter.js';
 
-/** Says whether a decoded document matches. */
+/** Whether a decoded document matches. */
 export type Matcher = (document: unknown) => boolean;
 
 type Leaf = (value: unknown) => boolean;
 
-/** Above this many members $in looks keys up in a set instead of comparing one by one. */
+/** From this many members on, $in looks keys up in a set instead of comparing them singly. */
 const IN_SET_FROM = 8;
 
-/** Compiles a parsed filter to a predicate that allocates next to nothing per document. */
+/** Compiles a parsed filter to a predicate that allocates hardly anything per document. */
 export function compileMatcher(node: FilterNode): Matcher {
   switch (node.kind) {
     case 'and': {

@@ -9,10 +9,10 @@ import {
 import { badValue, CommandError, notServed } from '../values/errors.js';
 import { parsePath } from '../values/field-path.js';
 
-/** Turns a found document into what the client asked for. */
+/** Reduces a document to the requested fields. */
 export type Projector = (document: Document) => Document;
 
-/** The fields that are named, each with those inside it, or whether it is kept. */
+/** The named fields, each with its nested ones, or with whether it is kept. */
 type Tree = Map<string, boolean | Tree>;
 
 /**
@@ -62,7 +62,7 @@ function collision(name: string): CommandError {
   return new CommandError(31249, `Path collision at ${name}`);
 }
 
-/** `others` says whether fields that are not named are kept, as are values that have no fields. */
+/** `others`: whether fields that are not named, and values without fields, are kept. */
 function project(value: unknown, tree: Tree, others: boolean): unknown {
   if (Array.isArray(value))
     return value.map((item) => project(item, tree, others)).filter((item) => item !== undefined);

@@ -8,8 +8,8 @@ const LITERAL = /^\^?(?:[^\\^$.|?*+()[\]{}]|\\[\\^$.|?*+()[\]{}/]|\\x[\da-fA-F]{
 const shown = (value: unknown) => (typeof value === 'string' ? value : typeName(value));
 
 /**
- * Compiles a pattern of MongoDB's that means the same in JavaScript: literal text, by itself or at the beginning of a
- * string, with or without the option `i`. Throws NotImplemented (238) for anything else.
+ * Compiles a MongoDB pattern that means the same in JavaScript: literal text, anywhere or at the beginning of
+ * a string, with or without the option `i`. Throws NotImplemented (238) for anything else.
  */
 export function compileRegex(pattern: unknown, options: unknown): RegExp {
   const isServed = typeof pattern === 'string' && LITERAL.test(pattern) && !pattern.includes('\0');

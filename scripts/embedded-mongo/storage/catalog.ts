@@ -10,8 +10,8 @@ const NEXT_IDENT = 'next ident';
 const DELETE_AT_ONCE = 1000;
 
 /**
- * Which collections and indexes there are: kept in memory, stored with every change in the transaction of that
- * change. After a failed commit it is loaded again, so memory never knows more than the disk.
+ * The collections and indexes: kept in memory, and every change is stored in its transaction. After a failed
+ * commit they are loaded again, so memory is never ahead of the disk.
  */
 export class Catalog {
   #collections = new Map<string, Collection>();
@@ -42,7 +42,7 @@ export class Catalog {
     return this.all().filter((collection) => collection.database === database);
   }
 
-  /** The collection, made when it is missing, as inserts and index builds do. Throws InvalidNamespace (73). */
+  /** The collection, created if missing, as inserts and index builds do. Throws InvalidNamespace (73). */
   ensure(writer: Writer, database: string, name: string): Collection {
     const existing = this.find(database, name);
     if (existing) return existing;
@@ -115,7 +115,7 @@ function removeAll(writer: Writer, ident: number): void {
   }
 }
 
-/** Throws InvalidNamespace (73) for names mongod does not take ("Naming Restrictions" in the manual). */
+/** Throws InvalidNamespace (73) for names that mongod refuses ("Naming Restrictions" in the manual). */
 function checkName(database: string, name: string): void {
   if (!/^[^\s/\\."$*<>:|?\0]{1,63}$/.test(database))
     throw new CommandError(73, `Invalid database name: '${database}'`);

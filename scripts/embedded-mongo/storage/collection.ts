@@ -38,16 +38,16 @@ export function trailingRecordId(key: Buffer): number {
 }
 
 /**
- * A collection: documents under a rising record id (natural order is order of insertion), and index entries that
- * lead to record ids. An entry of a unique index is KEY -> record id, so that a second KEY is seen by one look-up;
- * of any other index KEY + record id -> nothing.
+ * A collection: documents under a rising record id (natural order is order of insertion), and index entries
+ * that lead to record ids. An entry of a unique index is KEY -> record id, so that one look-up detects a
+ * duplicate; of any other index KEY + record id -> nothing.
  */
 export class Collection {
   readonly database: string;
   readonly name: string;
   readonly ident: number;
   indexes: Index[];
-  /** How often a query had to read the whole collection, by what it asked for; serverStatus shows it. */
+  /** How often a query read the whole collection, by its fields; serverStatus shows it. */
   readonly collectionScans = new Map<string, number>();
   #nextRecordId: number;
 

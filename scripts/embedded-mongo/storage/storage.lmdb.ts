@@ -13,8 +13,8 @@ interface Waiting {
 }
 
 /**
- * Errors that mean a full disk: ENOSPC, EFBIG, EDQUOT, LMDB's own MDB_MAP_FULL, and EIO, which is what LMDB makes of
- * a write that was cut short ("short write, filesystem full?" in mdb.c).
+ * Errors that mean a full disk: ENOSPC, EFBIG, EDQUOT, LMDB's own MDB_MAP_FULL, and EIO, which LMDB reports
+ * for a partial write ("short write, filesystem full?" in mdb.c).
  */
 const FULL = new Set<unknown>([28, 27, 122, -30792, 5]);
 
@@ -35,8 +35,8 @@ export class LmdbStorage implements Storage, Writer {
 
   /**
    * @param path a folder that no other process uses
-   * @param openStore another than LMDB's own, for tests of failures
-   * @throws the system's error when there is no room for a new store
+   * @param openStore replaces LMDB's own in tests of failures
+   * @throws the system's error if there is no space for a new store
    */
   constructor(path: string, openStore: OpenStore = open) {
     reserveLockFile(join(path, 'lock.mdb'));
@@ -45,11 +45,11 @@ export class LmdbStorage implements Storage, Writer {
       keyEncoding: 'binary',
       encoding: 'binary',
       noSubdir: false,
-      // Commits are grouped here; lmdb-js's own grouping makes promises nobody waits for, and a failed commit of
-      // one of these would end the process.
+      // Commits are grouped here; lmdb-js's own grouping creates promises that are not awaited: a failed
+      // commit would end the process.
       eventTurnBatching: false,
-      // lmdb-js would write the new root before the pages it points to are flushed, and trust it after a restart that
-      // the boot id does not tell from a killed process: a snapshot of the disk then loses what was acknowledged.
+      // lmdb-js would write the new root before the pages it points to are flushed, and trust it after a
+      // restart unless the boot id has changed: a snapshot of the disk could lose acknowledged data.
       overlappingSync: false,
     });
   }
@@ -101,12 +101,13 @@ export class LmdbStorage implements Storage, Writer {
 
   async close(): Promise<void> {
     await this.#committing;
-    // After a failed commit lmdb-js waits forever for its flush. The file is consistent without being closed.
+    // After a failed commit lmdb-js waits indefinitely for its flush. The file is consistent without being
+    // closed.
     return this.#lastFailed ? undefined : this.#db.close();
   }
 
   async #commitAll(): Promise<void> {
-    // Not within the caller's turn: `committing` must be set before the loop can end.
+    // Not synchronously: `committing` must be set before the loop can end.
     await undefined;
     while (this.#waiting.length > 0) await this.#commit();
     this.#committing = undefined;

@@ -3,7 +3,7 @@ import type { Entry, KeyRange, Storage, Writer } from './storage.js';
 /** Entries per chunk before it is split in two. */
 const CHUNK = 256;
 
-/** The memory twin of the LMDB storage, for tests: sorted chunks of entries, nothing durable. */
+/** Storage in memory, for tests: sorted chunks of entries. */
 export class MemoryStorage implements Storage, Writer {
   onRollback = () => {};
   generation = 0;

@@ -16,7 +16,7 @@ export interface Reader {
   /** Rises with every commit: what was read under a lower number may have changed. */
   readonly generation: number;
   get(key: Buffer): Buffer | undefined;
-  /** Up to `limit` entries; nothing stays open afterwards, so a scan goes on from the last key it saw. */
+  /** Up to `limit` entries; nothing stays open afterwards: a scan continues after its last key. */
   entries(range: KeyRange, limit: number): Entry[];
   count(start: Buffer, end: Buffer): number;
 }
@@ -29,14 +29,14 @@ export interface Writer extends Reader {
 /**
  * The small ordered key-value store under the database.
  *
- * `write` runs a job alone, in the order of the calls; what the job put is seen by the jobs after it and, once
- * the promise resolves, is on disk (the memory twin: in memory). Several jobs may share one commit. A job that
- * throws must not have put anything before; when the store itself fails, every job of that commit rejects and
+ * `write` runs jobs one at a time, in the order of the calls. Later jobs see what a job put, and once its
+ * promise resolves, it is on disk (if the storage is durable). Several jobs may share one commit. A job that
+ * throws must not have put anything before; if the store itself fails, every job of that commit rejects and
  * none of their puts remains.
  */
 export interface Storage extends Reader {
   write<T>(job: (writer: Writer) => T): Promise<T>;
-  /** Called when a commit failed, before any later job runs. */
+  /** Called after a failed commit, before any later job runs. */
   onRollback: () => void;
   close(): Promise<void>;
 }

@@ -14,13 +14,13 @@ import { badValue, failedToParse, notServed, typeMismatch } from '../values/erro
 import type { FieldPath } from '../values/field-path.js';
 import { readSlot, slotAt, writeSlot } from './paths.js';
 
-/** What an operator with its operand does at one path of a document. */
+/** Applies an operator with its operand at a path of a document. */
 export type Modifier = (document: Document, path: FieldPath) => void;
 
-/** Makes the modifier of a field from its operand. Errors are mongod's: 2, 9, 14. */
+/** Creates the modifier of a field from its operand. Errors are mongod's: 2, 9, 14. */
 type ParseModifier = (operand: unknown, field: string) => Modifier;
 
-/** What is served; each has its probes in semantics-updates.test.ts. */
+/** The supported operators; each has its probes in semantics-updates.test.ts. */
 export const UPDATE_OPERATORS: ReadonlyMap<string, ParseModifier> = new Map<string, ParseModifier>([
   ['$set', (operand) => writing(() => operand)],
   ['$setOnInsert', (operand) => writing(() => operand)],
@@ -35,7 +35,7 @@ export const UPDATE_OPERATORS: ReadonlyMap<string, ParseModifier> = new Map<stri
   ['$pullAll', pullAll],
 ]);
 
-/** A modifier that writes a function of the value that is there (undefined: none). */
+/** A modifier that writes a function of the present value (undefined: none). */
 function writing(next: (before: unknown, path: FieldPath) => unknown): Modifier {
   return (document, path) => {
     const slot = slotAt(document, path, true);
@@ -51,7 +51,7 @@ function unset(document: Document, path: FieldPath): void {
   else delete slot.container[slot.key];
 }
 
-/** Whether a value wins over a field that is missing, or lies below the other by BSON order. */
+/** Whether one value is below the other in BSON order, or either is missing. */
 function isBelow(a: unknown, b: unknown): boolean {
   return a === undefined || b === undefined || compareValues(a, b) < 0;
 }
@@ -116,7 +116,7 @@ function addToSet(operand: unknown): Modifier {
   });
 }
 
-/** A modifier of an array that is there; a missing field stays missing. */
+/** A modifier of an existing array; a missing field stays missing. */
 function shortening(operator: string, shorten: (array: unknown[]) => unknown[]): Modifier {
   return (document, path) => {
     const slot = slotAt(document, path, false);
@@ -143,7 +143,7 @@ function pullAll(operand: unknown): Modifier {
   );
 }
 
-/** $pull takes a condition on the element, a filter on the fields of embedded documents, or a value to equal. */
+/** The operand of $pull: a condition on the element, a filter on embedded documents, or a value to equal. */
 function pullCondition(operand: unknown): Matcher {
   if (isOperatorDocument(operand)) {
     const matches = compileMatcher(parseFilter({ element: operand }));

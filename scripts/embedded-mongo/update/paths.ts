@@ -12,8 +12,8 @@ export interface Slot {
 }
 
 /**
- * Walks to the container of the last component. With `create`, missing documents on the way are made and a scalar
- * on the way throws PathNotViable (28); without, undefined is returned for both.
+ * Walks to the container of the last component. With `create`, missing documents on the path are created and
+ * a scalar on it throws PathNotViable (28); without, both return undefined.
  */
 export function slotAt(document: Document, path: FieldPath, create: true): Slot;
 export function slotAt(document: Document, path: FieldPath, create: false): Slot | undefined;

@@ -15,8 +15,8 @@ interface Change {
 export type Update = { kind: 'replacement'; document: Document } | { kind: 'modifiers'; changes: Change[] };
 
 /**
- * Parses an update as the update command takes it. Throws FailedToParse (9), ConflictingUpdateOperators (40) for two
- * changes of one place, NotImplemented (238) for other operators, and the operators' own errors.
+ * Parses an update of the update command. Throws FailedToParse (9), ConflictingUpdateOperators (40) for two
+ * changes at one path, NotImplemented (238) for other operators, and the operators' own errors.
  */
 export function parseUpdate(update: unknown): Update {
   if (Array.isArray(update)) throw notServed('an update by aggregation pipeline');
@@ -69,7 +69,7 @@ function comparePaths(a: FieldPath, b: FieldPath): number {
   return at < 0 || (a[at] as string) < (b[at] ?? '') ? -1 : 1;
 }
 
-/** Throws ConflictingUpdateOperators (40) where one path is another, or lies within it. */
+/** Throws ConflictingUpdateOperators (40) if one path equals another, or lies within it. */
 function refuseConflicts(changes: readonly Change[]): void {
   const written = new Set<string>();
   for (const { path } of changes) {
@@ -85,9 +85,9 @@ function refuseConflicts(changes: readonly Change[]): void {
 }
 
 /**
- * Applies an update to a document, in place for modifiers, and returns the new document.
- * Throws ImmutableField (66) when _id would change, and the operators' own errors; the caller must then drop the
- * document, which may be half changed.
+ * Applies an update to a document, in place for modifiers, and returns the new document. Throws
+ * ImmutableField (66) if _id would change, and the operators' own errors; the caller must then drop the
+ * document, which may be partly changed.
  */
 export function applyUpdate(update: Update, document: Document, isInsert: boolean): Document {
   const id = document._id;

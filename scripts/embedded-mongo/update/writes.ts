@@ -22,7 +22,7 @@ export function insertOne(writer: Writer, collection: Collection, bytes: Uint8Ar
   else insertDocument(writer, collection, document);
 }
 
-/** Stores a decoded document, with an _id of the server's making when it has none, and returns it as it is stored. */
+/** Stores a decoded document, with a new _id if it has none, and returns the stored document. */
 function insertDocument(writer: Writer, collection: Collection, document: Document): Document {
   // mongod stores _id as the first field.
   const complete: Document = { _id: Object.hasOwn(document, '_id') ? document._id : new ObjectId() };
@@ -59,7 +59,7 @@ export function updateRecords(
 ): { matched: number; modified: number; inserted?: Document } {
   const { filter, multi, upsert } = statement;
   const query = { filter, sort: [], skip: 0, limit: multi ? 0 : 1 };
-  // All of them first: an update must not meet again, further on in its index, a document it has moved there.
+  // All are found first: a scan must not find a document again that the update has moved ahead in its index.
   const found = [...findRecords(writer, collection, query)];
   let modified = 0;
   for (const record of found)
@@ -87,8 +87,9 @@ export function updateOne(
 }
 
 /**
- * Inserts the document of an upsert, the equalities of the filter with the update ("Upsert Behavior" of update in the
- * manual), and returns it as it is stored. Throws NotSingleValueField (54) when the filter gives two values for one path.
+ * Inserts the document of an upsert, the equalities of the filter with the update ("Upsert Behavior" of
+ * update in the manual), and returns the stored document. Throws NotSingleValueField (54) if the filter has
+ * two values for one path.
  */
 export function upsertDocument(
   writer: Writer,
@@ -109,7 +110,7 @@ export function upsertDocument(
     paths.push(name);
     writeSlot(slotAt(base, node.path, true), node.values[0]);
   }
-  // A replacement takes nothing but _id from the filter.
+  // For a replacement, only _id is taken from the filter.
   const isWhole = update.kind === 'replacement';
   const start = isWhole && Object.hasOwn(base, '_id') ? { _id: base._id } : isWhole ? {} : base;
   return insertDocument(writer, collection, applyUpdate(update, start, true));

@@ -9,8 +9,8 @@ export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const MAX_NESTING = 180;
 
 /**
- * The types that are served, in the order of mongod's `canonicalizeBSONType` (src/mongo/bson/bsontypes.h). The numbers
- * are stored in index keys.
+ * The supported types, in the order of mongod's `canonicalizeBSONType` (src/mongo/bson/bsontypes.h). The
+ * numbers are stored in index keys.
  */
 export const TypeOrder = {
   missing: 4,
@@ -89,13 +89,13 @@ export function numericValue(value: unknown): number | undefined {
   return number;
 }
 
-/** An integer as mongod stores it: int32 where it fits and nothing wider took part. */
+/** An integer as mongod stores it: int32 if it fits and no operand was wider. */
 export function integerValue(number: number, isLong: boolean): Int32 | Long {
   if (!Number.isSafeInteger(number)) throw notServed('an integer beyond 2^53');
   return isLong || (number | 0) !== number ? Long.fromNumber(number) : new Int32(number);
 }
 
-/** Truth as expressions and options take it: all but missing, null, false and 0. */
+/** Truth in expressions and options: all but missing, null, false and 0. */
 export function isTruthy(value: unknown): boolean {
   return !isNullish(value) && value !== false && numericValue(value) !== 0;
 }
@@ -109,7 +109,7 @@ export function setOwn(document: Document, key: string, value: unknown): void {
 
 const EXACT = { promoteValues: false, bsonRegExp: true } as const;
 
-/** Decodes BSON keeping int32, double and long apart. Throws BSONError on garbage. */
+/** Decodes BSON with int32, double and long as distinct types. Throws BSONError for malformed bytes. */
 export function decode(bytes: Uint8Array): Document {
   return deserialize(bytes, EXACT);
 }
@@ -120,7 +120,7 @@ export function encode(document: Document): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Throws Overflow (15) for nesting above the limit, NotImplemented (238) for types and numbers that are not served. */
+/** Throws Overflow (15) for nesting above the limit, NotImplemented (238) for unsupported types and numbers. */
 export function checkStorable(value: unknown, depth = 0): void {
   if (depth > MAX_NESTING)
     throw new CommandError(15, `Document exceeds maximum nested object depth of ${MAX_NESTING}`);

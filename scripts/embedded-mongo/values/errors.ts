@@ -50,9 +50,9 @@ export class CommandError extends Error {
   }
 }
 
-/** The store itself failed: nothing of the commit remains, and what was there before still stands. */
+/** The store itself failed: nothing of the commit remains, and earlier data is unchanged. */
 export class StorageFailure extends CommandError {
-  /** @param full there is no room left: OutOfDiskSpace (14031), otherwise InternalError (1) */
+  /** @param full the disk is full: OutOfDiskSpace (14031), otherwise InternalError (1) */
   constructor(message: string, full: boolean) {
     if (full) super(14031, `The disk of the embedded database is full: ${message}`);
     else super(1, `The embedded database cannot write: ${message}`);
@@ -74,19 +74,21 @@ export function typeMismatch(message: string): CommandError {
   return new CommandError(14, message);
 }
 
-/** NotImplemented (238): refused by name rather than answered wrongly. */
+/** NotImplemented (238): better refused by name than answered wrongly. */
 export function notServed(what: string): CommandError {
   return new CommandError(238, `${what} is not served by the embedded database`);
 }
 
-/** Whether a request is to blame for an error, rather than the store or this program. */
+/** Whether a request caused an error, not the store or this program. */
 export function isRequestError(error: unknown): boolean {
   if (error instanceof CommandError) return !(error instanceof StorageFailure);
-  // The stack is used up while BSON is read or written.
+  // A stack overflow while BSON is read or written.
   return error instanceof RangeError || (error instanceof Error && error.name.startsWith('BSON'));
 }
 
-/** Whatever a command threw as an answer: unreadable BSON is InvalidBSON (22), anything unforeseen InternalError (1). */
+/**
+ * Any thrown value as an answer: unreadable BSON is InvalidBSON (22), anything unexpected InternalError (1).
+ */
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
   if (!(error instanceof Error)) return new CommandError(1, String(error));

@@ -27,10 +27,11 @@ export function isArrayIndex(part: string): boolean {
 }
 
 /**
- * Visits what a path means in a document, the way query operators see it ("Query an Array of Embedded Documents"
- * in the manual): arrays on the way are entered, each embedded document in them continues the path, and a numeric
- * component also means a position. The last value is visited as it is (an array unexpanded), undefined where a
- * document or scalar has no such field. Scalars inside arrays have no fields and are not visited.
+ * Visits the values at a path of a document, as query operators do ("Query an Array of Embedded Documents" in
+ * the manual): arrays on the way are entered, each embedded document in them continues the path, and a
+ * numeric component also means a position. The last value is visited unchanged (an array not expanded),
+ * undefined if a document or scalar has no such field. Scalars inside arrays have no fields and are not
+ * visited.
  *
  * Stops and returns true as soon as `visit` does.
  */

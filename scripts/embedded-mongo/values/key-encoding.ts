@@ -1,15 +1,16 @@
 import type { Binary, ObjectId } from 'bson';
 import { type Document, numericValue, TypeOrder, typeOrder } from './bson-types.js';
 
-/** Holds a double on its way into a key. */
+/** Scratch space for encoding a double. */
 const eight = Buffer.alloc(8);
 
 /**
  * Writes keys whose byte order is BSON's order, for index entries, sorting and comparing.
  *
- * A value is the number of its type followed by the value: doubles with the sign flipped, strings with every 00
- * byte written as 00 FF and closed by 00 01 (a bare 00 end would order "a" + suffix wrongly against "a\0").
- * Every encoding is self-delimiting, so fields can be concatenated; a descending field has all its bits inverted.
+ * A value is the number of its type followed by the value: doubles with the sign flipped, strings with every
+ * 00 byte written as 00 FF and terminated by 00 01 (with 00 alone, "a" + suffix would be ordered wrongly
+ * against "a\0"). Every encoding is self-delimiting, so fields can be concatenated; a descending field has
+ * all its bits inverted.
  */
 class KeyWriter {
   #buffer = Buffer.allocUnsafe(512);

@@ -87,7 +87,7 @@ export class Connection {
     if (!this.#socket.write(reply)) await this.#drained();
   }
 
-  /** Waits until a slow reader has taken the reply, before its next request is served. */
+  /** Waits until a slow client has read the reply, before its next request is handled. */
   #drained(): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

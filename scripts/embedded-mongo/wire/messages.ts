@@ -1,7 +1,7 @@
 import { type Document, decode, encode, MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
 
-/** Largest message, as `maxMessageSizeBytes` of hello says. */
+/** Largest message, bytes: `maxMessageSizeBytes` of hello. */
 export const MAX_MESSAGE_BYTES = 48_000_000;
 export const HEADER_BYTES = 16;
 
@@ -9,10 +9,10 @@ const OP_REPLY = 1;
 const OP_QUERY = 2004;
 const OP_MSG = 2013;
 const MORE_TO_COME = 2;
-/** Bits 0-15 of an OP_MSG are required: one that is not served must be refused (OP_MSG specification). */
+/** Bits 0-15 of an OP_MSG are required: an unsupported one must be refused (OP_MSG specification). */
 const REQUIRED_BITS = 0xffff;
 
-/** One batch of encoded documents and the id to ask for more with; 0n when there is no more. */
+/** One batch of encoded documents and the cursor id for the next; 0n if there is none. */
 export interface Batch {
   cursorId: bigint;
   documents: Uint8Array[];
@@ -31,7 +31,7 @@ export interface Request {
   sequences: Map<string, Buffer[]>;
 }
 
-/** A reply whose documents are already BSON and are copied as they are. */
+/** A reply whose documents are already BSON and are copied unchanged. */
 export class CursorReply {
   readonly namespace: string;
   readonly field: 'firstBatch' | 'nextBatch';
@@ -138,7 +138,10 @@ let nextRequestId = 1;
 /** A reply may be larger than a document by this much, as in mongod. */
 const REPLY_OVERHEAD = 16 * 1024;
 
-/** Encodes a reply as one message. Throws BSONObjectTooLarge (10334) for a result that fits no message. */
+/**
+ * Encodes a reply as one message. Throws BSONObjectTooLarge (10334) for a result that is too large for a
+ * message.
+ */
 export function encodeReply(request: Pick<Request, 'requestId' | 'legacy'>, reply: Reply): Buffer {
   const lead = HEADER_BYTES + (request.legacy ? 20 : 5);
   const message =
