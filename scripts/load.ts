@@ -51,7 +51,7 @@ function readCommand(args: string[]): { scenarios: Scenario[]; all: boolean; opt
   return { scenarios, all: name === 'all', options };
 }
 
-/** Runs a scenario and prints its table. @returns undefined when it was interrupted */
+/** Runs a scenario and prints its table. @returns undefined if it was interrupted */
 async function report(
   scenario: Scenario,
   options: LoadOptions,

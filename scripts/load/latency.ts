@@ -6,7 +6,7 @@ import {
 } from 'hdr-histogram-js';
 import type { Figures } from './metrics.js';
 
-/** Longest time that is recorded as it is, µs. */
+/** Longest time that is recorded unchanged, µs. */
 const LONGEST = 60_000_000;
 
 /** A histogram of times in µs with three significant digits. (hdrhistogram.org) */

@@ -3,7 +3,9 @@ import { type Collection, MongoClient } from 'mongodb';
 import type { MessageRecord } from '../../domain/chat/message.model.js';
 import type { MessagePayload, NotificationView } from '../../domain/kernel/live.js';
 
-/** What peers and limits store and send: the service's records and payloads, so that all send the same bytes. */
+/**
+ * Records and payloads that peers and limits store and send: the service's, so that all send the same bytes.
+ */
 
 const message: Omit<MessagePayload, 'id' | 'chatNo' | 'content' | 'seq'> = {
   contentType: 'text',
@@ -24,7 +26,7 @@ const notification: Omit<NotificationView, 'id' | 'content'> = {
   del: false,
 };
 
-/** Fields as JSON without braces; serialized once, as a limit does no more than it has to. */
+/** Fields as JSON without braces; serialized once, as a limit does only necessary work. */
 const serialized = (fields: object) => JSON.stringify(fields).slice(1, -1);
 const messageFields = serialized(message);
 const notificationFields = serialized(notification);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Calls `action` at a fixed rate, `burst` times at the same moment, without waiting for what it starts. */
+/** Calls `action` at a fixed rate, `burst` times at the same moment, without waiting for its completion. */
 export async function atRate(
   { rate, seconds, burst = 1 }: { rate: number; seconds: number; burst?: number },
   action: () => void,

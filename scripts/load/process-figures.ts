@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** @returns undefined where the process or thread has ended since it was listed */
+/** @returns undefined if the process or thread has ended since it was listed */
 function readIfAlive(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -11,10 +11,10 @@ function readIfAlive(path: string): string | undefined {
 }
 
 /**
- * CPU time of a process so far, user and system, in µs: the run time of all its threads. (proc(5); `schedstat`
- * counts nanoseconds, `stat` hundredths of a second)
+ * CPU time of a process so far, user and system, in µs: the run time of all its threads. (proc(5);
+ * `schedstat` counts nanoseconds, `stat` hundredths of a second)
  *
- * @throws Error when the process has ended
+ * @throws Error if the process has ended
  */
 export function cpuMicros(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).reduce((total, thread) => {

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Time, in ms, for a process to start, and to exit after SIGTERM before it is killed. */
+/** Time for a process to start, and to exit after SIGTERM before it is killed, ms. */
 const START_MS = 30_000;
 const STOP_MS = 10_000;
 
@@ -18,7 +18,7 @@ export interface ForkOptions {
   /** The whole environment except PATH. */
   env?: Record<string, string>;
   execArgv?: string[];
-  /** Writes a CPU profile if the load test is asked to. */
+  /** Writes a CPU profile if the load test is run with `--profile`. */
   measured?: boolean;
 }
 
@@ -50,7 +50,7 @@ export class ManagedProcess {
     return exitCode !== null || signalCode !== null || pid === undefined;
   }
 
-  /** The first message that matches. @throws Error with stderr when the process exits first or time is up */
+  /** The first message that matches. @throws Error with stderr if the process exits first or time is up */
   async message<T>(matches: (message: T) => boolean = () => true, timeoutMs = START_MS): Promise<T> {
     const signal = AbortSignal.timeout(timeoutMs);
     try {
@@ -66,8 +66,8 @@ export class ManagedProcess {
 
   /**
    * Sends a command to a child of worker-process.ts.
-   * @param seconds how long the command is meant to take; a minute more is allowed
-   * @throws Error with the message of what failed there
+   * @param seconds the command's intended duration; a minute more is allowed
+   * @throws Error with the message of the failure there
    */
   async request<T>(command: object, seconds = 0): Promise<T> {
     this.#lastRequest += 1;
@@ -82,7 +82,7 @@ export class ManagedProcess {
     return value;
   }
 
-  /** Resolves once `probe` does so with true. @throws Error with stderr when the process exits or time is up */
+  /** Resolves once `probe` resolves to true. @throws Error with stderr if the process exits or time is up */
   async waitUntil(probe: () => Promise<boolean>): Promise<void> {
     const deadline = Date.now() + START_MS;
     while (!(await probe())) {
@@ -110,7 +110,7 @@ export class ManagedProcess {
 
 const groups = new Set<ProcessGroup>();
 
-/** Ends every group, for a load test that is interrupted. */
+/** Ends every group when a load test is interrupted. */
 export async function endAllGroups(): Promise<void> {
   await Promise.all([...groups].map((group) => group.end()));
 }
@@ -167,7 +167,7 @@ export class ProcessGroup {
     return ['--cpu-prof', `--cpu-prof-dir=${this.profile}`, `--cpu-prof-name=${file}`];
   }
 
-  /** `detached`: Ctrl-C reaches the load test alone, which then stops its processes in order. */
+  /** `detached`: Ctrl-C reaches only the load test, which then stops its processes in order. */
   #spawnOptions(env: Record<string, string> = {}) {
     return { cwd: this.folder, env: { PATH: process.env.PATH, ...env }, detached: true };
   }

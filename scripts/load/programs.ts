@@ -7,7 +7,7 @@ import { processTree } from './process-figures.js';
 import type { ManagedProcess, ProcessGroup } from './process-group.js';
 import type { RunningServer, Server } from './start-server.js';
 
-/** Programs of other projects: two peers, and the Redis of several gateways. */
+/** Third-party programs: two peers, and the Redis of several gateways. */
 
 const NGINX = '/usr/sbin/nginx';
 const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';

@@ -38,7 +38,7 @@ function select(contenders: Contender[], only: string | undefined): Contender[] 
 }
 
 /**
- * Runs all contenders in turn, so that a slow minute of the machine affects all of them. One that fails is
+ * Runs all contenders in turn, so that a slow period of the machine affects all of them. One that fails is
  * reported, and the others continue.
  *
  * @param stopped checked between runs

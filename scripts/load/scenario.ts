@@ -4,12 +4,12 @@ import type { ProcessGroup } from './process-group.js';
 import type { Summary } from './statistics.js';
 
 /**
- * `ours`: the service. `limit`: the minimum that any server has to do for the same work.
- * `peer`: what a team would use instead.
+ * `ours`: the service. `limit`: the minimum that any server must do for the same work. `peer`: what a team
+ * would use instead.
  */
 export type Role = 'ours' | 'limit' | 'peer';
 
-/** What a contender measures with. */
+/** What a contender needs for a measurement. */
 export interface Run {
   group: ProcessGroup;
   options: LoadOptions;
@@ -19,14 +19,14 @@ export interface Run {
 export interface Entry {
   name: string;
   role: Role;
-  /** The section of the scenario's table, where it has several: `1,000 sockets`. */
+  /** The section of the scenario's table, if it has several: `1,000 sockets`. */
   part?: string;
   /** Why it was not measured, e.g. not installed. */
   missing?: string;
 }
 
 export interface Contender extends Entry {
-  /** Measures once. What it starts in the group is stopped afterwards. */
+  /** Measures once. Processes that it starts in the group are stopped afterwards. */
   measure(run: Run): Promise<Figures>;
 }
 
@@ -38,7 +38,7 @@ export interface Result extends Entry {
 /** A goal, judged by the medians of one run. */
 export interface Verdict {
   goal: string;
-  /** Undefined where a contender was missing or failed. */
+  /** Undefined if a contender was missing or failed. */
   value: number | undefined;
   bound: number;
   holds: boolean;
@@ -67,7 +67,7 @@ export function atLeast(goal: string, value: number | undefined, bound: number):
   return { goal, value, bound, holds: value !== undefined && value >= bound };
 }
 
-/** `a / b`, where both are known. */
+/** `a / b` if both are known. */
 export function ratio(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined || b === 0 ? undefined : a / b;
 }

@@ -41,7 +41,7 @@ interface Insertable {
   collection: { insertMany(records: never[], options: { ordered: boolean }): Promise<unknown> };
 }
 
-/** Inserts `count` records past the domain, which would write them one by one. */
+/** Inserts `count` records bypassing the domain, which would write them one by one. */
 export async function insertAll<T extends object>(
   { collection }: Insertable,
   count: number,
@@ -105,7 +105,7 @@ export interface ContentCounts {
   notifications: number;
 }
 
-/** Adds to a database of `seedChat` what is read over HTTP. @param members how many it has */
+/** Adds to a database of `seedChat` the records that are read over HTTP. @param members how many it has */
 export function seedContent(uri: string, members: number, counts: ContentCounts): Promise<void> {
   const { articles, comments, posts, rooms, messagesPerRoom, notifications } = counts;
   const author = (no: number) => 1 + (no % members);

@@ -21,7 +21,7 @@ export interface RunningServer {
 }
 
 export interface Server extends Entry {
-  /** @param rooms how many two-party rooms there have to be */
+  /** @param rooms number of two-party rooms */
   start(run: Run, rooms: number): Promise<RunningServer>;
 }
 
@@ -76,7 +76,7 @@ export function ours({ execArgv = [] as string[], sharedCreator = false } = {}):
   };
 }
 
-/** Starts a server of servers/, which accepts any members. */
+/** Starts a server of servers/, which accepts any member. */
 async function startLocal(
   group: ProcessGroup,
   module: string,

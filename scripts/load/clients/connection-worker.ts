@@ -9,7 +9,7 @@ import { openPlain } from './plain-connection.js';
 import { openSocketIo } from './socketio-connection.js';
 import { openStream } from './stream-connection.js';
 
-/** A process of a worker pool (worker-pool.ts): opens connections, lets some of them send, and counts. */
+/** A process of a worker pool (worker-pool.ts): opens connections, sends on some of them, and counts. */
 
 export interface OpenCommand {
   target: Target;
@@ -33,7 +33,7 @@ export interface FlowCommand {
 export interface OpenResult {
   opened: number;
   failed: number;
-  /** Why the first one failed. */
+  /** Why the first of them failed. */
   reason?: string;
 }
 
@@ -59,7 +59,7 @@ let clients: Client[] = [];
 let senders: Client[] = [];
 let sequence = 0;
 
-/** Opens a connection. @throws Error when it is closed or not ready in time */
+/** Opens a connection. @throws Error if it is closed or not ready in time */
 function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promise<Client> {
   return new Promise((resolve, reject) => {
     let ready = false;

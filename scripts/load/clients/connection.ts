@@ -17,7 +17,7 @@ export interface ConnectionSpec {
   token?: string;
   /** Number of the room it joins. */
   room?: number;
-  /** Number of the last message it has; without one it asks for the newest. */
+  /** Number of the last message it has; without it, the newest are requested. */
   after?: number;
   /** Sends messages during a flow. */
   sender?: boolean;
@@ -28,7 +28,7 @@ export interface ConnectionEvents {
   ready(): void;
   /** A delivery; the bytes are valid during the call. */
   delivered(bytes: Buffer, from: number, to: number): void;
-  /** The oldest message without an acknowledgement got one. */
+  /** The oldest unacknowledged message was acknowledged. */
   acknowledged(ok: boolean): void;
   /** The connection failed, was refused, or was closed by the server. */
   closed(reason: string): void;

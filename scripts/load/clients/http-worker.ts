@@ -5,7 +5,7 @@ import { nowMicros } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import { TcpClient } from './tcp-client.js';
 
-/** A process that requests over kept-alive connections, one request at a time on each, as fast as it is answered. */
+/** A process that sends requests over keep-alive connections: on each the next one follows the answer. */
 
 export interface HttpCommand {
   host: string;

@@ -7,7 +7,7 @@ const [CONNACK, PUBLISH, SUBACK] = [2, 3, 9];
 
 let clients = 0;
 
-/** A string with its length in front. */
+/** A string, preceded by its length. */
 function text(value: string): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(Buffer.byteLength(value));

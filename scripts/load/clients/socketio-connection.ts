@@ -11,10 +11,12 @@ const RUN = randomBytes(6).toString('base64url');
 /** Acknowledgement id of the join; those of messages follow. */
 const JOIN_ACK = 0;
 
-/** Characters that tell frames apart: Engine.IO's packet type and, in a message, Socket.IO's. */
+/** Characters that identify a frame: Engine.IO's packet type and, in a message, Socket.IO's. */
 const TYPE_LENGTH = 2;
 
-/** A connection of Socket.IO's protocol (5, over Engine.IO 4), which parses no more of a frame than it has to. */
+/**
+ * A connection of Socket.IO's protocol (5, over Engine.IO 4), which parses no more of a frame than necessary.
+ */
 export const openSocketIo: OpenConnection = (target, { room, after, token }, events) => {
   const delivery = Buffer.from(`42["${target.event ?? 'message'}"`);
   let ready = false;

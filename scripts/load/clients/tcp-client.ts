@@ -15,7 +15,7 @@ export interface TcpEvents {
   closed(reason: string): void;
 }
 
-/** A TCP connection that costs next to nothing: no streams, and copies only of what is incomplete. */
+/** A TCP connection of minimal cost: no streams, and only incomplete frames are copied. */
 export class TcpClient {
   readonly #socket: Socket;
   readonly #events: TcpEvents;

@@ -13,7 +13,7 @@ export interface WebSocketEvents {
   closed(reason: string): void;
 }
 
-/** A frame with the zero mask, which leaves the payload as it is; shorter than 64 KiB. */
+/** A frame with the zero mask, which leaves the payload unchanged; shorter than 64 KiB. */
 function frameOf(opcode: number, payload: string | Buffer): Buffer {
   const length = Buffer.byteLength(payload);
   const head = length < 126 ? 6 : 8;

@@ -36,7 +36,7 @@ export async function startWorkerPool(group: ProcessGroup, count: number): Promi
   return new WorkerPool(started.map(({ process }) => process));
 }
 
-/** Processes of clients that act as one. */
+/** Client processes, controlled as one. */
 export class WorkerPool {
   readonly #workers: Worker[];
 
@@ -72,13 +72,13 @@ export class WorkerPool {
     };
   }
 
-  /** Opens connections. @throws Error when one fails */
+  /** Opens connections. @throws Error if one fails */
   async openAll(target: Target, specs: ConnectionSpec[]): Promise<void> {
     const { failed, reason } = await this.open(target, specs);
     if (failed > 0) throw new Error(`${failed} connections failed: ${reason}`);
   }
 
-  /** Lets the senders send; `rate` and `burst` are totals. Resolves when they have their acknowledgements. */
+  /** Starts the senders; `rate` and `burst` are totals. Resolves when all messages are acknowledged. */
   async flow({ rate, burst = 1, ...command }: FlowCommand): Promise<void> {
     const total = sum(this.#workers.map(({ senders }) => senders));
     await Promise.all(

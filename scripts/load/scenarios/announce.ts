@@ -30,8 +30,8 @@ const AFTER = 1;
 const DELIVERY_MS = 20_000;
 
 /**
- * Longest pause of the limit before each announcement, ms. The service finds an announcement that long after the
- * one before, while others use the machine: neither may find its caches warm.
+ * Longest pause of the limit before each announcement, ms. The service finds an announcement that long after
+ * the previous one, while others use the machine: neither may have warm caches.
  */
 const PAUSE_MS = 5_000;
 
@@ -46,7 +46,7 @@ interface Sample {
   cpu: number;
 }
 
-/** CPU per delivery in the samples around deliveries. @throws Error when there were none */
+/** CPU per delivery in the samples around deliveries. @throws Error if there were none */
 function cpuPerDelivery(samples: Sample[]): number {
   const change = (i: number, key: keyof Sample) => (samples[i]?.[key] ?? 0) - (samples[i - 1]?.[key] ?? 0);
   let cpu = 0;
@@ -59,7 +59,10 @@ function cpuPerDelivery(samples: Sample[]): number {
   return cpu / delivered;
 }
 
-/** Announces, and samples until everybody has received it: the service looks for announcements every few seconds. */
+/**
+ * Announces, and samples until everybody has received it: the service polls for announcements every few
+ * seconds.
+ */
 async function announceOnce(pool: WorkerPool, server: RunningServer): Promise<Sample[]> {
   const samples: Sample[] = [];
   async function sample(): Promise<void> {

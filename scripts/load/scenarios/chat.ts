@@ -33,7 +33,7 @@ function specsOf({ members }: RunningServer, creatorAbsent: boolean): Connection
     .filter((_, i) => !(creatorAbsent && isCreator(i)));
 }
 
-/** @param creatorAbsent one of the two is not connected and is notified of each message */
+/** @param creatorAbsent the creator is not connected and is notified of each message */
 async function measure(
   server: Server,
   rate: number | undefined,

@@ -11,7 +11,7 @@ import { seedChat } from '../seed.js';
 const MEMBERS = 1_000;
 const ROOMS = 200;
 
-/** A little less than one gateway can deliver: at lower rates the fixed work of four processes dominates. */
+/** Slightly less than one gateway can deliver: at lower rates the fixed work of four processes dominates. */
 const DELIVERIES_PER_SECOND = 50_000;
 const MESSAGES_PER_SECOND = 300;
 
@@ -69,9 +69,9 @@ async function oneRoom(count: number, adapter: RedisAdapter, run: Run): Promise<
 }
 
 /**
- * Two-party rooms between the first two gateways; the third one has members of other rooms. Measures the CPU per
- * message of the second gateway, which delivers it to one member, and of the third one, which has nobody in its
- * room, less what both use while nothing is sent.
+ * Two-party rooms between the first two gateways; the third one has members of other rooms. Measures the CPU
+ * per message of the second gateway, which delivers it to one member, and of the third one, which has nobody
+ * in its room, minus what both use while nothing is sent.
  */
 async function twoPartyRooms(adapter: RedisAdapter, run: Run): Promise<Figures> {
   const { group, options } = run;

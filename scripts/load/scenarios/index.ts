@@ -15,7 +15,7 @@ const REMOTE = new Set(['fanout', 'chat', 'storm']);
 
 export const scenarioNames = all.map(({ name }) => name);
 
-/** The scenarios of a name, or what is wrong with it. */
+/** The scenarios of a name, or the fault of the name. */
 export function findScenarios(name: string, remote: boolean): Scenario[] | string {
   const found = name === 'all' ? all : all.filter((scenario) => scenario.name === name);
   if (found.length === 0) return `there is no scenario ${name}`;

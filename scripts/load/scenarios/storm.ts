@@ -11,7 +11,7 @@ const MEMBERS = 5_000;
 /** Longer than the service caches verified tokens, ms. */
 const TOKENS_FORGOTTEN_MS = 11_000;
 
-/** Time for a server to notice that all connections are closed, ms. */
+/** Time for a server to detect that all connections are closed, ms. */
 const DISCONNECT_MS = 2_000;
 
 /** Above every message number: clients that rejoin have missed nothing. */

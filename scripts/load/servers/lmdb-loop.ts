@@ -17,7 +17,7 @@ const roomCount = Number(rooms);
 let sequence = 0;
 let found = 0;
 
-/** Reads are synchronous: the event loop gets a turn after this many. */
+/** Reads are synchronous: after this many the loop yields to the event loop. */
 const READS_PER_TURN = 100;
 
 function keyOf(room: number, seq: number): Buffer {

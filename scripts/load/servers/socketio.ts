@@ -5,7 +5,7 @@ import { messagePayload, messageRecord, openDriver, openMessages } from '../mess
 import { listen, reportReady } from '../worker-process.js';
 
 /**
- * The textbook server: Socket.IO with rooms and acknowledgements. `socketio.js uws|ws [URI]`: the engine, and a
+ * A textbook server: Socket.IO with rooms and acknowledgements. `socketio.js uws|ws [URI]`: the engine, and a
  * database for one findOneAndUpdate on the room and one insertOne per message.
  */
 const [engine, uri] = process.argv.slice(2);
