@@ -238,7 +238,7 @@ export class RedisPresence implements Presence {
       present: this.#local.members(chatNo),
       unconfirmed: this.#unconfirmed.get(chatNo) ?? new Set<number>(),
     }));
-    // Marks set during the call are left to the next refresh.
+    // Members marked during the call are left to the next refresh.
     for (const chatNo of chatNos) this.#unconfirmed.delete(chatNo);
     const mayRemove = this.#mayRemove();
     const answer = await this.#store.refresh(rooms, mayRemove);
