@@ -29,7 +29,7 @@ export interface EventDefinition<S extends z.ZodType = z.ZodType> {
   event: keyof ClientEvents;
   limit: Budget;
   schema: S;
-  /** @returns the acknowledgement's fields beside `status: 200` */
+  /** @returns the acknowledgement's fields besides `status: 200` */
   handle(context: HandlerContext, actor: Actor, request: z.output<S>): Promise<object | undefined>;
 }
 

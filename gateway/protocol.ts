@@ -21,9 +21,9 @@ const roomErrors = {
 };
 
 /**
- * Client to server, in the order of contract section 5; PROTOCOL.md shows a sample session. `ack` are the fields
- * beside `status: 200`; an event without it is not acknowledged. `errors` are those beyond the errors of any
- * request, each with a reason as an example. The texts are those of the API documents.
+ * Client to server, in the order of contract section 5; PROTOCOL.md shows a sample session. `ack` are the
+ * fields besides `status: 200`; an event without it is not acknowledged. `errors` are those beyond the errors
+ * of any request, each with a reason as an example. The texts are those of the API documents.
  */
 export const requests = {
   'room:join': {

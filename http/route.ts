@@ -24,7 +24,7 @@ export interface Request<A extends Auth, P, Q, B> {
   ctx: AppContext;
 }
 
-/** What the API documents say of a call beside its schemas. */
+/** The texts of a call in the API documents, besides those of its schemas. */
 export interface RouteNotes {
   /** Name of the call in the OpenAPI document, unique. */
   id: string;
@@ -39,7 +39,7 @@ export interface RouteNotes {
   bodyShown?: z.ZodType;
   /** Headers of the answer; its Content-Type where it is not JSON. */
   answerHeaders?: Record<string, string>;
-  /** Whether the session cookie may stand in for a token. (contract, section 4) */
+  /** Whether the session cookie may replace a token. (contract, section 4) */
   cookie?: boolean;
 }
 

@@ -11,7 +11,7 @@ const MAX_BATCH = 1_000;
 /** Most messages that wait in memory; beyond that, all are read back from the database. */
 const MAX_QUEUED = 5_000;
 
-/** Longest time `close` waits, ms; what is left keeps its mark for the next sweep. */
+/** Longest time `close` waits, ms; the remaining messages keep their marks for the next sweep. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
 interface NotifyAbsentDeps {

@@ -129,7 +129,7 @@ function commands.refresh()
 
   for room, key in ipairs(KEYS) do
     local rows = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
-    -- What is left in `known` below belongs to other processes.
+    -- Entries that remain in `known` below belong to other processes.
     local known, processes, add, remove = {}, {}, {}, {}
     for i = 1, #rows, 2 do
       local score, member = tonumber(rows[i + 1]), string.match(rows[i], '^(%d+):')

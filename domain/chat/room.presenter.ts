@@ -5,7 +5,7 @@ import type { MemberDirectory } from '../members/index.js';
 import { other, type Side } from './room.model.js';
 import { markOf, type RoomState, unreadOf } from './room-states.js';
 
-/** A room as one participant sees it, with the mark that says how new that is. */
+/** A room as one participant sees it, with its room mark. */
 export interface MarkedView {
   memberNo: number;
   view: RoomView;

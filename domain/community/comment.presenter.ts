@@ -2,7 +2,7 @@ import type { Actor } from '../kernel/actor.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { CommentRecord } from './comment.model.js';
 
-/** The documented reply: a comment without replies of its own. */
+/** The documented reply: a comment without replies. */
 export interface ReplyView {
   /** 0 comment, 1 reply. */
   type: number;

@@ -37,7 +37,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Text written by a person. Lone surrogates are refused: UTF-8 cannot represent them, so other characters
- * would come back.
+ * would be read back.
  *
  * @param max in UTF-16 code units
  */

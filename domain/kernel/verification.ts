@@ -7,7 +7,7 @@ export interface Finding {
 }
 
 /**
- * A check of stored values against the records they are derived from. It may run beside a working service:
+ * A check of stored values against the records they are derived from. It may run while a service is running:
  * writes in progress are not reported.
  */
 export interface Check {

@@ -17,7 +17,7 @@ interface SocketRequest {
   summary: string;
   description: string;
   request: z.ZodType;
-  /** Fields of the acknowledgement beside `status: 200`; undefined: the event is not acknowledged. */
+  /** Fields of the acknowledgement besides `status: 200`; undefined: the event is not acknowledged. */
   ack?: z.ZodObject;
   /** Errors beyond those of any request, each with a reason as an example. */
   errors?: Partial<Record<ErrorCode, string>>;

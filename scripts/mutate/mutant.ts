@@ -53,7 +53,7 @@ function covers(coverage: TestCoverage, compiled: string, at: number): boolean {
 
 /**
  * All mutants of a compiled file.
- * @param compiled path from the project's root, with a source map beside it
+ * @param compiled path from the project's root; its source map is in the same folder
  */
 export function mutantsOf(root: string, compiled: string, coverages: TestCoverage[]): Mutant[] {
   const text = readFileSync(join(root, compiled), 'utf8');

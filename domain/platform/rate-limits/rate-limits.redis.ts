@@ -20,7 +20,7 @@ const SHARES = 50;
 /** Keys with a share in memory, per budget. */
 const MAX_KEYS = 50_000;
 
-/** What is left of a share and until when (performance.now()), or the share being fetched. */
+/** The rest of a share and its expiry (performance.now()), or the share being fetched. */
 type Share = { left: number; until: number } | Promise<void>;
 
 function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize) {

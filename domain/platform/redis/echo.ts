@@ -40,14 +40,14 @@ export class RedisEcho {
   /** @returns whether the echo came back in time */
   async send(): Promise<boolean> {
     if (this.#subscriber.status !== 'ready') return false;
-    const heard = await this.#sendOnce();
-    this.#missed = heard ? 0 : this.#missed + 1;
+    const received = await this.#sendOnce();
+    this.#missed = received ? 0 : this.#missed + 1;
     // Half-open, or connected to the former master.
     if (this.#missed >= MAX_MISSED && this.#subscriber.status === 'ready') {
       this.#missed = 0;
       this.#subscriber.disconnect(true);
     }
-    return heard;
+    return received;
   }
 
   #sendOnce(): Promise<boolean> {

@@ -10,7 +10,7 @@ function countText(comments, views) {
   return `${comments} ${comments === 1 ? 'comment' : 'comments'} · ${views} ${views === 1 ? 'view' : 'views'}`;
 }
 
-/** Runs a button's action, and shows an error beside it. */
+/** Runs a button's action, and shows an error next to it. */
 function attempt(status, work) {
   return async (event) => {
     event?.preventDefault?.();
