@@ -29,9 +29,9 @@ export interface ComparerDeps {
 }
 
 /**
- * Compares the rooms that sockets of this process are in with the database: so what pub/sub has lost reaches
- * every connected client (contract, promise 5). When Redis is up again, all rooms of all members here are
- * compared, so that those that are not open are updated, too.
+ * Compares the rooms that sockets of this process are in with the database, so that what pub/sub has lost
+ * reaches every connected client (contract, promise 5). When Redis is up again, all rooms of all members here
+ * are compared, so that those that are not open are updated, too.
  */
 export class RoomComparer {
   readonly #deps: ComparerDeps;

@@ -42,10 +42,7 @@ type Listen = (
   done: (socket: us_listen_socket | false) => void,
 ) => void;
 
-/**
- * Closes all connections, each at a random moment of the window (ms), so that clients do not all reconnect at
- * once.
- */
+/** Closes all connections, each at a random moment of the window (ms), to spread the reconnects. */
 async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
   const sockets = [...io.of('/').sockets.values()];
   await Promise.all(

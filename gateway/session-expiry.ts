@@ -19,10 +19,7 @@ export function closeSocket(socket: GatewaySocket, reason: CloseReason): void {
   setImmediate(() => socket.disconnect(true));
 }
 
-/**
- * If the token expires soon, sets the timer that warns the client and then closes the connection. Replaces an
- * earlier timer.
- */
+/** If the token expires soon, sets or replaces the timer that warns the client, then closes the connection. */
 export function armExpiry(socket: GatewaySocket): void {
   const { data } = socket;
   const { expiresAt } = data.session;

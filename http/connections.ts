@@ -15,10 +15,7 @@ export interface ConnectionLimits {
 /** Checks per `stalledMs`: a stalled connection is destroyed one check late at most. */
 const CHECKS = 3;
 
-/**
- * Whether the kernel has not yet accepted all of an answer; an answer it has accepted whole is no longer
- * open.
- */
+/** Whether an answer has bytes that the kernel has not accepted; once accepted whole, it is closed. */
 function hasBytesLeft(res: ServerResponse): boolean {
   return res.writableLength > 0 || res.writableEnded;
 }
@@ -30,10 +27,7 @@ function hasBytesLeft(res: ServerResponse): boolean {
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #answers = new Map<Socket, Set<ServerResponse>>();
-  /**
-   * When bytes were last accepted (performance.now()), by connection; only those that had bytes left at the
-   * last check.
-   */
+  /** When a connection with bytes left last made progress (performance.now()). */
   readonly #progress = new WeakMap<Socket, { taken: number; at: number }>();
   /** Answers that were complete before `Connection: close` could be set. */
   readonly #keepAlive = new WeakSet<ServerResponse>();

@@ -59,8 +59,8 @@ async function readMissed(chatNo: number, after: number | undefined, upTo: numbe
 }
 
 /**
- * Enters a connection into a room: it counts as present, everything is marked read, and the answer holds what
- * it missed up to `seq`; deliveries continue after that number.
+ * A connection enters a room: it counts as present, everything is marked read, and the answer holds what it
+ * missed up to `seq`; deliveries continue after that number.
  *
  * Call it once the connection is subscribed to the room and before anything is delivered to it: what is
  * written in between is either read here or delivered afterwards.

@@ -37,7 +37,7 @@ export interface LedgerDeps {
   onUnknownOutcome(chatNo: number, seq: number): void;
 }
 
-/** Most attempts at a number that other processes take: with each, one of them makes progress. */
+/** Most attempts to store a send: each failed one means that another process has stored a message. */
 const MAX_ATTEMPTS = 200;
 
 /**

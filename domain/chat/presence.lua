@@ -3,12 +3,12 @@
 -- KEYS     rooms of one hash slot: many for `refresh`, else one. A room is a sorted set of
 --          - entries `memberNo:processId`, scored with the time at which they expire unless their process
 --            renews them, ms by this server's clock: those of the processes may differ
--- - tombstones `!memberNo:processId` of cleared entries, until their process has seen them
+--          - tombstones `!memberNo:processId` of cleared entries, until their process has seen them
 --          - `#`, scored with the version of the latest change of who is present
 -- ARGV[1]  command: enter, leave, clear, list or refresh
 -- ARGV[2]  processId of the caller
 -- ARGV[3]  lifetime of an entry, ms
--- ARGV[4] lifetime of a tombstone, and of an unused key, ms
+-- ARGV[4]  lifetime of a tombstone, and of an unused key, ms
 -- ARGV[5…] arguments of the command, named at its head, as are its answers
 
 local process, lifetime, keyLifetime = ARGV[2], ARGV[3], ARGV[4]

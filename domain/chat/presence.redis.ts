@@ -162,10 +162,7 @@ export class RedisPresence implements Presence {
     for (const listener of this.#listeners) listener(chatNo, memberNo, present, version);
   }
 
-  /**
-   * Without an answer from Redis, publishes this process's view; a later refresh publishes what Redis
-   * confirms.
-   */
+  /** Publishes this process's view for lack of an answer; a later refresh publishes Redis's. */
   #publishUnconfirmed(chatNo: number, memberNo: number, present: boolean): void {
     this.#markUnconfirmed(chatNo, memberNo);
     // A later change may have been published meanwhile.

@@ -26,10 +26,7 @@ export function createRedisRecentClients(
 ): RecentClients {
   const script = loadScript('domain/chat/recent-clients.lua');
   const local = createMemoryRecentClients(clock, MAX_CLIENTS, recentFor);
-  /**
-   * Client → the member last touched in Redis. A different member is sent to Redis at once: the order
-   * matters.
-   */
+  /** Client → the member last touched in Redis. A different one is sent at once: the order matters. */
   const touched = createCache<string, number>(MAX_CLIENTS, touchEvery);
 
   async function touchInRedis(key: string, memberNo: number): Promise<void> {

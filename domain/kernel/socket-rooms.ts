@@ -1,6 +1,6 @@
 /**
- * Names of Socket.IO rooms: always a prefix and one of our numbers: a name from raw input could be another
- * socket's own room.
+ * Names of Socket.IO rooms: always a prefix and one of our numbers, since a name from raw input could be
+ * another socket's own room.
  */
 export const chatRoom = (chatNo: number): string => `room:${chatNo}`;
 export const memberRoom = (memberNo: number): string => `member:${memberNo}`;

@@ -29,10 +29,7 @@ export class NotificationDelivery {
     this.#deps = deps;
   }
 
-  /**
-   * Publishes new notifications to all processes; while the database is unavailable they are left to the
-   * poll.
-   */
+  /** Publishes new notifications to all processes; if names cannot be read, they are left to the poll. */
   async publish(records: NotificationRecord[]): Promise<void> {
     const { bus, live, localTime, logger } = this.#deps;
     try {

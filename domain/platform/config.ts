@@ -49,9 +49,7 @@ const timeZone = z.string().refine((name) => {
   }
 }, 'must be an IANA time zone such as Asia/Seoul');
 
-/**
- * `localhost:3000` is a URL of the scheme `localhost`; its origin is `null`, like that of any sandboxed page.
- */
+/** `localhost:3000` is a URL of the scheme `localhost`; its origin is `null`, as for any sandboxed page. */
 function isWebOrigin(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

@@ -9,9 +9,7 @@ const MAX_CONTEXT = 2_000;
 const example = 'Congratulations!';
 const context = text(MAX_CONTEXT).meta({ description: 'comment text', example });
 
-/**
- * An article's number to list its comments, a comment's to delete it: both calls have one path, so one name.
- */
+/** An article's number to list its comments, a comment's to delete it: one path, so one name. */
 export const commentsPath = z.object({ id: articleId });
 export const commentPath = z.object({
   id: pathId.meta({ description: 'comment identifier', example: 31 }),

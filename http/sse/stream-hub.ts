@@ -70,9 +70,7 @@ export class StreamHub {
     await Promise.all(ends);
   }
 
-  /**
-   * Sets a timer only for a stream that expires before the next heartbeat: one per stream would waste memory.
-   */
+  /** Sets a timer only if the stream expires before the next heartbeat: one for each would waste memory. */
   #setExpiry(stream: Stream): void {
     const left = stream.expiresAt - Date.now();
     if (left > HEARTBEAT_MS || this.#expiries.has(stream)) return;

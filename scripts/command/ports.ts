@@ -4,10 +4,7 @@ import { connect, createServer } from 'node:net';
 /** Below the ephemeral ports (from 32,768 on Linux), which outgoing connections use. */
 const [FIRST, LAST] = [20_000, 32_000];
 
-/**
- * Whether this process could bind a port exclusively. @throws Error naming HOST when its address cannot be
- * bound
- */
+/** Whether this process could bind a port exclusively. @throws Error naming HOST if it cannot be bound */
 export async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer();
   server.listen({ host, port, exclusive: true });

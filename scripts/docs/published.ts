@@ -4,10 +4,7 @@ import { buildDocuments } from '../../http/docs/docs.routes.js';
 import { documentedRoutes } from '../../http/router.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
 
-/**
- * The gateway's port in the published documents: the default. A running service's documents name the actual
- * one.
- */
+/** The gateway's port in the published documents; a running service's documents name its own. */
 export const PUBLISHED_PORT = 8081;
 
 /** Longest line of JSON, characters. */

@@ -95,10 +95,7 @@ async function reopen(dataDir: string, folder: string, giveUpAt: number): Promis
   }
 }
 
-/**
- * Connects to the process that serves the folder, or starts one: of several started at once, the lock admits
- * one.
- */
+/** Connects to the process that serves the folder, or starts one; the lock admits one of several. */
 async function holdOrStart(dataDir: string, folder: string, deadline: number): Promise<Hold> {
   for (;;) {
     if (Date.now() > deadline) throw new Error(`the database of ${folder} does not stay up`);

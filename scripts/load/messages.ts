@@ -3,9 +3,7 @@ import { type Collection, MongoClient } from 'mongodb';
 import type { MessageRecord } from '../../domain/chat/message.model.js';
 import type { MessagePayload, NotificationView } from '../../domain/kernel/live.js';
 
-/**
- * Records and payloads that peers and limits store and send: the service's, so that all send the same bytes.
- */
+/** Records and payloads of peers and limits: the service's, so that all send the same bytes. */
 
 const message: Omit<MessagePayload, 'id' | 'chatNo' | 'content' | 'seq'> = {
   contentType: 'text',

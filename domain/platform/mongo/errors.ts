@@ -41,9 +41,7 @@ const UNAVAILABLE_CODES = new Set([
   DISK_FULL,
 ]);
 
-/**
- * System codes that mean the same: the driver passes some on, for example for a write to a closed connection.
- */
+/** System codes that mean the same: the driver passes some on, as for a write to a closed connection. */
 const UNREACHABLE = new Set([
   'EPIPE',
   'ECONNRESET',

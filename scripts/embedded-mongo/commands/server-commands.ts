@@ -5,10 +5,7 @@ import { MAX_MESSAGE_BYTES } from '../wire/messages.js';
 import type { Command } from './command.js';
 import { MAX_BATCH } from './write-commands.js';
 
-/**
- * The MongoDB release whose behaviour is implemented. Wire version 21 is 7.0; 25 would make clients send
- * bulkWrite.
- */
+/** The MongoDB release that is implemented. Wire version 21 is 7.0; with 25 clients would send bulkWrite. */
 const SERVER_VERSION = '7.0.0';
 const MAX_WIRE_VERSION = 21;
 

@@ -21,10 +21,7 @@ import {
 /** Most statements of one command: `maxWriteBatchSize` of hello. */
 export const MAX_BATCH = 100_000;
 
-/**
- * Most characters of error text in a reply; further errors have codes only, so that it fits a message, as in
- * mongod.
- */
+/** Most characters of error text in a reply; further errors have codes only, as in mongod. */
 const MAX_ERROR_TEXT = 1024 * 1024;
 
 /** The encoded statements of a write command, from a document sequence or an array. Throws InvalidLength (16). */

@@ -1,14 +1,12 @@
 import { connect, type Server, type Socket } from 'node:net';
 import { relative } from 'node:path';
 
-/**
- * Longest path of a Unix socket, bytes: `sun_path` has 108 on Linux and 104 on macOS, one for the final zero.
- */
+/** Longest path of a Unix socket, bytes: `sun_path`, 108 on Linux and 104 on macOS, less the final zero. */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /**
- * The path of a socket, relative to the working directory if the absolute one is too long. @throws Error if
- * both are longer than the system allows
+ * The path of a socket, relative to the working directory if the absolute one is too long.
+ * @throws Error if both are longer than the system allows
  */
 export function socketPath(path: string): string {
   const fitting = [path, relative(process.cwd(), path)].find((name) => Buffer.byteLength(name) <= MAX_BYTES);

@@ -8,10 +8,7 @@ export interface ByteRange {
   end: Buffer;
 }
 
-/**
- * What a filter requires of one index field: some points, or one range. Exact if it requires no more than
- * that.
- */
+/** What a filter requires of an index field: some points, or one range; exact if nothing else. */
 export interface FieldBounds {
   /** Encoded values in key order, one of which the field must equal. */
   points?: Buffer[];

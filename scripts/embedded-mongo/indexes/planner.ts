@@ -73,10 +73,7 @@ function pathOf(node: FilterNode): string | undefined {
   return node.kind === 'not' ? pathOf(node.child) : undefined;
 }
 
-/**
- * Whether an index holds every document that can match: whether the filter implies the index's partial
- * filter.
- */
+/** Whether an index holds every document that can match: the filter implies the index's partial filter. */
 function holdsMatches({ spec }: Index, predicates: readonly Predicate[]): boolean {
   return (spec.partial?.conjuncts ?? []).every((needed) =>
     predicates.some(({ node, path }) => path === pathOf(needed) && implies(node, needed)),

@@ -99,10 +99,7 @@ function parseIn(path: FieldPath, operator: string, value: unknown): FilterNode 
   return { kind: 'in', path, values: value.map((item) => served(operator, item)) };
 }
 
-/**
- * Only values of one type compare. Those with special rules in mongod (null, NaN, documents, arrays) are
- * refused.
- */
+/** Only values of one type compare. Refuses those with special rules: null, NaN, documents, arrays. */
 function parseRange(path: FieldPath, operator: string, value: unknown): FilterNode {
   if (isNullish(value) || isDocument(value) || Array.isArray(value) || Number.isNaN(numericValue(value)))
     throw notServed(`${operator} with null, NaN, a document or an array`);

@@ -28,10 +28,7 @@ interface Scanned {
   entry: Entry;
 }
 
-/**
- * Keys read in one step, the first and the largest: reading in steps, a cursor keeps nothing open between two
- * getMore.
- */
+/** Keys in the first and in the largest step of a scan: between steps, a cursor keeps nothing open. */
 const FIRST_STEP = 128;
 const LAST_STEP = 512;
 

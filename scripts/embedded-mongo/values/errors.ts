@@ -86,9 +86,7 @@ export function isRequestError(error: unknown): boolean {
   return error instanceof RangeError || (error instanceof Error && error.name.startsWith('BSON'));
 }
 
-/**
- * Any thrown value as an answer: unreadable BSON is InvalidBSON (22), anything unexpected InternalError (1).
- */
+/** Any thrown value as an answer: unreadable BSON is InvalidBSON (22), the unexpected InternalError (1). */
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
   if (!(error instanceof Error)) return new CommandError(1, String(error));

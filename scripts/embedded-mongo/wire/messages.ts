@@ -138,10 +138,7 @@ let nextRequestId = 1;
 /** A reply may be larger than a document by this much, as in mongod. */
 const REPLY_OVERHEAD = 16 * 1024;
 
-/**
- * Encodes a reply as one message. Throws BSONObjectTooLarge (10334) for a result that is too large for a
- * message.
- */
+/** Encodes a reply as one message. Throws BSONObjectTooLarge (10334) if the result is too large. */
 export function encodeReply(request: Pick<Request, 'requestId' | 'legacy'>, reply: Reply): Buffer {
   const lead = HEADER_BYTES + (request.legacy ? 20 : 5);
   const message =

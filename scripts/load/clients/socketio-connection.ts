@@ -14,9 +14,7 @@ const JOIN_ACK = 0;
 /** Characters that identify a frame: Engine.IO's packet type and, in a message, Socket.IO's. */
 const TYPE_LENGTH = 2;
 
-/**
- * A connection of Socket.IO's protocol (5, over Engine.IO 4), which parses no more of a frame than necessary.
- */
+/** A connection of Socket.IO's protocol (5, over Engine.IO 4); parses no more of a frame than needed. */
 export const openSocketIo: OpenConnection = (target, { room, after, token }, events) => {
   const delivery = Buffer.from(`42["${target.event ?? 'message'}"`);
   let ready = false;

@@ -59,10 +59,7 @@ function cpuPerDelivery(samples: Sample[]): number {
   return cpu / delivered;
 }
 
-/**
- * Announces, and samples until everybody has received it: the service polls for announcements every few
- * seconds.
- */
+/** Announces, and samples until everybody has received it, which the service's poll delays by seconds. */
 async function announceOnce(pool: WorkerPool, server: RunningServer): Promise<Sample[]> {
   const samples: Sample[] = [];
   async function sample(): Promise<void> {
