@@ -49,7 +49,9 @@ export class NotifyAbsent {
     if (this.#isClosing) return;
     if (!this.#isBehind && this.#queue.length >= MAX_QUEUED) {
       this.#isBehind = true;
-      this.#deps.logger.warn('messages are sent faster than notifications are stored; some wait in the database');
+      this.#deps.logger.warn(
+        'messages are sent faster than notifications are stored; some wait in the database',
+      );
     }
     if (this.#isBehind) this.#isFurtherBehind = true;
     else this.#queue.push(record);
