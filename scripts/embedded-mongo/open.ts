@@ -122,7 +122,7 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; failu
   });
   if (log !== undefined) closeSync(log);
   const events = new AbortController();
-  const said = once(child, 'message', events).then(([message]) => {
+  const reported = once(child, 'message', events).then(([message]) => {
     const { type, message: reason } = message as { type: string; message?: string };
     return type === 'ready' ? undefined : new Error(reason ?? 'the embedded database failed');
   });
@@ -131,7 +131,7 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; failu
       new Error(`the embedded database ended at start (${signal ?? code}); see ${logFile(dataDir)}`),
   );
   try {
-    const failure = await Promise.race([said, ended]);
+    const failure = await Promise.race([reported, ended]);
     return failure ? { child, failure } : { child };
   } catch (error) {
     // `once` rejects if the process cannot be started.

@@ -35,7 +35,7 @@ function rowOf(line: number, header: string[], cells: string[]): Row {
   return { line, value: Object.fromEntries(named.filter(([, cell]) => cell !== '')) };
 }
 
-/** Cuts CSV (RFC 4180) into records. */
+/** Splits CSV (RFC 4180) into records. */
 class RecordReader {
   readonly #lines: AsyncGenerator<Line>;
   /** Lines to be read once more. */

@@ -1,7 +1,7 @@
 import { parseJson } from './read-ndjson.js';
 import { MAX_ROW, type Row, tooLong, UnreadableFile } from './source.js';
 
-/** Significant characters outside and inside a string; the text between them is taken as a whole. */
+/** Significant characters outside and inside a string; the text between them is read as a whole. */
 const OUTSIDE = /[",[\]{}\n]/g;
 const IN_STRING = /["\\\n]/g;
 
@@ -13,8 +13,8 @@ function notAnArray(line: number): UnreadableFile {
   );
 }
 
-/** Cuts a JSON array into its elements' texts; see readJsonArray. */
-class ArrayCutter {
+/** Splits a JSON array into its elements' texts; see readJsonArray. */
+class ArraySplitter {
   #line = 1;
   /** White space at the start of the current line, and whether more may follow. */
   #indent = 0;
@@ -23,7 +23,7 @@ class ArrayCutter {
   #depth = 0;
   #ended = false;
   /** The line of text after the array; 0 for none. */
-  #behind = 0;
+  #trailingLine = 0;
   #inString = false;
   #escaped = false;
   #afterComma = false;
@@ -33,13 +33,13 @@ class ArrayCutter {
   #startIndent = 0;
   #overlong = false;
 
-  /** Cuts the next piece of the file. @throws UnreadableFile if it is not an array */
-  *cut(piece: string): Generator<Row> {
+  /** Splits the next piece of the file. @throws UnreadableFile if it is not an array */
+  *split(piece: string): Generator<Row> {
     let text = piece;
     let at = 0;
     while (at < text.length) {
       if (this.#ended) {
-        this.#passBehind(text.slice(at));
+        this.#skipTrailing(text.slice(at));
         return;
       }
       const next = this.#plain(text, at);
@@ -50,7 +50,7 @@ class ArrayCutter {
       if (!ended && this.#text.length <= MAX_ROW) continue;
       const again = yield* this.#finish(ended === ']');
       if (again !== undefined) {
-        // The character that ended the failed element ends the one found in it.
+        // The character that ended the damaged element ends the one found in it.
         text = again + text.slice(ended ? next : at);
         at = 0;
       } else if (ended === ']') {
@@ -60,7 +60,7 @@ class ArrayCutter {
     }
   }
 
-  /** Ends the file. @throws UnreadableFile if it held no array */
+  /** Handles the end of the file. @throws UnreadableFile if it held no array */
   *end(): Generator<Row> {
     if (this.#depth === 0 && !this.#ended) {
       throw new UnreadableFile('the file is empty; a JSON file holds an array');
@@ -68,20 +68,21 @@ class ArrayCutter {
     while (this.#start > 0) {
       const again = yield* this.#finish(false);
       if (again === undefined) break;
-      yield* this.cut(again);
+      yield* this.split(again);
     }
     if (!this.#ended) yield { line: this.#line, fault: UNCLOSED };
-    if (this.#behind > 0) yield { line: this.#behind, fault: 'stands behind the end of the array' };
+    if (this.#trailingLine > 0)
+      yield { line: this.#trailingLine, fault: 'stands behind the end of the array' };
   }
 
-  #passBehind(text: string): void {
-    if (this.#behind > 0) return;
+  #skipTrailing(text: string): void {
+    if (this.#trailingLine > 0) return;
     const blank = text.slice(0, text.length - text.trimStart().length);
     this.#line += blank.match(/\n/g)?.length ?? 0;
-    if (blank.length < text.length) this.#behind = this.#line;
+    if (blank.length < text.length) this.#trailingLine = this.#line;
   }
 
-  /** Takes the plain text from an offset on. @returns the offset of the next significant character */
+  /** Reads the plain text from an offset on. @returns the offset of the next significant character */
   #plain(text: string, at: number): number {
     const marks = this.#inString ? IN_STRING : OUTSIDE;
     marks.lastIndex = this.#escaped ? at + 1 : at;
@@ -94,11 +95,11 @@ class ArrayCutter {
       this.#atLineStart = blank === plain.length;
     }
     if (blank < plain.length && this.#depth === 0) throw notAnArray(this.#line);
-    if (this.#start > 0 || blank < plain.length) this.#take(plain);
+    if (this.#start > 0 || blank < plain.length) this.#append(plain);
     return next;
   }
 
-  /** Processes a significant character. @returns it when it ends an element */
+  /** Processes a significant character. @returns it if it ends an element */
   #mark(character: string): ',' | ']' | undefined {
     if (character === '\n') return this.#endLine();
     this.#atLineStart = false;
@@ -114,13 +115,13 @@ class ArrayCutter {
     } else {
       this.#nest(character);
     }
-    this.#take(character);
+    this.#append(character);
     return undefined;
   }
 
   #endLine(): undefined {
-    if (this.#start > 0) this.#take('\n');
-    // No JSON string contains a line break: one that is open is damaged.
+    if (this.#start > 0) this.#append('\n');
+    // No JSON string contains a line break: an open one is damaged.
     this.#inString = false;
     this.#line += 1;
     this.#indent = 0;
@@ -130,11 +131,11 @@ class ArrayCutter {
   #nest(character: string): void {
     if (character === '"') this.#inString = true;
     if (character === '{' || character === '[') this.#depth += 1;
-    // A brace too many belongs to its element, which will not parse; the array continues.
+    // A surplus brace belongs to its element, which will not parse; the array continues.
     if ((character === '}' || character === ']') && this.#depth > 1) this.#depth -= 1;
   }
 
-  #take(text: string): void {
+  #append(text: string): void {
     if (this.#start === 0) {
       this.#start = this.#line;
       this.#startIndent = this.#indent;
@@ -144,20 +145,20 @@ class ArrayCutter {
 
   /**
    * Yields the element that ends here or has become too long.
-   * @returns text to be read again, if the element is damaged and another one seems to begin in it
+   * @returns text to be read again if the element is damaged and another one seems to begin in it
    */
   *#finish(last: boolean): Generator<Row, string | undefined> {
     const [line, text] = [this.#start, this.#text];
     const row = this.#overlong ? { line, fault: tooLong } : parseJson(line, text);
     if (line === 0) {
-      // `[]` holds nothing; `[a,]` and `[,a]` hold an element too many.
+      // `[]` is empty; `[a,]` and `[,a]` have a surplus comma.
       if (!last || this.#afterComma) yield { line: this.#line, fault: 'is empty: there is a comma too many' };
       this.#afterComma = !last;
       return undefined;
     }
     const again = 'fault' in row && !this.#overlong ? this.#nextStart(text) : undefined;
     if (again === undefined && text.length > MAX_ROW) {
-      // The rest of an element that is too long is not kept.
+      // The rest of an element that is too long is discarded.
       this.#overlong = true;
       this.#text = '';
       return undefined;
@@ -186,14 +187,14 @@ class ArrayCutter {
 }
 
 /**
- * The elements of a JSON array, cut apart without parsing the whole: memory is bounded, and each element is
- * known by the line on which it starts. A damaged element does not affect the others: if a quote or brace is
- * missing, the next line that begins an object indented no deeper begins the next element.
+ * The elements of a JSON array, split without parsing the whole: memory is bounded, and each element is
+ * identified by the line on which it starts. A damaged element does not affect the others: if a quote or
+ * brace is missing, the next line that begins an object indented no deeper begins the next element.
  *
- * @throws UnreadableFile when the file does not hold an array
+ * @throws UnreadableFile if the file does not hold an array
  */
 export async function* readJsonArray(pieces: AsyncIterable<string>): AsyncGenerator<Row> {
-  const cutter = new ArrayCutter();
-  for await (const piece of pieces) yield* cutter.cut(piece);
-  yield* cutter.end();
+  const splitter = new ArraySplitter();
+  for await (const piece of pieces) yield* splitter.split(piece);
+  yield* splitter.end();
 }

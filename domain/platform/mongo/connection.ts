@@ -23,11 +23,13 @@ const OPERATION_MS = 10_000;
  */
 function concernsFor(uri: string): Pick<ConnectOptions, 'writeConcern' | 'readConcern'> {
   const [, query = ''] = uri.split('?');
-  const said = new Map([...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]));
-  const w = said.get('w') ?? 'majority';
+  const options = new Map(
+    [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const w = options.get('w') ?? 'majority';
   return {
-    ...(said.has('w') ? {} : { writeConcern: { w: 'majority', journal: true } }),
-    ...(said.has('readconcernlevel') || w !== 'majority' ? {} : { readConcern: { level: 'majority' } }),
+    ...(options.has('w') ? {} : { writeConcern: { w: 'majority', journal: true } }),
+    ...(options.has('readconcernlevel') || w !== 'majority' ? {} : { readConcern: { level: 'majority' } }),
   };
 }
 

@@ -188,8 +188,8 @@ function modifyFound(
   return [{ n: 1 }, before];
 }
 
-function insertMissing(writer: Writer, call: CommandCall, asked: FindAndModify): Modified {
-  const { query, update, upsert, wantsNew } = asked;
+function insertMissing(writer: Writer, call: CommandCall, request: FindAndModify): Modified {
+  const { query, update, upsert, wantsNew } = request;
   if (!update) return [{ n: 0 }, null];
   if (!upsert) return [{ n: 0, updatedExisting: false }, null];
   const collection = call.engine.catalog.ensure(writer, call.database, collectionName(call));
@@ -200,15 +200,15 @@ function insertMissing(writer: Writer, call: CommandCall, asked: FindAndModify):
 const findAndModify: Command = {
   fields: ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert'],
   run(call) {
-    const asked = parseFindAndModify(call.command);
+    const request = parseFindAndModify(call.command);
     const project = compileProjection(call.command.fields);
     return call.engine.storage.write((writer) => {
       const collection = collectionOf(call);
-      const [found] = collection ? findRecords(writer, collection, asked.query) : [];
+      const [found] = collection ? findRecords(writer, collection, request.query) : [];
       const [lastErrorObject, value] =
         collection && found
-          ? modifyFound(writer, collection, found, asked)
-          : insertMissing(writer, call, asked);
+          ? modifyFound(writer, collection, found, request)
+          : insertMissing(writer, call, request);
       return { lastErrorObject, value: value && project ? project(value) : value, ok: 1 };
     });
   },

@@ -68,9 +68,9 @@ export function countRecords(reader: Reader, collection: Collection, query: Quer
 
 /** Counts a collection scan by the fields of its query, so that a missing index can be found. */
 function noteScan({ collectionScans }: Collection, { filter, sort }: QuerySpec): void {
-  const asked = [...new Set(pathsOf(filter))].sort().join(', ') || 'all documents';
+  const fields = [...new Set(pathsOf(filter))].sort().join(', ') || 'all documents';
   const order = sort.map((field) => field.name).join(', ');
-  const shape = order ? `${asked} by ${order}` : asked;
+  const shape = order ? `${fields} by ${order}` : fields;
   collectionScans.set(shape, (collectionScans.get(shape) ?? 0) + 1);
 }
 

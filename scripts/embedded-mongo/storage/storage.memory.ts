@@ -64,12 +64,12 @@ export class MemoryStorage implements Storage, Writer {
   /** Where a key is or would be inserted: its chunk, the chunk's number, and the index in it. */
   #locate(key: Buffer): { chunk: Entry[]; at: number; index: number } {
     const chunks = this.#chunks;
-    const behind = search(chunks.length, (i) => {
+    const next = search(chunks.length, (i) => {
       const first = chunks[i]?.[0];
       // Only the one chunk of an empty store has no entry.
       return first !== undefined && Buffer.compare(first.key, key) <= 0;
     });
-    const at = Math.max(0, behind - 1);
+    const at = Math.max(0, next - 1);
     const chunk = chunks[at] as Entry[];
     return {
       chunk,
