@@ -10,25 +10,13 @@ import { sendMessage } from '../../../domain/chat/send-message.js';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { AppError } from '../../../domain/kernel/errors.js';
 import { type MessagePayload, noLive } from '../../../domain/kernel/live.js';
+import { gate, nextTurn } from '../../support/eventually.js';
 import { inStoppedTime } from '../../support/time.js';
 
 const CREATOR = 1;
 const JOINER = 2;
 const TAKEN = 11_000;
 const nobody = { creator: { seq: 0, others: 0 }, joiner: { seq: 0, others: 0 } };
-
-const turnsPass = async (count = 10) => {
-  for (let i = 0; i < count; i += 1) await new Promise((resolve) => setImmediate(resolve));
-};
-
-/** Lets what waits at it pass, once it is opened. */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open: () => open(), opened };
-}
 
 describe('the ledger of messages', () => {
   const { insertMany } = Message.collection;
@@ -126,7 +114,7 @@ describe('the ledger of messages', () => {
     const { open, opened } = gate();
     before = () => opened;
     const all = Array.from({ length: 1_200 }, (_, i) => send(i + 1));
-    await turnsPass();
+    await nextTurn(10);
     expect(inserts).deep.equal([500, 500]);
     open();
     expect(new Set(await Promise.all(all))).deep.equal(new Set([1]));
@@ -310,11 +298,11 @@ describe('the ledger of messages', () => {
     const told: string[] = [];
     const tell = (text: string) => () => void told.push(text);
     const [first, idle] = [send(1).then(tell('first')), ledger.idle().then(tell('idle'))];
-    await turnsPass();
+    await nextTurn(10);
     const second = send(2).then(tell('second'));
     gates[0]?.open();
     await first;
-    await turnsPass();
+    await nextTurn(10);
     expect(told).deep.equal(['first']);
     gates[1]?.open();
     await Promise.all([second, idle]);
@@ -399,7 +387,7 @@ describe('the ledger of messages', () => {
           throw lost;
         };
         const both = outcomes([send(1), send(1)]);
-        await turnsPass();
+        await nextTurn(10);
         if (answer !== 'nothing') {
           pass(answeredAt);
           if (answer === 'refused') {

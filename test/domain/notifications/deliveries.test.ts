@@ -10,7 +10,7 @@ import { Notification } from '../../../domain/notifications/notification.model.j
 import { createLogger } from '../../../domain/platform/logger.js';
 import { metrics } from '../../../domain/platform/metrics.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
-import { eventually } from '../../support/eventually.js';
+import { eventually, gate } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
 /** A member without a record: a notification needs only the number. */
@@ -59,15 +59,6 @@ async function openProcess() {
 }
 
 type Process = Awaited<ReturnType<typeof openProcess>>;
-
-/** A promise, and the function that resolves it. */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
 
 describe('a notification', () => {
   let here: Process;

@@ -1,14 +1,6 @@
 import { expect } from 'chai';
 import { coalesce, singleFlight } from '../../../domain/platform/single-flight.js';
-
-/** A promise that the test settles, to hold work at a chosen point. */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
+import { gate } from '../../support/eventually.js';
 
 describe('coalesced runs', () => {
   it('give calls during a run the shared result of the next run', async () => {
