@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import { EJSON } from 'bson';
-import { type Db, type Document, type IndexDescription, MongoClient } from 'mongodb';
+import { type Collection, type Db, type Document, type IndexDescription, MongoClient } from 'mongodb';
 import { decode, MAX_DOCUMENT_BYTES } from './values/bson-types.js';
 
 /** Called as documents are read or written. */
@@ -15,7 +14,7 @@ interface Metadata {
   collectionName: string;
   type: 'collection';
   options: Document;
-  indexes: (Document & IndexDescription)[];
+  indexes?: (Document & IndexDescription)[];
 }
 
 /** Most documents and bytes of one insert. */
@@ -34,11 +33,9 @@ async function withDatabase<T>(uri: string, work: (db: Db) => Promise<T>): Promi
 /** Number of documents in the database of `uri`, for a progress bar. */
 export function countAll(uri: string): Promise<number> {
   return withDatabase(uri, async (db) => {
-    const collections = await db.listCollections({}, { nameOnly: true }).toArray();
-    const counts = await Promise.all(
-      collections.map(({ name }) => db.collection(name).estimatedDocumentCount()),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
+    let total = 0;
+    for (const collection of await db.collections()) total += await collection.estimatedDocumentCount();
+    return total;
   });
 }
 
@@ -72,17 +69,17 @@ async function dumpCollection(db: Db, name: string, path: string, onProgress: On
   const indexes = (await collection.indexes()) as Metadata['indexes'];
   const metadata: Metadata = { collectionName: name, type: 'collection', options: {}, indexes };
   await writeFile(`${path}.metadata.json`, EJSON.stringify(metadata, { relaxed: false }));
-  const file = createWriteStream(`${path}.bson`, { flush: true });
   let count = 0;
-  for await (const document of collection.find({}, { raw: true })) {
-    // With `raw` the driver yields the bytes of each document.
-    if (!file.write(document as unknown as Uint8Array)) await once(file, 'drain');
-    count++;
-    if (count % BATCH === 0) onProgress(name, BATCH);
+  async function* documents(): AsyncGenerator<Uint8Array> {
+    for await (const document of collection.find({}, { raw: true })) {
+      // With `raw` the driver yields the bytes of each document.
+      yield document as unknown as Uint8Array;
+      count++;
+      if (count % BATCH === 0) onProgress(name, BATCH);
+    }
   }
+  await pipeline(documents, createWriteStream(`${path}.bson`, { flush: true }));
   onProgress(name, count % BATCH);
-  file.end();
-  await finished(file);
   return count;
 }
 
@@ -94,17 +91,15 @@ async function dumpCollection(db: Db, name: string, path: string, onProgress: On
 export function restore(uri: string, dir: string, onProgress: OnProgress = () => {}): Promise<number> {
   return withDatabase(uri, async (db) => {
     const source = await findDump(dir);
-    const files = (await readdir(source)).filter((file) => file.endsWith('.bson')).sort();
-    if (files.length === 0) throw new Error(`${source} holds no *.bson files`);
-    const names = files.map((file) => decodeURIComponent(basename(file, '.bson')));
-    for (const name of names)
+    const paths = await dumpedIn(source);
+    if (paths.length === 0) throw new Error(`${source} holds no *.bson files`);
+    for (const path of paths) {
+      const { collectionName: name, namespace } = collectionOf(db, path);
       if (await db.collection(name).findOne({}, { projection: { _id: 1 } }))
-        throw new Error(`the collection ${db.databaseName}.${name} is not empty`);
-    let total = 0;
-    for (const [i, name] of names.entries()) {
-      const path = join(source, basename(files[i] as string, '.bson'));
-      total += await restoreCollection(db, name, path, onProgress);
+        throw new Error(`the collection ${namespace} is not empty`);
     }
+    let total = 0;
+    for (const path of paths) total += await restoreCollection(collectionOf(db, path), path, onProgress);
     return total;
   });
 }
@@ -119,45 +114,46 @@ async function findDump(dir: string): Promise<string> {
   return join(dir, only.name);
 }
 
+/** The paths of the *.bson files in a folder, by name. */
+async function dumpedIn(folder: string): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.bson'));
+  return names.sort().map((name) => join(folder, name));
+}
+
+const collectionOf = (db: Db, path: string) => db.collection(decodeURIComponent(basename(path, '.bson')));
+
 async function restoreCollection(
-  db: Db,
-  name: string,
+  collection: Collection,
   path: string,
   onProgress: OnProgress,
 ): Promise<number> {
-  const metadata = await readMetadata(path);
-  await db.createCollection(name);
+  const indexes = await readIndexes(path.replace(/\.bson$/, '.metadata.json'));
+  await collection.db.createCollection(collection.collectionName);
   let count = 0;
   let batch: Document[] = [];
   let bytes = 0;
   const flush = async () => {
-    if (batch.length > 0) await db.collection(name).insertMany(batch, { ordered: false });
-    onProgress(name, batch.length);
+    if (batch.length > 0) await collection.insertMany(batch, { ordered: false });
+    onProgress(collection.collectionName, batch.length);
     batch = [];
     bytes = 0;
   };
-  for await (const document of documentsIn(`${path}.bson`)) {
+  for await (const document of documentsIn(path)) {
     batch.push(decode(document));
     bytes += document.length;
     count++;
     if (batch.length >= BATCH || bytes >= BATCH_BYTES) await flush();
   }
   await flush();
-  const indexes = (metadata?.indexes ?? []).filter((index) => index.name !== '_id_');
-  if (indexes.length > 0)
-    await db
-      .collection(name)
-      .createIndexes(indexes.map(({ v: _v, ns: _ns, ...index }) => index as IndexDescription));
+  if (indexes.length > 0) await collection.createIndexes(indexes);
   return count;
 }
 
-async function readMetadata(path: string): Promise<Metadata | undefined> {
-  try {
-    return EJSON.parse(await readFile(`${path}.metadata.json`, 'utf8'), { relaxed: true }) as Metadata;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** The indexes to build, of a metadata file if there is one. */
+async function readIndexes(file: string): Promise<IndexDescription[]> {
+  if (!existsSync(file)) return [];
+  const { indexes } = EJSON.parse(await readFile(file, 'utf8'), { relaxed: true }) as Metadata;
+  return (indexes ?? []).filter(({ name }) => name !== '_id_').map(({ v: _v, ns: _ns, ...index }) => index);
 }
 
 /** The documents of a .bson file. Throws with the position of a bad length or a premature end. */
@@ -181,22 +177,9 @@ async function* documentsIn(path: string): AsyncGenerator<Buffer> {
   if (rest.length > 0) throw new Error(`${path} ends in the middle of a document, at byte ${offset}`);
 }
 
-/** The documents of a dump, for a progress bar; reads only their lengths. */
+/** Number of documents of a dump. Throws for a damaged one. */
 export async function countDump(dir: string): Promise<number> {
-  const source = await findDump(dir);
   let total = 0;
-  for (const file of (await readdir(source)).filter((name) => name.endsWith('.bson'))) {
-    const handle = await open(join(source, file));
-    try {
-      const size = Buffer.alloc(4);
-      for (let at = 0; (await handle.read(size, 0, 4, at)).bytesRead === 4; total++) {
-        const length = size.readInt32LE(0);
-        if (length < 5) break;
-        at += length;
-      }
-    } finally {
-      await handle.close();
-    }
-  }
+  for (const path of await dumpedIn(await findDump(dir))) for await (const _ of documentsIn(path)) total++;
   return total;
 }

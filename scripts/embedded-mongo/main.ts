@@ -13,11 +13,9 @@ async function main(): Promise<void> {
   const port = values.port === undefined ? undefined : Number(values.port);
   if (port !== undefined && (!Number.isInteger(port) || port < 0 || port > 65_535))
     throw new Error(`--port ${values.port} is no port number`);
-  const server = await startEmbeddedMongo({
-    dataDir,
-    storage: 'lmdb',
-    ...(port === undefined ? {} : { port }),
-  });
+  // Its files and sockets are this user's alone.
+  process.umask(0o077);
+  const server = await startEmbeddedMongo({ dataDir, storage: 'lmdb', port });
   endWith(server);
   // The parent may have died meanwhile; others may be waiting for this database.
   process.send?.({ type: 'ready', uri: server.uri }, () => {});

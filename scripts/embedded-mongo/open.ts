@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +15,7 @@ const PAUSE_MS = 100;
 export interface OpenedMongo {
   /** Stays the same when another process serves the folder. */
   uri: string;
-  /** Ends the use. If there is no other user, the database has ended when this resolves. */
+  /** Ends the use. If there is no other user, the database is ending when this resolves. */
   close(): Promise<void>;
 }
 
@@ -40,47 +39,39 @@ export interface Watcher {
  */
 export async function openEmbeddedMongo(dataDir: string, watcher?: Watcher): Promise<OpenedMongo> {
   const folder = makeDataFolder(dataDir);
-  const use: Use = { hold: await holdOrStart(dataDir, folder, Date.now() + WAIT_MS), closing: false };
-  const watching = watcher ? watch(use, watcher, (giveUpAt) => reopen(dataDir, folder, giveUpAt)) : undefined;
+  let hold = await holdOrStart(dataDir, folder, Date.now() + WAIT_MS);
+  let closing = false;
+  /** Reopens the database whenever it is lost, until its use ends or it cannot be opened. */
+  async function watch({ onLost, onBack, onGone }: Watcher): Promise<void> {
+    let giveUpAt = 0;
+    let restoredAt = 0;
+    for (await hold.lost; !closing; await hold.lost) {
+      // Otherwise the previous loss has not ended.
+      if (Date.now() - restoredAt > STABLE_MS) giveUpAt = Date.now() + WAIT_MS;
+      onLost();
+      try {
+        hold = await reopen(dataDir, folder, giveUpAt);
+      } catch (error) {
+        if (!closing) onGone(error as Error);
+        return;
+      }
+      if (closing) return;
+      onBack();
+      restoredAt = Date.now();
+    }
+  }
+  const watching = watcher && watch(watcher);
   return {
     uri: socketUri(folder),
     async close() {
-      use.closing = true;
-      await use.hold.release();
+      closing = true;
+      await hold.release();
       await watching;
       // The database may have been reopened meanwhile.
-      await use.hold.release();
+      await hold.release();
     },
   };
 }
-
-interface Use {
-  hold: Hold;
-  closing: boolean;
-}
-
-/** Reopens a database whenever it is lost, until its use ends or it cannot be opened. */
-async function watch(
-  use: Use,
-  { onLost, onBack, onGone }: Watcher,
-  openAgain: (giveUpAt: number) => Promise<Hold>,
-): Promise<void> {
-  let giveUpAt = 0;
-  for (let since = Date.now(); ; since = Date.now()) {
-    await use.hold.lost;
-    if (use.closing) return;
-    if (isNewLoss(since, giveUpAt)) giveUpAt = Date.now() + WAIT_MS;
-    onLost();
-    const found = await openAgain(giveUpAt).catch((error: Error) => error);
-    if (!(found instanceof Error)) use.hold = found;
-    if (use.closing) return;
-    if (found instanceof Error) return onGone(found);
-    onBack();
-  }
-}
-
-/** Whether the loss of a database that served since then is a new one, not the previous one continued. */
-const isNewLoss = (since: number, giveUpAt: number) => Date.now() - since > STABLE_MS || giveUpAt === 0;
 
 /** Reopens the folder, trying until `giveUpAt` (epoch ms). Never starts with an empty database instead. */
 async function reopen(dataDir: string, folder: string, giveUpAt: number): Promise<Hold> {
@@ -110,7 +101,7 @@ async function holdOrStart(dataDir: string, folder: string, deadline: number): P
 }
 
 /** Starts a server; resolves when it serves or has failed. Until it is disconnected, it waits for its first user. */
-async function startChild(dataDir: string): Promise<{ child: ChildProcess; failure?: Error }> {
+async function startChild(dataDir: string): Promise<{ child: ChildProcess; failure: Error | undefined }> {
   const log = openLog(dataDir);
   const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), ['--data-dir', dataDir], {
     // It may outlive this process, so it must not keep its output open.
@@ -121,25 +112,19 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; failu
     detached: true,
   });
   if (log !== undefined) closeSync(log);
-  const events = new AbortController();
-  const reported = once(child, 'message', events).then(([message]) => {
-    const { type, message: reason } = message as { type: string; message?: string };
-    return type === 'ready' ? undefined : new Error(reason ?? 'the embedded database failed');
+  const failure = await new Promise<Error | undefined>((resolve) => {
+    child.once('message', ({ type, message }: { type: string; message?: string }) =>
+      resolve(type === 'ready' ? undefined : new Error(message)),
+    );
+    child.once('exit', (code, signal) => {
+      const how = signal ?? code;
+      resolve(new Error(`the embedded database ended at start (${how}); see ${logFile(dataDir)}`));
+    });
+    // It cannot be started.
+    child.on('error', resolve);
   });
-  const ended = once(child, 'exit', events).then(
-    ([code, signal]) =>
-      new Error(`the embedded database ended at start (${signal ?? code}); see ${logFile(dataDir)}`),
-  );
-  try {
-    const failure = await Promise.race([reported, ended]);
-    return failure ? { child, failure } : { child };
-  } catch (error) {
-    // `once` rejects if the process cannot be started.
-    return { child, failure: error as Error };
-  } finally {
-    events.abort();
-    child.unref();
-  }
+  child.unref();
+  return { child, failure };
 }
 
 const logFile = (dataDir: string) => join(dataDir, 'logs', 'database.log');

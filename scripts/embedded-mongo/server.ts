@@ -1,6 +1,6 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { Engine } from './commands/engine.js';
 import {
   DATABASE,
@@ -12,13 +12,12 @@ import {
   socketUri,
 } from './folder/data-folder.js';
 import { type Lock, takeFolder } from './folder/lock.js';
-import { listenOn } from './folder/unix-socket.js';
+import { socketPath } from './folder/unix-socket.js';
 import { LmdbStorage } from './storage/storage.lmdb.js';
 import { MemoryStorage } from './storage/storage.memory.js';
-import { Connection } from './wire/connection.js';
+import { serveClient } from './wire/connection.js';
 
 const MAX_CONNECTIONS = 2000;
-const CURSOR_LIMITS = { maxCursors: 1000, idleMs: 600_000 };
 
 /** Without users and TLS, no other address is safe. */
 const HOST = '127.0.0.1';
@@ -27,7 +26,7 @@ const HOST = '127.0.0.1';
 export type EmbeddedMongoOptions =
   | { storage: 'memory'; port?: number }
   /** Without a port it listens on the folder's socket only. */
-  | { storage: 'lmdb'; dataDir: string; port?: number };
+  | { storage: 'lmdb'; dataDir: string; port?: number | undefined };
 
 export interface EmbeddedMongo {
   /** The TCP address if there is one, otherwise that of the folder's socket. */
@@ -41,9 +40,6 @@ export interface EmbeddedMongo {
   close(): Promise<void>;
 }
 
-/** Time in which connections of an ended client are seen to close, ms. */
-const CLOSING_MS = 200;
-
 /**
  * Starts the embedded database and resolves when it accepts connections. Rejects with a readable message if
  * the port is taken, or the folder is in use by another process or has another format.
@@ -53,15 +49,28 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   const clients = new Clients();
   let lock: Lock | undefined;
   let engine: Engine | undefined;
+  const close = async () => {
+    lock?.withdraw();
+    await clients.close();
+    await engine?.close();
+    lock?.release();
+  };
   try {
     if (folder !== undefined) lock = await takeFolder(folder);
     engine = await openEngine(folder);
     const address = await listen(clients, engine, folder, options.port);
-    return serve(engine, clients, lock, address);
+    lock?.publish();
+    return {
+      ...address,
+      isUsed: () => clients.count + (lock?.holders() ?? 0) > 0,
+      onLeave(callback) {
+        clients.onLeave = callback;
+        if (lock) lock.onLeave = callback;
+      },
+      close,
+    };
   } catch (error) {
-    await clients.close();
-    await engine?.close();
-    lock?.release();
+    await close();
     throw folder === undefined ? error : folderError(folder, error);
   }
 }
@@ -76,60 +85,25 @@ async function listen(
   if (folder !== undefined) {
     // Left by a dead process: only the owner of the folder listens there.
     rmSync(socketFile(folder), { force: true });
-    await clients.listen(engine, (server) => listenOn(server, socketFile(folder)));
+    await clients.listen(engine, { path: socketPath(socketFile(folder)) });
     if (wanted === undefined) return { uri: socketUri(folder), port: 0 };
   }
-  const server = await clients.listen(engine, (server) => listenOnPort(server, wanted ?? 0));
+  const server = await clients.listen(engine, { host: HOST, port: wanted ?? 0 });
   const { port } = server.address() as AddressInfo;
   return { uri: `mongodb://${HOST}:${port}/${DATABASE}`, port };
 }
 
 async function openEngine(folder: string | undefined): Promise<Engine> {
-  if (folder === undefined) return new Engine(new MemoryStorage(), CURSOR_LIMITS);
+  if (folder === undefined) return new Engine(new MemoryStorage());
   const marked = isMarked(folder);
   const storage = new LmdbStorage(folder);
   try {
     if (!marked) mark(folder, storage);
-    return new Engine(storage, CURSOR_LIMITS);
+    return new Engine(storage);
   } catch (error) {
     await storage.close();
     throw error;
   }
-}
-
-/** Announces the database; the returned `close` stops it in order. */
-function serve(
-  engine: Engine,
-  clients: Clients,
-  lock: Lock | undefined,
-  address: { uri: string; port: number },
-): EmbeddedMongo {
-  lock?.publish();
-  return {
-    ...address,
-    isUsed: () => clients.count > 0 || (lock?.holders() ?? 0) > 0,
-    onLeave(callback) {
-      clients.onLeave = callback;
-      if (!lock) return;
-      lock.onLeave = async () => {
-        if (lock.holders() === 0) await clients.goneWithin(CLOSING_MS);
-        callback();
-      };
-    },
-    async close() {
-      lock?.withdraw();
-      await clients.close();
-      await engine.close();
-      lock?.release();
-    },
-  };
-}
-
-function listenOnPort(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, HOST, resolve);
-  });
 }
 
 /** The connections of all clients, over however many addresses. */
@@ -143,27 +117,21 @@ class Clients {
   }
 
   /** Accepts connections on one more address. */
-  async listen(engine: Engine, bind: (server: Server) => Promise<void>): Promise<Server> {
+  async listen(engine: Engine, address: ListenOptions): Promise<Server> {
     const server = createServer((socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => {
         this.#sockets.delete(socket);
         this.onLeave();
       });
-      new Connection(socket, engine);
+      serveClient(socket, engine);
     });
     server.maxConnections = MAX_CONNECTIONS;
-    await bind(server);
+    await once(server.listen(address), 'listening');
     this.#servers.push(server);
     // A connection that cannot be accepted (no file descriptor left) concerns that client only.
     server.on('error', () => {});
     return server;
-  }
-
-  /** Resolves when no connection is left, or after `ms` milliseconds. */
-  async goneWithin(ms: number): Promise<void> {
-    const until = Date.now() + ms;
-    while (this.count > 0 && Date.now() < until) await sleep(10);
   }
 
   /** Accepts no more connections and closes the open ones. */

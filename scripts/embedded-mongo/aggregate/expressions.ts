@@ -17,10 +17,7 @@ export function parseExpression(spec: unknown): Expression {
   if (!isOperatorDocument(spec)) return parseObject(spec);
   const [name, ...others] = Object.keys(spec) as [string];
   if (others.length > 0)
-    throw new CommandError(
-      15983,
-      `An object representing an expression must have exactly one field, not ${others}`,
-    );
+    throw new CommandError(15983, `An expression has exactly one operator, not also ${others}`);
   if (name === '$cond') {
     const [condition, yes, no] = operandsOf(name, spec[name], 3) as [Expression, Expression, Expression];
     return (document) => (isTruthy(condition(document)) ? yes(document) : no(document));

@@ -1,36 +1,28 @@
-import { Double, Long } from 'bson';
 import {
   type Document,
-  integerValue,
   isDocument,
   isOperatorDocument,
   numericValue,
+  Sum,
   setOwn,
 } from '../values/bson-types.js';
 import { CommandError, notServed } from '../values/errors.js';
 import { keyText } from '../values/key-encoding.js';
 import { type Expression, parseExpression } from './expressions.js';
 
-/** Collects one output field of one group. A missing value is undefined. */
+/** Collects a field's values in a group; a missing value is undefined. */
 interface Accumulator {
   add(value: unknown): void;
   result(): unknown;
 }
 
-/** The sum of the numbers, in the widest of their types. */
 function sum(): Accumulator {
-  let total = 0;
-  let hasLong = false;
-  let hasDouble = false;
+  const numbers = new Sum();
   return {
     add(value) {
-      const number = numericValue(value);
-      if (number === undefined) return;
-      total += number;
-      hasLong ||= value instanceof Long;
-      hasDouble ||= value instanceof Double;
+      if (numericValue(value) !== undefined) numbers.add(value);
     },
-    result: () => (hasDouble ? new Double(total) : integerValue(total, hasLong)),
+    result: () => numbers.result(),
   };
 }
 
@@ -44,7 +36,7 @@ function push(): Accumulator {
   };
 }
 
-/** The supported accumulators; each has its probes in semantics-aggregation.test.ts. */
+/** The supported accumulators; each has its probes in semantics-group.test.ts. */
 const ACCUMULATORS: ReadonlyMap<string, () => Accumulator> = new Map([
   ['$sum', sum],
   ['$push', push],
@@ -68,16 +60,13 @@ export function parseGroup(spec: unknown): (input: Iterable<Document>) => Genera
     for (const document of input) {
       const id = groupKey(document);
       const text = keyText(id);
-      let found = groups.get(text);
-      if (!found) {
-        found = { id, accumulators: fields.map((field) => field.create()) };
-        groups.set(text, found);
-      }
-      for (const [i, field] of fields.entries()) found.accumulators[i]?.add(field.expression(document));
+      const group = groups.get(text) ?? { id, accumulators: fields.map(({ create }) => create()) };
+      groups.set(text, group);
+      for (const [i, { expression }] of fields.entries()) group.accumulators[i]?.add(expression(document));
     }
     for (const { id, accumulators } of groups.values()) {
       const result: Document = { _id: id };
-      for (const [i, field] of fields.entries()) setOwn(result, field.name, accumulators[i]?.result());
+      for (const [i, { name }] of fields.entries()) setOwn(result, name, accumulators[i]?.result());
       yield result;
     }
   };

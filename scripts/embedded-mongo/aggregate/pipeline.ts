@@ -1,17 +1,11 @@
+import { countRecords, findDocuments, type QuerySpec } from '../indexes/find-records.js';
 import { conjunction, type FilterNode, parseFilter } from '../query/filter.js';
-import { countRecords, decoded, findRecords, type QuerySpec } from '../query/find-records.js';
+import { compileMatcher } from '../query/matcher.js';
 import { compileProjection } from '../query/projection.js';
 import { parseSort } from '../query/sort.js';
 import type { Collection } from '../storage/collection.js';
 import type { Reader } from '../storage/storage.js';
-import {
-  type Document,
-  encode,
-  isDocument,
-  MAX_DOCUMENT_BYTES,
-  numericValue,
-  setOwn,
-} from '../values/bson-types.js';
+import { type Document, isDocument, numericValue, setOwn } from '../values/bson-types.js';
 import { CommandError, failedToParse, notServed, typeMismatch } from '../values/errors.js';
 import { type FieldOrder, parsePath, someAtPath } from '../values/field-path.js';
 import { parseGroup } from './group.js';
@@ -34,11 +28,12 @@ export interface Pipeline {
   ofCount?: (n: number) => Document;
 }
 
-/** The stages that become the planned query: supported at the beginning only, in this order. */
+/** The stages that become the planned query, in this order; only $match is supported elsewhere, too. */
 const QUERY_STAGES = ['$match', '$sort', '$skip', '$limit'];
 
 /** The stages supported after them; each has its probes in semantics-aggregation.test.ts. */
 const STAGES: ReadonlyMap<string, (spec: unknown) => Stage> = new Map([
+  ['$match', parseMatch],
   ['$group', parseGroup],
   ['$project', parseProject],
   ['$lookup', parseLookup],
@@ -55,7 +50,7 @@ export function parsePipeline(pipeline: unknown): Pipeline {
   });
   const filters: FilterNode[] = [];
   while (stages[0]?.name === '$match') filters.push(parseFilter(stages.shift()?.spec));
-  const query: QuerySpec = { filter: conjunction(filters), sort: [], skip: 0, limit: 0 };
+  const query: QuerySpec = { filter: conjunction(filters) };
   if (stages[0]?.name === '$sort') query.sort = parseSortStage(stages.shift()?.spec);
   if (stages[0]?.name === '$skip')
     query.skip = wholeNumber(
@@ -66,11 +61,12 @@ export function parsePipeline(pipeline: unknown): Pipeline {
   if (stages[0]?.name === '$limit')
     query.limit = wholeNumber(stages.shift()?.spec, 1, new CommandError(15958, 'the limit must be positive'));
   const rest = stages.map(({ name, spec }) => {
-    if (QUERY_STAGES.includes(name))
-      throw notServed(`${name} anywhere but in a leading ${QUERY_STAGES.join(', ')}`);
     const parse = STAGES.get(name);
-    if (!parse) throw notServed(`the stage ${name}`);
-    return parse(spec);
+    if (parse) return parse(spec);
+    const isLate = QUERY_STAGES.includes(name);
+    throw notServed(
+      isLate ? `${name} anywhere but in a leading ${QUERY_STAGES.join(', ')}` : `the stage ${name}`,
+    );
   });
   const [only, ...others] = stages;
   const ofCount = only?.name === '$group' && others.length === 0 ? parseCount(only.spec) : undefined;
@@ -109,27 +105,16 @@ export function* runPipeline(
     if (n > 0) yield ofCount(n);
     return;
   }
-  let documents: Iterable<Document> = documentsOf(collection, query, context);
+  let documents: Iterable<Document> = findDocuments(context.reader, collection, query);
   for (const stage of rest) documents = stage(documents, context);
   yield* documents;
 }
 
-function* documentsOf(
-  collection: Collection,
-  query: QuerySpec,
-  { reader }: PipelineContext,
-): Generator<Document> {
-  for (const { document } of decoded(findRecords(reader, collection, query))) yield document;
-}
-
-/** Encodes pipeline results for a cursor. Throws BSONObjectTooLarge (10334). */
-export function* encodeResults(documents: Iterable<Document>): Generator<Uint8Array> {
-  for (const document of documents) {
-    const bytes = encode(document);
-    if (bytes.length > MAX_DOCUMENT_BYTES)
-      throw new CommandError(10334, 'a result of the pipeline is larger than 16 MiB');
-    yield bytes;
-  }
+function parseMatch(spec: unknown): Stage {
+  const matches = compileMatcher(parseFilter(spec));
+  return function* run(input) {
+    for (const document of input) if (matches(document)) yield document;
+  };
 }
 
 function parseProject(spec: unknown): Stage {

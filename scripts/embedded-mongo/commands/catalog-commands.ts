@@ -1,9 +1,9 @@
-import { ID_INDEX, type IndexSpec, parseIndexSpec } from '../indexes/index-spec.js';
 import { parseFilter } from '../query/filter.js';
 import { compileMatcher } from '../query/matcher.js';
 import { type Collection, type Index, identRange, trailingRecordId } from '../storage/collection.js';
+import { ID_INDEX, type IndexSpec, parseIndexSpec } from '../storage/index-spec.js';
 import type { Writer } from '../storage/storage.js';
-import { type Document, decode, encode } from '../values/bson-types.js';
+import { decode } from '../values/bson-types.js';
 import { equalValues } from '../values/compare.js';
 import { badValue, CommandError, notServed } from '../values/errors.js';
 import {
@@ -13,17 +13,14 @@ import {
   collectionName,
   collectionOf,
   cursorBatchSize,
-  cursorReply,
+  encodeAll,
+  namespaceOf,
 } from './command.js';
-
-function* encoded(documents: Iterable<Document>): Generator<Uint8Array> {
-  for (const document of documents) yield encode(document);
-}
 
 /** The collection of a command. Throws NamespaceNotFound (26). */
 function existing(call: CommandCall): Collection {
   const collection = collectionOf(call);
-  if (!collection) throw new CommandError(26, `ns does not exist: ${call.database}.${collectionName(call)}`);
+  if (!collection) throw new CommandError(26, `ns does not exist: ${namespaceOf(call)}`);
   return collection;
 }
 
@@ -68,16 +65,17 @@ const listCollections: Command = {
       .inDatabase(database)
       .map(({ name }) => ({ name, type: 'collection', ...more }))
       .filter(matches);
-    return cursorReply(call, `${database}.$cmd.listCollections`, encoded(collections), cursorBatchSize(call));
+    const namespace = `${database}.$cmd.listCollections`;
+    return engine.cursors.first(namespace, encodeAll(collections), cursorBatchSize(call));
   },
 };
 
 const listIndexes: Command = {
   fields: ['cursor'],
   run(call) {
-    const collection = existing(call);
-    const indexes = encoded(collection.indexes.map(({ spec }) => spec.document));
-    return cursorReply(call, collection.namespace, indexes, cursorBatchSize(call));
+    const { namespace, indexes } = existing(call);
+    const documents = encodeAll(indexes.map(({ spec }) => spec.document));
+    return call.engine.cursors.first(namespace, documents, cursorBatchSize(call));
   },
 };
 

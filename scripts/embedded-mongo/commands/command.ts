@@ -1,8 +1,15 @@
-import type { Catalog } from '../storage/catalog.js';
 import type { Collection } from '../storage/collection.js';
-import { type Document, isDocument, isNullish, numericValue, typeName } from '../values/bson-types.js';
+import {
+  type Document,
+  encode,
+  isDocument,
+  isNullish,
+  MAX_DOCUMENT_BYTES,
+  numericValue,
+  typeName,
+} from '../values/bson-types.js';
 import { CommandError, failedToParse, notServed, typeMismatch } from '../values/errors.js';
-import { CursorReply, type Reply } from '../wire/messages.js';
+import type { CursorReply } from './cursors.js';
 import type { Engine } from './engine.js';
 
 /** One command of one client. */
@@ -14,6 +21,8 @@ export interface CommandCall {
   /** Document sequences sent with the command, still encoded. */
   sequences: ReadonlyMap<string, readonly Buffer[]>;
 }
+
+export type Reply = Document | CursorReply;
 
 /** A supported command. */
 export interface Command {
@@ -51,12 +60,11 @@ export function collectionName({ command }: CommandCall): string {
   return name;
 }
 
+export const namespaceOf = (call: CommandCall): string => `${call.database}.${collectionName(call)}`;
+
 /** The collection of a command, if there is one. */
-export function collectionOf(
-  call: CommandCall,
-  catalog: Catalog = call.engine.catalog,
-): Collection | undefined {
-  return catalog.find(call.database, collectionName(call));
+export function collectionOf(call: CommandCall): Collection | undefined {
+  return call.engine.catalog.find(call.database, collectionName(call));
 }
 
 /** A boolean option, which may also be a number. */
@@ -90,14 +98,12 @@ export function cursorBatchSize({ command }: CommandCall): number | undefined {
   return batchSizeOption(command.cursor.batchSize);
 }
 
-/** Answers a command with a cursor over encoded documents. */
-export function cursorReply(
-  { engine }: CommandCall,
-  namespace: string,
-  documents: Generator<Uint8Array>,
-  batchSize: number | undefined,
-  single = false,
-): CursorReply {
-  const batch = engine.cursors.first(namespace, documents, batchSize, single);
-  return new CursorReply(namespace, 'firstBatch', batch);
+/** Encodes the documents of a result. Throws BSONObjectTooLarge (10334). */
+export function* encodeAll(documents: Iterable<Document>): Generator<Uint8Array> {
+  for (const document of documents) {
+    const bytes = encode(document);
+    if (bytes.length > MAX_DOCUMENT_BYTES)
+      throw new CommandError(10334, 'a document of the result is larger than 16 MiB');
+    yield bytes;
+  }
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
-import type { Batch } from '../wire/messages.js';
 
 /** Scan interval for idle cursors, ms. */
 const SWEEP_MS = 60_000;
@@ -9,12 +8,22 @@ const SWEEP_MS = 60_000;
 /** Documents in a first batch by default, as in mongod. */
 const FIRST_BATCH = 101;
 
-export interface CursorLimits {
-  /** Open cursors at once; one more is refused. */
-  maxCursors: number;
-  /** Time after which an unused cursor is closed, ms; in mongod 10 minutes. */
-  idleMs: number;
+/** Open cursors at once; one more is refused. */
+const MAX_CURSORS = 1000;
+
+/** Time after which an unused cursor is closed, ms, as in mongod. */
+const IDLE_MS = 600_000;
+
+/** One batch of a result: documents that are already BSON and are copied unchanged. */
+export interface CursorReply {
+  namespace: string;
+  field: 'firstBatch' | 'nextBatch';
+  /** 0n after the last batch. */
+  cursorId: bigint;
+  documents: Uint8Array[];
 }
+
+export const isCursorReply = (reply: object): reply is CursorReply => 'cursorId' in reply;
 
 interface OpenCursor {
   namespace: string;
@@ -27,48 +36,42 @@ interface OpenCursor {
 /** The open cursors of a server. They hold no snapshot: each batch reads the current documents, like mongod's local reads. */
 export class Cursors {
   readonly #open = new Map<bigint, OpenCursor>();
-  readonly #limits: CursorLimits;
-  readonly #sweep: NodeJS.Timeout;
-
-  constructor(limits: CursorLimits) {
-    this.#limits = limits;
-    this.#sweep = setInterval(() => this.#closeIdle(), SWEEP_MS);
-    this.#sweep.unref();
-  }
+  readonly #sweep = setInterval(() => this.#closeIdle(), SWEEP_MS).unref();
 
   /** The first batch of a result; with `single` the only one. Throws if there are too many open cursors. */
-  first(namespace: string, documents: Generator<Uint8Array>, batchSize = FIRST_BATCH, single = false): Batch {
+  first(
+    namespace: string,
+    documents: Generator<Uint8Array>,
+    batchSize = FIRST_BATCH,
+    single = false,
+  ): CursorReply {
     const cursor: OpenCursor = { namespace, documents, usedAt: Date.now() };
     const { batch, done } = take(cursor, batchSize);
-    if (done || single) {
-      documents.return(undefined);
-      return { cursorId: 0n, documents: batch };
+    let cursorId = 0n;
+    if (done || single) documents.return(undefined);
+    else {
+      if (this.#open.size >= MAX_CURSORS)
+        throw new CommandError(146, `Too many open cursors (${MAX_CURSORS})`);
+      cursorId = randomBytes(8).readBigUInt64LE() >> 1n;
+      this.#open.set(cursorId, cursor);
     }
-    if (this.#open.size >= this.#limits.maxCursors)
-      throw new CommandError(146, `Too many open cursors (${this.#limits.maxCursors})`);
-    const cursorId = randomBytes(8).readBigUInt64LE() >> 1n;
-    this.#open.set(cursorId, cursor);
-    return { cursorId, documents: batch };
+    return { namespace, field: 'firstBatch', cursorId, documents: batch };
   }
 
   /** The next batch. Throws CursorNotFound (43), and Unauthorized (13) for another collection's cursor. */
-  next(cursorId: bigint, namespace: string, batchSize?: number): Batch {
+  next(cursorId: bigint, namespace: string, batchSize?: number): CursorReply {
     const cursor = this.#open.get(cursorId);
     if (!cursor) throw new CommandError(43, `cursor id ${cursorId} not found`);
     if (cursor.namespace !== namespace)
-      throw new CommandError(
-        13,
-        `cursor id ${cursorId} belongs to ${cursor.namespace}, not to '${namespace}'`,
-      );
+      throw new CommandError(13, `cursor ${cursorId} belongs to ${cursor.namespace}, not to ${namespace}`);
     cursor.usedAt = Date.now();
+    let isOver = true;
     try {
       const { batch, done } = take(cursor, batchSize || Number.POSITIVE_INFINITY);
-      if (!done) return { cursorId, documents: batch };
-      this.#open.delete(cursorId);
-      return { cursorId: 0n, documents: batch };
-    } catch (error) {
-      this.#open.delete(cursorId);
-      throw error;
+      isOver = done;
+      return { namespace, field: 'nextBatch', cursorId: done ? 0n : cursorId, documents: batch };
+    } finally {
+      if (isOver) this.#open.delete(cursorId);
     }
   }
 
@@ -88,7 +91,7 @@ export class Cursors {
   }
 
   #closeIdle(): void {
-    const oldest = Date.now() - this.#limits.idleMs;
+    const oldest = Date.now() - IDLE_MS;
     for (const [cursorId, cursor] of this.#open) if (cursor.usedAt < oldest) this.kill(cursorId);
   }
 }

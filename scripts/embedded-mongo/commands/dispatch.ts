@@ -1,8 +1,7 @@
+import { withinTime } from '../query/time-limit.js';
 import { CommandError, errorReply } from '../values/errors.js';
-import type { Reply, Request } from '../wire/messages.js';
 import { catalogCommands } from './catalog-commands.js';
-import { type Command, refuseUnserved } from './command.js';
-import type { Engine } from './engine.js';
+import { type Command, type CommandCall, countOption, type Reply, refuseUnserved } from './command.js';
 import { readCommands } from './read-commands.js';
 import { serverCommands } from './server-commands.js';
 import { writeCommands } from './write-commands.js';
@@ -12,14 +11,15 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
   Object.entries({ ...serverCommands, ...readCommands, ...writeCommands, ...catalogCommands }),
 );
 
-/** Runs a request's command. Never throws: every failure is a reply with mongod's error code. */
-export async function dispatch(engine: Engine, { command, database, sequences }: Request): Promise<Reply> {
+/** Runs a command. Never throws: every failure is a reply with mongod's error code. */
+export async function dispatch(call: CommandCall): Promise<Reply> {
   try {
-    const [name = ''] = Object.keys(command);
+    const [name = ''] = Object.keys(call.command);
     const found = COMMANDS.get(name);
     if (!found) throw new CommandError(59, `no such command: '${name}'`);
-    refuseUnserved(name, found, command);
-    return await found.run({ engine, database, command, sequences });
+    refuseUnserved(name, found, call.command);
+    const limit = countOption(call.command.maxTimeMS, 'maxTimeMS');
+    return await withinTime(limit, () => found.run(call));
   } catch (error) {
     return errorReply(error);
   }

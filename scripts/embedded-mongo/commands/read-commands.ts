@@ -1,23 +1,22 @@
 import { Long } from 'bson';
-import { encodeResults, parsePipeline, runPipeline } from '../aggregate/pipeline.js';
+import { parsePipeline, runPipeline } from '../aggregate/pipeline.js';
+import { type Found, findDocuments, findRecords, type QuerySpec } from '../indexes/find-records.js';
 import { parseFilter } from '../query/filter.js';
-import { decoded, type Found, findRecords, type QuerySpec } from '../query/find-records.js';
 import { compileProjection, type Projector } from '../query/projection.js';
 import { parseSort } from '../query/sort.js';
 import { decode, encode } from '../values/bson-types.js';
 import { typeMismatch } from '../values/errors.js';
 import { parsePath, someAtPath } from '../values/field-path.js';
 import { keyText } from '../values/key-encoding.js';
-import { CursorReply } from '../wire/messages.js';
 import {
   batchSizeOption,
   booleanOption,
   type Command,
-  collectionName,
   collectionOf,
   countOption,
   cursorBatchSize,
-  cursorReply,
+  encodeAll,
+  namespaceOf,
 } from './command.js';
 
 function* project(found: Iterable<Found>, projector: Projector | undefined): Generator<Uint8Array> {
@@ -26,9 +25,9 @@ function* project(found: Iterable<Found>, projector: Projector | undefined): Gen
 }
 
 const find: Command = {
-  fields: ['filter', 'projection', 'sort', 'skip', 'limit', 'batchSize', 'singleBatch'],
+  fields: ['filter', 'projection', 'sort', 'skip', 'limit', 'batchSize', 'singleBatch', 'maxTimeMS'],
   run(call) {
-    const { engine, database, command } = call;
+    const { engine, command } = call;
     const query: QuerySpec = {
       filter: parseFilter(command.filter ?? {}),
       sort: parseSort(command.sort),
@@ -36,16 +35,13 @@ const find: Command = {
       limit: countOption(command.limit, 'limit'),
     };
     const projector = compileProjection(command.projection);
-    const namespace = `${database}.${collectionName(call)}`;
     const collection = collectionOf(call);
     const found = collection ? findRecords(engine.storage, collection, query) : [];
-    const single = booleanOption(command.singleBatch, 'singleBatch');
-    return cursorReply(
-      call,
-      namespace,
+    return engine.cursors.first(
+      namespaceOf(call),
       project(found, projector),
       batchSizeOption(command.batchSize),
-      single,
+      booleanOption(command.singleBatch, 'singleBatch'),
     );
   },
 };
@@ -56,20 +52,18 @@ const getMore: Command = {
     if (typeof command.collection !== 'string') throw typeMismatch("Field 'collection' must be a string");
     if (!(command.getMore instanceof Long)) throw typeMismatch('a cursor id must be a 64-bit integer');
     const namespace = `${database}.${command.collection}`;
-    const id = command.getMore.toBigInt();
-    const batch = engine.cursors.next(id, namespace, batchSizeOption(command.batchSize));
-    return new CursorReply(namespace, 'nextBatch', batch);
+    return engine.cursors.next(command.getMore.toBigInt(), namespace, batchSizeOption(command.batchSize));
   },
 };
 
 /** Of the whole collection: the count of a query is an aggregation in today's drivers. */
 const count: Command = {
-  fields: [],
+  fields: ['maxTimeMS'],
   run: (call) => ({ n: collectionOf(call)?.count(call.engine.storage) ?? 0, ok: 1 }),
 };
 
 const distinct: Command = {
-  fields: ['key', 'query'],
+  fields: ['key', 'query', 'maxTimeMS'],
   run(call) {
     const { key, query } = call.command;
     if (typeof key !== 'string') throw typeMismatch("Field 'key' must be a string");
@@ -78,9 +72,7 @@ const distinct: Command = {
     const collection = collectionOf(call);
     const values = new Map<string, unknown>();
     if (collection)
-      for (const { document } of decoded(
-        findRecords(call.engine.storage, collection, { filter, sort: [], skip: 0, limit: 0 }),
-      ))
+      for (const document of findDocuments(call.engine.storage, collection, { filter }))
         someAtPath(document, path, (value) => {
           for (const item of Array.isArray(value) ? value : [value])
             if (item !== undefined) values.set(keyText(item), item);
@@ -91,7 +83,7 @@ const distinct: Command = {
 };
 
 const aggregate: Command = {
-  fields: ['pipeline', 'cursor'],
+  fields: ['pipeline', 'cursor', 'maxTimeMS'],
   run(call) {
     const { engine, database, command } = call;
     const pipeline = parsePipeline(command.pipeline);
@@ -99,8 +91,7 @@ const aggregate: Command = {
       reader: engine.storage,
       collection: (name) => engine.catalog.find(database, name),
     });
-    const namespace = `${database}.${collectionName(call)}`;
-    return cursorReply(call, namespace, encodeResults(results), cursorBatchSize(call));
+    return engine.cursors.first(namespaceOf(call), encodeAll(results), cursorBatchSize(call));
   },
 };
 

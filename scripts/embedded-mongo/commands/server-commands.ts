@@ -1,7 +1,6 @@
 import { Long } from 'bson';
-import { MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
+import { MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES } from '../values/bson-types.js';
 import { typeMismatch } from '../values/errors.js';
-import { MAX_MESSAGE_BYTES } from '../wire/messages.js';
 import type { Command } from './command.js';
 import { MAX_BATCH } from './write-commands.js';
 
@@ -65,12 +64,8 @@ const serverStatus: Command = {
       );
     const total = collectionScans.reduce((sum, scan) => sum + scan.count, 0);
     return {
-      host: 'embedded',
       version: SERVER_VERSION,
-      process: 'embedded-mongo',
       pid: process.pid,
-      uptime: process.uptime(),
-      localTime: new Date(),
       metrics: {
         cursor: { open: { total: engine.cursors.size } },
         queryExecutor: { collectionScans: { total } },

@@ -1,11 +1,11 @@
 import { parseFilter } from '../query/filter.js';
-import { type Found, findRecords, type QuerySpec } from '../query/find-records.js';
 import { compileProjection } from '../query/projection.js';
 import { parseSort } from '../query/sort.js';
+import { withinTime } from '../query/time-limit.js';
 import type { Collection } from '../storage/collection.js';
 import type { Writer } from '../storage/storage.js';
-import { parseUpdate, type Update } from '../update/update.js';
-import { insertOne, updateOne, updateRecords, upsertDocument } from '../update/writes.js';
+import { parseUpdate } from '../update/update.js';
+import { insertOne, removeRecords, type UpdateOutcome, updateRecords } from '../update/writes.js';
 import { type Document, decode, encode, isDocument } from '../values/bson-types.js';
 import { asCommandError, CommandError, failedToParse, isRequestError } from '../values/errors.js';
 import {
@@ -31,10 +31,7 @@ function statementsOf({ command, sequences }: CommandCall, field: string): reado
     sequences.get(field) ?? (Array.isArray(array) && array.every(isDocument) && array.map(encode));
   if (!statements) throw new CommandError(40414, `BSON field '${field}' must be an array of documents`);
   if (statements.length < 1 || statements.length > MAX_BATCH)
-    throw new CommandError(
-      16,
-      `Write batch sizes must be between 1 and ${MAX_BATCH}. Got ${statements.length}.`,
-    );
+    throw new CommandError(16, `A batch must be between 1 and ${MAX_BATCH}. Got ${statements.length}`);
   return statements;
 }
 
@@ -86,31 +83,33 @@ const insert: Command = {
   },
 };
 
+/** The collection to update; an upsert creates a missing one. */
+function collectionFor(call: CommandCall, writer: Writer, upsert: boolean): Collection | undefined {
+  if (!upsert) return collectionOf(call);
+  return call.engine.catalog.ensure(writer, call.database, collectionName(call));
+}
+
 const update: Command = {
   fields: ['updates', 'ordered'],
   run(call) {
-    const { engine, database } = call;
     const statements = statementsOf(call, 'updates');
-    return engine.storage.write((writer) => {
+    return call.engine.storage.write((writer) => {
       let matched = 0;
       let nModified = 0;
       const upserted: Document[] = [];
       const errors = runStatements(call, statements, (bytes, index) => {
         const document = decode(bytes);
         refuseOtherFields('updates', document, ['q', 'u', 'multi', 'upsert']);
-        const statement = {
-          filter: parseFilter(document.q),
-          update: parseUpdate(document.u),
-          multi: booleanOption(document.multi, 'multi'),
-          upsert: booleanOption(document.upsert, 'upsert'),
-        };
-        if (statement.multi && statement.update.kind === 'replacement')
+        const filter = parseFilter(document.q);
+        const update = parseUpdate(document.u);
+        const multi = booleanOption(document.multi, 'multi');
+        const upsert = booleanOption(document.upsert, 'upsert');
+        if (multi && update.kind === 'replacement')
           throw failedToParse('multi update is not supported for replacement-style update');
-        const collection = statement.upsert
-          ? engine.catalog.ensure(writer, database, collectionName(call))
-          : collectionOf(call);
+        const collection = collectionFor(call, writer, upsert);
         if (!collection) return;
-        const outcome = updateRecords(writer, collection, statement);
+        const query = { filter, limit: multi ? 0 : 1 };
+        const outcome = updateRecords(writer, collection, { query, update, upsert });
         matched += outcome.matched;
         nModified += outcome.modified;
         if (outcome.inserted) upserted.push({ index, _id: outcome.inserted._id });
@@ -135,81 +134,50 @@ const remove: Command = {
         if (limit > 1 || statement.limit === undefined)
           throw failedToParse(`The limit field in delete objects must be 0 or 1. Got ${statement.limit}`);
         const collection = collectionOf(call);
-        if (!collection) return;
-        for (const found of [...findRecords(writer, collection, { filter, sort: [], skip: 0, limit })]) {
-          collection.remove(writer, found.recordId, found.document ?? decode(found.bytes));
-          n++;
-        }
+        if (collection) n += removeRecords(writer, collection, { filter, limit }).removed;
       });
       return { n, ...errors, ok: 1 };
     });
   },
 };
 
-interface FindAndModify {
-  query: QuerySpec;
-  /** Undefined: removes the document found. */
-  update: Update | undefined;
-  upsert: boolean;
-  wantsNew: boolean;
-}
+/** The document of a findAndModify's reply, and its `lastErrorObject`. */
+type Modified = [value: Document | undefined, lastErrorObject: Document];
 
-function parseFindAndModify(command: Document): FindAndModify {
-  const removes = booleanOption(command.remove, 'remove');
-  const wantsNew = booleanOption(command.new, 'new');
-  const upsert = booleanOption(command.upsert, 'upsert');
-  if (removes === (command.update !== undefined))
-    throw failedToParse('Either an update or remove=true must be specified, and not both');
-  if (removes && (upsert || wantsNew))
-    throw failedToParse('Cannot specify upsert=true or new=true with remove=true');
-  return {
-    query: { filter: parseFilter(command.query ?? {}), sort: parseSort(command.sort), skip: 0, limit: 1 },
-    update: removes ? undefined : parseUpdate(command.update),
-    upsert,
-    wantsNew,
-  };
-}
-
-/** The outcome of a findAndModify: the reply's `lastErrorObject`, and its document. */
-type Modified = [lastErrorObject: Document, value: Document | null];
-
-function modifyFound(
-  writer: Writer,
-  collection: Collection,
-  found: Found,
-  { update, wantsNew }: FindAndModify,
-): Modified {
-  if (update) {
-    const { before, after } = updateOne(writer, collection, found, update);
-    return [{ n: 1, updatedExisting: true }, wantsNew ? after : before];
-  }
-  const before = found.document ?? decode(found.bytes);
-  collection.remove(writer, found.recordId, before);
-  return [{ n: 1 }, before];
-}
-
-function insertMissing(writer: Writer, call: CommandCall, request: FindAndModify): Modified {
-  const { query, update, upsert, wantsNew } = request;
-  if (!update) return [{ n: 0 }, null];
-  if (!upsert) return [{ n: 0, updatedExisting: false }, null];
-  const collection = call.engine.catalog.ensure(writer, call.database, collectionName(call));
-  const inserted = upsertDocument(writer, collection, { filter: query.filter, update });
-  return [{ n: 1, updatedExisting: false, upserted: inserted._id }, wantsNew ? inserted : null];
+function updateFound({ before, after, inserted }: UpdateOutcome, wantsNew: boolean): Modified {
+  const upserted = inserted ? { upserted: inserted._id } : {};
+  return [
+    wantsNew ? (after ?? inserted) : before,
+    { n: after || inserted ? 1 : 0, updatedExisting: after !== undefined, ...upserted },
+  ];
 }
 
 const findAndModify: Command = {
-  fields: ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert'],
+  fields: ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert', 'maxTimeMS'],
   run(call) {
-    const request = parseFindAndModify(call.command);
-    const project = compileProjection(call.command.fields);
-    return call.engine.storage.write((writer) => {
-      const collection = collectionOf(call);
-      const [found] = collection ? findRecords(writer, collection, request.query) : [];
-      const [lastErrorObject, value] =
-        collection && found
-          ? modifyFound(writer, collection, found, request)
-          : insertMissing(writer, call, request);
-      return { lastErrorObject, value: value && project ? project(value) : value, ok: 1 };
+    const { engine, command } = call;
+    const removes = booleanOption(command.remove, 'remove');
+    const wantsNew = booleanOption(command.new, 'new');
+    const upsert = booleanOption(command.upsert, 'upsert');
+    if (removes === (command.update !== undefined))
+      throw failedToParse('Either an update or remove=true must be specified, and not both');
+    if (removes && (upsert || wantsNew))
+      throw failedToParse('Cannot specify upsert=true or new=true with remove=true');
+    const query = { filter: parseFilter(command.query ?? {}), sort: parseSort(command.sort), limit: 1 };
+    const update = removes ? undefined : parseUpdate(command.update);
+    const project = compileProjection(command.fields);
+    const modify = (writer: Writer): Modified => {
+      const collection = collectionFor(call, writer, upsert);
+      if (update && collection)
+        return updateFound(updateRecords(writer, collection, { query, update, upsert }), wantsNew);
+      if (update) return [undefined, { n: 0, updatedExisting: false }];
+      const { removed = 0, last } = collection ? removeRecords(writer, collection, query) : {};
+      return [last, { n: removed }];
+    };
+    const limit = countOption(command.maxTimeMS, 'maxTimeMS');
+    return engine.storage.write((writer) => {
+      const [value, lastErrorObject] = withinTime(limit, () => modify(writer));
+      return { lastErrorObject, value: value && project ? project(value) : (value ?? null), ok: 1 };
     });
   },
 };

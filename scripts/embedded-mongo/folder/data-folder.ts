@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../storage/storage.js';
 import { socketPath } from './unix-socket.js';
@@ -13,6 +24,16 @@ export const DATABASE = 'adoption';
 const ALL_KEYS = { start: Buffer.of(0), end: Buffer.alloc(9, 255), reverse: false };
 
 /**
+ * Creates a folder that no other user may enter, or makes an existing one so: its sockets ask for no password.
+ * @throws the system's error
+ */
+export function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { mode } = statSync(folder);
+  if (mode & 0o077) chmodSync(folder, mode & 0o700);
+}
+
+/**
  * The database folder DATA_DIR/mongo, created if missing.
  * @throws Error naming DATA_DIR if no socket in it can be reached, or it cannot be created
  */
@@ -23,7 +44,7 @@ export function makeDataFolder(dataDir: string): string {
   // The longest name in the folder: owner numbers stay far below 10,000.
   socketPath(join(folder, 'owner.1000'));
   try {
-    mkdirSync(folder, { recursive: true });
+    makePrivate(folder);
   } catch (error) {
     throw folderError(folder, error);
   }
@@ -58,7 +79,9 @@ export function socketUri(folder: string): string {
  * @throws Error when it was written in another format
  */
 export function isMarked(folder: string): boolean {
-  const found = readMark(markFile(folder));
+  const file = markFile(folder);
+  // A power cut may leave zeros.
+  const found = existsSync(file) ? readFileSync(file, 'utf8').replaceAll('\0', '').trim() : '';
   if (found !== '' && found !== String(FORMAT_VERSION))
     throw new Error(
       `${folder} has data format ${found.slice(0, 20)}, this version reads format ${FORMAT_VERSION}. ` +
@@ -87,12 +110,3 @@ export function mark(folder: string, stored: Reader): void {
 }
 
 const markFile = (folder: string) => join(folder, 'format-version');
-
-function readMark(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').replaceAll('\0', '').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
-}

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { linkSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { folderError } from './data-folder.js';
-import { connectTo, listenOn } from './unix-socket.js';
+import { connectTo, socketPath } from './unix-socket.js';
 
 /** Longest wait for a process that neither serves nor ends, ms. */
 const WAIT_MS = 15_000;
@@ -18,22 +19,19 @@ const OWNER = /^owner\.(\d+)$/;
 
 const ownerFile = (folder: string, number: number) => join(folder, `owner.${number}`);
 
+/** The number in the name of an owner's socket; 0 for any other name. */
+const ownerNumber = (name: string) => Number(OWNER.exec(name)?.[1] ?? 0);
+
 /** The number of the folder's last owner, 0 if it never had one. */
-function lastOwner(folder: string): number {
-  try {
-    return Math.max(0, ...readdirSync(folder).map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
-  } catch (error) {
-    throw folderError(folder, error);
-  }
-}
+const lastOwner = (folder: string) => Math.max(0, ...readdirSync(folder).map(ownerNumber));
 
 /** The connection of a process that uses the database; the owner sees how many there are. */
 export interface Hold {
   /** The owner's, in its own PID namespace. */
   pid: number;
-  /** Resolves when the owner has ended or closed this connection. */
+  /** Resolves when this connection has ended, by the owner's end or by `release`. */
   lost: Promise<void>;
-  /** Ends the use; resolves when the owner has confirmed it or, if this was its last user, has ended. */
+  /** Ends the use; resolves when the owner knows. Without other users the owner then ends. */
   release(): Promise<void>;
 }
 
@@ -47,53 +45,43 @@ export async function holdOwner(folder: string, waitMs = WAIT_MS): Promise<Hold 
   const lost = new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
   });
-  const pid = await ownerPid(socket, waitMs);
-  if (pid === undefined) {
-    if (!socket.closed) {
-      socket.destroy();
-      throw new Error(`${folder} is in use by a process that does not answer`);
-    }
-    return undefined;
-  }
+  const pid = await ownerPid(socket, folder, waitMs);
+  if (pid === undefined) return undefined;
   // The connection alone does not keep the process running.
   socket.unref();
   return {
     pid,
     lost,
-    async release() {
+    release() {
       socket.ref();
-      const timeout = setTimeout(() => socket.destroy(), WAIT_MS);
+      socket.setTimeout(WAIT_MS, () => socket.destroy());
       socket.end();
-      await lost;
-      clearTimeout(timeout);
+      return lost;
     },
   };
 }
 
 async function connectToOwner(folder: string): Promise<Socket | undefined> {
-  const number = lastOwner(folder);
   try {
+    const number = lastOwner(folder);
     return number > 0 ? await connectTo(ownerFile(folder, number)) : undefined;
   } catch (error) {
     throw folderError(folder, error);
   }
 }
 
-/** The owner's pid, which it sends once it serves; undefined if it ends before that, or does not answer in time. */
-function ownerPid(socket: Socket, waitMs: number): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const timeout = setTimeout(() => resolve(undefined), waitMs);
-    let text = '';
-    socket.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
-      if (!text.endsWith('\n')) return;
-      clearTimeout(timeout);
-      resolve(Number(text));
+/** The owner's pid, which it sends once it serves; undefined if it ends before that. */
+function ownerPid(socket: Socket, folder: string, waitMs: number): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    socket.setTimeout(waitMs, () => {
+      reject(new Error(`${folder} is in use by a process that does not answer`));
+      socket.destroy();
     });
-    socket.once('close', () => {
-      clearTimeout(timeout);
-      resolve(undefined);
+    socket.once('data', (pid) => {
+      socket.setTimeout(0);
+      resolve(Number(pid));
     });
+    socket.once('close', () => resolve(undefined));
   });
 }
 
@@ -103,8 +91,8 @@ export interface Lock {
   publish(): void;
   /** Number of processes that use it now, by `holdOwner`. */
   holders(): number;
-  /** Called when one of them leaves; a clean leave is confirmed afterwards. */
-  onLeave: () => Promise<void>;
+  /** Called when one of them has left. */
+  onLeave: () => void;
   /** Stops announcing; the folder is free after `release`. */
   withdraw(): void;
   release(): void;
@@ -128,7 +116,9 @@ export async function takeFolder(folder: string, waitMs = WAIT_MS): Promise<Lock
 async function claim(folder: string, number: number): Promise<Lock | undefined> {
   const { server, lock } = createLock();
   const own = join(folder, `new.${randomBytes(3).toString('hex')}`);
-  await listenOn(server, own);
+  await once(server.listen(socketPath(own)), 'listening');
+  // A connection that cannot be accepted (no file descriptor left) concerns that process only.
+  server.on('error', () => {});
   const isOurs = tryLink(own, ownerFile(folder, number));
   rmSync(own, { force: true });
   // The number may be free because a later owner has removed it: then there is a higher one.
@@ -154,31 +144,24 @@ function tryLink(from: string, to: string): boolean {
 /** Removes the sockets of earlier owners, all dead. */
 function removeEarlier(folder: string, number: number): void {
   for (const name of readdirSync(folder))
-    if (Number(OWNER.exec(name)?.[1] ?? number) < number) rmSync(join(folder, name), { force: true });
+    if (OWNER.test(name) && ownerNumber(name) < number) rmSync(join(folder, name), { force: true });
 }
 
 function createLock(): { server: Server; lock: Lock } {
-  const sockets = new Set<Socket>();
   const holders = new Set<Socket>();
   let serving = false;
   const sendPid = (socket: Socket) => socket.write(`${process.pid}\n`);
-  const leave = async (socket: Socket): Promise<void> => {
-    if (!holders.delete(socket)) return;
-    await lock.onLeave();
-    // If the process ends now, the connection ends with it.
-    if (serving) socket.end();
-  };
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.add(socket);
+  const server = createServer((socket) => {
     holders.add(socket);
     socket.resume();
     // 'close' follows.
     socket.on('error', () => {});
-    socket.on('end', () => void leave(socket));
-    socket.on('close', () => {
-      sockets.delete(socket);
-      void leave(socket);
-    });
+    const leave = () => {
+      if (holders.delete(socket)) lock.onLeave();
+    };
+    // The holder is answered by this connection's end, after the owner has decided whether to stop.
+    socket.on('end', leave);
+    socket.on('close', leave);
     if (serving) sendPid(socket);
   });
   const lock: Lock = {
@@ -187,14 +170,14 @@ function createLock(): { server: Server; lock: Lock } {
       for (const socket of holders) sendPid(socket);
     },
     holders: () => holders.size,
-    onLeave: async () => {},
+    onLeave: () => {},
     withdraw() {
       serving = false;
     },
     release() {
       serving = false;
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of holders) socket.destroy();
     },
   };
   return { server, lock };

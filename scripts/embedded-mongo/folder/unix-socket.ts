@@ -1,4 +1,5 @@
-import { connect, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { relative } from 'node:path';
 
 /** Longest path of a Unix socket, bytes: `sun_path`, 108 on Linux and 104 on macOS, less the final zero. */
@@ -18,25 +19,21 @@ export function socketPath(path: string): string {
   return fitting;
 }
 
-/** Listens on a path that does not exist yet. */
-export function listenOn(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(socketPath(path), resolve);
-  });
-}
-
 /**
  * Connects to the process that listens on a path; undefined if there is none. Rejects if that cannot be
  * determined, as for another user's socket.
  */
-export function connectTo(path: string): Promise<Socket | undefined> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(socketPath(path));
-    socket.once('connect', () => resolve(socket));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(undefined);
-      else reject(error);
-    });
-  });
+export async function connectTo(path: string): Promise<Socket | undefined> {
+  const socket = connect(socketPath(path));
+  // After the connection is made, 'close' follows.
+  socket.on('error', () => {});
+  try {
+    await once(socket, 'connect');
+    return socket;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // ECONNRESET: it stopped listening before it accepted.
+    if (code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'ECONNRESET') return undefined;
+    throw error;
+  }
 }

@@ -69,6 +69,4 @@ export function above(prefix: Buffer): Buffer {
   return next;
 }
 
-function invert(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.map((byte) => ~byte));
-}
+const invert = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte) => ~byte));

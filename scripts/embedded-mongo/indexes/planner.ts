@@ -1,41 +1,29 @@
 import { conjunctsOf, type FilterNode } from '../query/filter.js';
 import { type Collection, type Index, identPrefix, identRange } from '../storage/collection.js';
+import { MAX_KEY_BYTES } from '../storage/index-spec.js';
 import type { KeyRange } from '../storage/storage.js';
 import { isNullish } from '../values/bson-types.js';
 import { equalValues } from '../values/compare.js';
 import type { FieldOrder } from '../values/field-path.js';
 import { above, type ByteRange, boundsOf, type FieldBounds, intersect, inverted } from './index-bounds.js';
-import { MAX_KEY_BYTES } from './index-spec.js';
 
-interface Scan {
+/** A pass over ranges of keys, of an index or of the collection itself. */
+export interface Scan {
+  index?: Index;
+  ranges: KeyRange[];
+}
+
+/** How the documents of a query are found. */
+export interface Plan {
+  /** Several: the union of the scans of an $or's branches. */
+  scans: Scan[];
   /** The scan yields the wanted order. */
   sorted: boolean;
   /** Every entry in the ranges belongs to a matching document: no matcher is needed. */
   exact: boolean;
-}
-
-export interface CollectionScan extends Scan {
-  kind: 'COLLSCAN';
-  ranges: KeyRange[];
-}
-
-export interface IndexScan extends Scan {
-  kind: 'IXSCAN';
-  index: Index;
-  ranges: KeyRange[];
-  /** False if the whole index is read. */
+  /** False if a whole index or collection is read. */
   bounded: boolean;
-  score: number;
 }
-
-/** The union of the scans of an $or's branches. */
-export interface OrScan extends Scan {
-  kind: 'OR';
-  branches: IndexScan[];
-}
-
-export type RangeScan = CollectionScan | IndexScan;
-export type Plan = RangeScan | OrScan;
 
 /** $in lists on several fields multiply; past this many ranges the later fields are left to the matcher. */
 const MAX_RANGES = 4000;
@@ -54,18 +42,20 @@ export function planQuery(collection: Collection, filter: FilterNode, sort: read
     path: pathOf(node),
     bounds: boundsOf(node),
   }));
-  let best: IndexScan | undefined;
+  let best: Plan | undefined;
+  let bestScore = 0;
   for (const index of collection.indexes) {
     if (!holdsMatches(index, predicates)) continue;
-    const plan = planIndex(index, predicates, sort);
-    if (plan.score > (best?.score ?? 0)) best = plan;
+    const { score, ...plan } = planIndex(index, predicates, sort);
+    if (score <= bestScore) continue;
+    best = plan;
+    bestScore = score;
   }
   if (best?.bounded) return best;
   const sorted = sort.length === 0;
-  const union = planOr(collection, predicates, sorted);
-  if (union ?? best) return (union ?? best) as Plan;
-  const ranges = [identRange(collection.ident)];
-  return { kind: 'COLLSCAN', ranges, sorted, exact: predicates.length === 0 };
+  const scans = [{ ranges: [identRange(collection.ident)] }];
+  const exact = predicates.length === 0;
+  return planOr(collection, predicates, sorted) ?? best ?? { scans, sorted, exact, bounded: false };
 }
 
 function pathOf(node: FilterNode): string | undefined {
@@ -88,14 +78,16 @@ function implies(node: FilterNode, needed: FilterNode): boolean {
   return node.kind !== 'in' || !node.values.some(isNullish);
 }
 
-/** Plans one index: conditions beyond its bounds are left to the matcher. */
-function planIndex(index: Index, predicates: readonly Predicate[], sort: readonly FieldOrder[]): IndexScan {
+/** Plans one index: conditions beyond its bounds are left to the matcher. Of several plans the highest score wins. */
+function planIndex(
+  index: Index,
+  predicates: readonly Predicate[],
+  sort: readonly FieldOrder[],
+): Plan & { score: number } {
   const { bounds, exact } = indexBounds(index, predicates);
   const order = sortOrder(index, bounds, sort);
   return {
-    kind: 'IXSCAN',
-    index,
-    ranges: keyRanges(index, bounds, order === 'backwards'),
+    scans: [{ index, ranges: keyRanges(index, bounds, order === 'backwards') }],
     sorted: sort.length === 0 || order !== 'none',
     exact,
     bounded: bounds.length > 0,
@@ -178,24 +170,13 @@ function storable(bound: Buffer): Buffer {
 }
 
 /** An $or whose every branch has an index is the union of those scans. */
-function planOr(
-  collection: Collection,
-  predicates: readonly Predicate[],
-  sorted: boolean,
-): OrScan | undefined {
+function planOr(collection: Collection, predicates: readonly Predicate[], sorted: boolean): Plan | undefined {
   for (const { node } of predicates) {
     if (node.kind !== 'or') continue;
     const plans = node.children.map((child) => planQuery(collection, child, []));
-    const branches = plans.map(boundedScans);
-    if (branches.some((scans) => scans.length === 0)) continue;
+    if (!plans.every(({ bounded }) => bounded)) continue;
     const exact = predicates.length === 1 && plans.every((plan) => plan.exact);
-    return { kind: 'OR', branches: branches.flat(), sorted, exact };
+    return { scans: plans.flatMap(({ scans }) => scans), sorted, exact, bounded: true };
   }
   return undefined;
-}
-
-/** The index scans whose union is a plan; none for one that reads a whole collection or index. */
-function boundedScans(plan: Plan): IndexScan[] {
-  if (plan.kind === 'OR') return plan.branches;
-  return plan.kind === 'IXSCAN' && plan.bounded ? [plan] : [];
 }

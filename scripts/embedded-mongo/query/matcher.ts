@@ -15,13 +15,11 @@ const IN_SET_FROM = 8;
 /** Compiles a parsed filter to a predicate that allocates hardly anything per document. */
 export function compileMatcher(node: FilterNode): Matcher {
   switch (node.kind) {
-    case 'and': {
-      const children = node.children.map(compileMatcher);
-      return (document) => children.every((child) => child(document));
-    }
+    case 'and':
     case 'or': {
       const children = node.children.map(compileMatcher);
-      return (document) => children.some((child) => child(document));
+      if (node.kind === 'or') return (document) => children.some((child) => child(document));
+      return (document) => children.every((child) => child(document));
     }
     case 'not': {
       const child = compileMatcher(node.child);

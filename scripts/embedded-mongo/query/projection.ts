@@ -58,9 +58,7 @@ function addPath(tree: Tree, name: string, keep: boolean): void {
   level.set(last, keep);
 }
 
-function collision(name: string): CommandError {
-  return new CommandError(31249, `Path collision at ${name}`);
-}
+const collision = (name: string): CommandError => new CommandError(31249, `Path collision at ${name}`);
 
 /** `others`: whether fields that are not named, and values without fields, are kept. */
 function project(value: unknown, tree: Tree, others: boolean): unknown {

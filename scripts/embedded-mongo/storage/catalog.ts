@@ -1,7 +1,7 @@
-import { type IndexSpec, parseIndexSpec } from '../indexes/index-spec.js';
 import { type Document, decode, encode, numericValue } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
 import { Collection, type Index, identRange, trailingRecordId } from './collection.js';
+import { ID_INDEX, type IndexSpec, parseIndexSpec } from './index-spec.js';
 import type { Reader, Writer } from './storage.js';
 
 /** Ident 0 holds the catalog itself: key = 0 + namespace, value = BSON of the collection's idents and indexes. */
@@ -47,7 +47,9 @@ export class Catalog {
     const existing = this.find(database, name);
     if (existing) return existing;
     checkName(database, name);
-    const collection = Collection.empty(database, name, this.#takeIdent(writer), this.#takeIdent(writer));
+    const ident = this.#takeIdent(writer);
+    const indexes = [{ spec: parseIndexSpec(ID_INDEX), ident: this.#takeIdent(writer) }];
+    const collection = new Collection(database, name, ident, indexes, 1);
     this.#collections.set(collection.namespace, collection);
     this.#store(writer, collection);
     return collection;
@@ -92,20 +94,13 @@ export class Catalog {
     }));
     const [last] = reader.entries({ ...identRange(ident), reverse: true }, 1);
     const nextRecordId = last ? trailingRecordId(last.key) + 1 : 1;
-    const collection = new Collection(
-      String(stored.database),
-      String(stored.name),
-      ident,
-      indexes,
-      nextRecordId,
-    );
+    const { database, name } = stored as { database: string; name: string };
+    const collection = new Collection(database, name, ident, indexes, nextRecordId);
     this.#collections.set(collection.namespace, collection);
   }
 }
 
-function catalogKey(name: string): Buffer {
-  return Buffer.concat([CATALOG.start, Buffer.from(name)]);
-}
+const catalogKey = (name: string): Buffer => Buffer.concat([CATALOG.start, Buffer.from(name)]);
 
 function removeAll(writer: Writer, ident: number): void {
   for (;;) {

@@ -1,7 +1,7 @@
-import { ID_INDEX, type IndexSpec, indexKey, parseIndexSpec } from '../indexes/index-spec.js';
 import { type Document, MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
 import { orderedValue } from '../values/field-path.js';
+import { type IndexSpec, indexKey } from './index-spec.js';
 import type { KeyRange, Reader, Writer } from './storage.js';
 
 /** An index of a collection. Its entries have keys that begin with `ident`. */
@@ -12,11 +12,10 @@ export interface Index {
 
 /** Bytes of a record id in keys; 2^48 inserts are enough for one collection. */
 export const RECORD_ID_BYTES = 6;
-const IDENT_BYTES = 4;
 
 /** The key prefix of a record store or index. */
 export function identPrefix(ident: number): Buffer {
-  const prefix = Buffer.allocUnsafe(IDENT_BYTES);
+  const prefix = Buffer.allocUnsafe(4);
   prefix.writeUInt32BE(ident, 0);
   return prefix;
 }
@@ -61,11 +60,6 @@ export class Collection {
 
   get namespace(): string {
     return `${this.database}.${this.name}`;
-  }
-
-  /** An empty collection with its index on _id. */
-  static empty(database: string, name: string, ident: number, idIdent: number): Collection {
-    return new Collection(database, name, ident, [{ spec: parseIndexSpec(ID_INDEX), ident: idIdent }], 1);
   }
 
   /** The stored BSON of a record. */
@@ -120,10 +114,7 @@ export class Collection {
   }
 
   #recordKey(recordId: number): Buffer {
-    const key = Buffer.allocUnsafe(IDENT_BYTES + RECORD_ID_BYTES);
-    key.writeUInt32BE(this.ident, 0);
-    key.writeUIntBE(recordId, IDENT_BYTES, RECORD_ID_BYTES);
-    return key;
+    return Buffer.concat([identPrefix(this.ident), idBytes(recordId)]);
   }
 
   /** Throws DuplicateKey (11000) with mongod's text, keyPattern and keyValue; mongoose and applications read these. */
@@ -146,20 +137,22 @@ export class Collection {
   }
 }
 
-/** The key of a document's entry in an index; in an index that is not unique, the record id follows. */
+/** The key of a document in an index. */
 function entryKey({ spec, ident }: Index, document: Document): Buffer | undefined {
   const key = indexKey(spec, document);
   return key && Buffer.concat([identPrefix(ident), key]);
 }
 
-function putEntry(writer: Writer, { spec }: Index, key: Buffer | undefined, recordId: number): void {
-  const id = idBytes(recordId);
-  if (key && spec.unique) writer.put(key, id);
-  else if (key) writer.put(Buffer.concat([key, id]), NOTHING);
+/** The key under which an entry is stored. */
+const storedKey = ({ spec }: Index, key: Buffer, recordId: number) =>
+  spec.unique ? key : Buffer.concat([key, idBytes(recordId)]);
+
+function putEntry(writer: Writer, index: Index, key: Buffer | undefined, recordId: number): void {
+  if (key) writer.put(storedKey(index, key, recordId), index.spec.unique ? idBytes(recordId) : NOTHING);
 }
 
-function removeEntry(writer: Writer, { spec }: Index, key: Buffer | undefined, recordId: number): void {
-  if (key) writer.remove(spec.unique ? key : Buffer.concat([key, idBytes(recordId)]));
+function removeEntry(writer: Writer, index: Index, key: Buffer | undefined, recordId: number): void {
+  if (key) writer.remove(storedKey(index, key, recordId));
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -173,8 +166,5 @@ function display(value: unknown): string {
 
 function checkSize(bytes: Uint8Array): void {
   if (bytes.length > MAX_DOCUMENT_BYTES)
-    throw new CommandError(
-      10334,
-      `BSONObj size: ${bytes.length} is invalid. Size must be between 0 and ${MAX_DOCUMENT_BYTES}`,
-    );
+    throw new CommandError(10334, `A document of ${bytes.length} bytes is larger than ${MAX_DOCUMENT_BYTES}`);
 }

@@ -1,12 +1,11 @@
-import { Double, Long } from 'bson';
 import { parseFilter } from '../query/filter.js';
 import { compileMatcher, type Matcher } from '../query/matcher.js';
 import {
   type Document,
-  integerValue,
   isDocument,
   isOperatorDocument,
   numericValue,
+  Sum,
   typeName,
 } from '../values/bson-types.js';
 import { compareValues, equalValues } from '../values/compare.js';
@@ -52,29 +51,16 @@ function unset(document: Document, path: FieldPath): void {
 }
 
 /** Whether one value is below the other in BSON order, or either is missing. */
-function isBelow(a: unknown, b: unknown): boolean {
-  return a === undefined || b === undefined || compareValues(a, b) < 0;
-}
+const isBelow = (a: unknown, b: unknown) => a === undefined || b === undefined || compareValues(a, b) < 0;
 
 function increment(operand: unknown, field: string): Modifier {
-  const step = numericValue(operand);
-  if (step === undefined)
-    throw typeMismatch(
-      `Cannot increment with non-numeric argument: {${field}: of type ${typeName(operand)}}`,
-    );
+  if (numericValue(operand) === undefined)
+    throw typeMismatch(`Cannot increment '${field}' by a value of type ${typeName(operand)}`);
   return writing((before, path) => {
     if (before === undefined) return operand;
-    const number = numericValue(before);
-    if (number === undefined)
-      throw typeMismatch(
-        `Cannot apply $inc to a value of non-numeric type: the field '${path.at(-1)}' is of type ${typeName(before)}`,
-      );
-    const both = [before, operand];
-    if (both.some((value) => value instanceof Double)) return new Double(number + step);
-    return integerValue(
-      number + step,
-      both.some((value) => value instanceof Long),
-    );
+    if (numericValue(before) === undefined)
+      throw typeMismatch(`Cannot apply $inc to '${path.at(-1)}' of type ${typeName(before)}`);
+    return new Sum().add(before).add(operand).result();
   });
 }
 

@@ -22,10 +22,7 @@ export function slotAt(document: Document, path: FieldPath, create: boolean): Sl
   for (const [i, key] of path.entries()) {
     if (!(isDocument(container) || (Array.isArray(container) && isArrayIndex(key)))) {
       if (!create) return undefined;
-      throw new CommandError(
-        28,
-        `Cannot create field '${key}' in '${path[i - 1]}' of type ${typeName(container)}`,
-      );
+      throw new CommandError(28, `Cannot create field '${key}' in a value of type ${typeName(container)}`);
     }
     const slot: Slot = { container, key };
     if (i === path.length - 1) return slot;

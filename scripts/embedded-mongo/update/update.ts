@@ -46,22 +46,15 @@ export function parseUpdate(update: unknown): Update {
 function parseUpdatePath(field: string): FieldPath {
   const path = field.split('.');
   if (path.includes(''))
-    throw new CommandError(
-      56,
-      `The update path '${field}' contains an empty field name, which is not allowed.`,
-    );
+    throw new CommandError(56, `The update path '${field}' contains an empty field name`);
   const dollar = path.find((part) => part.startsWith('$'));
   if (dollar === '$' || dollar?.startsWith('$[')) throw notServed(`the positional operator in '${field}'`);
   if (dollar) throw dollarName(dollar, field);
   return path;
 }
 
-function dollarName(name: string, field: string): CommandError {
-  return new CommandError(
-    52,
-    `The dollar ($) prefixed field '${name}' in '${field}' is not valid for storage.`,
-  );
-}
+const dollarName = (name: string, field: string) =>
+  new CommandError(52, `The dollar ($) prefixed field '${name}' in '${field}' is not valid for storage`);
 
 /** By the first part that differs; a path comes before those inside it. */
 function comparePaths(a: FieldPath, b: FieldPath): number {
@@ -73,14 +66,12 @@ function comparePaths(a: FieldPath, b: FieldPath): number {
 function refuseConflicts(changes: readonly Change[]): void {
   const written = new Set<string>();
   for (const { path } of changes) {
+    const name = path.join('.');
     const inside = path.map((_, i) => path.slice(0, i + 1).join('.'));
     const place = inside.find((prefix) => written.has(prefix));
     if (place !== undefined)
-      throw new CommandError(
-        40,
-        `Updating the path '${path.join('.')}' would create a conflict at '${place}'`,
-      );
-    written.add(path.join('.'));
+      throw new CommandError(40, `Updating the path '${name}' would create a conflict at '${place}'`);
+    written.add(name);
   }
 }
 
@@ -98,9 +89,6 @@ export function applyUpdate(update: Update, document: Document, isInsert: boolea
     for (const { path, operator, modifier } of update.changes)
       if (operator !== '$setOnInsert' || isInsert) modifier(document, path);
   if (id !== undefined && !equalValues(after._id, id))
-    throw new CommandError(
-      66,
-      "Performing an update on the path '_id' would modify the immutable field '_id'",
-    );
+    throw new CommandError(66, "The update would modify the immutable field '_id'");
   return after;
 }

@@ -1,6 +1,6 @@
 import { BSONRegExp, ObjectId } from 'bson';
+import { findRecords, type QuerySpec } from '../indexes/find-records.js';
 import { conjunctsOf, type FilterNode } from '../query/filter.js';
-import { type Found, findRecords } from '../query/find-records.js';
 import type { Collection } from '../storage/collection.js';
 import type { Writer } from '../storage/storage.js';
 import {
@@ -42,48 +42,57 @@ function store(writer: Writer, collection: Collection, document: Document, bytes
 }
 
 export interface UpdateStatement {
-  filter: FilterNode;
+  query: QuerySpec;
   update: Update;
-  multi: boolean;
   upsert: boolean;
 }
 
-/**
- * Runs one statement of an update command. Documents that were changed before an error stay changed, as in mongod.
- * @returns how many matched and changed, and the document that was inserted, if one was
- */
+export interface UpdateOutcome {
+  matched: number;
+  modified: number;
+  /** The last record that matched, before and after the update, also where it changed nothing. */
+  before?: Document;
+  after?: Document;
+  /** The document of an upsert. */
+  inserted?: Document;
+}
+
+/** Runs one update statement. Documents that were changed before an error stay changed, as in mongod. */
 export function updateRecords(
   writer: Writer,
   collection: Collection,
-  statement: UpdateStatement,
-): { matched: number; modified: number; inserted?: Document } {
-  const { filter, multi, upsert } = statement;
-  const query = { filter, sort: [], skip: 0, limit: multi ? 0 : 1 };
+  { query, update, upsert }: UpdateStatement,
+): UpdateOutcome {
   // All are found first: a scan must not find a document again that the update has moved ahead in its index.
   const found = [...findRecords(writer, collection, query)];
-  let modified = 0;
-  for (const record of found)
-    if (updateOne(writer, collection, record, statement.update).modified) modified++;
-  if (found.length > 0 || !upsert) return { matched: found.length, modified };
-  return { matched: 0, modified: 0, inserted: upsertDocument(writer, collection, statement) };
+  const outcome: UpdateOutcome = { matched: found.length, modified: 0 };
+  for (const { recordId, bytes, document } of found) {
+    outcome.before = document ?? decode(bytes);
+    outcome.after = applyUpdate(update, decode(bytes), false);
+    const changed = encode(outcome.after);
+    if (changed.equals(bytes)) continue;
+    checkStorable(outcome.after);
+    collection.replace(writer, recordId, outcome.before, outcome.after, changed);
+    outcome.modified++;
+  }
+  if (found.length === 0 && upsert)
+    outcome.inserted = upsertDocument(writer, collection, query.filter, update);
+  return outcome;
 }
 
-/** Applies an update to one found record. */
-export function updateOne(
+/** Removes the records of a query. @returns how many, and the last of them */
+export function removeRecords(
   writer: Writer,
   collection: Collection,
-  record: Found,
-  update: Update,
-): { modified: boolean; before: Document; after: Document } {
-  const before = record.document ?? decode(record.bytes);
-  const after = applyUpdate(update, decode(record.bytes), false);
-  const bytes = encode(after);
-  const modified = !bytes.equals(record.bytes);
-  if (modified) {
-    checkStorable(after);
-    collection.replace(writer, record.recordId, before, after, bytes);
+  query: QuerySpec,
+): { removed: number; last?: Document } {
+  const found = [...findRecords(writer, collection, query)];
+  let last: Document | undefined;
+  for (const { recordId, bytes, document } of found) {
+    last = document ?? decode(bytes);
+    collection.remove(writer, recordId, last);
   }
-  return { modified, before, after };
+  return { removed: found.length, last };
 }
 
 /**
@@ -91,10 +100,11 @@ export function updateOne(
  * update in the manual), and returns the stored document. Throws NotSingleValueField (54) if the filter has
  * two values for one path.
  */
-export function upsertDocument(
+function upsertDocument(
   writer: Writer,
   collection: Collection,
-  { filter, update }: Pick<UpdateStatement, 'filter' | 'update'>,
+  filter: FilterNode,
+  update: Update,
 ): Document {
   const base: Document = {};
   const paths: string[] = [];
@@ -103,15 +113,9 @@ export function upsertDocument(
     const name = node.path.join('.');
     const other = paths.find((path) => `${name}.`.startsWith(`${path}.`) || path.startsWith(`${name}.`));
     if (other !== undefined)
-      throw new CommandError(
-        54,
-        `cannot infer query fields to set, both '${other}' and '${name}' are matched`,
-      );
+      throw new CommandError(54, `cannot infer query fields to set, '${other}' and '${name}' both match`);
     paths.push(name);
     writeSlot(slotAt(base, node.path, true), node.values[0]);
   }
-  // For a replacement, only _id is taken from the filter.
-  const isWhole = update.kind === 'replacement';
-  const start = isWhole && Object.hasOwn(base, '_id') ? { _id: base._id } : isWhole ? {} : base;
-  return insertDocument(writer, collection, applyUpdate(update, start, true));
+  return insertDocument(writer, collection, applyUpdate(update, base, true));
 }

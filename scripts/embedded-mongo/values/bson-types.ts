@@ -4,8 +4,9 @@ import { CommandError, notServed } from './errors.js';
 /** A decoded document: own properties only, in the order of the wire. */
 export type Document = Record<string, unknown>;
 
-/** mongod's limits: bytes of a document, nesting levels. */
+/** mongod's limits: bytes of a document and of a message, nesting levels. */
 export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 48_000_000;
 const MAX_NESTING = 180;
 
 /**
@@ -25,6 +26,13 @@ export const TypeOrder = {
   date: 45,
 } as const;
 
+const ORDER_BY_TYPEOF: Readonly<Record<string, number>> = {
+  undefined: TypeOrder.missing,
+  string: TypeOrder.string,
+  number: TypeOrder.number,
+  boolean: TypeOrder.boolean,
+};
+
 const ORDER_BY_PROTOTYPE = new Map<unknown, number>([
   [Object.prototype, TypeOrder.object],
   [Array.prototype, TypeOrder.array],
@@ -42,18 +50,8 @@ const ORDER_BY_PROTOTYPE = new Map<unknown, number>([
  * `_bsontype` field, which a client may put into any document. Throws NotImplemented (238) for other types.
  */
 export function typeOrder(value: unknown): number {
-  switch (typeof value) {
-    case 'string':
-      return TypeOrder.string;
-    case 'number':
-      return TypeOrder.number;
-    case 'boolean':
-      return TypeOrder.boolean;
-    case 'undefined':
-      return TypeOrder.missing;
-  }
   if (value === null) return TypeOrder.null;
-  const order = ORDER_BY_PROTOTYPE.get(Object.getPrototypeOf(value));
+  const order = ORDER_BY_TYPEOF[typeof value] ?? ORDER_BY_PROTOTYPE.get(Object.getPrototypeOf(value));
   if (order === undefined) throw notServed(`a ${(value as object).constructor.name} value`);
   return order;
 }
@@ -75,9 +73,7 @@ export function isOperatorDocument(value: unknown): value is Document {
 }
 
 /** Whether a value is null or missing: `{field: null}` matches both. */
-export function isNullish(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
-}
+export const isNullish = (value: unknown): value is null | undefined => value === null || value === undefined;
 
 /** The number of a numeric value, undefined for other types. Throws NotImplemented for a long beyond 2^53. */
 export function numericValue(value: unknown): number | undefined {
@@ -89,16 +85,29 @@ export function numericValue(value: unknown): number | undefined {
   return number;
 }
 
-/** An integer as mongod stores it: int32 if it fits and no operand was wider. */
-export function integerValue(number: number, isLong: boolean): Int32 | Long {
-  if (!Number.isSafeInteger(number)) throw notServed('an integer beyond 2^53');
-  return isLong || (number | 0) !== number ? Long.fromNumber(number) : new Int32(number);
+/** The sum of numeric values, in the widest of their types; an int32 that overflows is a long. */
+export class Sum {
+  #total = 0;
+  #hasLong = false;
+  #hasDouble = false;
+
+  add(number: unknown): this {
+    this.#total += numericValue(number) as number;
+    this.#hasLong ||= number instanceof Long;
+    this.#hasDouble ||= number instanceof Double;
+    return this;
+  }
+
+  result(): Int32 | Long | Double {
+    const total = this.#total;
+    if (this.#hasDouble) return new Double(total);
+    if (!Number.isSafeInteger(total)) throw notServed('an integer beyond 2^53');
+    return this.#hasLong || (total | 0) !== total ? Long.fromNumber(total) : new Int32(total);
+  }
 }
 
 /** Truth in expressions and options: all but missing, null, false and 0. */
-export function isTruthy(value: unknown): boolean {
-  return !isNullish(value) && value !== false && numericValue(value) !== 0;
-}
+export const isTruthy = (value: unknown) => !isNullish(value) && value !== false && numericValue(value) !== 0;
 
 /** Sets an own property. `__proto__` would reach the prototype by plain assignment, so it is defined instead. */
 export function setOwn(document: Document, key: string, value: unknown): void {
@@ -110,9 +119,7 @@ export function setOwn(document: Document, key: string, value: unknown): void {
 const EXACT = { promoteValues: false, bsonRegExp: true } as const;
 
 /** Decodes BSON with int32, double and long as distinct types. Throws BSONError for malformed bytes. */
-export function decode(bytes: Uint8Array): Document {
-  return deserialize(bytes, EXACT);
-}
+export const decode = (bytes: Uint8Array): Document => deserialize(bytes, EXACT);
 
 /** Encodes a document; undefined members become null inside arrays and are left out elsewhere, as in drivers. */
 export function encode(document: Document): Buffer {

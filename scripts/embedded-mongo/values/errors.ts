@@ -16,6 +16,7 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   28: 'PathNotViable',
   40: 'ConflictingUpdateOperators',
   43: 'CursorNotFound',
+  50: 'MaxTimeMSExpired',
   52: 'DollarPrefixedFieldName',
   53: 'InvalidIdField',
   54: 'NotSingleValueField',
@@ -60,19 +61,13 @@ export class StorageFailure extends CommandError {
 }
 
 /** BadValue (2), by far the most frequent answer to a malformed command. */
-export function badValue(message: string): CommandError {
-  return new CommandError(2, message);
-}
+export const badValue = (message: string): CommandError => new CommandError(2, message);
 
 /** FailedToParse (9). */
-export function failedToParse(message: string): CommandError {
-  return new CommandError(9, message);
-}
+export const failedToParse = (message: string): CommandError => new CommandError(9, message);
 
 /** TypeMismatch (14). */
-export function typeMismatch(message: string): CommandError {
-  return new CommandError(14, message);
-}
+export const typeMismatch = (message: string): CommandError => new CommandError(14, message);
 
 /** NotImplemented (238): better refused by name than answered wrongly. */
 export function notServed(what: string): CommandError {

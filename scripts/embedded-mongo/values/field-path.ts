@@ -22,9 +22,7 @@ export function parsePath(path: string): FieldPath {
 }
 
 /** Whether a path component may be an array index. */
-export function isArrayIndex(part: string): boolean {
-  return /^(0|[1-9]\d{0,9})$/.test(part);
-}
+export const isArrayIndex = (part: string): boolean => /^(0|[1-9]\d{0,9})$/.test(part);
 
 /**
  * Visits the values at a path of a document, as query operators do ("Query an Array of Embedded Documents" in

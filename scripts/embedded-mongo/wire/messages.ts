@@ -1,8 +1,15 @@
-import { type Document, decode, encode, MAX_DOCUMENT_BYTES } from '../values/bson-types.js';
+import { Double, Long } from 'bson';
+import type { CommandCall, Reply } from '../commands/command.js';
+import { type CursorReply, isCursorReply } from '../commands/cursors.js';
+import {
+  type Document,
+  decode,
+  encode,
+  MAX_DOCUMENT_BYTES,
+  MAX_MESSAGE_BYTES,
+} from '../values/bson-types.js';
 import { CommandError } from '../values/errors.js';
 
-/** Largest message, bytes: `maxMessageSizeBytes` of hello. */
-export const MAX_MESSAGE_BYTES = 48_000_000;
 export const HEADER_BYTES = 16;
 
 const OP_REPLY = 1;
@@ -12,39 +19,14 @@ const MORE_TO_COME = 2;
 /** Bits 0-15 of an OP_MSG are required: an unsupported one must be refused (OP_MSG specification). */
 const REQUIRED_BITS = 0xffff;
 
-/** One batch of encoded documents and the cursor id for the next; 0n if there is none. */
-export interface Batch {
-  cursorId: bigint;
-  documents: Uint8Array[];
-}
-
 /** A parsed request. */
-export interface Request {
+export interface Request extends Omit<CommandCall, 'engine'> {
   requestId: number;
   /** An OP_QUERY, which is answered by OP_REPLY. */
   legacy: boolean;
   /** False with moreToCome: the client expects no reply. */
   wantsReply: boolean;
-  database: string;
-  command: Document;
-  /** Document sequences (section kind 1) by their field name, still encoded. */
-  sequences: Map<string, Buffer[]>;
 }
-
-/** A reply whose documents are already BSON and are copied unchanged. */
-export class CursorReply {
-  readonly namespace: string;
-  readonly field: 'firstBatch' | 'nextBatch';
-  readonly batch: Batch;
-
-  constructor(namespace: string, field: 'firstBatch' | 'nextBatch', batch: Batch) {
-    this.namespace = namespace;
-    this.field = field;
-    this.batch = batch;
-  }
-}
-
-export type Reply = Document | CursorReply;
 
 /** A malformed message; the connection is closed, as mongod does. */
 export class ProtocolError extends Error {}
@@ -123,14 +105,8 @@ function parseQuery(message: Buffer, requestId: number): Request {
   const namespace = message.toString('utf8', HEADER_BYTES + 4, nameEnd);
   if (!namespace.endsWith('.$cmd')) throw new ProtocolError('OP_QUERY is served for commands only');
   const command = decode(sizedAt(message, nameEnd + 9, message.length));
-  return {
-    requestId,
-    legacy: true,
-    wantsReply: true,
-    database: namespace.slice(0, -5),
-    command,
-    sequences: new Map(),
-  };
+  const database = namespace.slice(0, -5);
+  return { requestId, legacy: true, wantsReply: true, database, command, sequences: new Map() };
 }
 
 let nextRequestId = 1;
@@ -140,62 +116,47 @@ const REPLY_OVERHEAD = 16 * 1024;
 
 /** Encodes a reply as one message. Throws BSONObjectTooLarge (10334) if the result is too large. */
 export function encodeReply(request: Pick<Request, 'requestId' | 'legacy'>, reply: Reply): Buffer {
-  const lead = HEADER_BYTES + (request.legacy ? 20 : 5);
-  const message =
-    reply instanceof CursorReply ? encodeCursorReply(reply, lead) : withLead(encode(reply), lead);
-  message.writeInt32LE(message.length, 0);
-  message.writeInt32LE(nextRequestId++ & 0x7fffffff, 4);
-  message.writeInt32LE(request.requestId, 8);
-  message.writeInt32LE(request.legacy ? OP_REPLY : OP_MSG, 12);
-  message.fill(0, HEADER_BYTES, lead);
+  const body = isCursorReply(reply) ? cursorDocument(reply) : [encodeResult(reply)];
+  const lead = Buffer.alloc(HEADER_BYTES + (request.legacy ? 20 : 5));
+  lead.writeInt32LE(lead.length + sizeOf(body), 0);
+  lead.writeInt32LE(nextRequestId++ & 0x7fffffff, 4);
+  lead.writeInt32LE(request.requestId, 8);
+  lead.writeInt32LE(request.legacy ? OP_REPLY : OP_MSG, 12);
   if (request.legacy) {
-    message.writeInt32LE(8, HEADER_BYTES); // AwaitCapable, as every server sets
-    message.writeInt32LE(1, HEADER_BYTES + 16); // one document
+    lead.writeInt32LE(8, HEADER_BYTES); // AwaitCapable, as every server sets
+    lead.writeInt32LE(1, HEADER_BYTES + 16); // one document
   }
-  return message;
+  return Buffer.concat([lead, ...body]);
 }
 
-function withLead(body: Buffer, lead: number): Buffer {
+function encodeResult(reply: Document): Buffer {
+  const body = encode(reply);
   if (body.length > MAX_DOCUMENT_BYTES + REPLY_OVERHEAD)
     throw new CommandError(10334, `The result is ${body.length} bytes long, more than ${MAX_DOCUMENT_BYTES}`);
-  const message = Buffer.allocUnsafe(lead + body.length);
-  body.copy(message, lead);
-  return message;
+  return body;
 }
 
 /** `{cursor: {FIELD: [...], id, ns}, ok: 1}` around documents that are copied byte by byte. */
-function encodeCursorReply({ namespace, field, batch }: CursorReply, lead: number): Buffer {
-  const tail = encode({ ns: namespace });
-  let arraySize = 5;
-  for (const [i, document] of batch.documents.entries()) arraySize += 2 + String(i).length + document.length;
-  const cursorSize = 4 + 1 + field.length + 1 + arraySize + 1 + 3 + 8 + (tail.length - 5) + 1;
-  const bodySize = 4 + 1 + 7 + cursorSize + 1 + 3 + 8 + 1;
-  const message = Buffer.allocUnsafe(lead + bodySize);
-  let at = message.writeInt32LE(bodySize, lead);
-  at = writeName(message, at, 0x03, 'cursor');
-  at = message.writeInt32LE(cursorSize, at);
-  at = writeName(message, at, 0x04, field);
-  at = message.writeInt32LE(arraySize, at);
-  for (const [i, document] of batch.documents.entries()) {
-    at = writeName(message, at, 0x03, String(i));
-    message.set(document, at);
-    at += document.length;
-  }
-  message[at++] = 0;
-  at = writeName(message, at, 0x12, 'id');
-  at = message.writeBigInt64LE(batch.cursorId, at);
-  tail.copy(message, at, 4, tail.length - 1);
-  at += tail.length - 5;
-  message[at++] = 0;
-  at = writeName(message, at, 0x01, 'ok');
-  at = message.writeDoubleLE(1, at);
-  message[at] = 0;
-  return message;
+function cursorDocument({ namespace, field, cursorId, documents }: CursorReply): Uint8Array[] {
+  const items = documents.flatMap((document, i) => [head(DOCUMENT, String(i)), document]);
+  const id = Long.fromBigInt(cursorId);
+  const cursor = [head(ARRAY, field), ...enclose(items), elementsOf({ id, ns: namespace })];
+  return enclose([head(DOCUMENT, 'cursor'), ...enclose(cursor), elementsOf({ ok: new Double(1) })]);
 }
 
-function writeName(message: Buffer, at: number, type: number, name: string): number {
-  message[at] = type;
-  const end = at + 1 + message.write(name, at + 1, 'latin1');
-  message[end] = 0;
-  return end + 1;
+const DOCUMENT = 0x03;
+const ARRAY = 0x04;
+
+/** The type and name before an element's value. */
+const head = (type: number, name: string) => Buffer.from(`${String.fromCharCode(type)}${name}\0`, 'latin1');
+
+const elementsOf = (document: Document) => encode(document).subarray(4, -1);
+
+const sizeOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
+
+/** A document of encoded elements. */
+function enclose(elements: Uint8Array[]): Uint8Array[] {
+  const size = Buffer.alloc(4);
+  size.writeInt32LE(sizeOf(elements) + 5);
+  return [size, ...elements, Buffer.of(0)];
 }

@@ -1,16 +1,20 @@
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Double, EJSON, Long, ObjectId } from 'bson';
 import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import { countAll, countDump, dump, restore } from '../../../scripts/embedded-mongo/dump.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+import { failure } from './support/driver.js';
+import { useFolder } from './support/folder.js';
 
 describe('embedded database: dump and restore', () => {
   const servers: EmbeddedMongo[] = [];
   const clients: MongoClient[] = [];
   let folder: string;
+  useFolder((made) => {
+    folder = made;
+  });
 
   const start = async () => {
     const server = await startEmbeddedMongo({ storage: 'memory' });
@@ -43,13 +47,9 @@ describe('embedded database: dump and restore', () => {
     return { uri, db };
   };
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'embedded-dump-'));
-  });
   afterEach(async () => {
     for (const client of clients.splice(0)) await client.close();
     for (const server of servers.splice(0)) await server.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('carries documents, number types and indexes to another server', async () => {
@@ -111,17 +111,14 @@ describe('embedded database: dump and restore', () => {
   it('refuses a folder that is there, collections that are not empty, and damaged files', async () => {
     const { uri } = await fill();
     await dump(uri, folder);
-    const message = async (call: Promise<unknown>) =>
-      call.then(
-        () => 'no error',
-        (error: Error) => error.message,
-      );
+    const message = async (call: Promise<unknown>) => (await failure(call)).message;
     expect(await message(dump(uri, folder))).to.contain('exists already');
     expect((await readdir(folder)).sort()).to.deep.equal(['adoption']);
     expect(await message(restore(uri, folder))).to.contain('is not empty');
     const file = join(folder, 'adoption', 'many.bson');
     await truncate(file, (await readFile(file)).length - 3);
     expect(await message(restore((await start()).uri, folder))).to.contain('in the middle of a document');
+    expect(await message(countDump(folder))).to.contain('in the middle of a document');
     await appendFile(join(folder, 'adoption', 'empty.bson'), Buffer.from([1, 0, 0, 0]));
     expect(await message(restore((await start()).uri, folder))).to.contain('damaged at byte 0');
     expect(await message(restore(uri, join(folder, '..', 'no-such-folder')))).to.contain('ENOENT');

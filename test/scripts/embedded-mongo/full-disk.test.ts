@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type Collection, MongoClient, type MongoServerError } from 'mongodb';
+import type { MongoServerError } from 'mongodb';
+import { useFolder } from './support/folder.js';
+import { withRows } from './support/rows.js';
 
 const MAIN = fileURLToPath(new URL('../../../scripts/embedded-mongo/main.js', import.meta.url));
 
@@ -16,20 +16,18 @@ const MAIN = fileURLToPath(new URL('../../../scripts/embedded-mongo/main.js', im
 const canMount = spawnSync('unshare', ['-r', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
 const SMALL_DISK = canMount ? 'mount -t tmpfs -o size=4m tmpfs "$2" || exit' : 'ulimit -f 4096; trap "" XFSZ';
 
-type Row = { _id: number; pad?: string };
 type Message = { type: string; uri?: string; message?: string };
 
 describe('embedded database: on a full disk', () => {
   let dataDir: string;
+  useFolder((made) => {
+    dataDir = made;
+  });
   let shell: ChildProcess;
 
-  beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'embedded-full-'));
-  });
   afterEach(async () => {
     shell.stdin?.end();
     if (shell.exitCode === null) await once(shell, 'exit');
-    await rm(dataDir, { recursive: true, force: true });
   });
 
   /** Runs a script in a shell of this disk, which starts the database for each line that it reads. */
@@ -46,15 +44,6 @@ describe('embedded database: on a full disk', () => {
     shell.stdin?.write('start\n');
     const [message] = (await once(shell, 'message')) as [Message];
     return message;
-  }
-
-  async function withRows(uri: string, work: (rows: Collection<Row>, client: MongoClient) => Promise<void>) {
-    const client = await new MongoClient(uri, { retryWrites: false }).connect();
-    try {
-      await work(client.db().collection<Row>('rows'), client);
-    } finally {
-      await client.close();
-    }
   }
 
   it('answers so, keeps what was acknowledged, starts again, reads and removes', async () => {

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { MongoClient } from 'mongodb';
+import { MongoNetworkError } from 'mongodb';
 import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { type OpenedMongo, openEmbeddedMongo, type Watcher } from '../../../scripts/embedded-mongo/open.js';
 import { eventually } from '../../support/eventually.js';
-import { countIn, insertInto } from './rows.js';
+import { failure } from './support/driver.js';
+import { useFolder } from './support/folder.js';
+import { countIn, insertInto, withRows } from './support/rows.js';
 
 /** Notes what a user is told, and lets a test wait for it. */
 function createWatcher(): Watcher & { told: string[]; hears(word: string, times?: number): Promise<void> } {
@@ -33,16 +34,17 @@ function createWatcher(): Watcher & { told: string[]; hears(word: string, times?
 
 describe('embedded database: how long it lives', () => {
   let dataDir: string;
+  useFolder((made) => {
+    dataDir = made;
+  });
   let folder: string;
   const opened: OpenedMongo[] = [];
 
   beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'embedded-lifetime-'));
     folder = join(dataDir, 'mongo');
   });
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((one) => one.close()));
-    await rm(dataDir, { recursive: true, force: true });
   });
 
   async function open(watcher?: Watcher): Promise<OpenedMongo> {
@@ -72,7 +74,7 @@ describe('embedded database: how long it lives', () => {
       OpenedMongo,
     ];
     expect(new Set([one.uri, two.uri, three.uri]).size).to.equal(1);
-    await insertInto(one.uri, { a: 1 });
+    await insertInto(one.uri);
     await one.close();
     await two.close();
     expect(await countIn(three.uri)).to.equal(1);
@@ -85,17 +87,18 @@ describe('embedded database: how long it lives', () => {
 
   it('stays for a client that is connected, when the last who held it is gone', async () => {
     const one = await open();
-    const client = await new MongoClient(one.uri).connect();
-    await one.close();
-    await client.db().collection<{ a: number }>('rows').insertOne({ a: 1 });
-    await client.close();
+    await withRows(one.uri, async (rows) => {
+      await rows.countDocuments();
+      await one.close();
+      await rows.insertOne({ _id: 1 });
+    });
     await eventually(async () => (await takeFolder(folder)).release());
   });
 
   it('is started again for who watches it, at the same address, with all that was acknowledged', async () => {
     const watcher = createWatcher();
     const { uri } = await open(watcher);
-    await insertInto(uri, { a: 1 });
+    await insertInto(uri);
     for (let times = 1; times <= 2; times++) {
       await killDatabase();
       await watcher.hears('back', times);
@@ -107,16 +110,15 @@ describe('embedded database: how long it lives', () => {
   it('a client that stays connected goes on after a loss', async () => {
     const watcher = createWatcher();
     const { uri } = await open(watcher);
-    const client = await new MongoClient(uri, { retryReads: false }).connect();
-    const rows = client.db().collection<{ a: number }>('rows');
-    await rows.insertOne({ a: 1 });
-    await killDatabase();
-    await watcher.hears('back');
-    // Connections of its pool may each fail once.
-    await rows.countDocuments().catch(() => {});
-    await rows.insertOne({ a: 2 });
-    expect(await rows.countDocuments()).to.equal(2);
-    await client.close();
+    await withRows(uri, async (rows) => {
+      await rows.insertOne({ _id: 1 });
+      await killDatabase();
+      await watcher.hears('back');
+      // Connections of its pool may each fail once.
+      await rows.countDocuments().catch((error) => expect(error).to.be.instanceOf(MongoNetworkError));
+      await rows.insertOne({ _id: 2 });
+      expect(await rows.countDocuments()).to.equal(2);
+    });
   });
 
   it('of several who watch it one starts it, and all have it', async () => {
@@ -140,11 +142,7 @@ describe('embedded database: how long it lives', () => {
   it('reports why it cannot start', async () => {
     await mkdir(folder);
     await writeFile(join(folder, 'format-version'), '99\n');
-    const said = await open().then(
-      () => 'no error',
-      (error: Error) => error.message,
-    );
-    expect(said).to.contain('data format 99');
+    expect((await failure(open())).message).to.contain('data format 99');
   });
 
   it('starts where its log cannot be kept', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { failure, useDriver } from './driver.js';
+import { failure, useDriver } from './support/driver.js';
 
 /** What the documents of the mongoose test have. */
 interface PetFields {

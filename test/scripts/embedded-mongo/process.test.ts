@@ -1,15 +1,15 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { socketUri } from '../../../scripts/embedded-mongo/folder/data-folder.js';
 import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
-import { countIn, insertInto } from './rows.js';
+import { useFolder } from './support/folder.js';
+import { countIn, insertInto } from './support/rows.js';
 
 const MAIN = fileURLToPath(new URL('../../../scripts/embedded-mongo/main.js', import.meta.url));
 
@@ -17,18 +17,17 @@ type Message = { type: string; uri?: string; message?: string };
 
 describe('embedded database: as a process', () => {
   let dataDir: string;
+  useFolder((made) => {
+    dataDir = made;
+  });
   const children: ChildProcess[] = [];
 
-  beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'embedded-process-'));
-  });
   afterEach(async () => {
     for (const child of children.splice(0))
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');
         await once(child, 'exit');
       }
-    await rm(dataDir, { recursive: true, force: true });
   });
 
   const start = async (...args: string[]) => {
@@ -48,7 +47,7 @@ describe('embedded database: as a process', () => {
   it('says where it listens, keeps its data and ends silently on SIGTERM', async () => {
     const first = await start('--data-dir', dataDir);
     expect(first.message.type).to.equal('ready');
-    await insertInto(first.message.uri ?? '', { a: 1 });
+    await insertInto(first.message.uri ?? '');
     first.child.kill('SIGTERM');
     expect(await once(first.child, 'exit')).to.deep.equal([0, null]);
     expect(first.output).to.deep.equal({ stdout: '', stderr: '' });
@@ -111,7 +110,7 @@ describe('embedded database: as a process', () => {
   it('listens on a chosen port beside its socket', async () => {
     const { message } = await start('--data-dir', dataDir, '--port', '0');
     expect(message.uri).to.match(/^mongodb:\/\/127\.0\.0\.1:\d+\/adoption$/);
-    await insertInto(message.uri ?? '', { a: 1 });
+    await insertInto(message.uri ?? '');
     expect(await countIn(socketUri(join(dataDir, 'mongo')))).to.equal(1);
   });
 });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Engine } from '../../../scripts/embedded-mongo/commands/engine.js';
-import { action, documents, filter, indexes, sort, updatable } from './arbitraries.js';
-import { indexFaults } from './index-check.js';
-import { compare, type Doc, distinctValues, inOrder, matches, type Value } from './naive-model.js';
-import { UpdateRefused, update } from './naive-update.js';
-import { buildEngine, count, find, runCommand } from './run-command.js';
+import { action, documents, filter, indexes, sort, updatable } from './support/arbitraries.js';
+import { indexFaults } from './support/index-check.js';
+import { compare, type Doc, distinctValues, inOrder, matches, type Value } from './support/naive-model.js';
+import { UpdateRefused, update } from './support/naive-update.js';
+import { buildEngine, count, find, runCommand } from './support/run-command.js';
 
 /** Sets of indexes, each in a collection of its own, so that the planner has nothing else to take. */
 const INDEXES: Doc[][] = [

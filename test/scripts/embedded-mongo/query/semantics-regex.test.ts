@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { literalPattern } from '../../../../domain/kernel/literal-pattern.js';
+import { useEngine } from '../support/run-command.js';
+
+/** Patterns with a text and whether they match it, or undefined where they are refused. */
+const patterns: [pattern: string, options: string, text: string, matches: boolean | undefined][] = [
+  ['b', '', 'abc', true],
+  ['b', '', 'aBc', false],
+  ['B', 'i', 'abc', true],
+  ['É', 'i', 'é', true],
+  ['^b', '', 'abc', false],
+  ['^ab', '', 'abc', true],
+  ['^', '', 'x', true],
+  ['', '', 'x', true],
+  ['고', '', '고양이', true],
+  ['\u{1f600}', '', 'a\u{1f600}', true],
+  ['a\\.b', '', 'a.b', true],
+  ['a\\.b', '', 'axb', false],
+  ['\\x41', '', 'A', true],
+  ['a\\/b', '', 'a/b', true],
+  ['a-b_"/&\n', '', 'a-b_"/&\n', true],
+  ...[
+    'a|b',
+    'a.',
+    '.a',
+    'a*',
+    'a+',
+    'a?',
+    '(a)',
+    '[a]',
+    'a]',
+    'a{2}',
+    '}',
+    'a^',
+    'a$',
+    '\\d',
+    '\\a',
+    '\\-',
+  ].map((pattern): [string, string, string, undefined] => [pattern, '', 'a', undefined]),
+  ...['\\', '\\x4', 'a\0', '\\u{41}'].map((pattern): [string, string, string, undefined] => [
+    pattern,
+    '',
+    'a',
+    undefined,
+  ]),
+  ...['m', 's', 'x', 'u', 'g', 'im', 'ii'].map((options): [string, string, string, undefined] => [
+    'a',
+    options,
+    'a',
+    undefined,
+  ]),
+];
+
+describe('embedded database: regular expressions', () => {
+  const { run, find, failureOf } = useEngine();
+  it('literal text, anywhere or at the beginning; everything else is refused by name', async () => {
+    for (const [i, [pattern, options, text, matches]] of patterns.entries()) {
+      const label = `/${pattern}/${options} on ${JSON.stringify(text)}`;
+      const command = { find: `c${i}`, filter: { a: { $regex: pattern, $options: options } } };
+      await run({ insert: `c${i}`, documents: [{ _id: 1, a: text }] });
+      if (matches === undefined) {
+        const reply = await failureOf(command);
+        expect(reply, label).to.include({ code: 238 });
+        expect(reply.errmsg).to.contain(`/${pattern}/${options} is not served`);
+      } else expect(await find(`c${i}`, command), label).to.have.lengthOf(matches ? 1 : 0);
+    }
+  });
+
+  it('any text by its literal pattern, as the service searches', async () => {
+    const texts = ['', '\\', '^$.*+?()[]{}|/', 'a\0b', 'a-b', '\\d', '안녕', '%_"\''];
+    await run({ insert: 'c', documents: texts.map((text, _id) => ({ _id, a: `<${text}>` })) });
+    for (const [i, text] of texts.entries()) {
+      const filter = { a: { $regex: literalPattern(`<${text}>`), $options: 'i' } };
+      expect(
+        (await find('c', { filter })).map(({ _id }) => _id),
+        text,
+      ).to.deep.equal([i]);
+    }
+  });
+
+  it('values and $regex with expressions, beside options', async () => {
+    await run({
+      insert: 'c',
+      documents: [
+        { _id: 1, a: 'x' },
+        { _id: 2, a: 'X' },
+        { _id: 3, a: 5 },
+      ],
+    });
+    const ids = async (a: unknown) => (await find('c', { filter: { a } })).map(({ _id }) => _id);
+    expect(await ids(/x/)).to.deep.equal([1]);
+    expect(await ids(/x/i)).to.deep.equal([1, 2]);
+    expect(await ids({ $regex: /x/i })).to.deep.equal([1, 2]);
+    expect(await ids({ $regex: /x/, $options: 'i' })).to.deep.equal([1, 2]);
+    expect(await ids({ $options: 'i', $regex: 'x' })).to.deep.equal([1, 2]);
+    expect(await ids({ $regex: '5' })).to.deep.equal([]);
+    for (const a of [{ $regex: 5 }, { $regex: 'a', $options: 5 }, { $ne: /a/ }, { $in: [/a/] }])
+      expect(await failureOf({ find: 'c', filter: { a } }), JSON.stringify(a)).to.include({
+        code: 238,
+      });
+  });
+});
