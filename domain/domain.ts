@@ -10,9 +10,11 @@ import { createMembers } from './members/index.js';
 import { createNotifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
-import { createRateLimits } from './platform/rate-limits/index.js';
+import { Overload } from './platform/overload.js';
+import { createQuotas, createRateLimits } from './platform/rate-limits/index.js';
 import type { RedisConnection } from './platform/redis/connection.js';
-import { singleFlight } from './platform/single-flight.js';
+import { joinRunning } from './platform/shared-runs.js';
+import { createTurns } from './platform/turns.js';
 
 export interface DomainOptions {
   config: Config;
@@ -27,6 +29,9 @@ export interface DomainOptions {
 /** Interval, ms, of the sweeps: they finish what a crash interrupted. */
 const SWEEP_EVERY_MS = 30_000;
 
+/** Searches that wait for their turn, each for the length of a few searches. */
+const MAX_WAITING_SEARCHES = 8;
+
 /** Longest time, ms, until an outage of Redis is noticed (platform/redis: check, echo, silence). */
 const UNNOTICED_MS = 5_000;
 
@@ -37,16 +42,23 @@ export async function createDomain(options: DomainOptions) {
   const localTime = createLocalDateTime(config.TIME_ZONE);
   const members = await createMembers(config, clock);
   const { directory } = members;
+  const quotas = createQuotas(config, redis);
   const adoption = createAdoption({ clock });
-  const community = createCommunity({ clock, events, directory, localTime, logger });
-  const notifications = createNotifications({
-    ...{ clock, events, directory, localTime, live, logger },
-    redis,
+  const searches = createTurns(config.SEARCHES_AT_ONCE, MAX_WAITING_SEARCHES);
+  const maxComments = config.ARTICLE_COMMENTS;
+  const community = createCommunity({
+    clock,
+    events,
+    directory,
+    localTime,
+    logger,
+    maxComments,
+    quotas,
+    searches,
   });
-  const chat = createChat({
-    ...{ clock, events, directory, adoption, live, logger, config },
-    ...createChatState(clock, live, redis),
-  });
+  const notifications = createNotifications({ clock, events, directory, localTime, live, logger, redis });
+  const chatState = createChatState(clock, live, redis);
+  const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;
   const closing = new AbortController();
@@ -60,7 +72,7 @@ export async function createDomain(options: DomainOptions) {
   ];
 
   /** A sweep may take longer than the interval: the calls meanwhile share it. */
-  const sweepCommunity = singleFlight(() =>
+  const sweepCommunity = joinRunning(() =>
     community
       .sweep(closing.signal)
       .catch((error) => logger.warn({ err: error }, 'a sweep failed; the next one retries')),
@@ -80,6 +92,7 @@ export async function createDomain(options: DomainOptions) {
     chat,
     notifications,
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
+    overload: new Overload(logger),
     /** Finishes what a crash interrupted, at once and then regularly until `close`. */
     async startSweeps(): Promise<void> {
       await notifications.startPoll();

@@ -2,6 +2,7 @@
 import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
 import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from './platform/mongo/connection.js';
+import { cachedFor } from './platform/shared-runs.js';
 import type { Shutdown } from './platform/shutdown.js';
 
 export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
@@ -29,15 +30,22 @@ export async function openDomain({ mongoUri, shutdown, prepare, ...options }: Op
     const domain = await createDomain(options);
     await prepare?.(domain);
     await domain.startSweeps();
+    const stopWatching = options.config.LOAD_SHEDDING === 'on' ? domain.overload.watch() : undefined;
+    // Nothing limits how often it is asked for.
+    const ping = cachedFor(1_000, () => Promise.all([pingMongo(), redis?.ping()]));
     return {
       domain,
       /** Rejects with the reason for not being ready. (contract, section 1: /readyz) */
       async probe(): Promise<void> {
         if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
-        await Promise.all([pingMongo(), redis?.ping()]);
+        if (domain.overload.isLasting) {
+          throw new AppError('SERVICE_UNAVAILABLE', 'this process is overloaded');
+        }
+        await ping();
       },
       /** Closes the domain, then the connections to Redis and the database. */
       async close(): Promise<void> {
+        stopWatching?.();
         await domain.close();
         await disconnect();
       },

@@ -16,7 +16,7 @@ export interface ProcessContext {
   open(live: Live): Promise<OpenDomain>;
 }
 
-/** Longest wait for Redis at the start, ms; then the process starts without it. */
+/** Longest wait for Redis at the start, ms. */
 const REDIS_WAIT_MS = 3_000;
 
 /** Settings without which several processes would not share their state. (contract, section 1) */
@@ -35,9 +35,18 @@ async function run(name: string, start: (context: ProcessContext) => Promise<voi
   const logger = createLogger(config.LOG_LEVEL, name);
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
-  const redis = connectRedis(redisUrl, logger);
-  // Without Redis the process serves what it can, and /readyz fails.
-  if (!(await redis.connected(REDIS_WAIT_MS))) logger.warn('Redis does not answer: starting without it');
+  const redis = connectRedis(redisUrl, logger, config.REDIS_SIGNING_KEY);
+  if (!redis.isSigned) {
+    logger.warn(
+      'REDIS_SIGNING_KEY is not set: every push of another process costs a read; set the same key for all processes',
+    );
+  }
+  if (!(await redis.connected(REDIS_WAIT_MS))) {
+    // Fault 26.
+    if (config.REDIS_REQUIRED === 'on') throw new Error('REDIS_URL: Redis does not answer');
+    // The process serves what it can, and /readyz fails.
+    logger.warn('Redis does not answer: starting without it');
+  }
   await start({
     config,
     logger,

@@ -1,10 +1,12 @@
 import type { ExtendedError } from 'socket.io';
 import type { Domain } from '../domain/domain.js';
-import { identifyClient } from '../domain/kernel/client.js';
+import { type ClientHeaders, clientHash } from '../domain/kernel/client.js';
 import { AppError } from '../domain/kernel/errors.js';
 import { tokenOf } from '../domain/members/index.js';
 import type { Config } from '../domain/platform/config.js';
 import { toAppError } from '../domain/platform/failures.js';
+import { createClientIdentifier } from '../domain/platform/identify-client.js';
+import type { Logger } from '../domain/platform/logger.js';
 import type { GatewaySocket } from './socket.js';
 
 /** The token of a handshake: `auth.token`, else the Authorization header. */
@@ -22,7 +24,8 @@ function handshakeToken({ handshake }: GatewaySocket): string {
  * Socket.IO middleware that admits a connection, or refuses it with a `connect_error` whose `data` is the
  * error body. (contract, section 5)
  */
-export function createAuthentication({ members, chat, rateLimits }: Domain, config: Config) {
+export function createAuthentication({ members, chat }: Domain, config: Config, logger: Logger) {
+  const identifyClient = createClientIdentifier(config, logger);
   /** Connections in the namespace or about to enter it. */
   const entering = new WeakSet<GatewaySocket['conn']>();
 
@@ -37,19 +40,13 @@ export function createAuthentication({ members, chat, rateLimits }: Domain, conf
     entering.add(conn);
     const { address } = socket.handshake;
     // uWebSockets.js yields each header once, as text.
-    const headers = socket.handshake.headers as Record<string, string | undefined>;
-    const client = identifyClient(
-      address,
-      headers['x-forwarded-for'],
-      headers['user-agent'],
-      config.TRUST_PROXY,
-    );
+    const client = identifyClient(address, socket.handshake.headers as ClientHeaders);
 
     async function admit(): Promise<void> {
-      await rateLimits.take('connect', client.address);
       const session = await members.authenticate(handshakeToken(socket));
-      socket.data = { session, expiry: undefined, queue: undefined };
-      if (!client.proxied) chat.recentClients.touch(client, session.actor.no);
+      const hash = clientHash(client);
+      socket.data = { session, client: hash, expiry: undefined, queue: undefined };
+      chat.noteClient(hash, session.actor.no);
     }
 
     admit().then(

@@ -12,7 +12,11 @@ const reasons = {
     reconnect: false,
     text: 'this member has too many connections; the oldest gave way',
   },
+  TOO_MANY_FRAMES: { reconnect: false, text: 'this member has sent too many frames or bytes in 10 s' },
 } as const;
+
+/** Why a client that does not read is closed (fault 12), for metrics: it can be told nothing. */
+export const SLOW_CONSUMER = 'SLOW_CONSUMER';
 
 /** @returns the reason as sent to the client */
 export function closeReason(code: keyof typeof reasons): CloseReason {

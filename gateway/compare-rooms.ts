@@ -31,7 +31,8 @@ export interface ComparerDeps {
 /**
  * Compares the rooms that sockets of this process are in with the database, so that what pub/sub has lost
  * reaches every connected client (contract, promise 5). When Redis is up again, all rooms of all members here
- * are compared, so that those that are not open are updated, too.
+ * are compared, so that those that are not open are updated, too; when pushes to a member were dropped, as during
+ * a reload that changes their form or key, all of that member.
  */
 export class RoomComparer {
   readonly #deps: ComparerDeps;
@@ -42,6 +43,8 @@ export class RoomComparer {
   #isRunning = false;
   /** Whether the states of all rooms are to be compared. */
   #isAllDue = false;
+  /** Members with the next comparison of all their rooms. */
+  #due = new Set<number>();
 
   constructor(deps: ComparerDeps) {
     this.#deps = deps;
@@ -75,6 +78,7 @@ export class RoomComparer {
           throw error;
         });
       }
+      await this.#compareDue();
     } catch (error) {
       this.#warn(error);
     } finally {
@@ -89,6 +93,21 @@ export class RoomComparer {
         if (sequencer.compare(head)) views.compare(head);
       }
     }
+  }
+
+  /** A push to the member was dropped: all their rooms are compared, with the next regular comparison. */
+  compareMember(memberNo: number): void {
+    this.#due.add(memberNo);
+  }
+
+  async #compareDue(): Promise<void> {
+    const due = this.#due;
+    if (due.size === 0 || !this.#timer) return;
+    this.#due = new Set();
+    await this.#deps.views.compareAll([...due]).catch((error) => {
+      for (const memberNo of due) this.#due.add(memberNo);
+      throw error;
+    });
   }
 
   /** Compares the room of a lost push. */

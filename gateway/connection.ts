@@ -1,14 +1,15 @@
 import { memberRoom } from '../domain/kernel/socket-rooms.js';
-import type { Config } from '../domain/platform/config.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { closeReason } from './close-reasons.js';
+import type { ConnectionLimits } from './connection-limits.js';
+import { allowanceOf } from './engineio-internals.js';
 import { clientEvents } from './events/index.js';
 import { createDispatcher, type HandlerServices } from './handle.js';
 import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
 import type { GatewaySocket } from './socket.js';
 import { createAckPublisher, dropHandshake, type Publisher } from './socketio-internals.js';
 
-/** Most connections of one member, unless limits are off; a further one closes the oldest. */
+/** Most connections of one member, without limits any number; a further one closes the oldest. */
 const MAX_CONNECTIONS = 50;
 
 /**
@@ -35,7 +36,7 @@ function limitConnections({ nsp }: GatewaySocket, memberNo: number): void {
 export function createConnectionHandler(
   services: HandlerServices,
   publisher: Publisher,
-  { RATE_LIMIT }: Pick<Config, 'RATE_LIMIT'>,
+  limits: ConnectionLimits | undefined,
 ): (socket: GatewaySocket) => void {
   const dispatch = createDispatcher(services, clientEvents);
   const publishAcks = createAckPublisher(publisher);
@@ -59,7 +60,11 @@ export function createConnectionHandler(
     dropHandshake(socket);
     publishAcks(socket);
     void socket.join(memberRoom(memberNo));
-    if (RATE_LIMIT !== 'off') limitConnections(socket, memberNo);
+    if (limits) {
+      const allowance = allowanceOf(socket);
+      if (allowance) limits.admit(allowance, socket);
+      limitConnections(socket, memberNo);
+    }
     armExpiry(socket);
     socket.onAny(dispatch);
     socket.on('disconnect', onDisconnect);

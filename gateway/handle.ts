@@ -38,6 +38,11 @@ export function defineEvent<S extends z.ZodType>(definition: EventDefinition<S>)
   return definition as unknown as EventDefinition;
 }
 
+/** The acknowledgement of a request that is refused. */
+function bodyOf({ body, retryAfterMs }: AppError): object {
+  return retryAfterMs === undefined ? body : { ...body, retryAfterMs };
+}
+
 /**
  * Creates the listener for all events of all connections (`socket.onAny`): one per connection and event would
  * be a third of a connection's memory.
@@ -52,7 +57,14 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     definitions.map((definition) => [definition.event, definition]),
   );
 
+  async function refuseUnknown(socket: GatewaySocket, name: unknown): Promise<never> {
+    await domain.rateLimits.take('socketEvent', socket.data.session.actor.no);
+    throw new AppError('UNKNOWN_EVENT', `no such event: ${String(name).slice(0, 64)}`);
+  }
+
   async function run(socket: GatewaySocket, definition: EventDefinition, request: unknown): Promise<object> {
+    const refused = domain.overload.refuse('event');
+    if (refused) return bodyOf(refused);
     const { event, limit, schema, handle } = definition;
     const { actor } = socket.data.session;
     await domain.rateLimits.take(limit, actor.no);
@@ -69,9 +81,7 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     } else if (error.status === 503) {
       logger.warn(details, error.code);
     }
-    return error.retryAfterMs === undefined
-      ? error.body
-      : { ...error.body, retryAfterMs: error.retryAfterMs };
+    return bodyOf(error);
   }
 
   return function dispatch(this: GatewaySocket, name: unknown, ...args: unknown[]): void {
@@ -80,14 +90,9 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     const last = args.at(-1);
     const ack = typeof last === 'function' ? (last as (answer: object) => void) : undefined;
     const definition = byEvent.get(name);
-    if (!definition) {
-      metrics.socketRequests.inc({ event: 'unknown', status: 404 });
-      ack?.(new AppError('UNKNOWN_EVENT', `no such event: ${String(name).slice(0, 64)}`).body);
-      return;
-    }
-    const { event } = definition;
+    const event = definition?.event ?? 'unknown';
     const request = typeof args[0] === 'function' ? undefined : args[0];
-    run(this, definition, request)
+    (definition ? run(this, definition, request) : refuseUnknown(this, name))
       .catch((thrown) => refuse(this, event, thrown))
       .then((answer) => {
         metrics.socketRequests.inc({ event, status: (answer as { status: number }).status });

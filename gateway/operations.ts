@@ -7,11 +7,18 @@ import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
 
 const JSON_TYPE = 'application/json;charset=UTF-8';
 
+interface Answer {
+  status: number;
+  type: string;
+  body: string;
+  retryAfterMs?: number | undefined;
+}
+
 /**
  * Sends an answer when it is ready, unless the client has gone: uWebSockets.js forbids touching an aborted
  * response, and the request once its handler has returned.
  */
-function answer(res: HttpResponse, ready: Promise<{ status: number; type: string; body: string }>): void {
+export function answer(res: HttpResponse, ready: Promise<Answer>): void {
   let aborted = false;
   res.onAborted(() => {
     aborted = true;
@@ -19,20 +26,21 @@ function answer(res: HttpResponse, ready: Promise<{ status: number; type: string
   ready
     .catch((thrown) => {
       const error = toAppError(thrown);
-      return { status: error.status, type: JSON_TYPE, body: JSON.stringify(error.body) };
+      const { status, body, retryAfterMs } = error;
+      return { status, type: JSON_TYPE, body: JSON.stringify(body), retryAfterMs };
     })
-    .then(({ status, type, body }) => {
+    .then(({ status, type, body, retryAfterMs }) => {
       if (aborted) return;
       res.cork(() => {
         res.writeStatus(`${status} ${STATUS_CODES[status]}`);
         res.writeHeader('Content-Type', type);
-        if (status === 503) res.writeHeader('Retry-After', '1');
+        if (retryAfterMs) res.writeHeader('Retry-After', String(Math.ceil(retryAfterMs / 1_000)));
         res.end(body);
       });
     });
 }
 
-function json(body: unknown): { status: number; type: string; body: string } {
+function json(body: unknown): Answer {
   return { status: 200, type: JSON_TYPE, body: JSON.stringify(body) };
 }
 

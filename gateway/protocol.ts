@@ -73,7 +73,11 @@ export const requests = {
       })
       .superRefine(checkContent),
     ack: z.object({ message: messagePayload }),
-    errors: { INVALID_INPUT: 'content: must not be empty', ...roomErrors },
+    errors: {
+      INVALID_INPUT: 'content: must not be empty',
+      ...roomErrors,
+      QUOTA_EXCEEDED: 'more than 5000 messages in 24 h',
+    },
   },
   'message:read': {
     summary: 'Move the read position forward',

@@ -41,6 +41,11 @@ function isAhead(mark: RoomMark, of: RoomMark | undefined): boolean {
   return !of || mark.seq > of.seq || mark.read > of.read;
 }
 
+/** Whether the member's sockets lack a state: an equal one passes once, as the list may have been read before it. */
+function isNew(mark: RoomMark, { mark: last, isDelivered }: Sent): boolean {
+  return isAhead(mark, last) || (!isDelivered && !isAhead(last as RoomMark, mark));
+}
+
 /**
  * Delivers the states of members' rooms (`room` events) to their sockets in this process, whichever process
  * sends them, in whatever order. A state that is not ahead is dropped; one that is ahead in one number and
@@ -73,9 +78,8 @@ export class RoomViews {
     if (!this.#deps.isConnected(memberNo)) return;
     const sent = this.#sent(memberNo, chatNo);
     const last = sent.mark;
+    if (!isNew(mark, sent)) return;
     const isBehind = last !== undefined && isAhead(last, mark);
-    // An equal state passes once: the member's own list may have been read before it.
-    if (!isAhead(mark, last) && (isBehind || sent.isDelivered)) return;
     if (!sent.isReading && (last ? !isBehind : !this.#deps.shared)) {
       sent.mark = mark;
       sent.isDelivered = true;
@@ -85,14 +89,18 @@ export class RoomViews {
     }
   }
 
+  /** A state may have changed. */
+  check(memberNo: number, chatNo: number): void {
+    if (this.#deps.isConnected(memberNo)) void this.#refresh(memberNo, chatNo, this.#sent(memberNo, chatNo));
+  }
+
   /** Compares a room with its numbers in the database, for the members whose state is known. */
   compare(head: RoomHead): void {
     void this.#compare(head, false);
   }
 
-  /** Compares all rooms of all members here: pushes to any of them may have been lost. */
-  async compareAll(): Promise<void> {
-    const memberNos = this.#deps.connected();
+  /** Compares all rooms of members, by default of all here: pushes to any of them may have been lost. */
+  async compareAll(memberNos = this.#deps.connected()): Promise<void> {
     for (let i = 0; i < memberNos.length; i += MEMBERS_AT_ONCE) {
       const heads = await this.#deps.headsOf(memberNos.slice(i, i + MEMBERS_AT_ONCE));
       await Promise.all(heads.map((head) => this.#compare(head, true)));
@@ -137,10 +145,12 @@ export class RoomViews {
     try {
       await this.#read(memberNo, chatNo, sent);
     } catch (error) {
-      this.#deps.logger.warn({ err: error, chatNo }, 'the state of a room could not be read');
-      // A room or participant that does not exist comes from a forged or broken push.
       if (!(error instanceof AppError) || error.status === 503) {
+        this.#deps.logger.warn({ err: error, chatNo }, 'the state of a room could not be read; retrying');
         setTimeout(() => void this.#refresh(memberNo, chatNo, sent), AFTER_FAILURE_MS).unref();
+      } else if (!sent.mark) {
+        // A room or participant that does not exist comes from a forged or broken push.
+        this.#members.get(memberNo)?.delete(chatNo);
       }
     } finally {
       sent.isReading = false;
@@ -152,7 +162,7 @@ export class RoomViews {
       sent.readAgain = false;
       const { view, mark } = await this.#deps.read(chatNo, memberNo);
       if (this.#isForgotten(memberNo, chatNo, sent)) return;
-      if (isAhead(mark, sent.mark)) {
+      if (isNew(mark, sent)) {
         sent.mark = mark;
         sent.isDelivered = true;
         this.#deps.emit(memberNo, view);

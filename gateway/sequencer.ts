@@ -43,6 +43,8 @@ class Room {
   #last = -1;
   /** Pushes that came out of order or while the room was held, by number. */
   readonly #waiting = new Map<number, () => void>();
+  /** The highest number that a push which is not to be believed has named since the last read began. */
+  #announced = 0;
   /** Up to which number this process's sockets know each member to have read. */
   #reads = new Map<number, number>();
   /** Read positions that came before their message or while the room was held: the furthest of each member. */
@@ -72,7 +74,7 @@ class Room {
       }
       const entered = await task();
       // Sockets that were in the room before are sent what only the new one has read.
-      if (this.isFollowed) await this.#readUpTo(entered.seq, socketId);
+      if (this.isFollowed) await this.#readUpTo(entered.seq, this.#announced, socketId);
       this.#last = Math.max(this.#last, entered.seq);
       return entered;
     });
@@ -80,6 +82,7 @@ class Room {
 
   leave(): void {
     this.#last = -1;
+    this.#announced = 0;
     // The next socket to enter reads what these refer to.
     this.#waiting.clear();
     this.#waitingReads.clear();
@@ -87,27 +90,27 @@ class Room {
     if (this.#holders === 0) this.#rooms.delete(this.#chatNo);
   }
 
-  offer(payload: MessagePayload, deliver: () => void): void {
+  offer(payload: MessagePayload, deliver?: () => void): void {
     const { seq } = payload;
     if (seq <= this.#last) return;
-    const pass = () => {
-      this.#advance(payload);
-      deliver();
-    };
-    if (this.#holders === 0 && seq === this.#last + 1) {
-      pass();
+    if (!deliver) {
+      this.#announced = Math.max(this.#announced, seq);
+    } else if (this.#holders === 0 && seq === this.#last + 1) {
+      this.#advance(payload, deliver);
       return;
+    } else if (this.#waiting.size < MAX_WAITING) {
+      this.#waiting.set(seq, () => this.#advance(payload, deliver));
     }
-    if (this.#waiting.size < MAX_WAITING) this.#waiting.set(seq, pass);
     if (this.#holders === 0) this.#fillGap();
   }
 
-  #advance({ seq, senderNo, readCount }: MessagePayload): void {
+  #advance({ seq, senderNo, readCount }: MessagePayload, deliver: () => void): void {
     this.#last = seq;
     // A member who has read everything before it has read this one, too, if it is read or their own.
     for (const [memberNo, upTo] of this.#reads) {
       if (upTo === seq - 1 && (readCount === 0 || senderNo === memberNo)) this.#reads.set(memberNo, seq);
     }
+    deliver();
   }
 
   offerRead(position: ReadPosition, deliver: () => void): void {
@@ -166,7 +169,7 @@ class Room {
     this.#deliverWaiting();
     for (const deliver of this.#waitingPresence.splice(0)) deliver();
     if (failed) setTimeout(() => this.#fillGap(), AFTER_FAILURE_MS).unref();
-    else if (this.#hasWaiting) this.#fillGap();
+    else if (this.#hasWaiting || this.#announced > this.#last) this.#fillGap();
   }
 
   get #hasWaiting(): boolean {
@@ -200,30 +203,40 @@ class Room {
   async #readGap(): Promise<void> {
     for (let attempt = 0; attempt < MAX_READS; attempt += 1) {
       if (!this.isFollowed) return;
-      await this.#readUpTo(Number.MAX_SAFE_INTEGER);
+      // A message is stored before it is announced: what this read does not find is forged.
+      const announced = this.#announced;
+      this.#announced = 0;
+      await this.#readUpTo(Number.MAX_SAFE_INTEGER, announced);
       this.#deliverWaiting();
+      // What was announced during the read is left to the next task: joins come first.
       if (!this.#hasWaiting) return;
       await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
     }
-    // Numbers have no gaps: a push ahead of the database is forged or broken.
+    // Numbers have no gaps: what these refer to is not stored, or the database does not show it yet.
     const reads = [...this.#waitingReads.values()].map(({ position }) => position.seq);
     const waiting = [...this.#waiting.keys(), ...reads];
-    this.#deps.logger.error({ chatNo: this.#chatNo, last: this.#last, waiting }, 'pushes without a record');
+    this.#deps.logger.error(
+      { chatNo: this.#chatNo, last: this.#last, waiting },
+      'pushes without a record were dropped: what is stored later is found by the next comparison',
+    );
     this.#waiting.clear();
     this.#waitingReads.clear();
   }
 
-  /** Reads and delivers the messages after the last one, up to a number. The room is held. */
-  async #readUpTo(upTo: number, exceptSocket?: string): Promise<void> {
+  /**
+   * Reads and delivers the messages after the last one, up to a number. The room is held.
+   * @param announced up to which number messages are no gap
+   */
+  async #readUpTo(upTo: number, announced: number, exceptSocket?: string): Promise<void> {
     while (this.#last < upTo) {
       const payloads = await this.#deps.read(this.#chatNo, this.#last);
       if (!this.isFollowed) return;
       for (const payload of payloads) {
         if (payload.seq > upTo) break;
-        this.#advance(payload);
-        this.#deps.filled(this.#chatNo);
+        const isAnnounced = payload.seq <= Math.max(announced, this.#announced);
+        if (!isAnnounced && !this.#waiting.has(payload.seq)) this.#deps.filled(this.#chatNo);
         this.#deps.noteMessage(payload);
-        this.#deps.emit(payload, exceptSocket);
+        this.#advance(payload, () => this.#deps.emit(payload, exceptSocket));
       }
       if (payloads.length === 0) return;
     }
@@ -267,8 +280,8 @@ export class Sequencer {
     return this.#rooms.get(chatNo)?.isFollowed ?? false;
   }
 
-  /** A push has arrived; `deliver` passes it on. */
-  offer(payload: MessagePayload, deliver: () => void): void {
+  /** A push has arrived; `deliver` passes it on. Without it, the message is read from the database. */
+  offer(payload: MessagePayload, deliver?: () => void): void {
     this.#rooms.get(payload.chatNo)?.offer(payload, deliver);
   }
 

@@ -1,4 +1,11 @@
-import { App, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
+import {
+  App,
+  type HttpResponse,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from 'uWebSockets.js';
 import { Server } from 'socket.io';
 import type { Domain } from '../domain/domain.js';
 import { AppError } from '../domain/kernel/errors.js';
@@ -7,16 +14,27 @@ import { createOriginPolicy } from '../domain/kernel/origins.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
-import { createSocketAdapter } from '../domain/platform/socket-adapter.js';
+import { createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
+import { watchSpareFiles } from '../domain/platform/spare-files.js';
 import { createAuthentication } from './authenticate.js';
 import { createConnectionHandler } from './connection.js';
+import { createConnectionGuard, createOriginGuard } from './connection-guard.js';
+import { ConnectionLimits } from './connection-limits.js';
+import {
+  type ConnectionGuard,
+  guardPolling,
+  limitFrames,
+  sessionOf,
+  trimRequests,
+} from './engineio-internals.js';
 import { followRooms } from './follow-rooms.js';
 import { endPresenceOnLeave } from './leave-chat-room.js';
 import { serveOperations } from './operations.js';
 import { watchExpiries } from './session-expiry.js';
+import { shedConnects } from './shed-connects.js';
 import type { GatewayServer } from './socket.js';
 import { SocketLive } from './socket-live.js';
-import { guardWebSockets, Publisher, trimRequests } from './socketio-internals.js';
+import { guardApp, Publisher } from './socketio-internals.js';
 
 /** Largest frame accepted, bytes: the longest message with every character escaped, and a margin. */
 const MAX_FRAME = 128 * 1024;
@@ -41,6 +59,16 @@ type Listen = (
   options: number,
   done: (socket: us_listen_socket | false) => void,
 ) => void;
+
+/** Closes new connections while the process is short of files. */
+function guardFiles(app: TemplatedApp): void {
+  const isShort = watchSpareFiles();
+  /** @param change 1 for an accepted connection, -1 for one that has ended */
+  function onChange(res: HttpResponse, change: number): void {
+    if (change > 0 && isShort()) res.close();
+  }
+  app.filter(onChange);
+}
 
 /** Closes all connections, each at a random moment of the window (ms), to spread the reconnects. */
 async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
@@ -69,6 +97,7 @@ export class Gateway {
   readonly #app = App();
   readonly #io: GatewayServer;
   readonly #socketLive: SocketLive;
+  readonly #guard: ConnectionGuard | undefined;
   readonly #stopTimers: (() => void)[] = [];
   #listening: us_listen_socket | undefined;
   #isDraining = false;
@@ -78,31 +107,34 @@ export class Gateway {
     this.#config = config;
     this.#logger = logger;
     this.#redis = redis;
-    guardWebSockets(this.#app);
-    this.#io = this.#createServer();
-    this.live = this.#socketLive = new SocketLive(this.#io, redis !== undefined);
+    if (config.RATE_LIMIT === 'on') {
+      this.#guard = createConnectionGuard(new ConnectionLimits(config), config, (id) =>
+        sessionOf(this.#io, id),
+      );
+    }
+    guardApp(this.#app, createOriginGuard(config), this.#guard);
+    guardFiles(this.#app);
+    const bus = redis && createSocketBus(redis, config.REDIS_ADAPTER);
+    this.#io = this.#createServer(bus);
+    this.live = this.#socketLive = new SocketLive(this.#io, bus);
   }
 
-  #createServer(): GatewayServer {
-    const { CORS_ORIGINS, GATEWAY_STICKY, REDIS_ADAPTER } = this.#config;
+  #createServer(bus: SocketBus | undefined): GatewayServer {
+    const { CORS_ORIGINS, GATEWAY_STICKY } = this.#config;
     const originAllowed = createOriginPolicy(CORS_ORIGINS);
-    const redis = this.#redis;
     return new Server({
       path: '/socket.io/',
       serveClient: false,
       // The requests of one long-polling client must all reach one process.
-      transports: redis && GATEWAY_STICKY === 'off' ? ['websocket'] : ['websocket', 'polling'],
-      ...(redis ? { adapter: createSocketAdapter(redis, REDIS_ADAPTER) as never } : {}),
+      transports: bus && GATEWAY_STICKY === 'off' ? ['websocket'] : ['websocket', 'polling'],
+      ...(bus ? { adapter: bus.adapter as never } : {}),
       connectTimeout: CONNECT_TIMEOUT_MS,
       maxHttpBufferSize: MAX_FRAME,
       pingInterval: PING_INTERVAL_MS,
       pingTimeout: PING_TIMEOUT_MS,
-      // Synchronous: on uWebSockets.js an asynchronous answer fails every handshake. Origins are checked
-      // here because CORS does not stop a foreign page's WebSocket.
-      allowRequest: (req, answer) => {
-        const { origin } = req.headers;
+      // Synchronous: on uWebSockets.js an asynchronous answer fails every handshake.
+      allowRequest: (_req, answer) => {
         if (this.#isDraining) answer('this process is going', false);
-        else if (origin !== undefined && !originAllowed(origin)) answer('origin not allowed', false);
         else answer(null, true);
       },
       cors: {
@@ -120,22 +152,26 @@ export class Gateway {
    */
   async listen(domain: Domain, probe: () => Promise<void>): Promise<number> {
     const io = this.#io;
-    io.use(createAuthentication(domain, this.#config));
+    io.use(createAuthentication(domain, this.#config, this.#logger));
     serveOperations(this.#app, this.#config, async () => {
       if (this.#isDraining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
       await probe();
     });
     io.attachApp(this.#app);
+    guardPolling(io);
+    if (this.#guard) limitFrames(io, this.#guard);
     trimRequests(io);
+    shedConnects(io, domain.overload);
     const publisher = new Publisher(io, this.#app);
     const { sequencer, views, comparer } = followRooms(domain, io, publisher, this.#redis, this.#logger);
     const { chat, notifications } = domain;
-    this.#socketLive.serve({ chat, notifications, sequencer, views, publisher });
+    this.#socketLive.serve({ chat, notifications, sequencer, views, comparer, publisher });
     endPresenceOnLeave(io, domain, this.#logger);
     const services = { domain, live: this.live, sequencer, logger: this.#logger };
-    io.on('connection', createConnectionHandler(services, publisher, this.#config));
+    io.on('connection', createConnectionHandler(services, publisher, this.#guard?.limits));
     comparer.start();
     this.#stopTimers.push(() => comparer.stop(), watchExpiries(io.of('/').sockets));
+    if (this.#guard) this.#stopTimers.push(this.#guard.limits.start());
     return this.#openPort();
   }
 

@@ -11,10 +11,15 @@ const WARN_BEFORE_MS = 60_000;
  */
 const SCAN_EVERY_MS = 20_000;
 
-/** Sends the reason and closes the connection. */
-export function closeSocket(socket: GatewaySocket, reason: CloseReason): void {
+/** Sends and counts the reason why a connection is about to be closed. */
+export function announceClosing(socket: GatewaySocket, reason: CloseReason): void {
   metrics.socketsClosed.inc({ reason: reason.code });
   socket.emit('closing', reason);
+}
+
+/** Sends the reason and closes the connection. */
+export function closeSocket(socket: GatewaySocket, reason: CloseReason): void {
+  announceClosing(socket, reason);
   // In the next turn of the event loop, so that the reason leaves first.
   setImmediate(() => socket.disconnect(true));
 }

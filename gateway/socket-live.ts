@@ -12,57 +12,23 @@ import type {
 import { chatRoom, memberNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
 import { metrics } from '../domain/platform/metrics.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
-import { type AdapterKind, createSocketAdapter } from '../domain/platform/socket-adapter.js';
-import type { ServerEvents } from './protocol.js';
+import { type AdapterKind, createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
+import type { RoomComparer } from './compare-rooms.js';
+import { type Push, readPush } from './pushes.js';
 import type { RoomViews } from './room-views.js';
 import type { Sequencer } from './sequencer.js';
 import type { GatewayServer } from './socket.js';
 import { broadcastEverywhere, interceptBroadcasts, type Publisher } from './socketio-internals.js';
 
-type Payload<E extends keyof ServerEvents> = Parameters<ServerEvents[E]>[0];
-
-/** An event as clients get it; the note is for gateways only, which order and merge by it. */
-type Push =
-  | [event: 'message', payload: MessagePayload, note?: undefined]
-  | [event: 'message:read', payload: Payload<'message:read'>, others: number]
-  | [event: 'typing', payload: Payload<'typing'>, note?: undefined]
-  | [event: 'presence', payload: Payload<'presence'>, version: number]
-  | [event: 'room', payload: RoomView, mark: RoomMark]
-  | [event: 'notification', payload: NotificationView, note?: undefined];
-
 /** What a gateway needs to deliver to its own sockets. */
 export interface LocalSockets {
-  chat: Pick<Domain['chat'], 'noteMessage' | 'acceptPresence'>;
-  notifications: Pick<Domain['notifications'], 'acceptPush'>;
+  chat: Pick<Domain['chat'], 'noteMessage' | 'acceptPresence' | 'checkPresence'>;
+  notifications: Pick<Domain['notifications'], 'acceptPush' | 'pollSoon'>;
   sequencer: Pick<Sequencer, 'offer' | 'offerRead' | 'offerPresence'>;
-  views: Pick<RoomViews, 'offer'>;
+  views: Pick<RoomViews, 'offer' | 'check'>;
+  comparer: Pick<RoomComparer, 'compareSoon' | 'compareMember'>;
   publisher: Pick<Publisher, 'event'>;
 }
-
-const areWhole = (...values: unknown[]) => values.every((value) => Number.isSafeInteger(value));
-
-/** Whether a push from the bus has the documented form: a broken or foreign process may publish anything. */
-function isWellFormed(room: string, [event, payload, note]: unknown[]): boolean {
-  const { id, chatNo, seq, memberNo, present } = (payload ?? {}) as Record<string, unknown>;
-  switch (event) {
-    case 'message':
-      return areWhole(chatNo, seq) && typeof id === 'string';
-    case 'message:read':
-      return areWhole(chatNo, memberNo, seq, note);
-    case 'presence':
-      return areWhole(chatNo, memberNo, note) && typeof present === 'boolean';
-    case 'room': {
-      const mark = (note ?? {}) as Partial<RoomMark>;
-      return areWhole(memberNoOf(room), chatNo, mark.seq, mark.read);
-    }
-    case 'notification':
-      return areWhole(id);
-    default:
-      return true;
-  }
-}
-
-const EVENTS = new Set<unknown>(['message', 'message:read', 'typing', 'presence', 'room', 'notification']);
 
 /**
  * The domain's port to sockets over Socket.IO. Each push goes to one room and excludes nobody: only that form
@@ -70,30 +36,41 @@ const EVENTS = new Set<unknown>(['message', 'message:read', 'typing', 'presence'
  * recognise their own messages by `clientId`.
  *
  * With several processes a push travels over the adapter's bus, and every gateway, the sending one included,
- * delivers what its adapter receives. A single process delivers at once.
+ * delivers it. A single process delivers at once. What other processes push is only believed if it is signed:
+ * anybody who reaches Redis can publish. (docs/decisions/messages-between-processes.md)
  */
 export class SocketLive implements Live {
   readonly #io: Pick<GatewayServer, 'of'>;
   readonly #adapter: Adapter;
-  readonly #shared: boolean;
+  readonly #bus: SocketBus | undefined;
   #local: LocalSockets | undefined;
 
-  /** @param shared whether the adapter connects several processes */
-  constructor(io: Pick<GatewayServer, 'of'>, shared: boolean) {
+  /** @param bus connects several processes, over the adapter of `io` */
+  constructor(io: Pick<GatewayServer, 'of'>, bus?: SocketBus) {
     this.#io = io;
     this.#adapter = io.of('/').adapter;
-    this.#shared = shared;
+    this.#bus = bus;
   }
 
   /** Starts to deliver to this process's sockets; until then a push reaches other processes only. */
   serve(local: LocalSockets): void {
     this.#local = local;
-    if (!this.#shared) return;
-    interceptBroadcasts((room, data, pass) => {
-      if (!EVENTS.has(data[0])) pass();
-      else if (isWellFormed(room, data)) this.#deliver(room, data as Push);
-      else metrics.pushesDropped.inc({ reason: 'malformed' });
-    });
+    if (!this.#bus) return;
+    const { isSigned } = this.#bus;
+    interceptBroadcasts((room, data) => this.#deliver(room, data as Push));
+    this.#bus.receive(
+      (room) => this.#adapter.rooms.has(room),
+      (room, data) => {
+        const push = readPush(room, data);
+        if (isSigned) this.#deliver(room, push);
+        else this.#heed(local, room, push);
+      },
+      (room) => {
+        const memberNo = memberNoOf(room);
+        // The room that a chat push is about is compared regularly.
+        if (memberNo !== undefined) local.comparer.compareMember(memberNo);
+      },
+    );
   }
 
   message(payload: MessagePayload): void {
@@ -140,7 +117,7 @@ export class SocketLive implements Live {
   #send(room: string, push: Push): void {
     // Counted here: a native publish passes no hook of Socket.IO.
     metrics.broadcasts.inc({ event: push[0] });
-    if (this.#shared) broadcastEverywhere(this.#adapter, room, push);
+    if (this.#bus) broadcastEverywhere(this.#adapter, room, push);
     else this.#deliver(room, push);
   }
 
@@ -148,34 +125,62 @@ export class SocketLive implements Live {
   #deliver(room: string, push: Push): void {
     if (!this.#local) return;
     const { chat, notifications, sequencer, views, publisher } = this.#local;
-    const [event, payload, note] = push;
-    const publish = () => publisher.event(room, event, payload);
-    switch (event) {
-      case 'message':
+    const publish = () => publisher.event(room, push[0], push[1]);
+    switch (push[0]) {
+      case 'message': {
+        const [, payload] = push;
         sequencer.offer(payload, () => {
           // A single process wrote it itself.
-          if (this.#shared) chat.noteMessage(payload);
+          if (this.#bus) chat.noteMessage(payload);
           publish();
         });
         break;
+      }
       case 'message:read': {
-        const { chatNo, memberNo, seq } = payload;
-        sequencer.offerRead(chatNo, { memberNo, seq, others: note }, publish);
+        const [, { chatNo, memberNo, seq }, others] = push;
+        sequencer.offerRead(chatNo, { memberNo, seq, others }, publish);
         break;
       }
       case 'presence': {
-        const { chatNo, memberNo, present } = payload;
-        if (chat.acceptPresence(chatNo, memberNo, present, note)) sequencer.offerPresence(chatNo, publish);
+        const [, { chatNo, memberNo, present }, version] = push;
+        if (chat.acceptPresence(chatNo, memberNo, present, version)) sequencer.offerPresence(chatNo, publish);
         break;
       }
       case 'room':
-        views.offer(memberNoOf(room) as number, payload.chatNo, note, publish);
+        views.offer(memberNoOf(room) as number, push[1].chatNo, push[2], publish);
         break;
       case 'notification':
-        if (notifications.acceptPush(payload.id)) publish();
+        if (notifications.acceptPush(push[1].id)) publish();
         break;
       default:
         publish();
+    }
+  }
+
+  /** Reads what a push announces that anybody may have published: of the push itself only `typing` is shown. */
+  #heed(
+    { chat, notifications, sequencer, views, comparer, publisher }: LocalSockets,
+    room: string,
+    push: Push,
+  ): void {
+    switch (push[0]) {
+      case 'message':
+        sequencer.offer(push[1]);
+        break;
+      case 'message:read':
+        comparer.compareSoon(push[1].chatNo);
+        break;
+      case 'presence':
+        chat.checkPresence(push[1].chatNo);
+        break;
+      case 'room':
+        views.check(memberNoOf(room) as number, push[1].chatNo);
+        break;
+      case 'notification':
+        notifications.pollSoon();
+        break;
+      default:
+        publisher.event(room, push[0], push[1]);
     }
   }
 }
@@ -185,5 +190,6 @@ export class SocketLive implements Live {
  * never listens, because the emitter package speaks to the classic adapter only.
  */
 export function createLiveEmitter(redis: RedisConnection, kind: AdapterKind): Live {
-  return new SocketLive(new Server({ adapter: createSocketAdapter(redis, kind) as never }), true);
+  const bus = createSocketBus(redis, kind, false);
+  return new SocketLive(new Server({ adapter: bus.adapter as never }), bus);
 }

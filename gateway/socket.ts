@@ -5,6 +5,8 @@ import type { ClientEvents, ServerEvents } from './protocol.js';
 
 export interface SocketData {
   session: Session;
+  /** Hash of the client, if it identifies its member (kernel/client.ts). */
+  client: string | undefined;
   /** Set if the token expires soon (session-expiry.ts). */
   expiry: NodeJS.Timeout | undefined;
   /** Joins and leaves (socket-queue.ts). */

@@ -1,36 +1,92 @@
-import type { TemplatedApp, WebSocketBehavior } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp, WebSocketBehavior } from 'uWebSockets.js';
+import * as uws from 'uWebSockets.js';
 import { Adapter } from 'socket.io-adapter';
+import { metrics } from '../domain/platform/metrics.js';
+import { SLOW_CONSUMER } from './close-reasons.js';
+import {
+  type Connection,
+  type ConnectionGuard,
+  endUnbuffered,
+  MAX_BACKPRESSURE,
+  type Transport,
+} from './engineio-internals.js';
 import type { GatewayServer, GatewaySocket } from './socket.js';
 
 /*
- * Every change to the internals of Socket.IO, Engine.IO included (docs/decisions/patched-internals.md). The packages
- * are pinned; test/gateway/socketio-internals.test.ts fails if they change underneath.
+ * Every change to the internals of Socket.IO, and what frames pass before Engine.IO; engineio-internals.ts has its
+ * other changes (docs/decisions/patched-internals.md). The packages are pinned;
+ * test/gateway/socketio-internals.test.ts fails if they change underneath.
  */
 
-/** Bytes a reader may lag before it is closed; it reconnects and catches up. */
-const MAX_BACKPRESSURE = 1024 * 1024;
+/** What Engine.IO keeps with a WebSocket. */
+interface Upgraded {
+  transport: Transport;
+  response?: object | undefined;
+  /** Ours. */
+  isSlow?: boolean;
+}
 
 /**
- * Sets what Engine.IO does not pass on, to be called before it attaches. A reader that does not read is
- * closed, where it would lose messages unnoticed. Binary frames are refused: no event has any, and their
- * bytes are only valid until the handler returns. The handshake's response is released: Engine.IO keeps it
- * for middleware that waits for the end of the connection, which CORS does not.
+ * Sets what uWebSockets.js and Engine.IO do not do by themselves, to be called before anything is served. No
+ * answer is buffered, or has uWebSockets.js's name. A WebSocket that does not read is closed (fault 12), where it
+ * would lose messages unnoticed. Binary frames are refused: no event has any, and their bytes are only valid until the
+ * handler returns. The handshake's response is released: Engine.IO keeps it for middleware that waits for the
+ * end of the connection, which CORS does not.
+ * @param refuseForeign answers requests of foreign pages, and returns whether it has
  */
-export function guardWebSockets(app: TemplatedApp): void {
-  const ws = app.ws.bind(app);
+export function guardApp(
+  app: TemplatedApp,
+  refuseForeign: (res: HttpResponse, req: HttpRequest) => boolean,
+  guard: ConnectionGuard | undefined,
+): void {
+  const refuse = (res: HttpResponse, req: HttpRequest) =>
+    refuseForeign(res, req) || guard?.refuse(res, req) === true;
+
+  // For the whole process.
+  (uws as unknown as { _cfg(key: string): void })._cfg('silent');
+  const [get, any, ws] = [app.get.bind(app), app.any.bind(app), app.ws.bind(app)];
+  app.get = (pattern, handler) =>
+    get(pattern, (res, req) => {
+      res.end = endUnbuffered;
+      return handler(res, req);
+    });
+  app.any = (pattern, handler) =>
+    any(pattern, (res, req) => {
+      res.end = endUnbuffered;
+      // Of other paths: the answer 404 costs no more than a refusal.
+      if (pattern === '/*' || !refuse(res, req)) return handler(res, req);
+    });
   app.ws = ((pattern: string, behavior: WebSocketBehavior<unknown>) => {
-    const { open, message } = behavior;
+    const { upgrade, open, message, close } = behavior;
     return ws(pattern, {
       ...behavior,
       maxBackpressure: MAX_BACKPRESSURE,
       closeOnBackpressureLimit: true,
+      upgrade(res, req, context) {
+        res.end = endUnbuffered;
+        if (!refuse(res, req)) return upgrade?.(res, req, context);
+      },
       open(socket) {
-        (socket.getUserData() as { response?: object | undefined }).response = undefined;
+        (socket.getUserData() as Upgraded).response = undefined;
         open?.(socket);
+      },
+      // Called for each message until uWebSockets.js closes the connection, in the next turn of the event loop.
+      dropped(socket) {
+        const data = socket.getUserData() as Upgraded;
+        if (!data.isSlow) metrics.socketsClosed.inc({ reason: SLOW_CONSUMER });
+        data.isSlow = true;
       },
       message(socket, data, isBinary) {
         if (isBinary) socket.end(1003, 'binary frames are not accepted');
-        else message?.(socket, data, isBinary);
+        else if (!guard || guard.mayPass((socket.getUserData() as Upgraded).transport, 1, data.byteLength))
+          message?.(socket, data, isBinary);
+      },
+      close(socket, code, reason) {
+        const { transport } = socket.getUserData() as Upgraded;
+        const { connection } = transport;
+        if (connection?.allowance && connection.transport === transport)
+          guard?.limits.close(connection.allowance);
+        close?.(socket, code, reason);
       },
     });
   }) as typeof app.ws;
@@ -44,13 +100,6 @@ type Packet = Parameters<Adapter['broadcast']>[0];
 
 const NOBODY: Set<string> = new Set();
 const LOCAL = Object.freeze({ local: true });
-
-/** An Engine.IO connection. */
-interface Connection {
-  transport: { name: string };
-  request: { headers: Record<string, string | undefined>; connection: object };
-  once(event: 'upgrade' | 'close', listener: () => void): void;
-}
 
 /**
  * Publishes to this process's sockets in a Socket.IO room, as Socket.IO's own adapter does on uWebSockets.js,
@@ -109,48 +158,27 @@ export function createAckPublisher(publisher: Publisher): (socket: GatewaySocket
   return (socket) => void Object.assign(socket, { ack });
 }
 
-/** Sends an event to a room on every process. Adapters deliver it here, too, through `interceptBroadcasts`. */
+/** Sends an event to a room on every process, this one by `interceptBroadcasts`. */
 export function broadcastEverywhere(adapter: Adapter, room: string, data: unknown[]): void {
   adapter.broadcast({ type: EVENT, data }, { rooms: new Set([room]), except: NOBODY, flags: {} });
 }
 
 /**
- * Takes what an adapter is about to deliver to this process's sockets, sent by whichever process. Every
- * adapter does so through the base adapter's `broadcast`, which Socket.IO replaces by a native publish
- * when attached to uWebSockets.js. Events flagged `local` pass: they are in order already.
+ * Takes what `broadcastEverywhere` is about to deliver to this process's sockets. Every adapter does so through
+ * the base adapter's `broadcast`, which Socket.IO replaces by a native publish when attached to uWebSockets.js.
+ * Events flagged `local` pass: they are in order already.
  *
  * Call once per process, after `io.attachApp`; `io.close` undoes it.
  *
- * @param take gets the event's room, its data, and a function that delivers it unchanged
+ * @param take gets the event's room and its data
  */
-export function interceptBroadcasts(take: (room: string, data: unknown[], pass: () => void) => void): void {
+export function interceptBroadcasts(take: (room: string, data: unknown[]) => void): void {
   const { broadcast } = Adapter.prototype;
   Adapter.prototype.broadcast = function (this: Adapter, packet, opts): void {
-    const pass = () => broadcast.call(this, packet, opts);
-    if (opts.flags?.local) pass();
-    else take(opts.rooms.values().next().value ?? '', packet.data ?? [], pass);
+    const [room] = opts.rooms;
+    if (opts.flags?.local || room === undefined) broadcast.call(this, packet, opts);
+    else take(room, packet.data ?? []);
   };
-}
-
-/** Engine.IO reads the peer's address elsewhere. */
-const NO_CONNECTION = {};
-
-/**
- * Keeps only the headers that identify the caller of each connection's request: they are read when it enters
- * the namespace, also on a second try. A browser's headers take as much memory as Socket.IO's own connection.
- */
-export function trimRequests(io: GatewayServer): void {
-  io.engine.on('connection', (connection: Connection) => {
-    const { headers } = connection.request;
-    connection.request = {
-      headers: {
-        authorization: headers.authorization,
-        'user-agent': headers['user-agent'],
-        'x-forwarded-for': headers['x-forwarded-for'],
-      },
-      connection: NO_CONNECTION,
-    };
-  });
 }
 
 /** The handshake of every admitted connection: nothing reads it any more. */

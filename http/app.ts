@@ -11,6 +11,7 @@ import { createDocsRouter } from './docs/docs.routes.js';
 import { errorHandler } from './middleware/error-handler.js';
 import { limitAddress } from './middleware/limit.js';
 import { requestContext } from './middleware/request-context.js';
+import { shedLoad } from './middleware/shed-load.js';
 import { createOperationsRouter, type Probe } from './operations.routes.js';
 import { createRouter, documentedRoutes } from './router.js';
 import type { StreamHub } from './sse/stream-hub.js';
@@ -44,6 +45,7 @@ export function createApp(
     }),
   );
   app.use(operations.routes());
+  app.use(shedLoad);
   app.use(limitAddress);
   app.use(router.routes());
   app.use(docs.routes());

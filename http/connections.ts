@@ -1,6 +1,9 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { bytesTaken, closeQueued } from './node-internals.js';
+import { bytesTaken } from './node-internals.js';
+
+/** Why a connection was closed, for metrics. */
+export type ClosedFor = 'stalled' | 'slow' | 'memory' | 'pipelined';
 
 export interface ConnectionLimits {
   /**
@@ -8,12 +11,39 @@ export interface ConnectionLimits {
    * are for requests, and its socket time-out restarts with every byte that a client sends.
    */
   stalledMs: number;
-  /** Called for each connection that is destroyed because its client read nothing. */
-  onStalled(): void;
+  /** Time within which a client must read an answer to its end, ms; event streams have no end. */
+  answerMs: number;
+  /** Bytes of answers and of waiting requests that all connections together may hold; the oldest are closed. */
+  heldBytes: number;
+  /** Called for each connection that is destroyed. */
+  onClosed(reason: ClosedFor): void;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** The answer to the request being handled. */
+  current: ServerResponse | undefined;
+  /** Requests that arrived meanwhile. */
+  readonly waiting: { req: IncomingMessage; res: ServerResponse; bytes: number }[];
+  waitingBytes: number;
+  /** The part of `current` that the kernel has not accepted, once it is complete; since when, performance.now(). */
+  unsent: { bytes: number; since: number } | undefined;
+  /** When a connection with bytes left last made progress. */
+  progress: { taken: number; at: number } | undefined;
 }
 
 /** Checks per `stalledMs`: a stalled connection is destroyed one check late at most. */
 const CHECKS = 3;
+
+/** Memory of a waiting request beside its URL and headers, bytes, rounded up. */
+const REQUEST_BYTES = 2_048;
+
+/** Bytes of waiting requests on one connection: a thousand small ones. No browser or proxy pipelines. */
+const MAX_WAITING = 2 * 1024 * 1024;
+
+function sizeOf({ url = '', rawHeaders }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, REQUEST_BYTES + url.length);
+}
 
 /** Whether an answer has bytes that the kernel has not accepted; once accepted whole, it is closed. */
 function hasBytesLeft(res: ServerResponse): boolean {
@@ -21,23 +51,28 @@ function hasBytesLeft(res: ServerResponse): boolean {
 }
 
 /**
- * The connections of a server with their open answers. Destroys those whose clients do not read what they are
- * sent, event streams included, and closes idle ones at shutdown without losing a request.
+ * The connections of a server. Handles one request of a connection at a time: the next one once the kernel has
+ * accepted the answer before. Destroys those whose clients do not read what they are sent, event streams
+ * included, and closes idle ones at shutdown without losing a request.
  */
 export class Connections {
+  readonly #handle: RequestListener;
   readonly #limits: ConnectionLimits;
-  readonly #answers = new Map<Socket, Set<ServerResponse>>();
-  /** When a connection with bytes left last made progress (performance.now()). */
-  readonly #progress = new WeakMap<Socket, { taken: number; at: number }>();
+  readonly #open = new Map<Socket, Connection>();
+  /** Connections that hold bytes, the oldest first. */
+  readonly #holding = new Set<Connection>();
+  #heldBytes = 0;
   /** Answers that were complete before `Connection: close` could be set. */
-  readonly #keepAlive = new WeakSet<ServerResponse>();
+  readonly #doneBeforeDraining = new WeakSet<ServerResponse>();
   #draining = false;
 
-  constructor(server: Server, limits: ConnectionLimits) {
+  /** @param handle writes the answer, whole when it resolves; only an event stream goes on */
+  constructor(server: Server, handle: RequestListener, limits: ConnectionLimits) {
+    this.#handle = handle;
     this.#limits = limits;
     server.on('connection', (socket) => this.#add(socket));
-    server.on('request', ({ socket }, res) => this.#open(socket, res));
-    const timer = setInterval(() => this.#destroyStalled(), limits.stalledMs / CHECKS);
+    server.on('request', (req, res) => this.#arrive(req, res));
+    const timer = setInterval(() => this.#destroyUnread(), limits.stalledMs / CHECKS);
     server.once('close', () => clearInterval(timer));
   }
 
@@ -47,11 +82,10 @@ export class Connections {
    */
   startDraining(): void {
     this.#draining = true;
-    for (const answers of this.#answers.values()) {
-      for (const res of answers) {
-        if (!res.headersSent) res.setHeader('Connection', 'close');
-        else if (res.writableEnded) this.#keepAlive.add(res);
-      }
+    for (const { current } of this.#open.values()) {
+      if (!current) continue;
+      if (!current.headersSent) current.setHeader('Connection', 'close');
+      else if (current.writableEnded) this.#doneBeforeDraining.add(current);
     }
   }
 
@@ -62,48 +96,117 @@ export class Connections {
   closeIdle(): void {
     // Timers run before sockets are read, setImmediate runs after.
     setImmediate(() => {
-      for (const [socket, answers] of this.#answers) if (answers.size === 0) socket.end();
+      for (const { socket, current } of this.#open.values()) if (!current) socket.end();
     });
   }
 
   #add(socket: Socket): void {
-    const answers = new Set<ServerResponse>();
-    this.#answers.set(socket, answers);
+    const connection: Connection = {
+      socket,
+      current: undefined,
+      waiting: [],
+      waitingBytes: 0,
+      unsent: undefined,
+      progress: undefined,
+    };
+    this.#open.set(socket, connection);
     socket.once('close', () => {
-      this.#answers.delete(socket);
-      closeQueued(answers);
+      this.#open.delete(socket);
+      this.#release(connection);
     });
   }
 
-  #open(socket: Socket, res: ServerResponse): void {
-    const answers = this.#answers.get(socket);
-    answers?.add(res);
+  #arrive(req: IncomingMessage, res: ServerResponse): void {
+    const connection = this.#open.get(req.socket);
+    if (!connection || req.socket.destroyed) return;
+    if (!connection.current) {
+      this.#start(connection, req, res);
+      return;
+    }
+    const bytes = sizeOf(req);
+    connection.waiting.push({ req, res, bytes });
+    connection.waitingBytes += bytes;
+    this.#hold(connection, bytes);
+    if (connection.waitingBytes > MAX_WAITING) this.#destroy(connection, 'pipelined');
+  }
+
+  #start(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+    connection.current = res;
     if (this.#draining) res.setHeader('Connection', 'close');
-    res.once('close', () => {
-      answers?.delete(res);
-      // An event stream ended: its client is to reconnect to another process.
-      if (this.#draining && !this.#keepAlive.has(res)) socket.end();
+    res.once('close', () => this.#finish(connection, res));
+    void Promise.resolve(this.#handle(req, res)).then(() => {
+      const { writableLength: bytes, writableEnded } = res;
+      if (connection.current !== res || !writableEnded || bytes === 0 || req.socket.destroyed) return;
+      connection.unsent = { bytes, since: performance.now() };
+      this.#hold(connection, bytes);
     });
   }
 
-  #destroyStalled(): void {
-    const now = performance.now();
-    for (const [socket, answers] of this.#answers) {
-      if (!this.#isStalled(socket, answers, now)) continue;
-      this.#limits.onStalled();
-      socket.destroy();
+  /** The kernel has accepted the answer, or the connection was closed. */
+  #finish(connection: Connection, res: ServerResponse): void {
+    const { socket, unsent, waiting } = connection;
+    connection.current = undefined;
+    connection.progress = undefined;
+    connection.unsent = undefined;
+    if (unsent) this.#hold(connection, -unsent.bytes);
+    // An event stream ended: its client is to reconnect to another process.
+    if (this.#draining && !this.#doneBeforeDraining.has(res)) socket.end();
+    const next = waiting[0];
+    // Where nothing more is sent, nothing more is done.
+    if (!next || socket.writableEnded || socket.destroyed) return;
+    waiting.shift();
+    connection.waitingBytes -= next.bytes;
+    this.#hold(connection, -next.bytes);
+    this.#start(connection, next.req, next.res);
+  }
+
+  /** Counts more, or fewer, bytes of a connection, and closes the oldest ones if all hold too many. */
+  #hold(connection: Connection, bytes: number): void {
+    this.#heldBytes += bytes;
+    if (heldBy(connection) > 0) this.#holding.add(connection);
+    else this.#holding.delete(connection);
+    for (const oldest of this.#holding) {
+      if (this.#heldBytes <= this.#limits.heldBytes) return;
+      this.#destroy(oldest, 'memory');
     }
   }
 
-  #isStalled(socket: Socket, answers: Set<ServerResponse>, now: number): boolean {
-    if (![...answers].some(hasBytesLeft)) {
-      this.#progress.delete(socket);
+  #release(connection: Connection): void {
+    if (!this.#holding.delete(connection)) return;
+    this.#heldBytes -= heldBy(connection);
+    connection.waiting.length = 0;
+    connection.waitingBytes = 0;
+    connection.unsent = undefined;
+  }
+
+  #destroy(connection: Connection, reason: ClosedFor): void {
+    this.#limits.onClosed(reason);
+    this.#release(connection);
+    connection.socket.destroy();
+  }
+
+  #destroyUnread(): void {
+    const now = performance.now();
+    for (const connection of this.#open.values()) {
+      const { unsent } = connection;
+      if (unsent && now - unsent.since >= this.#limits.answerMs) this.#destroy(connection, 'slow');
+      else if (this.#isStalled(connection, now)) this.#destroy(connection, 'stalled');
+    }
+  }
+
+  #isStalled(connection: Connection, now: number): boolean {
+    const { socket, current, progress } = connection;
+    if (!current || !hasBytesLeft(current)) {
+      connection.progress = undefined;
       return false;
     }
     const taken = bytesTaken(socket);
-    const last = this.#progress.get(socket);
-    if (last?.taken === taken) return now - last.at >= this.#limits.stalledMs;
-    this.#progress.set(socket, { taken, at: now });
+    if (progress?.taken === taken) return now - progress.at >= this.#limits.stalledMs;
+    connection.progress = { taken, at: now };
     return false;
   }
+}
+
+function heldBy({ waitingBytes, unsent }: Connection): number {
+  return waitingBytes + (unsent?.bytes ?? 0);
 }

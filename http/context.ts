@@ -10,8 +10,6 @@ export interface AppState {
   log: Logger;
   domain: Domain;
   client: Client;
-  /** Whether CORS_ORIGINS names the origin: only then its cookie and its address identify a caller. */
-  knownPage: (origin: string) => boolean;
   /** Of an accepted token. */
   session?: Session;
   /** Path pattern that matched, for logs and metrics. */

@@ -27,14 +27,6 @@ export function bytesTaken(socket: Socket): number {
 }
 
 /**
- * Ends the answers of a closed connection that were queued after the one being sent: Node closes only that
- * one, and they would never emit `close`.
- */
-export function closeQueued(answers: Iterable<ServerResponse>): void {
-  for (const res of answers) if (res.socket === null) res.destroy().emit('close');
-}
-
-/**
  * Releases what Koa and Node hold for as long as a stream is open: some 5 KiB. Koa keeps the context until
  * the response emits `end` (on-finished), to report errors; a stream handles its own end. The headers have
  * been read.

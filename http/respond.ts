@@ -15,6 +15,9 @@ export const done = z
   .object({ status: z.literal(200).meta({ description: '200 on success' }) })
   .meta({ id: 'Done', description: 'The mutation is done and stored.' });
 
+/** A header for what is one caller's own: no cache may keep it. */
+export const NO_STORE = { 'Cache-Control': 'no-store' } as const;
+
 /** Answers 200 with a JSON body. */
 export function respond(ctx: Answerable, body: unknown): void {
   respondSerialised(ctx, JSON.stringify(body));

@@ -7,7 +7,7 @@ import type { AppContext, Auth } from './context.js';
 import { authenticate } from './middleware/authenticate.js';
 import { limit } from './middleware/limit.js';
 import { readFormBody, readJsonBody } from './read-body.js';
-import { DONE, respond } from './respond.js';
+import { DONE, NO_STORE, respond } from './respond.js';
 
 type Schema = z.ZodType | undefined;
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -82,7 +82,9 @@ export function route<
   return {
     definition: definition as unknown as RouteDefinition,
     async run(ctx) {
-      const actor = await authenticate(ctx, definition.auth);
+      const { auth, cookie } = definition;
+      if (auth === 'required' || cookie || ctx.get('Authorization')) ctx.set(NO_STORE);
+      const actor = await authenticate(ctx, auth);
       await limit(ctx, definition.limit, actor);
       const params = definition.params && parseInput(definition.params, ctx.params, 'path');
       const query = definition.query && parseInput(definition.query, ctx.query, 'query');

@@ -5,6 +5,7 @@ import type { Domain } from '../domain/domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
+import { watchSpareFiles } from '../domain/platform/spare-files.js';
 import { createApp } from './app.js';
 import { Connections } from './connections.js';
 import type { SocketDescription } from './docs/asyncapi.js';
@@ -12,9 +13,10 @@ import { stopAccepting } from './node-internals.js';
 import type { Probe } from './operations.routes.js';
 import { StreamHub } from './sse/stream-hub.js';
 
-/** Time for a client to send its headers, and its whole request, ms. */
+/** Time for a client to send its headers, and its whole request, ms; checked every CHECK_MS, by default 30 s. */
 const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+const CHECK_MS = 1_000;
 
 /**
  * Largest head of a request, bytes; a larger one is answered 431. A token (8 kB) may be in it twice, in the
@@ -34,6 +36,9 @@ const KEEP_ALIVE_SLACK_MS = 1_000;
  */
 const STALLED_MS = 30_000;
 
+/** Time within which a client must read an answer to its end, ms: 16 MiB, more than the largest, at 60 kB/s. */
+const ANSWER_MS = 300_000;
+
 /** Time for running requests to finish in a stop once idle connections are closed, ms. */
 const FINISH_MS = 3_000;
 
@@ -41,18 +46,32 @@ const FINISH_MS = 3_000;
 const IDLE_SHARE = 0.6;
 const CLOSED_SHARE = 0.9;
 
+/** Times, ms, that a client has; tests have shorter ones. */
+export interface ClientTimes {
+  headersMs: number;
+  requestMs: number;
+  stalledMs: number;
+  answerMs: number;
+}
+
+const CLIENT_TIMES: ClientTimes = {
+  headersMs: HEADERS_TIMEOUT_MS,
+  requestMs: REQUEST_TIMEOUT_MS,
+  stalledMs: STALLED_MS,
+  answerMs: ANSWER_MS,
+};
+
 /** The REST and event-stream server. */
 export class HttpServer {
   readonly #config: Config;
   readonly #logger: Logger;
-  readonly #stalledMs: number;
+  readonly #times: ClientTimes;
   #running?: { server: Server; streams: StreamHub; connections: Connections };
 
-  /** @param stalledMs time within which a client must read some of what it is sent */
-  constructor(config: Config, logger: Logger, stalledMs = STALLED_MS) {
+  constructor(config: Config, logger: Logger, times: Partial<ClientTimes> = {}) {
     this.#config = config;
     this.#logger = logger;
-    this.#stalledMs = stalledMs;
+    this.#times = { ...CLIENT_TIMES, ...times };
   }
 
   /**
@@ -63,7 +82,8 @@ export class HttpServer {
    * @throws Error when the port is taken
    */
   async listen(domain: Domain, probe: Probe, sockets: SocketDescription): Promise<number> {
-    const { HOST, HTTP_PORT, LEGACY_ANONYMOUS } = this.#config;
+    const { HOST, HTTP_PORT, HTTP_HELD_MIB, LEGACY_ANONYMOUS } = this.#config;
+    const { headersMs, requestMs, stalledMs, answerMs } = this.#times;
     if (LEGACY_ANONYMOUS === 'open')
       this.#logger.warn(
         'LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat',
@@ -72,14 +92,21 @@ export class HttpServer {
     const app = createApp(domain, streams, this.#config, this.#logger, probe, sockets);
     const options = {
       maxHeaderSize: MAX_HEAD,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     };
-    const server = createServer(options, app.callback());
-    const connections = new Connections(server, {
-      stalledMs: this.#stalledMs,
-      onStalled: () => metrics.connectionsStalled.inc(),
+    const server = createServer(options);
+    const connections = new Connections(server, app.callback(), {
+      stalledMs,
+      answerMs,
+      heldBytes: HTTP_HELD_MIB * 1024 ** 2,
+      onClosed: (reason) => metrics.connectionsClosed.inc({ reason }),
+    });
+    const isShort = watchSpareFiles();
+    server.on('connection', (socket) => {
+      if (isShort()) socket.destroy();
     });
     this.#running = { server, streams, connections };
     server.listen(HTTP_PORT, HOST);

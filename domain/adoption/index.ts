@@ -1,4 +1,7 @@
 import type { Clock } from '../kernel/clock.js';
+import type { Check } from '../kernel/verification.js';
+import { checkSequence, highestNumber } from '../platform/sequence.model.js';
+import { AdoptionPost } from './adoption-post.model.js';
 import { type ImportedPost, type ImportOutcome, importPosts, reservePostNumbers } from './import-posts.js';
 import { createRenderList } from './list-render-records.js';
 import { createPostDirectory } from './post-directory.js';
@@ -7,7 +10,6 @@ import { type AdoptionPostDraft, savePost } from './save-post.js';
 export type { RenderRecord } from './adoption.presenter.js';
 export type { ImportedPost, ImportOutcome } from './import-posts.js';
 export type { AdoptionPostDraft } from './save-post.js';
-export { checkAdoption } from './verify-adoption.js';
 
 /** Animals offered for adoption: the map's list, and what chats need of a post. Needs a connected database. */
 export function createAdoption({ clock }: { clock: Clock }) {
@@ -40,3 +42,6 @@ export function createAdoption({ clock }: { clock: Clock }) {
 }
 
 export type Adoption = ReturnType<typeof createAdoption>;
+
+/** The area's checks: post numbers. */
+export const checkAdoption = (): Check[] => [checkSequence('adoption', () => highestNumber(AdoptionPost))];

@@ -1,9 +1,13 @@
 import type { Clock } from '../kernel/clock.js';
+import { fitting } from '../kernel/list-size.js';
 import { presentRenderRecord, type RenderRecord } from './adoption.presenter.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
 /** Most posts in the list, the newest ones: bounds its time and size (fault 44). */
 const MAX_POSTS = 50_000;
+
+/** Most bytes of JSON in the list: 300 a post, and twice what posts take. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Shortest time, ms, a list is used: other processes' posts are seen this much later. */
 const FRESH_MS = 2_000;
@@ -23,7 +27,7 @@ const RENDERED_FIELDS = {
 
 async function readRenderRecords(): Promise<RenderRecord[]> {
   const posts = await AdoptionPost.find({}, RENDERED_FIELDS).sort({ _id: -1 }).limit(MAX_POSTS).lean();
-  return posts.map(presentRenderRecord);
+  return fitting(posts.map(presentRenderRecord), MAX_BYTES);
 }
 
 interface RenderList {

@@ -12,9 +12,9 @@ export interface PostFacts {
 /** Longest time, ms, until a title changed by another process is seen here. */
 const FRESH_MS = 5_000;
 
-/** Posts by number, cached. @param max posts in memory */
-export function createPostDirectory(max = 10_000) {
-  const cache = createCache<number, PostFacts>(max, FRESH_MS);
+/** Posts by number, cached. */
+export function createPostDirectory() {
+  const cache = createCache<number, PostFacts>(10_000, FRESH_MS);
   /** Raised by every local write: what was read before is not cached. */
   let generation = 0;
 

@@ -1,10 +1,9 @@
 import type { MessagePayload, RoomHead } from '../kernel/live.js';
-import { WHOLE_GROUP } from '../platform/grouped-reads.js';
 import type { ChatDeps } from './chat-deps.js';
-import { Message } from './message.model.js';
+import { readMessages, readRooms } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
 import { BOTH_SIDES } from './room.model.js';
-import { headOf, readWithHeads, stateOf } from './room-states.js';
+import { headOf, stateOf } from './room-states.js';
 
 /** Most messages per read; callers continue after the last one. */
 const PAGE = 500;
@@ -17,10 +16,7 @@ const HEAD_FIELDS = { seq: 1, sent: 1, read: 1 } as const;
  * @throws AppError CHAT_ROOM_NOT_FOUND
  */
 export async function readAfter(deps: ChatDeps, chatNo: number, after: number): Promise<MessagePayload[]> {
-  const records = await Message.find({ chatNo, seq: { $gt: after } })
-    .sort({ seq: 1 })
-    .limit(PAGE)
-    .lean();
+  const records = await readMessages(chatNo, 'oldest', { after, limit: PAGE });
   if (records.length === 0) return [];
   const state = await deps.states.load(chatNo);
   const people = await deps.directory.lookUp([state.creator, state.joiner]);
@@ -46,7 +42,7 @@ export async function republishAfter(deps: ChatDeps, chatNo: number, after: numb
 }
 
 async function readMatchingHeads(match: object): Promise<RoomHead[]> {
-  const rooms = await readWithHeads(match, WHOLE_GROUP, HEAD_FIELDS);
+  const rooms = await readRooms(match, HEAD_FIELDS);
   return rooms.map((room) => headOf(stateOf(room, room.head[0])));
 }
 

@@ -5,6 +5,7 @@ import type { Live } from '../kernel/live.js';
 import type { MemberDirectory } from '../members/index.js';
 import type { Config } from '../platform/config.js';
 import type { Logger } from '../platform/logger.js';
+import type { Quotas } from '../platform/rate-limits/index.js';
 import type { Ledger } from './ledger.js';
 import type { NotifyAbsent } from './notify-absent.js';
 import type { Presence } from './presence.js';
@@ -21,6 +22,7 @@ export interface ChatDeps {
   config: Pick<Config, 'LEGACY_ANONYMOUS'>;
   directory: MemberDirectory;
   adoption: Adoption;
+  quotas: Quotas;
   presence: Presence;
   recentClients: RecentClients;
   states: RoomStates;

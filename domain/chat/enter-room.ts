@@ -1,8 +1,9 @@
 import type { Actor } from '../kernel/actor.js';
+import { fitting } from '../kernel/list-size.js';
 import type { MessagePayload } from '../kernel/live.js';
 import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';
-import { Message, type MessageRecord } from './message.model.js';
+import { type MessageRecord, readMessages } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
 import { other, requireParticipant } from './room.model.js';
 import { unreadOf } from './room-states.js';
@@ -12,19 +13,12 @@ const MAX_CAUGHT_UP = 500;
 
 /**
  * Most bytes of text in the answer to one join: a quarter of the lag at which a reader is closed
- * (gateway/socketio-internals.ts). More would close a client on a slow network each time it reconnects.
+ * (gateway/engineio-internals.ts). More would close a client on a slow network each time it reconnects.
  */
 const MAX_CAUGHT_UP_BYTES = 256 * 1024;
 
-/** As many of the first records as fit, at least one. */
-function fitting(records: MessageRecord[]): MessageRecord[] {
-  let bytes = 0;
-  const end = records.findIndex(({ content }) => {
-    bytes += Buffer.byteLength(JSON.stringify(content));
-    return bytes > MAX_CAUGHT_UP_BYTES;
-  });
-  return end < 0 ? records : records.slice(0, Math.max(1, end));
-}
+const fittingText = (records: MessageRecord[]): MessageRecord[] =>
+  fitting(records, MAX_CAUGHT_UP_BYTES, ({ content }) => content);
 
 export interface Entered {
   /** Oldest first. */
@@ -45,22 +39,14 @@ export interface Entered {
  */
 async function readMissed(chatNo: number, after: number | undefined, upTo: number): Promise<MessageRecord[]> {
   if ((after ?? 0) >= upTo) return [];
-  if (after !== undefined) {
-    return Message.find({ chatNo, seq: { $gt: after, $lte: upTo } })
-      .sort({ seq: 1 })
-      .limit(MAX_CAUGHT_UP + 1)
-      .lean();
-  }
-  const newest = await Message.find({ chatNo, seq: { $lte: upTo } })
-    .sort({ seq: -1 })
-    .limit(MAX_CAUGHT_UP + 1)
-    .lean();
-  return newest.reverse();
+  const limit = MAX_CAUGHT_UP + 1;
+  if (after !== undefined) return readMessages(chatNo, 'oldest', { after, upTo, limit });
+  return (await readMessages(chatNo, 'newest', { upTo, limit })).reverse();
 }
 
 /**
  * A connection enters a room: it counts as present, everything is marked read, and the answer holds what it
- * missed up to `seq`; deliveries continue after that number.
+ * missed up to `seq`; messages after that number are delivered as they come.
  *
  * Call it once the connection is subscribed to the room and before anything is delivered to it: what is
  * written in between is either read here or delivered afterwards.
@@ -93,8 +79,8 @@ export async function enterRoom(
   }
   const shown =
     after === undefined
-      ? fitting(records.slice(-MAX_CAUGHT_UP).reverse()).reverse()
-      : fitting(records.slice(0, MAX_CAUGHT_UP));
+      ? fittingText(records.slice(-MAX_CAUGHT_UP).reverse()).reverse()
+      : fittingText(records.slice(0, MAX_CAUGHT_UP));
   const more = shown.length < records.length;
   return {
     messages: shown.map((record) => presentPayload(record, state, people.get(record.senderNo))),

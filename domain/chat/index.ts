@@ -12,6 +12,7 @@ import { listRooms } from './list-rooms.js';
 import { markRead, markStateRead } from './mark-read.js';
 import { NotifyAbsent } from './notify-absent.js';
 import { echoMessage, pushMessage } from './push-message.js';
+import type { Shown } from './recent-clients.js';
 import { requireParticipant } from './room.model.js';
 import { RoomChanges } from './room-changes.js';
 import { createRoomStates, headOf, type RoomState } from './room-states.js';
@@ -30,7 +31,7 @@ export { checkChat } from './verify-chat.js';
 /** What chat needs; without a ChatState, that of a single process. */
 type ChatOptions = Pick<
   ChatDeps,
-  'clock' | 'events' | 'live' | 'logger' | 'config' | 'directory' | 'adoption'
+  'clock' | 'events' | 'live' | 'logger' | 'config' | 'directory' | 'adoption' | 'quotas'
 > &
   Partial<ChatState>;
 
@@ -50,13 +51,17 @@ function createParts(options: ChatOptions) {
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);
   const notifyAbsent = new NotifyAbsent({
-    ...{ events, states, presence, logger },
+    events,
+    states,
+    presence,
+    logger,
     markRead: async (chatNo, memberNo, seq) => mark(await states.get(chatNo), memberNo, seq),
   });
   presence.onChange(live.presence);
   const deps: ChatDeps = { ...options, presence, recentClients, states, ledger, changes, notifyAbsent };
   return {
-    ...{ deps, uncertain },
+    deps,
+    uncertain,
     // A single process knows for certain who is present.
     autoRead: shared ? createAutoRead(states, presence, mark, logger) : undefined,
     follow(followed: (chatNo: number) => boolean) {
@@ -70,7 +75,15 @@ export function createChat(options: ChatOptions) {
   const { presence, recentClients, states, ledger, changes, notifyAbsent } = deps;
 
   return {
-    recentClients,
+    /**
+     * A member used a token from a client. With LEGACY_ANONYMOUS=off nobody asks for it.
+     * @param client its hash (kernel/client.ts); undefined: it identifies nobody
+     * @param shown the rooms that the call showed
+     */
+    noteClient(client: string | undefined, memberNo: number, shown?: Shown): void {
+      if (client !== undefined && options.config.LEGACY_ANONYMOUS !== 'off')
+        recentClients.touch(client, memberNo, shown);
+    },
     createRoom: createRoom.bind(null, deps),
     listRooms: listRooms.bind(null, deps),
     listMessages: listMessages.bind(null, deps),
@@ -113,6 +126,8 @@ export function createChat(options: ChatOptions) {
     /** A change of presence has arrived. @returns false if it, or a later one of the member, is known */
     acceptPresence: (chatNo: number, memberNo: number, present: boolean, version: number) =>
       presence.accept(chatNo, memberNo, present, version),
+    /** Presence may have changed in a room. */
+    checkPresence: (chatNo: number) => presence.check(chatNo),
     /** Notifies of messages whose notification a crash interrupted. */
     sweep: () => notifyAbsent.sweep(),
     async close(): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
-import { readRecords } from '../platform/mongo/records.js';
+import { fitting } from '../kernel/list-size.js';
 import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';
-import { Message, type MessageRecord } from './message.model.js';
+import { Message, readMessages } from './message.model.js';
 import { type MessageView, presentMessage } from './message.presenter.js';
 import { requireParticipant } from './room.model.js';
 
@@ -26,7 +26,7 @@ export interface MessagePage {
 }
 
 /**
- * Marks the other's messages read, then lists the room's latest messages, oldest first.
+ * Marks the other's messages read, then lists the room's latest messages, oldest first, as many as fit.
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, MESSAGE_NOT_FOUND for an unknown `before`
  */
 export async function listMessages(
@@ -37,25 +37,19 @@ export async function listMessages(
 ): Promise<MessageList> {
   const state = await deps.states.load(chatNo);
   requireParticipant(state, actor.no);
-  let range: Record<string, unknown> = {};
+  const range: { limit: number; upTo?: number } = { limit: page.limit ?? MAX_LISTED };
   if (page.before !== undefined) {
-    const limit = await Message.findOne({ _id: page.before, chatNo }, { seq: 1 }).lean();
-    if (!limit) throw new AppError('MESSAGE_NOT_FOUND', `before: chat room ${chatNo} holds no such message`);
-    range = { seq: { $lt: limit.seq } };
+    const next = await Message.findOne({ _id: page.before, chatNo }, { seq: 1 }).lean();
+    if (!next) throw new AppError('MESSAGE_NOT_FOUND', `before: chat room ${chatNo} holds no such message`);
+    range.upTo = next.seq - 1;
   }
   if (!page.peek) await markStateRead(deps, state, actor.no, state.seq);
   const [records, people] = await Promise.all([
-    readRecords<MessageRecord>(
-      Message,
-      { chatNo, ...range },
-      { sort: { seq: -1 }, limit: page.limit ?? MAX_LISTED },
-    ),
+    readMessages(chatNo, 'newest', range),
     deps.directory.lookUp([state.creator, state.joiner]),
   ]);
-  return {
-    email: actor.email,
-    chatList: records
-      .reverse()
-      .map((record) => presentMessage(record, state, people.get(record.senderNo), actor.no)),
-  };
+  const newestFirst = records.map((record) =>
+    presentMessage(record, state, people.get(record.senderNo), actor.no),
+  );
+  return { email: actor.email, chatList: fitting(newestFirst).reverse() };
 }

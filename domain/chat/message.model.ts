@@ -1,5 +1,7 @@
 import { model, Schema } from 'mongoose';
-import type { Position, Side } from './room.model.js';
+import { WHOLE_GROUP } from '../platform/grouped-reads.js';
+import { aggregateRecords, readRecords } from '../platform/mongo/records.js';
+import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
 
 export const contentTypes = ['text', 'image', 'picture', 'coords'] as const;
 export type ContentType = (typeof contentTypes)[number];
@@ -55,3 +57,48 @@ schema.index(
 schema.index({ unannounced: 1, sentAt: 1 }, { partialFilterExpression: { unannounced: true } });
 
 export const Message = model('Message', schema);
+
+/**
+ * Messages of a room with numbers above `after`, up to `upTo`, bypassing mongoose: `limit` at most, from the
+ * oldest or the newest on.
+ */
+export function readMessages(
+  chatNo: number,
+  from: 'oldest' | 'newest',
+  { after = 0, upTo = Number.MAX_SAFE_INTEGER, limit }: { after?: number; upTo?: number; limit: number },
+): Promise<MessageRecord[]> {
+  return readRecords<MessageRecord>(
+    Message,
+    { chatNo, seq: { $gt: after, $lte: upTo } },
+    { sort: { seq: from === 'oldest' ? 1 : -1 }, limit },
+  );
+}
+
+/** A room, and in a list its newest message, if it has one. Here, because messages know rooms, not rooms messages. */
+export type RoomWithHead = RoomRecord & { head: MessageRecord[] };
+
+/**
+ * The matching rooms, each with its newest message, bypassing mongoose: two index look-ups per room.
+ * @param fields projection of the message; all fields by default
+ */
+export function readRooms(match: object, fields?: Record<string, 1>): Promise<RoomWithHead[]> {
+  const lookup = {
+    from: Message.collection.name,
+    localField: '_id',
+    foreignField: 'chatNo',
+    pipeline: [{ $sort: { seq: -1 } }, { $limit: 1 }, ...(fields ? [{ $project: fields }] : [])],
+    as: 'head',
+  };
+  return aggregateRecords<RoomWithHead>(Room, [{ $match: match }, { $lookup: lookup }], WHOLE_GROUP);
+}
+
+/** The rooms with these numbers; a single one without the cost of an aggregation. */
+export async function readRoomsByNumber(chatNos: number[]): Promise<RoomWithHead[]> {
+  const [only, ...others] = chatNos;
+  if (only === undefined || others.length > 0) return readRooms({ _id: { $in: chatNos } });
+  const [rooms, head] = await Promise.all([
+    readRecords<RoomRecord>(Room, { _id: only }, { limit: 1 }),
+    readRecords<MessageRecord>(Message, { chatNo: only }, { sort: { seq: -1 }, limit: 1 }),
+  ]);
+  return rooms.map((room) => ({ ...room, head }));
+}

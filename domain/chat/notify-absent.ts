@@ -23,9 +23,9 @@ interface NotifyAbsentDeps {
 }
 
 /**
- * Publishes `message.unseen` for messages whose recipient was absent, in the background and in the order they
- * were sent. Until then the message's record has the mark `unannounced`: after a crash the sweep publishes it
- * again, and listeners are idempotent. If messages come faster than they can be published, those that exceed
+ * Publishes `message.unannounced` for messages whose recipient was absent, in the background and in the order
+ * they were sent. Until then the message's record has the mark of that name: after a crash the sweep publishes
+ * it again, and listeners are idempotent. If messages come faster than they can be published, those that exceed
  * MAX_QUEUED, and all after them, are read back from the database until none is left.
  */
 export class NotifyAbsent {
@@ -44,7 +44,7 @@ export class NotifyAbsent {
     this.#deps = deps;
   }
 
-  /** Queues a stored message that is marked as unannounced. */
+  /** Queues a stored message that is unannounced. */
   enqueue(record: MessageRecord): void {
     if (this.#isClosing) return;
     if (!this.#isBehind && this.#queue.length >= MAX_QUEUED) {
@@ -118,12 +118,12 @@ export class NotifyAbsent {
   /** Publishes messages in order and removes their marks; one that fails keeps its mark. */
   async #publish(records: MessageRecord[]): Promise<void> {
     const { events, logger } = this.#deps;
-    const found = await Promise.allSettled(records.map((record) => this.#unseenEvent(record)));
+    const found = await Promise.allSettled(records.map((record) => this.#eventOf(record)));
     // Published only after all look-ups, which may end in any order.
     const outcomes = await Promise.allSettled(
       found.map(async (lookup) => {
         if (lookup.status === 'rejected') throw lookup.reason;
-        if (lookup.value) await events.publish('message.unseen', lookup.value);
+        if (lookup.value) await events.publish('message.unannounced', lookup.value);
       }),
     );
     const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -143,7 +143,7 @@ export class NotifyAbsent {
   }
 
   /** @returns undefined if the recipient has read the message in the meantime */
-  async #unseenEvent(record: MessageRecord): Promise<DomainEvents['message.unseen'] | undefined> {
+  async #eventOf(record: MessageRecord): Promise<DomainEvents['message.unannounced'] | undefined> {
     const { states, presence, markRead } = this.#deps;
     const { _id: messageId, chatNo, senderNo, seq, content, contentType } = record;
     const state = await states.get(chatNo);

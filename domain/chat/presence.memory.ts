@@ -78,42 +78,65 @@ export class LocalConnections {
 }
 
 /** Presence within one process: when it ends, so do all its connections. */
-export function createMemoryPresence(openRooms: OpenRooms, pruneEvery = PRUNE_EVERY_MS): Presence {
-  const local = new LocalConnections();
-  const listeners: PresenceListener[] = [];
-  let version = 0;
+export class MemoryPresence implements Presence {
+  readonly #openRooms: OpenRooms;
+  readonly #local = new LocalConnections();
+  readonly #listeners: PresenceListener[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #version = 0;
 
-  function publish(chatNo: number, memberNo: number, present: boolean): void {
-    version += 1;
-    for (const listener of listeners) listener(chatNo, memberNo, present, version);
+  constructor(openRooms: OpenRooms, pruneEvery = PRUNE_EVERY_MS) {
+    this.#openRooms = openRooms;
+    this.#timer = setInterval(() => {
+      for (const gone of this.#local.prune(openRooms.isInRoom)) this.#publish(...gone, false);
+    }, pruneEvery);
+    this.#timer.unref();
   }
 
-  const timer = setInterval(() => {
-    for (const [chatNo, memberNo] of local.prune(openRooms.isInRoom)) publish(chatNo, memberNo, false);
-  }, pruneEvery);
-  timer.unref();
+  async enter(chatNo: number, memberNo: number, connection: string): Promise<void> {
+    if (!this.#openRooms.isInRoom(chatNo, connection)) return;
+    if (this.#local.enter(chatNo, memberNo, connection)) this.#publish(chatNo, memberNo, true);
+  }
 
-  return {
-    async enter(chatNo, memberNo, connection) {
-      if (!openRooms.isInRoom(chatNo, connection)) return;
-      if (local.enter(chatNo, memberNo, connection)) publish(chatNo, memberNo, true);
-    },
-    async leave(chatNo, memberNo, connection) {
-      if (local.leave(chatNo, memberNo, connection)) publish(chatNo, memberNo, false);
-    },
-    async clear(chatNo, memberNo) {
-      const cleared = local.clear(chatNo, memberNo);
-      for (const connection of cleared) openRooms.removeFromRoom(chatNo, connection);
-      if (cleared.length > 0) publish(chatNo, memberNo, false);
-    },
-    isPresent: async (chatNo, memberNo) => local.has(chatNo, memberNo),
-    isHere: (chatNo, memberNo) => local.has(chatNo, memberNo),
-    list: async (chatNo) => local.members(chatNo).sort((a, b) => a - b),
-    onChange: (listener) => void listeners.push(listener),
-    // Within one process all changes arrive, in order.
-    accept: () => true,
-    async close() {
-      clearInterval(timer);
-    },
-  };
+  async leave(chatNo: number, memberNo: number, connection: string): Promise<void> {
+    if (this.#local.leave(chatNo, memberNo, connection)) this.#publish(chatNo, memberNo, false);
+  }
+
+  async clear(chatNo: number, memberNo: number): Promise<void> {
+    const cleared = this.#local.clear(chatNo, memberNo);
+    for (const connection of cleared) this.#openRooms.removeFromRoom(chatNo, connection);
+    if (cleared.length > 0) this.#publish(chatNo, memberNo, false);
+  }
+
+  async isPresent(chatNo: number, memberNo: number): Promise<boolean> {
+    return this.isHere(chatNo, memberNo);
+  }
+
+  isHere(chatNo: number, memberNo: number): boolean {
+    return this.#local.has(chatNo, memberNo);
+  }
+
+  async list(chatNo: number): Promise<number[]> {
+    return this.#local.members(chatNo).sort((a, b) => a - b);
+  }
+
+  onChange(listener: PresenceListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Within one process all changes arrive, in order. */
+  accept(): boolean {
+    return true;
+  }
+
+  check(): void {}
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+  }
+
+  #publish(chatNo: number, memberNo: number, present: boolean): void {
+    this.#version += 1;
+    for (const listener of this.#listeners) listener(chatNo, memberNo, present, this.#version);
+  }
 }

@@ -1,7 +1,7 @@
 import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { SerialQueue } from '../platform/serial-queue.js';
-import { coalesce } from '../platform/single-flight.js';
+import { joinNext } from '../platform/shared-runs.js';
 import { DeliveredPresence } from './delivered-presence.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
 import { LocalConnections } from './presence.memory.js';
@@ -26,6 +26,25 @@ const DEFAULT_TIMES: PresenceTimes = { lifetime: 20_000, refreshEvery: 6_000, gr
 /** Most rooms in one script call: some tenths of a millisecond of Redis's only thread. */
 const ROOMS_PER_CALL = 100;
 
+/** Divides rooms into those of one script call: a group each, ROOMS_PER_CALL at most. */
+function inCalls(rooms: Iterable<number>): number[][] {
+  const calls: number[][] = [];
+  /** The last call of each group. */
+  const last = new Map<number, number[]>();
+  for (const chatNo of rooms) {
+    const group = redisKeys.roomGroup(chatNo);
+    const call = last.get(group);
+    if (call && call.length < ROOMS_PER_CALL) {
+      call.push(chatNo);
+    } else {
+      const next = [chatNo];
+      calls.push(next);
+      last.set(group, next);
+    }
+  }
+  return calls;
+}
+
 /**
  * Presence across processes: one entry per member and process in a sorted set per room, which expires unless
  * its process refreshes it. This process's own connections are known without Redis, also while it is down.
@@ -42,9 +61,11 @@ export class RedisPresence implements Presence {
   /** Members by room whose arrival or departure Redis has not confirmed: the next refresh settles them. */
   readonly #unconfirmed = new Map<number, Set<number>>();
   readonly #calls = new SerialQueue();
-  readonly #refresh = coalesce<void, void>(() => this.#refreshAll());
+  /** Rooms to be refreshed by the next task in the queue, however many messages ask for it. */
+  #due = new Set<number>();
+  readonly #refresh = joinNext<void, void>(() => this.#refreshAll());
   readonly #timer: NodeJS.Timeout;
-  readonly #stopListening: () => void;
+  readonly #stopListening: (() => void)[];
   #graceTimer: NodeJS.Timeout | undefined;
   #refreshedAt = performance.now();
   #interruptedAt = performance.now();
@@ -57,8 +78,10 @@ export class RedisPresence implements Presence {
     this.#store = new PresenceStore(redis, times.lifetime);
     this.#timer = setInterval(() => void this.#refresh(), times.refreshEvery);
     this.#timer.unref();
-    this.#stopListening = redis.on('up', this.#onBack);
-    redis.subscriber().on('messageBuffer', this.#onMessage);
+    this.#stopListening = [
+      redis.on('up', this.#onBack),
+      redis.listen('messageBuffer', (channel) => channel === redisChannels.presenceCleared, this.#onCleared),
+    ];
     void redis.subscriber().subscribe(redisChannels.presenceCleared);
   }
 
@@ -89,7 +112,7 @@ export class RedisPresence implements Presence {
       return;
     }
     const [wasPresent, others, version] = answer;
-    if (others > 0) void this.#redis.publisher().publish(redisChannels.presenceCleared, String(chatNo));
+    if (others > 0) void this.#redis.publish(redisChannels.presenceCleared, String(chatNo));
     if (wasHere || wasPresent === 1) this.#publish(chatNo, memberNo, false, version);
   }
 
@@ -124,13 +147,18 @@ export class RedisPresence implements Presence {
     return this.#delivered.accept(chatNo, memberNo, present, version);
   }
 
+  check(chatNo: number): void {
+    if (!this.#local.hasRoom(chatNo)) return;
+    if (this.#due.size === 0) void this.#calls.add(() => this.#refreshDue());
+    this.#due.add(chatNo);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
     clearTimeout(this.#graceTimer);
-    this.#stopListening();
-    this.#redis.subscriber().off('messageBuffer', this.#onMessage);
+    for (const stop of this.#stopListening) stop();
     void this.#redis.subscriber().unsubscribe(redisChannels.presenceCleared);
     for (const chatNo of this.#local.rooms()) {
       for (const memberNo of this.#local.members(chatNo)) {
@@ -149,12 +177,11 @@ export class RedisPresence implements Presence {
     this.#graceTimer = setTimeout(() => void this.#refresh(), this.#times.grace + 1).unref();
   };
 
-  readonly #onMessage = (channel: Buffer, message: Buffer): void => {
-    if (channel.toString() !== redisChannels.presenceCleared) return;
-    const chatNo = Number(message);
+  readonly #onCleared = (_channel: string, text: string): void => {
+    const chatNo = Number(text);
     if (!Number.isSafeInteger(chatNo)) throw new Error('presence-cleared: not a room number');
     // Redis decides who was cleared: the member may have entered again since.
-    if (this.#local.hasRoom(chatNo)) void this.#refreshRooms([chatNo]);
+    this.check(chatNo);
   };
 
   #publish(chatNo: number, memberNo: number, present: boolean, version: number): void {
@@ -207,17 +234,15 @@ export class RedisPresence implements Presence {
     // This process was frozen until its entries expired: others may have been frozen, too.
     if (performance.now() - this.#refreshedAt > this.#times.lifetime) this.#interruptedAt = performance.now();
     this.#refreshedAt = performance.now();
-    const groups = new Map<number, number[]>();
-    for (const chatNo of new Set([...this.#local.rooms(), ...this.#unconfirmed.keys()])) {
-      const group = groups.get(redisKeys.roomGroup(chatNo));
-      if (group) group.push(chatNo);
-      else groups.set(redisKeys.roomGroup(chatNo), [chatNo]);
-    }
-    for (const chatNos of groups.values()) {
-      for (let at = 0; at < chatNos.length; at += ROOMS_PER_CALL) {
-        if (!(await this.#refreshRooms(chatNos.slice(at, at + ROOMS_PER_CALL)))) return;
-      }
-    }
+    const all = new Set([...this.#local.rooms(), ...this.#unconfirmed.keys()]);
+    for (const chatNos of inCalls(all)) if (!(await this.#refreshRooms(chatNos))) return;
+  }
+
+  /** Refreshes the rooms that messages asked for. In the queue of calls. */
+  async #refreshDue(): Promise<void> {
+    const due = this.#due;
+    this.#due = new Set();
+    for (const chatNos of inCalls(due)) if (!(await this.#callRefresh(chatNos))) return;
   }
 
   /**

@@ -44,6 +44,8 @@ export interface Presence {
    *   same member and room
    */
   accept(chatNo: number, memberNo: number, present: boolean, version: number): boolean;
+  /** A room may have changed on another process: its connections here are sent what they do not know. */
+  check(chatNo: number): void;
   /** Ends timers, and the presence of this process's connections. */
   close(): Promise<void>;
 }

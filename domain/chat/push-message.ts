@@ -3,7 +3,7 @@ import { AppError } from '../kernel/errors.js';
 import type { MessagePayload } from '../kernel/live.js';
 import { metrics } from '../platform/metrics.js';
 import type { ChatDeps } from './chat-deps.js';
-import { type Caller, identifyPoster } from './identify-poster.js';
+import { type Caller, identifyPoster, requireToken } from './identify-poster.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
 import type { RoomState } from './room-states.js';
@@ -24,8 +24,16 @@ export interface PushInput {
 /** The documented answer: the payload without `seq`, which only sockets get. */
 export type PushAnswer = Omit<MessagePayload, 'seq'>;
 
-function withoutSeq({ seq: _, ...answer }: MessagePayload): PushAnswer {
-  return answer;
+/**
+ * What the caller of a push gets. A client may be shared: without a token the answer does not disclose an address
+ * that the caller has not sent.
+ *
+ * @param sentEmail the address in the caller's payload
+ */
+function answerTo(caller: Caller, sentEmail: unknown, { seq: _, ...answer }: MessagePayload): PushAnswer {
+  const known = [caller.cookieActor?.email, typeof sentEmail === 'string' ? sentEmail.toLowerCase() : ''];
+  if (caller.actor || known.includes(answer.senderEmail)) return answer;
+  return { ...answer, senderEmail: '' };
 }
 
 /** Largest plausible distance of a `sendTime` from now, ms. (contract, section 4) */
@@ -76,29 +84,41 @@ async function findCopied(
     : null;
 }
 
-/** Answers a broadcast that was posted back with the stored message. */
-async function answerStored(deps: ChatDeps, state: RoomState, record: MessageRecord): Promise<PushAnswer> {
+/** The stored message that a broadcast posted back is answered with. */
+async function presentStored(
+  deps: ChatDeps,
+  state: RoomState,
+  record: MessageRecord,
+): Promise<MessagePayload> {
   metrics.messagesRepeated.inc({ kind: 'echo' });
   const people = await deps.directory.lookUp([record.senderNo]);
-  return withoutSeq(presentPayload(record, state, people.get(record.senderNo)));
+  return presentPayload(record, state, people.get(record.senderNo));
 }
 
 /**
  * Stores and delivers a pushed message as a socket send does. A broadcast that its receiver posts back
  * without its id is answered with the stored message instead (docs/decisions/posted-back.md).
  *
+ * @param charge takes the message from the budget of the member who is found to push it, as of one who sends
+ *   it by socket; what it throws refuses the push
  * @throws AppError CHAT_ROOM_NOT_FOUND, UNAUTHORIZED, FORBIDDEN, INVALID_INPUT naming saleNo;
  *   MESSAGE_NOT_FOUND if it names the other participant as sender, who has sent no such message
  */
-export async function pushMessage(deps: ChatDeps, caller: Caller, input: PushInput): Promise<PushAnswer> {
+export async function pushMessage(
+  deps: ChatDeps,
+  caller: Caller,
+  input: PushInput,
+  charge: (memberNo: number) => Promise<void>,
+): Promise<PushAnswer> {
   const { chatNo, saleNo, contentType, content } = input;
   const { room, actor, namesOther } = await identifyPoster(deps, chatNo, caller, input);
+  await charge(actor.no);
   const clientKey = retryKey(input, deps.clock.now());
   if (input.senderNo != null || input.senderEmail != null) {
     // Another process may have stored it.
     const state = await deps.states.load(chatNo);
     const copied = await findCopied(state, actor.no, input, clientKey, namesOther);
-    if (copied) return answerStored(deps, state, copied);
+    if (copied) return answerTo(caller, input.senderEmail, await presentStored(deps, state, copied));
     if (namesOther) {
       throw new AppError(
         'MESSAGE_NOT_FOUND',
@@ -109,17 +129,31 @@ export async function pushMessage(deps: ChatDeps, caller: Caller, input: PushInp
   if (saleNo != null && saleNo !== room.saleNo) {
     throw new AppError('INVALID_INPUT', `saleNo: chat room ${chatNo} is not about this adoption post`);
   }
-  return withoutSeq(await sendMessage(deps, actor, { chatNo, contentType, content, clientKey }));
+  const sent = await sendMessage(deps, actor, { chatNo, contentType, content, clientKey });
+  return answerTo(caller, input.senderEmail, sent);
+}
+
+/** A broadcast that its receiver posts back. */
+export interface EchoInput {
+  chatNo: number;
+  id: string;
+  senderEmail?: unknown;
 }
 
 /**
  * Answers a broadcast that its receiver posts back with its id (legacy) with the stored message. The id
  * cannot be guessed: knowing it proves that the caller received the message.
  *
- * @throws AppError MESSAGE_NOT_FOUND if the room holds no such message, whether there is such a room or not
+ * @throws AppError UNAUTHORIZED without a token if one is demanded; MESSAGE_NOT_FOUND if the room holds no such message,
+ *   whether there is such a room or not
  */
-export async function echoMessage(deps: ChatDeps, chatNo: number, messageId: string): Promise<PushAnswer> {
-  const record = await Message.findOne({ _id: messageId, chatNo }).lean();
+export async function echoMessage(
+  deps: ChatDeps,
+  caller: Caller,
+  { chatNo, id, senderEmail }: EchoInput,
+): Promise<PushAnswer> {
+  requireToken(deps, caller);
+  const record = await Message.findOne({ _id: id, chatNo }).lean();
   if (!record) throw new AppError('MESSAGE_NOT_FOUND', `id: chat room ${chatNo} holds no such message`);
-  return answerStored(deps, await deps.states.load(chatNo), record);
+  return answerTo(caller, senderEmail, await presentStored(deps, await deps.states.load(chatNo), record));
 }

@@ -1,18 +1,26 @@
--- Which members were seen from a client.
+-- A member seen authenticated from a client, and the rooms shown there.
 --
--- KEYS[1]  the client: a sorted set of member numbers, each scored with the time the member was last seen
---          (µs by this server's clock: those of the processes may differ)
--- ARGV[1]  command: touch, or find, which returns the member numbers, last seen first
--- ARGV[2]  how long a member is remembered, ms
--- ARGV[3]  touch: memberNo
--- ARGV[4]  touch: most members remembered
+-- KEYS[1]  the member at the client: a sorted set that expires with the memory
+--            upTo    scored with a room number: all rooms up to it were listed
+--            CHATNO  a room that was opened, scored with the time (µs by this server's clock)
+--            seen    scored with the time of the latest touch
+-- ARGV[1]  command: touch, or find, which returns the time of the latest touch if the room was shown
+-- ARGV[2]  find: chatNo
+-- ARGV[2]  touch: how long it is remembered, ms
+-- ARGV[3]  touch: most opened rooms remembered
+-- ARGV[4]  touch: upTo
+-- ARGV[5…] touch: rooms opened
 
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
 if ARGV[1] == 'find' then
-  local since = string.format('%.0f', now - ARGV[2] * 1000)
-  return redis.call('ZRANGE', KEYS[1], '+inf', '(' .. since, 'BYSCORE', 'REV')
+  local shown = redis.call('ZSCORE', KEYS[1], ARGV[2])
+    or tonumber(redis.call('ZSCORE', KEYS[1], 'upTo') or 0) >= tonumber(ARGV[2])
+  return shown and redis.call('ZSCORE', KEYS[1], 'seen')
 end
-redis.call('ZADD', KEYS[1], now, ARGV[3])
-redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - ARGV[4])
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000000 + time[2])
+redis.call('ZADD', KEYS[1], 'GT', ARGV[4], 'upTo')
+for i = 5, #ARGV do redis.call('ZADD', KEYS[1], now, ARGV[i]) end
+redis.call('ZADD', KEYS[1], now, 'seen')
+-- The first is upTo, the last one seen.
+redis.call('ZREMRANGEBYRANK', KEYS[1], 1, -2 - ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])

@@ -3,14 +3,21 @@ import { redisKeys } from '../kernel/redis-keys.js';
 import { createCache } from '../platform/cache.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { loadScript } from '../platform/redis/script.js';
-import { clientHash, MAX_MEMBERS, RECENT_MS, type RecentClients } from './recent-clients.js';
+import { MAX_ROOMS, RECENT_MS, type RecentClients, type Shown } from './recent-clients.js';
 import { createMemoryRecentClients } from './recent-clients.memory.js';
 
-/** Interval at which repeated touches by the same member reach Redis, ms. */
+/** Interval, ms, at which a member and a room shown to them reach Redis again. */
 const TOUCH_EVERY_MS = 60_000;
 
-/** Clients whose last touch is remembered, so that most requests cost Redis nothing. */
+/** Clients whose last touches are remembered, so that most requests cost Redis nothing. */
 const MAX_CLIENTS = 50_000;
+
+/** The member last seen from a client, and what Redis has been told since they came or in the last TOUCH_EVERY_MS. */
+interface Told {
+  memberNo: number;
+  upTo: number;
+  rooms: Set<number>;
+}
 
 /**
  * Recent clients of all processes. Each process also keeps its own in memory, for outages and data loss of
@@ -26,34 +33,58 @@ export function createRedisRecentClients(
 ): RecentClients {
   const script = loadScript('domain/chat/recent-clients.lua');
   const local = createMemoryRecentClients(clock, MAX_CLIENTS, recentFor);
-  /** Client → the member last touched in Redis. A different one is sent at once: the order matters. */
-  const touched = createCache<string, number>(MAX_CLIENTS, touchEvery);
+  /** By client. Another member's touch is sent at once: the order matters. */
+  const touched = createCache<string, Told>(MAX_CLIENTS, touchEvery);
 
-  async function touchInRedis(key: string, memberNo: number): Promise<void> {
+  async function touchInRedis(
+    client: string,
+    memberNo: number,
+    { upTo, rooms }: Required<Shown>,
+  ): Promise<void> {
     const isTouched = await redis.ask(async (commands) => {
-      const args = ['touch', recentFor, memberNo, MAX_MEMBERS];
-      await script(commands, [redisKeys.recentClients(key)], args);
+      const args = ['touch', recentFor, MAX_ROOMS, upTo, ...rooms];
+      await script(commands, [redisKeys.recentClients(client, memberNo)], args);
       return true;
     });
-    if (!isTouched) touched.delete(key);
+    if (!isTouched) touched.delete(client);
+  }
+
+  /** Those whose key holds the room, last seen first. */
+  async function findInRedis(client: string, chatNo: number, memberNos: number[]): Promise<number[]> {
+    const times = await redis.ask((commands) =>
+      Promise.all(
+        memberNos.map((memberNo) =>
+          script(commands, [redisKeys.recentClients(client, memberNo)], ['find', chatNo]),
+        ),
+      ),
+    );
+    return memberNos
+      .map((memberNo, i) => ({ memberNo, at: Number(times?.[i] ?? 0) }))
+      .filter(({ at }) => at > 0)
+      .sort((a, b) => b.at - a.at)
+      .map(({ memberNo }) => memberNo);
   }
 
   return {
-    touch(client, memberNo) {
-      local.touch(client, memberNo);
-      const key = clientHash(client);
-      if (redis.down || touched.get(key) === memberNo) return;
-      touched.set(key, memberNo);
-      void touchInRedis(key, memberNo);
+    touch(client, memberNo, { upTo = 0, rooms: all = [] } = {}) {
+      const rooms = all.slice(-MAX_ROOMS);
+      local.touch(client, memberNo, { upTo, rooms });
+      const last = touched.get(client);
+      const told = last?.memberNo === memberNo ? last : { memberNo, upTo: 0, rooms: new Set<number>() };
+      const isKnown = told === last && upTo <= told.upTo && rooms.every((chatNo) => told.rooms.has(chatNo));
+      if (redis.down || isKnown) return;
+      told.upTo = Math.max(told.upTo, upTo);
+      for (const chatNo of rooms) told.rooms.add(chatNo);
+      // Redis forgets the rooms opened before the latest MAX_ROOMS: they are to be told again.
+      if (told.rooms.size > MAX_ROOMS) told.rooms = new Set(rooms);
+      if (told !== last) touched.set(client, told);
+      void touchInRedis(client, memberNo, { upTo, rooms });
     },
 
-    async find(client) {
-      const here = await local.find(client);
-      const everywhere = await redis.ask((commands) =>
-        script(commands, [redisKeys.recentClients(clientHash(client))], ['find', recentFor]),
-      );
-      const members = ((everywhere as string[] | undefined) ?? []).map(Number);
-      return [...new Set([...members, ...here])];
+    async find(client, chatNo, memberNos) {
+      const here = await local.find(client, chatNo, memberNos);
+      const everywhere = await findInRedis(client, chatNo, memberNos);
+      return [...new Set([...everywhere, ...here])];
     },
 
     close: redis.on('up', () => touched.clear()),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { countUpTo, type LedgerEntry } from './audit-room.js';
 import { Message } from './message.model.js';
 import { other, type Position, Room, type RoomRecord, type Side, sideOf } from './room.model.js';
@@ -38,20 +39,6 @@ function rightLedger(room: RoomRecord, entries: LedgerEntry[]) {
   return { right, read: both(room.read, entries.length) };
 }
 
-/** Positions as a string that can be compared. */
-function textOf({ creator, joiner }: Record<Side, Position>): string {
-  return [creator.seq, creator.others, joiner.seq, joiner.others].join();
-}
-
-function same(entry: Entry, right: Entry): boolean {
-  return (
-    entry.seq === right.seq &&
-    entry.sent.creator === right.sent.creator &&
-    entry.sent.joiner === right.sent.joiner &&
-    textOf(entry.read) === textOf(right.read)
-  );
-}
-
 /**
  * Corrects the bookkeeping of a room from its messages: numbers 1, 2, 3 … in their order, running counts, and
  * read positions that leave unread what was unread.
@@ -67,12 +54,13 @@ export async function rewriteLedger(chatNo: number): Promise<void> {
     .sort({ seq: 1 })
     .lean();
   const { right, read } = rightLedger(room, entries);
-  const changed = entries.flatMap((entry, i) => {
+  const changed = entries.flatMap(({ _id, seq, sent, read }, i) => {
     const wanted = right[i] as Entry;
-    return same(entry, wanted) ? [] : { updateOne: { filter: { _id: entry._id }, update: { $set: wanted } } };
+    if (isDeepStrictEqual({ seq, sent, read }, wanted)) return [];
+    return { updateOne: { filter: { _id }, update: { $set: wanted } } };
   });
   for (let from = 0; from < changed.length; from += PAGE) {
     await Message.bulkWrite(changed.slice(from, from + PAGE));
   }
-  if (textOf(room.read) !== textOf(read)) await Room.updateOne({ _id: chatNo }, { $set: { read } });
+  if (!isDeepStrictEqual(room.read, read)) await Room.updateOne({ _id: chatNo }, { $set: { read } });
 }

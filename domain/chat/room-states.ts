@@ -1,10 +1,9 @@
 import { AppError } from '../kernel/errors.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../kernel/live.js';
 import { createCache } from '../platform/cache.js';
-import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
-import { aggregateRecords, readRecords } from '../platform/mongo/records.js';
-import { Message, type MessageRecord } from './message.model.js';
-import { other, type Position, Room, type RoomRecord, type Side } from './room.model.js';
+import { createGroupedReads } from '../platform/grouped-reads.js';
+import { type MessageRecord, readRoomsByNumber } from './message.model.js';
+import { other, type Position, type RoomRecord, type Side } from './room.model.js';
 
 /** A room as of its newest message: what sending, reading and listing need. */
 export interface RoomState {
@@ -69,45 +68,12 @@ export function unreadOf(state: RoomState, side: Side): number {
   return state.sent[other(side)] - state.read[side].others;
 }
 
-/**
- * The matching rooms, each with its newest message, if it has one: two index look-ups per room.
- * @param options of the driver's aggregate
- * @param fields projection of the message; all fields by default
- */
-export function readWithHeads(
-  match: object,
-  options?: { batchSize: number },
-  fields?: Record<string, 1>,
-): Promise<(RoomRecord & { head: MessageRecord[] })[]> {
-  const stages = [
-    { $match: match },
-    {
-      $lookup: {
-        from: Message.collection.name,
-        localField: '_id',
-        foreignField: 'chatNo',
-        pipeline: [{ $sort: { seq: -1 } }, { $limit: 1 }, ...(fields ? [{ $project: fields }] : [])],
-        as: 'head',
-      },
-    },
-  ];
-  return aggregateRecords<RoomRecord & { head: MessageRecord[] }>(Room, stages, options);
-}
-
 /** Reads states of rooms; those that do not exist are left out. */
-export type ReadStates = (chatNos: number[]) => Promise<Map<number, RoomState>>;
+type ReadStates = (chatNos: number[]) => Promise<Map<number, RoomState>>;
 
 async function readStates(chatNos: number[]): Promise<Map<number, RoomState>> {
-  if (chatNos.length === 1) {
-    const [only] = chatNos as [number];
-    const [[room], [head]] = await Promise.all([
-      readRecords<RoomRecord>(Room, { _id: only }, { limit: 1 }),
-      readRecords<MessageRecord>(Message, { chatNo: only }, { sort: { seq: -1 }, limit: 1 }),
-    ]);
-    return new Map(room ? [[only, stateOf(room, head)]] : []);
-  }
-  const rooms = await readWithHeads({ _id: { $in: chatNos } }, WHOLE_GROUP);
-  return new Map(rooms.map(({ head, ...room }) => [room._id, stateOf(room, head[0])]));
+  const rooms = await readRoomsByNumber(chatNos);
+  return new Map(rooms.map((room) => [room._id, stateOf(room, room.head[0])]));
 }
 
 /** Most rooms in memory; one takes some 600 bytes. */
@@ -147,6 +113,12 @@ export function createRoomStates(read: ReadStates = readStates) {
     load,
     /** The state in memory, else from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
     get: async (chatNo: number): Promise<RoomState> => states.get(chatNo) ?? load(chatNo),
+    /**
+     * As `get`, for a caller without a token: leaves the memory as it is, which nobody unknown is to fill with rooms
+     * that no member uses. undefined if there is no such room: such a caller is not to learn.
+     */
+    glance: async (chatNo: number): Promise<RoomState | undefined> =>
+      states.peek(chatNo) ?? readState(chatNo),
     /** The state in memory, if there is one. */
     peek: (chatNo: number): RoomState | undefined => states.peek(chatNo),
     /**

@@ -4,7 +4,7 @@ import { text } from '../kernel/input.js';
 import type { MessagePayload } from '../kernel/live.js';
 import { metrics } from '../platform/metrics.js';
 import type { ChatDeps } from './chat-deps.js';
-import { type ContentType, contentTypes } from './message.model.js';
+import { type ContentType, contentTypes, Message } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
 import { BOTH_SIDES, requireParticipant } from './room.model.js';
 
@@ -56,26 +56,48 @@ export interface SendInput {
 }
 
 /**
+ * Charges the sender's quota. A repeated send stores nothing: it is answered although the quota is used up.
+ * @returns gives the message back, if it was counted
+ * @throws AppError QUOTA_EXCEEDED
+ */
+async function charge(
+  { quotas }: ChatDeps,
+  senderNo: number,
+  { chatNo, clientKey }: SendInput,
+): Promise<() => void> {
+  try {
+    return await quotas.take('messages', senderNo);
+  } catch (error) {
+    if (clientKey && (await Message.exists({ chatNo, senderNo, clientKey }))) return () => {};
+    throw error;
+  }
+}
+
+/**
  * Stores a message, delivers it to the room, and notifies an absent recipient, for sockets and the push call
  * alike. When it resolves, the message is stored, readable and delivered; after a crash before that it is
  * either absent or complete. The notification follows in the background.
  *
  * @returns the payload; with a `clientKey` used before, that of the first message
- * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, SERVICE_UNAVAILABLE
+ * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, QUOTA_EXCEEDED, SERVICE_UNAVAILABLE
  */
 export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput): Promise<MessagePayload> {
   const { states, ledger, live, changes, notifyAbsent, directory } = deps;
   const { chatNo, ...draft } = input;
   const side = requireParticipant(await states.get(chatNo), actor.no);
+  const giveBack = await charge(deps, actor.no, input);
   // Under the current name, which may be newer than the connection.
   const sender = directory.latest(actor);
-  const { record, state, repeated } = await ledger.append(chatNo, { side, ...draft });
+  const appending = ledger.append(chatNo, { side, ...draft });
+  appending.catch(giveBack);
+  const { record, state, repeated } = await appending;
   // No await between the two: see `Ledger.append` on the order.
   const payload = presentPayload(record, state, sender);
   // A repeated one, too: its first send may have ended before delivering it. Sockets that have it drop it.
   live.message(payload);
   changes.touch(chatNo, BOTH_SIDES);
   if (repeated) {
+    giveBack();
     metrics.messagesRepeated.inc({ kind: 'key' });
   } else {
     metrics.messagesStored.inc();

@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.js';
 import type { Live } from '../kernel/live.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import type { Presence } from './presence.js';
-import { createMemoryPresence } from './presence.memory.js';
+import { MemoryPresence } from './presence.memory.js';
 import { RedisPresence } from './presence.redis.js';
 import type { RecentClients } from './recent-clients.js';
 import { createMemoryRecentClients } from './recent-clients.memory.js';
@@ -20,7 +20,7 @@ export interface ChatState {
 export function createChatState(clock: Clock, live: Live, redis?: RedisConnection): ChatState {
   if (!redis) {
     return {
-      presence: createMemoryPresence(live),
+      presence: new MemoryPresence(live),
       recentClients: createMemoryRecentClients(clock),
       shared: false,
     };

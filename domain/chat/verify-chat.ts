@@ -1,6 +1,6 @@
 import { settled } from '../kernel/settle.js';
 import type { Check, Finding } from '../kernel/verification.js';
-import { checkSequence } from '../platform/sequence.model.js';
+import { checkSequence, highestNumber } from '../platform/sequence.model.js';
 import { type LedgerEntry, RoomAudit, type RoomFault } from './audit-room.js';
 import { Message } from './message.model.js';
 import { rewriteLedger } from './rewrite-ledger.js';
@@ -78,9 +78,6 @@ export function checkChat(): Check[] {
       size: async () => (await Room.countDocuments({})) + (await Message.countDocuments({})),
       run: auditAll,
     },
-    checkSequence('room', async () => {
-      const last = await Room.findOne({}).sort({ _id: -1 }).lean();
-      return last?._id ?? 0;
-    }),
+    checkSequence('room', () => highestNumber(Room)),
   ];
 }

@@ -1,5 +1,5 @@
 import { model, Schema } from 'mongoose';
-import { changeRecord, readRecords } from '../platform/mongo/records.js';
+import { aggregateRecords, changeRecord, readRecords } from '../platform/mongo/records.js';
 
 export interface ArticleImage {
   no: number;
@@ -53,22 +53,23 @@ schema.index({ state: 1, _id: -1 });
 schema.index({ state: 1, categoryId: 1, _id: -1 });
 schema.index({ state: 1, hearts: -1, views: -1, _id: -1 });
 schema.index({ state: 1, categoryId: 1, hearts: -1, views: -1, _id: -1 });
-// Search by author.
-schema.index({ state: 1, authorNo: 1, _id: -1 });
 // For the sweep; nearly always empty.
 schema.index({ pending: 1 }, { partialFilterExpression: { pending: { $exists: true } } });
 
 export const Article = model('Article', schema);
 
 /** The fields of an article that lists read. */
-export type SummarisedArticle = Pick<
-  ArticleRecord,
-  '_id' | 'authorNo' | 'title' | 'context' | 'views' | 'comments' | 'hearts' | 'publishedAt' | 'thumbnail'
->;
-
 const SUMMARY_FIELDS = {
-  ...{ authorNo: 1, title: 1, context: 1, views: 1, comments: 1, hearts: 1, publishedAt: 1, thumbnail: 1 },
+  authorNo: 1,
+  title: 1,
+  context: 1,
+  views: 1,
+  comments: 1,
+  hearts: 1,
+  publishedAt: 1,
+  thumbnail: 1,
 } as const;
+export type SummarisedArticle = Pick<ArticleRecord, '_id' | keyof typeof SUMMARY_FIELDS>;
 
 /** Most recent first, or most hearts, then views, first. */
 const ORDERS = { recent: { _id: -1 }, like: { hearts: -1, views: -1, _id: -1 } } as const;
@@ -91,13 +92,41 @@ export function readSummaries(
   );
 }
 
-/** Which of these articles are live, and who wrote them; bypasses mongoose. */
-export function readLiveAuthors(numbers: number[]): Promise<Pick<ArticleRecord, '_id' | 'authorNo'>[]> {
+/** What use cases must know of a live article. */
+export type LiveArticle = Pick<ArticleRecord, '_id' | 'authorNo' | 'comments'>;
+
+/** Those of these articles that are live, bypassing mongoose. */
+export function readLive(numbers: number[]): Promise<LiveArticle[]> {
   return readRecords<ArticleRecord>(
     Article,
     { _id: { $in: numbers }, state: 'live' },
-    { projection: { authorNo: 1 } },
+    { projection: { authorNo: 1, comments: 1 } },
   );
+}
+
+/** Number of live articles with these fields, up to a limit; reads an index only. */
+export function countLive(filter: object, limit: number): Promise<number> {
+  return Article.countDocuments({ state: 'live', ...filter }, { limit });
+}
+
+/**
+ * Those of a slice of the live articles that match, in order, bypassing mongoose.
+ * @param filter of the list; an index serves it
+ * @param matching checked for each article of the slice
+ */
+export function readLiveSlice(
+  filter: object,
+  { order, skip, limit }: { order: ListOrder; skip: number; limit: number },
+  matching: object,
+): Promise<LiveArticle[]> {
+  return aggregateRecords<LiveArticle>(Article, [
+    { $match: { state: 'live', ...filter } },
+    { $sort: ORDERS[order] },
+    { $skip: skip },
+    { $limit: limit },
+    { $match: matching },
+    { $project: { authorNo: 1, comments: 1 } },
+  ]);
 }
 
 /** Counts a view of a live article, bypassing mongoose. @returns the updated article, or null */

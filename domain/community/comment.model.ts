@@ -51,7 +51,11 @@ schema.index({ pending: 1 }, { partialFilterExpression: { pending: { $exists: tr
 
 export const Comment = model('Comment', schema);
 
-/** An article's live and flagged comments, bypassing mongoose. */
-export function readShownComments(articleId: number): Promise<CommentRecord[]> {
-  return readRecords<CommentRecord>(Comment, { articleId, state: { $in: ['live', 'flagged'] } });
+/** The oldest live and flagged comments of an article, in order, bypassing mongoose. */
+export function readShownComments(articleId: number, limit: number): Promise<CommentRecord[]> {
+  return readRecords<CommentRecord>(
+    Comment,
+    { articleId, state: { $in: ['live', 'flagged'] } },
+    { sort: { _id: 1 }, limit },
+  );
 }

@@ -3,6 +3,8 @@ import type { EventBus } from '../kernel/events.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { MemberDirectory } from '../members/index.js';
 import type { Logger } from '../platform/logger.js';
+import type { Quotas } from '../platform/rate-limits/index.js';
+import type { Turns } from '../platform/turns.js';
 import type { Counters } from './counters.js';
 import type { Trending } from './trending.js';
 
@@ -13,6 +15,11 @@ export interface CommunityDeps {
   directory: MemberDirectory;
   localTime: LocalDateTime;
   logger: Logger;
+  quotas: Quotas;
   counters: Counters;
   trending: Trending;
+  /** Searches take their turns. */
+  searches: Turns;
+  /** Live comments and replies that an article takes. */
+  maxComments: number;
 }

@@ -1,4 +1,5 @@
 import type { Actor } from '../kernel/actor.js';
+import type { Clock } from '../kernel/clock.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Article } from './article.model.js';
 import type { CommunityDeps } from './community-deps.js';
@@ -13,12 +14,7 @@ export interface ArticleDraft {
   thumbnail: string;
 }
 
-/** Publishes an article; its first image replaces a missing thumbnail. @returns its number */
-export async function createArticle(
-  { clock }: Pick<CommunityDeps, 'clock'>,
-  actor: Actor,
-  draft: ArticleDraft,
-): Promise<number> {
+async function storeArticle(clock: Clock, actor: Actor, draft: ArticleDraft): Promise<number> {
   const no = await nextNumbers('article');
   await Article.create({
     _id: no,
@@ -32,4 +28,20 @@ export async function createArticle(
     publishedAt: new Date(clock.now()),
   });
   return no;
+}
+
+/**
+ * Publishes an article; its first image replaces a missing thumbnail.
+ * @returns its number
+ * @throws AppError QUOTA_EXCEEDED
+ */
+export async function createArticle(
+  { clock, quotas }: Pick<CommunityDeps, 'clock' | 'quotas'>,
+  actor: Actor,
+  draft: ArticleDraft,
+): Promise<number> {
+  const giveBack = await quotas.take('articles', actor.no);
+  const storing = storeArticle(clock, actor, draft);
+  storing.catch(giveBack);
+  return storing;
 }

@@ -1,4 +1,5 @@
 import type { Actor } from '../kernel/actor.js';
+import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import { Comment, type CommentRecord } from './comment.model.js';
@@ -28,21 +29,12 @@ async function requireParent({ parentId, articleId }: CommentDraft): Promise<voi
   }
 }
 
-/**
- * Stores a comment or reply, counts it and notifies the author of what it answers.
- *
- * @returns its number
- * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, INVALID_INPUT
- */
-export async function createComment(
-  deps: Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'logger'>,
+async function storeComment(
+  clock: Clock,
   actor: Actor,
-  draft: CommentDraft,
-): Promise<number> {
-  const { articleId, parentId, context } = draft;
-  await requireArticle(articleId);
-  if (parentId !== 0) await requireParent(draft);
-  const now = new Date(deps.clock.now());
+  { articleId, parentId, context }: CommentDraft,
+): Promise<CommentRecord> {
+  const now = new Date(clock.now());
   const comment: CommentRecord = {
     _id: await nextNumbers('comment'),
     articleId,
@@ -57,7 +49,34 @@ export async function createComment(
     pending: now,
   };
   await Comment.create(comment);
-  // The article was deleted meanwhile.
-  if (!(await finishComment(deps, comment))) throw new AppError('ARTICLE_NOT_FOUND');
+  return comment;
+}
+
+/**
+ * Stores a comment or reply, counts it and notifies the author of what it answers.
+ *
+ * @returns its number
+ * @throws AppError ARTICLE_NOT_FOUND, COMMENT_NOT_FOUND, INVALID_INPUT, QUOTA_EXCEEDED; COMMENTS_FULL if the article has its most,
+ *   which comments written at the same moment may exceed
+ */
+export async function createComment(
+  deps: Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'logger' | 'maxComments' | 'quotas'>,
+  actor: Actor,
+  draft: CommentDraft,
+): Promise<number> {
+  const { articleId, parentId } = draft;
+  const { comments } = await requireArticle(articleId);
+  if (comments >= deps.maxComments)
+    throw new AppError('COMMENTS_FULL', `boardId: the article has ${comments} comments`);
+  if (parentId !== 0) await requireParent(draft);
+  const giveBack = await deps.quotas.take('comments', actor.no);
+  const storing = storeComment(deps.clock, actor, draft);
+  storing.catch(giveBack);
+  const comment = await storing;
+  if (!(await finishComment(deps, comment))) {
+    // The article was deleted meanwhile, and the comment is, too.
+    giveBack();
+    throw new AppError('ARTICLE_NOT_FOUND');
+  }
   return comment._id;
 }

@@ -3,7 +3,7 @@ import { AppError } from '../kernel/errors.js';
 import { Article } from './article.model.js';
 import { Bookmark } from './bookmark.model.js';
 import { Comment } from './comment.model.js';
-import { mayChange } from './community.policy.js';
+import { requireMayChange } from './community.policy.js';
 import type { CommunityDeps } from './community-deps.js';
 import { Heart } from './heart.model.js';
 import { requireArticle } from './require-article.js';
@@ -19,10 +19,7 @@ export async function deleteArticle(
   actor: Actor,
   articleId: number,
 ): Promise<void> {
-  const article = await requireArticle(articleId);
-  if (!mayChange(actor, article)) {
-    throw new AppError('FORBIDDEN', 'only its author may delete an article');
-  }
+  requireMayChange(actor, await requireArticle(articleId), 'delete an article');
   const { matchedCount } = await Article.updateOne(
     { _id: articleId, state: 'live' },
     { $set: { state: 'deleted', pending: new Date(clock.now()) } },

@@ -1,7 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
 import { Comment } from './comment.model.js';
-import { mayChange } from './community.policy.js';
+import { requireMayChange } from './community.policy.js';
 import type { CommunityDeps } from './community-deps.js';
 import { finishComment } from './finish-comment.js';
 import { requireComment } from './require-comment.js';
@@ -17,10 +17,7 @@ export async function deleteComment(
   actor: Actor,
   commentId: number,
 ): Promise<void> {
-  const comment = await requireComment(commentId);
-  if (!mayChange(actor, comment)) {
-    throw new AppError('FORBIDDEN', 'only its author may delete a comment');
-  }
+  requireMayChange(actor, await requireComment(commentId), 'delete a comment');
   const deleted = await Comment.findOneAndUpdate(
     { _id: commentId, state: 'live' },
     { $set: { state: 'flagged', context: '', pending: new Date(deps.clock.now()) } },

@@ -1,7 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
 import { Article } from './article.model.js';
-import { mayChange } from './community.policy.js';
+import { requireMayChange } from './community.policy.js';
 import type { ArticleDraft } from './create-article.js';
 import { requireArticle } from './require-article.js';
 
@@ -10,8 +10,7 @@ export type ArticleChanges = { [K in keyof ArticleDraft]?: ArticleDraft[K] | und
 
 /** @throws AppError ARTICLE_NOT_FOUND, FORBIDDEN */
 export async function editArticle(actor: Actor, articleId: number, changes: ArticleChanges): Promise<void> {
-  const article = await requireArticle(articleId);
-  if (!mayChange(actor, article)) throw new AppError('FORBIDDEN', 'only its author may edit an article');
+  requireMayChange(actor, await requireArticle(articleId), 'edit an article');
   const { categoryId, title, context, imageList, thumbnail } = changes;
   const images = imageList?.map(({ id, url }) => ({ no: id, url }));
   const { matchedCount } = await Article.updateOne(

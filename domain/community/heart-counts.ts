@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
-import { coalesce, singleFlight } from '../platform/single-flight.js';
+import { joinNext, joinRunning } from '../platform/shared-runs.js';
 import { Heart } from './heart.model.js';
 
 const HOUR_MS = 3_600_000;
@@ -83,7 +83,7 @@ export class HeartCounts {
     await Promise.all([...this.#dirty.keys()].map(this.#countDirty));
   }
 
-  readonly #countAll = singleFlight(async () => {
+  readonly #countAll = joinRunning(async () => {
     const changed = new Set<number>();
     this.#changedMeanwhile = changed;
     const now = this.#clock.now();
@@ -100,7 +100,7 @@ export class HeartCounts {
     for (const articleId of changed) this.#dirty.set(articleId, ++this.#changes);
   });
 
-  readonly #countDirty = coalesce(async (articleId: number) => {
+  readonly #countDirty = joinNext(async (articleId: number) => {
     const change = this.#dirty.get(articleId);
     if (change === undefined) return;
     const counted = await countOne(articleId, this.#clock.now());

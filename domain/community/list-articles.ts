@@ -1,21 +1,15 @@
-import { literalPattern } from '../kernel/literal-pattern.js';
+import { commonLength, shortened } from '../kernel/list-size.js';
 import { createGroupedReads } from '../platform/grouped-reads.js';
-import { type ListOrder, readSummaries, type SummarisedArticle } from './article.model.js';
+import { readSummaries, type SummarisedArticle } from './article.model.js';
 import { type ArticleSummary, presentArticleSummary } from './article.presenter.js';
 import type { CommunityDeps } from './community-deps.js';
+import { type ArticleSearch, searchArticles } from './search-articles.js';
 
-export interface ArticleQuery {
-  order: ListOrder;
-  /** From 1. */
-  page: number;
-  /** Articles per page. */
-  size: number;
-  categoryId?: number | undefined;
-  /** Matched literally and case-insensitively; ignored without `option`. */
+/** A page of the list; a search needs both `keyword` and `option`. */
+export type ArticleQuery = Omit<ArticleSearch, 'keyword' | 'option'> & {
   keyword?: string | undefined;
-  /** Where to search: `either` title or context; `author` is the author's nickname. */
-  option?: 'title' | 'context' | 'either' | 'author' | undefined;
-}
+  option?: ArticleSearch['option'] | undefined;
+};
 
 export interface ArticleList {
   hot: ArticleSummary | null;
@@ -23,18 +17,26 @@ export interface ArticleList {
   list: ArticleSummary[];
 }
 
-/** Most authors that a search by nickname considers. */
-const MAX_AUTHORS = 200;
+/** Most characters of text in a page, `hot` and `weekly`: of longer ones the longest texts are shortened. */
+const MAX_TEXT = 256 * 1024;
 
-type ListDeps = Pick<CommunityDeps, 'directory' | 'trending' | 'localTime'>;
+type ListDeps = Pick<CommunityDeps, 'directory' | 'trending' | 'localTime' | 'searches'>;
 
 /** A page of the list, with the hot and the weekly article, to which filters do not apply. */
 export async function listArticles(deps: ListDeps, query: ArticleQuery): Promise<ArticleList> {
   const [page, { hot, weekly }] = await Promise.all([findPage(deps, query), findTrending(deps)]);
   const shown = [...page, ...[hot, weekly].filter((article) => article !== undefined)];
   const authors = await deps.directory.lookUp(shown.map(({ authorNo }) => authorNo));
+  const length = commonLength(
+    shown.map(({ context }) => context.length),
+    MAX_TEXT,
+  );
   const present = (article: SummarisedArticle) =>
-    presentArticleSummary(article, authors.get(article.authorNo), deps.localTime);
+    presentArticleSummary(
+      { ...article, context: shortened(article.context, length) },
+      authors.get(article.authorNo),
+      deps.localTime,
+    );
   return {
     hot: hot ? present(hot) : null,
     weekly: weekly ? present(weekly) : null,
@@ -42,22 +44,12 @@ export async function listArticles(deps: ListDeps, query: ArticleQuery): Promise
   };
 }
 
-async function findPage({ directory }: ListDeps, query: ArticleQuery): Promise<SummarisedArticle[]> {
-  const { order, page, size, categoryId } = query;
+async function findPage(deps: ListDeps, query: ArticleQuery): Promise<SummarisedArticle[]> {
+  const { order, page, size, categoryId, keyword, option } = query;
+  if (keyword !== undefined && option !== undefined)
+    return searchArticles(deps, { ...query, keyword, option });
   const category = categoryId === undefined ? {} : { categoryId };
-  const matching = await searchFilter(directory, query);
-  return readSummaries({ ...category, ...matching }, { order, skip: (page - 1) * size, limit: size });
-}
-
-async function searchFilter(
-  directory: ListDeps['directory'],
-  { keyword, option }: ArticleQuery,
-): Promise<object> {
-  if (keyword === undefined || option === undefined) return {};
-  if (option === 'author') return { authorNo: { $in: await directory.findByNickname(keyword, MAX_AUTHORS) } };
-  const pattern = { $regex: literalPattern(keyword), $options: 'i' };
-  if (option === 'either') return { $or: [{ title: pattern }, { context: pattern }] };
-  return { [option]: pattern };
+  return readSummaries(category, { order, skip: (page - 1) * size, limit: size });
 }
 
 const readSummary = createGroupedReads(async (numbers: number[]) => {

@@ -1,31 +1,43 @@
-import { coalesce } from '../platform/single-flight.js';
+import { joinNext } from '../platform/shared-runs.js';
+
+/** The fields of a record that a recount reads: versions, and the article of a comment. */
+type Counted = Record<string, number>;
 
 /** A stored count that equals its records after any crash, without transactions: docs/decisions/counters.md. */
 export interface StoredCount {
-  /** The version of the stored count; undefined if its record is not live. */
-  readVersion(id: number): Promise<number | undefined>;
+  /** Of the records that hold the count: what is used of a mongoose model. */
+  model: {
+    findOne(filter: object, fields: object): { lean(): PromiseLike<unknown> };
+    updateOne(filter: object, change: object): PromiseLike<{ matchedCount: number }>;
+  };
+  /** Which of them are counted. */
+  filter: object;
+  /** Further condition, checked after the version was read. */
+  isCounted?(record: Counted): Promise<boolean>;
+  /** Name of the count's version, which rises with each change. */
+  version: 'heartsVersion' | 'commentsVersion' | 'repliesVersion';
   /** Counts the records, from an index only. */
   count(id: number): Promise<number>;
-  /** Stores the count and version + 1 if the version is unchanged. @returns whether it was */
-  store(id: number, version: number, count: number): Promise<boolean>;
+  /** The fields that a count sets. */
+  fields(count: number): object;
 }
 
 /**
  * @returns a function that recounts and stores. The result includes what the caller wrote before the call;
- *   undefined if the record with the count is not live.
+ *   undefined if the record with the count is not counted.
  */
-export function createRecount({
-  readVersion,
-  count,
-  store,
-}: StoredCount): (id: number) => Promise<number | undefined> {
-  return coalesce(async (id) => {
+export function createRecount({ model, filter, isCounted, version, count, fields }: StoredCount) {
+  return joinNext(async (_id: number): Promise<number | undefined> => {
     for (;;) {
-      const version = await readVersion(id);
-      if (version === undefined) return undefined;
-      const counted = await count(id);
+      const found = model.findOne({ _id, ...filter }, { articleId: 1, [version]: 1 });
+      const record = ((await found.lean()) ?? {}) as Counted;
+      const read = record[version];
+      if (read === undefined || (isCounted && !(await isCounted(record)))) return undefined;
+      const counted = await count(_id);
+      const change = { $set: { ...fields(counted), [version]: read + 1 } };
+      const { matchedCount } = await model.updateOne({ _id, [version]: read }, change);
+      if (matchedCount === 1) return counted;
       // Another process stored a count meanwhile, which may or may not include the caller's write.
-      if (await store(id, version, counted)) return counted;
     }
   });
 }

@@ -20,54 +20,38 @@ export function createSweep(deps: SweepDeps): (signal?: AbortSignal) => Promise<
   const { clock, trending, logger } = deps;
   let first = true;
 
-  /** Finishes marked records; one that cannot be finished does not stop the others. */
-  async function finishAll<T extends { _id: unknown }>(
-    what: string,
-    records: AsyncIterable<T>,
-    finish: (record: T) => Promise<unknown>,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    for await (const record of records) {
-      try {
-        await finish(record);
-      } catch (error) {
-        logger.warn({ err: error, id: record._id }, `a sweep could not finish ${what}; the next one retries`);
-      }
-      if (signal?.aborted) return;
-    }
-  }
-
   return async function sweep(signal) {
     const pending = { $exists: true, $lte: new Date(clock.now() - (first ? 0 : LEFT_BEHIND_MS)) };
-    const kinds = [
-      () =>
-        finishAll(
-          'the deletion of an article',
-          Article.find({ pending }, { _id: 1 }).lean().cursor(),
-          ({ _id }) => finishArticleDeletion(_id),
-          signal,
-        ),
-      () =>
-        finishAll(
-          'a comment',
-          Comment.find({ pending }).lean().cursor(),
-          (comment) => finishComment(deps, comment),
-          signal,
-        ),
-      () =>
-        finishAll(
-          'a heart',
-          Heart.find({ pending }).lean().cursor(),
-          (heart) => finishHeart(deps, heart),
-          signal,
-        ),
-      // Leaders also change when older hearts leave a window.
-      () => trending.publishLeaders(),
-    ];
-    for (const finishKind of kinds) {
-      await finishKind();
+
+    /** Finishes marked records; one that cannot be finished does not stop the others. */
+    async function finishAll<T extends { _id: unknown }>(
+      what: string,
+      records: AsyncIterable<T>,
+      finish: (record: T) => Promise<unknown>,
+    ): Promise<void> {
       if (signal?.aborted) return;
+      for await (const record of records) {
+        try {
+          await finish(record);
+        } catch (error) {
+          logger.warn(
+            { err: error, id: record._id },
+            `a sweep could not finish ${what}; the next one retries`,
+          );
+        }
+        if (signal?.aborted) return;
+      }
     }
+
+    const deleted = Article.find({ pending }, { _id: 1 }).lean().cursor();
+    await finishAll('the deletion of an article', deleted, ({ _id }) => finishArticleDeletion(_id));
+    const comments = Comment.find({ pending }).lean().cursor();
+    await finishAll('a comment', comments, (comment) => finishComment(deps, comment));
+    const hearts = Heart.find({ pending }).lean().cursor();
+    await finishAll('a heart', hearts, (heart) => finishHeart(deps, heart));
+    if (signal?.aborted) return;
+    // Leaders also change when older hearts leave a window.
+    await trending.publishLeaders();
     first = false;
   };
 }

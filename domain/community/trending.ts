@@ -105,6 +105,7 @@ export class Trending {
 
   /** To be called after this process counted a view, which breaks ties. */
   viewed(articleId: number): void {
+    // While they are being chosen (`tied` is missing), the views may have been read already.
     if (this.#chosen?.tied?.has(articleId) ?? true) this.#chosen = undefined;
   }
 

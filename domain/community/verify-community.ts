@@ -1,51 +1,33 @@
 import { settled } from '../kernel/settle.js';
 import type { Check, Finding } from '../kernel/verification.js';
-import { checkSequence } from '../platform/sequence.model.js';
+import { checkSequence, highestNumber } from '../platform/sequence.model.js';
 import { Article } from './article.model.js';
 import { Bookmark } from './bookmark.model.js';
 import { Comment } from './comment.model.js';
 import { type Counters, createCounters } from './counters.js';
 import { finishArticleDeletion } from './delete-article.js';
-import { Heart, type HeartTarget } from './heart.model.js';
+import { Heart } from './heart.model.js';
 
 /** Records per page. */
 const PAGE = 500;
 
-type Count = { _id: number; count: number };
-
-function byId(counts: Count[]): Map<number, number> {
-  return new Map(counts.map(({ _id, count }) => [_id, count]));
+/** What is used of a mongoose model. */
+interface Countable {
+  aggregate<R>(stages: object[]): PromiseLike<R[]>;
 }
 
-async function countHearts(target: HeartTarget, ids: number[]): Promise<Map<number, number>> {
-  return byId(
-    await Heart.aggregate<Count>([
-      { $match: { target, id: { $in: ids }, on: true } },
-      { $group: { _id: '$id', count: { $sum: 1 } } },
-    ]),
-  );
-}
-
-async function countLiveComments(by: 'articleId' | 'parentId', ids: number[]): Promise<Map<number, number>> {
-  return byId(
-    await Comment.aggregate<Count>([
-      { $match: { [by]: { $in: ids }, state: 'live' } },
-      { $group: { _id: `$${by}`, count: { $sum: 1 } } },
-    ]),
-  );
-}
-
-/** Hearts and bookmarks that deleted articles still have, by article. */
-async function countLeftovers(ids: number[]): Promise<Map<number, number>> {
-  const group = [
-    { $match: { articleId: { $in: ids } } },
-    { $group: { _id: '$articleId', count: { $sum: 1 } } },
-  ];
-  const counts = byId(await Heart.aggregate<Count>(group));
-  for (const { _id, count } of await Bookmark.aggregate<Count>(group)) {
-    counts.set(_id, (counts.get(_id) ?? 0) + count);
-  }
-  return counts;
+/** How many of the matching records have each of these numbers in a field. */
+async function countBy(
+  model: Countable,
+  field: string,
+  numbers: number[],
+  match: object = {},
+): Promise<Map<number, number>> {
+  const groups = await model.aggregate<{ _id: number; count: number }>([
+    { $match: { ...match, [field]: { $in: numbers } } },
+    { $group: { _id: `$${field}`, count: { $sum: 1 } } },
+  ]);
+  return new Map(groups.map(({ _id, count }) => [_id, count]));
 }
 
 /** Stored values that contradict their records: a text by subject, such as `article 7 hearts`. */
@@ -59,16 +41,18 @@ async function checkArticles(ids: number[]): Promise<Contradictions> {
   const articles = await Article.find({ _id: { $in: ids } }, { state: 1, hearts: 1, comments: 1 })
     .sort({ _id: 1 })
     .lean();
-  const [hearts, comments, left] = await Promise.all([
-    countHearts('article', ids),
-    countLiveComments('articleId', ids),
-    countLeftovers(articles.filter(({ state }) => state === 'deleted').map(({ _id }) => _id)),
+  const deleted = articles.filter(({ state }) => state === 'deleted').map(({ _id }) => _id);
+  const [hearts, comments, heartsLeft, bookmarksLeft] = await Promise.all([
+    countBy(Heart, 'id', ids, { target: 'article', on: true }),
+    countBy(Comment, 'articleId', ids, { state: 'live' }),
+    countBy(Heart, 'articleId', deleted),
+    countBy(Bookmark, 'articleId', deleted),
   ]);
   const found: Contradictions = new Map();
   for (const article of articles) {
     const { _id } = article;
     if (article.state === 'deleted') {
-      const count = left.get(_id) ?? 0;
+      const count = (heartsLeft.get(_id) ?? 0) + (bookmarksLeft.get(_id) ?? 0);
       const subject = `article ${_id} deletion`;
       if (count > 0)
         found.set(subject, `${subject}: it was deleted, but ${count} hearts and bookmarks remain`);
@@ -85,8 +69,8 @@ async function checkComments(ids: number[]): Promise<Contradictions> {
     .sort({ _id: 1 })
     .lean();
   const [hearts, replies, articles] = await Promise.all([
-    countHearts('comment', ids),
-    countLiveComments('parentId', ids),
+    countBy(Heart, 'id', ids, { target: 'comment', on: true }),
+    countBy(Comment, 'parentId', ids, { state: 'live' }),
     Article.find(
       { _id: { $in: comments.map(({ articleId }) => articleId) }, state: 'live' },
       { _id: 1 },
@@ -114,11 +98,8 @@ async function repairSubject(counters: Counters, subject: string): Promise<void>
   else await counters.commentHearts(no);
 }
 
-/** Articles or comments: only their numbers are used. */
-type Numbered = typeof Article;
-
-/** Checks all records of a kind page by page. */
-function checkPages(model: Numbered, check: (ids: number[]) => Promise<Contradictions>): Check {
+/** Checks all articles or comments page by page. @param model only the numbers of its records are read */
+function checkPages(model: typeof Article, check: (ids: number[]) => Promise<Contradictions>): Check {
   const counters = createCounters();
   const numberOf = (subject: string) => Number(subject.split(' ')[1]);
   return {
@@ -148,15 +129,10 @@ function checkPages(model: Numbered, check: (ids: number[]) => Promise<Contradic
  * and the sequences.
  */
 export function checkCommunity(): Check[] {
-  const highest = async (model: Numbered) => {
-    const last = await model.findOne({}).sort({ _id: -1 }).lean();
-    return last?._id ?? 0;
-  };
-  const comments = Comment as unknown as Numbered;
   return [
     checkPages(Article, checkArticles),
-    checkPages(comments, checkComments),
-    checkSequence('article', () => highest(Article)),
-    checkSequence('comment', () => highest(comments)),
+    checkPages(Comment as unknown as typeof Article, checkComments),
+    checkSequence('article', () => highestNumber(Article)),
+    checkSequence('comment', () => highestNumber(Comment)),
   ];
 }

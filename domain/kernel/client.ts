@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 
 /** The calling program; links a call without a token to an earlier authenticated one. */
@@ -5,11 +6,22 @@ export interface Client {
   /** IP address; from X-Forwarded-For only behind a trusted proxy. */
   readonly address: string;
   readonly userAgent: string;
-  /**
-   * Set if an untrusted proxy forwarded the call: the address is then the proxy's and identifies nobody
-   * behind it.
-   */
+  /** Set if the address may be that of a proxy which TRUST_PROXY does not count: it identifies nobody behind it. */
   readonly proxied?: true;
+  /**
+   * Set for a page of an origin that CORS_ORIGINS does not name: a browser sends its member's cookie, and has its
+   * member's address, whatever page makes the request.
+   */
+  readonly foreign?: true;
+}
+
+/** The headers that identify a client; Node joins repeated ones. */
+export interface ClientHeaders {
+  'user-agent'?: string | undefined;
+  origin?: string | undefined;
+  forwarded?: string | undefined;
+  'x-forwarded-for'?: string | undefined;
+  'x-real-ip'?: string | undefined;
 }
 
 /** An IPv4-mapped IPv6 address, as Node writes it. */
@@ -31,29 +43,61 @@ function plainAddress(address: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** The address seen by the outermost of our proxies. */
-function forwardedAddress(remote: string, forwardedFor: string, hops: number): string {
-  const chain = [...forwardedFor.split(',').map((part) => part.trim()), remote].filter(Boolean);
-  return chain[Math.max(0, chain.length - 1 - hops)] ?? remote;
+/**
+ * Whom limits count: an IPv4 address, or of an IPv6 address its /64 network, which a single customer has to
+ * itself (RFC 6177).
+ *
+ * @param address as `identifyClient` yields it
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || !isIPv6(address)) return address;
+  const [head = '', tail = ''] = address.split('::');
+  const groups = head.split(':').filter(Boolean);
+  const rest = tail.split(':').filter(Boolean);
+  const zeros = Array.from({ length: 8 - groups.length - rest.length }, () => '0');
+  return `${[...groups, ...zeros, ...rest].slice(0, 4).join(':')}::/64`;
+}
+
+/** The addresses a request came through, the peer last: each proxy appends its own peer to X-Forwarded-For. */
+function chainOf(remote: string, forwardedFor: string): string[] {
+  return [...forwardedFor.split(',').map((part) => part.trim()), remote].filter(Boolean);
+}
+
+/** Whether a proxy says that it forwards the request. */
+export function isForwarded(headers: ClientHeaders): boolean {
+  return Boolean(headers['x-forwarded-for'] || headers.forwarded || headers['x-real-ip']);
 }
 
 /**
  * Identifies the caller, in the same way for both ports.
  *
  * @param remote the peer's address
- * @param forwardedFor the X-Forwarded-For header, to which each proxy appends its peer
- * @param hops trusted proxies in front; only the addresses they appended are used
+ * @param headers of X-Forwarded-For, only what the trusted proxies appended is used
+ * @param hops trusted proxies in front
+ * @param isKnownPage whether CORS_ORIGINS names an origin
  */
 export function identifyClient(
   remote: string,
-  forwardedFor: string | undefined,
-  userAgent: string | undefined,
+  headers: ClientHeaders,
   hops: number,
+  isKnownPage: (origin: string) => boolean,
 ): Client {
-  const address = hops === 0 ? remote : forwardedAddress(remote, forwardedFor ?? '', hops);
+  const chain = hops === 0 ? [remote] : chainOf(remote, headers['x-forwarded-for'] ?? '');
+  const first = Math.max(0, chain.length - 1 - hops);
+  const proxied = hops === 0 ? isForwarded(headers) : chain.length <= hops;
   return {
-    address: plainAddress(address).slice(0, 64),
-    userAgent: (userAgent ?? '').slice(0, 512),
-    ...(hops === 0 && forwardedFor ? { proxied: true } : {}),
+    address: plainAddress(chain[first] ?? remote).slice(0, 64),
+    userAgent: (headers['user-agent'] ?? '').slice(0, 512),
+    ...(proxied ? { proxied: true } : {}),
+    ...(headers.origin && !isKnownPage(headers.origin) ? { foreign: true } : {}),
   };
+}
+
+/**
+ * The same for all calls of one client; undefined for one that identifies nobody. A hash, so that Redis holds no
+ * addresses.
+ */
+export function clientHash({ address, userAgent, proxied, foreign }: Client): string | undefined {
+  if (proxied || foreign) return undefined;
+  return hash('sha256', `${address}\n${userAgent}`, 'base64url').slice(0, 27);
 }

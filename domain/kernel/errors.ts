@@ -22,9 +22,11 @@ const catalogue = {
   METHOD_NOT_ALLOWED: { status: 405, text: 'this path does not take that method' },
   ALREADY_HEARTED: { status: 409, text: 'this member has given that heart already' },
   ALREADY_BOOKMARKED: { status: 409, text: 'this member has that bookmark already' },
+  COMMENTS_FULL: { status: 409, text: 'this article takes no more comments' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'the body is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'the body must be JSON' },
   RATE_LIMITED: { status: 429, text: 'too many requests' },
+  QUOTA_EXCEEDED: { status: 429, text: 'this member has stored too much today' },
   INTERNAL_ERROR: { status: 500, text: 'something went wrong on our side' },
   SERVICE_UNAVAILABLE: { status: 503, text: 'the service is not available right now' },
 } as const satisfies Record<string, { status: number; text: string }>;

@@ -11,8 +11,8 @@ export interface DomainEvents {
   };
   /** An article has the most hearts of the last 24 hours or 7 days. */
   'article.leading': { articleId: number; authorNo: number; title: string; window: 'hot' | 'weekly' };
-  /** A message was stored while its recipient was not in the room. */
-  'message.unseen': {
+  /** A message was stored while its recipient was absent from the room. */
+  'message.unannounced': {
     messageId: string;
     chatNo: number;
     saleNo: number;

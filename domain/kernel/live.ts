@@ -124,7 +124,7 @@ export interface RoomHead {
 
 /**
  * The port from the domain to connected sockets. A push is a hint about stored data: losing one costs a client
- * time, never data, so no method reports delivery. (contract, section 5)
+ * time, never data, so no method reports whether it arrived. (contract, section 5)
  */
 export interface Live {
   /** A stored message, to every socket in its room. Called in `seq` order within one process. */

@@ -1,6 +1,6 @@
 /**
  * All keys and channels in Redis. The prefix separates them from others on the same server: channels are not
- * separated by database number. Stored names stay (`bindings`, `wake-ups`), so that processes of two versions can
+ * separated by database number. Stored names stay (`wake-ups`), so that processes of two versions can
  * run side by side during a reload.
  */
 const PREFIX = 'adoption:';
@@ -18,10 +18,13 @@ export const redisKeys = {
   roomGroup: (chatNo: number) => chatNo % ROOM_GROUPS,
   /** Sorted set of a room's present members; format: domain/chat/presence.lua. */
   presence: (chatNo: number) => `${PREFIX}presence:{${chatNo % ROOM_GROUPS}}:${chatNo}`,
-  /** Sorted set of the members seen from a client, by time. */
-  recentClients: (clientHash: string) => `${PREFIX}bindings:${clientHash}`,
+  /** A member seen from a client; format: domain/chat/recent-clients.lua. */
+  recentClients: (clientHash: string, memberNo: number) =>
+    `${PREFIX}recent-clients:${clientHash}:${memberNo}`,
   /** Prefix of a budget's counters. */
   rateLimit: (budget: string) => `${PREFIX}limit:${budget}`,
+  /** What a member has stored of a kind; format: domain/platform/rate-limits/quotas.lua. */
+  quota: (kind: string, memberNo: number) => `${PREFIX}quota:${kind}:${memberNo}`,
 };
 
 export const redisChannels = {

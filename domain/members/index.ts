@@ -1,7 +1,10 @@
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
+import type { Check } from '../kernel/verification.js';
 import type { Config } from '../platform/config.js';
+import { checkSequence, highestNumber } from '../platform/sequence.model.js';
 import { createAuthenticator } from './authenticate.js';
+import { Member } from './member.model.js';
 import { createMemberDirectory } from './member-directory.js';
 import { type MemberFacts, recordMember } from './record-member.js';
 import { type SavedMember, saveMembers } from './save-members.js';
@@ -11,7 +14,6 @@ import { createTokenVerifier } from './verify-token.js';
 export type { Session } from './authenticate.js';
 export { issueToken } from './issue-token.js';
 export type { MemberDirectory } from './member-directory.js';
-export { checkMembers } from './verify-members.js';
 export { tokenOf } from './verify-token.js';
 
 /**
@@ -41,3 +43,6 @@ export async function createMembers(config: Config, clock: Clock) {
 }
 
 export type Members = Awaited<ReturnType<typeof createMembers>>;
+
+/** The area's checks: member numbers. */
+export const checkMembers = (): Check[] => [checkSequence('member', () => highestNumber(Member))];

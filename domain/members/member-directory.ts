@@ -1,8 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
-import { literalPattern } from '../kernel/literal-pattern.js';
 import { createCache } from '../platform/cache.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
-import { Member } from './member.model.js';
+import { findMembers, Member } from './member.model.js';
 import { toActor } from './record-member.js';
 
 /** Longest time, ms, until a nickname changed by another process is seen here. */
@@ -10,24 +9,14 @@ const FRESH_MS = 5_000;
 
 /** The member with this e-mail address. */
 async function findByEmail(email: string): Promise<Actor | undefined> {
-  const record = await Member.findOne({ email: email.toLowerCase() }).lean();
-  return record ? toActor(record) : undefined;
+  const [record] = (await findMembers([email.toLowerCase()])).values();
+  return record && toActor(record);
 }
 
 /** The members with these e-mail addresses (lower case) who have not left. */
 async function findByEmails(emails: string[]): Promise<Map<string, Actor>> {
-  const records = await Member.find({ email: { $in: emails }, leftAt: { $exists: false } }).lean();
-  return new Map(records.map((record) => [record.email, toActor(record)]));
-}
-
-/**
- * Numbers of members whose nickname contains a text, literally and case-insensitively.
- * @param limit most members, lowest numbers first
- */
-async function findByNickname(keyword: string, limit: number): Promise<number[]> {
-  const nickname = { $regex: literalPattern(keyword), $options: 'i' };
-  const records = await Member.find({ nickname }, { _id: 1 }).sort({ _id: 1 }).limit(limit).lean();
-  return records.map(({ _id }) => _id);
+  const members = [...(await findMembers(emails)).values()].filter(({ leftAt }) => leftAt === undefined);
+  return new Map(members.map((member) => [member.email, toActor(member)]));
 }
 
 /** The numbers of all members who have not left, in batches, lowest first. */
@@ -45,12 +34,9 @@ async function* allNumbers(batch: number): AsyncGenerator<number[]> {
   }
 }
 
-/**
- * Members by number, cached: lists show names, and reading them for each row would be half the cost.
- * @param max members in memory
- */
-export function createMemberDirectory(max = 50_000) {
-  const cache = createCache<number, Actor>(max, FRESH_MS);
+/** Members by number, cached: lists show names, and reading them for each row would be half the cost. */
+export function createMemberDirectory() {
+  const cache = createCache<number, Actor>(50_000, FRESH_MS);
   const read = createGroupedReads(async (numbers: number[]) => {
     const records = await Member.find({ _id: { $in: numbers } }, null, WHOLE_GROUP).lean();
     return new Map(records.map((record) => [record._id, toActor(record)]));
@@ -81,7 +67,6 @@ export function createMemberDirectory(max = 50_000) {
     latest: (member: Actor): Actor => cache.peek(member.no, { allowStale: true }) ?? member,
     findByEmail,
     findByEmails,
-    findByNickname,
     allNumbers,
     /** Approximate number of members, including those who have left. */
     count: (): Promise<number> => Member.estimatedDocumentCount(),

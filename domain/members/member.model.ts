@@ -1,5 +1,6 @@
 import { model, Schema } from 'mongoose';
 import type { Role } from '../kernel/actor.js';
+import { WHOLE_GROUP } from '../platform/grouped-reads.js';
 
 export interface MemberRecord {
   /** Member number. */
@@ -7,7 +8,13 @@ export interface MemberRecord {
   email: string;
   nickname: string;
   profile: string;
+  /**
+   * Granted by an import; applies while the newest token claims none. In records of versions without `claimedRole` it may
+   * be what a token claimed (docs/operations.md, "Administrators of earlier versions").
+   */
   role: Role;
+  /** Claimed by the newest token, if it claims one; then `role` does not apply, also if it is the higher one. */
+  claimedRole?: Role | null;
   /** `iat` of the token that last set the fields, epoch seconds; older tokens change nothing. */
   claimsAt: number;
   createdAt: Date;
@@ -22,6 +29,7 @@ const schema = new Schema<MemberRecord>(
     nickname: { type: String, required: true },
     profile: String,
     role: { type: String, enum: ['USER', 'ADMIN'], required: true },
+    claimedRole: { type: String, enum: ['USER', 'ADMIN', null] },
     claimsAt: Number,
     createdAt: { type: Date, required: true },
     leftAt: Date,
@@ -31,3 +39,9 @@ const schema = new Schema<MemberRecord>(
 schema.index({ email: 1 }, { unique: true });
 
 export const Member = model('Member', schema);
+
+/** The members with these e-mail addresses (lower case), by address, including those who have left. */
+export async function findMembers(emails: string[]): Promise<Map<string, MemberRecord>> {
+  const records = await Member.find({ email: { $in: emails } }, null, WHOLE_GROUP).lean();
+  return new Map(records.map((record) => [record.email, record]));
+}

@@ -1,17 +1,20 @@
 import type { Actor, Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
+import { createGroupedReads } from '../platform/grouped-reads.js';
 import { isDuplicateKey } from '../platform/mongo/errors.js';
 import { nextNumbers } from '../platform/sequence.model.js';
-import { Member, type MemberRecord } from './member.model.js';
+import { findMembers, Member, type MemberRecord } from './member.model.js';
 
 /** A member's data from a token or an import. */
 export interface MemberFacts {
   email: string;
   nickname?: string;
   profile?: string;
+  /** The role an import grants. */
   role?: Role;
+  /** The role a token claims; null for none, which ends an earlier token's. */
+  claimedRole?: Role | null;
   /** Time of the data, epoch seconds. */
   issuedAt: number;
 }
@@ -21,25 +24,31 @@ function nicknameFrom(email: string): string {
   return email.slice(0, email.indexOf('@')).slice(0, 50);
 }
 
+/**
+ * The member as the caller of a use case. A role that a token claims replaces the one an import granted, in both
+ * directions: the token is newer, and its issuer decides, so its USER ends an imported ADMIN until a token claims none.
+ */
 export function toActor(member: MemberRecord): Actor {
-  const { _id, email, nickname, profile, role } = member;
-  return { no: _id, email, nickname, profile, role };
+  const { _id, email, nickname, profile, role, claimedRole } = member;
+  return { no: _id, email, nickname, profile, role: claimedRole ?? role };
 }
 
-/** The fields that newer facts change; absent ones stay. */
+/** The fields that newer facts change; absent ones stay, but for the claimed role. */
 export function changesOf(member: MemberRecord, facts: MemberFacts): Partial<MemberRecord> {
   if (facts.issuedAt < member.claimsAt) return {};
   const changes: Partial<MemberRecord> = {};
   if (facts.nickname && facts.nickname !== member.nickname) changes.nickname = facts.nickname;
   if (facts.profile !== undefined && facts.profile !== member.profile) changes.profile = facts.profile;
   if (facts.role && facts.role !== member.role) changes.role = facts.role;
+  // An imported role replaces the claimed one, until a newer token claims another.
+  const claimedRole = facts.role ? null : facts.claimedRole;
+  if (claimedRole !== undefined && claimedRole !== (member.claimedRole ?? null)) {
+    changes.claimedRole = claimedRole;
+  }
   return changes;
 }
 
-const findMember = createGroupedReads(async (emails: string[]) => {
-  const records = await Member.find({ email: { $in: emails } }, null, WHOLE_GROUP).lean();
-  return new Map(records.map((record) => [record.email, record]));
-});
+const findMember = createGroupedReads(findMembers);
 
 /**
  * Finds, creates or updates the member of an e-mail address. Two concurrent first requests create one
@@ -72,6 +81,7 @@ export function newMember(clock: Clock, no: number, facts: MemberFacts): MemberR
     nickname: facts.nickname ?? nicknameFrom(facts.email),
     profile: facts.profile ?? '',
     role: facts.role ?? 'USER',
+    ...(facts.claimedRole ? { claimedRole: facts.claimedRole } : {}),
     claimsAt: facts.issuedAt,
     createdAt: new Date(clock.now()),
   };

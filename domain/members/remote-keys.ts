@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../kernel/clock.js';
-import { singleFlight } from '../platform/single-flight.js';
+import { joinRunning } from '../platform/shared-runs.js';
 
 /** Age, ms, at which the set is fetched again, so that withdrawn keys expire. */
 const FRESH_MS = 10 * 60_000;
@@ -11,18 +14,49 @@ const UNKNOWN_KEY_COOL_DOWN_MS = 30_000;
 /** Shortest time, ms, between failing fetches. */
 const FAILURE_COOL_DOWN_MS = 5_000;
 
-/** Time limit of a fetch, ms. */
+/** Time limit of a fetch, headers and body, ms. */
 const FETCH_MS = 3_000;
 
+/** Largest key set, bytes: real ones have a few kB. */
+const MAX_SET = 1024 * 1024;
+
+/** @throws Error when the body breaks off or exceeds MAX_SET */
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_SET) throw new Error(`the key set is larger than ${MAX_SET} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/**
+ * Not by `fetch`: once its request is garbage-collected, aborting no longer ends the wait for a body that stalls, and
+ * every token waits for that body.
+ */
 async function fetchKeys(url: URL): Promise<JWTVerifyGetKey> {
-  const answer = await fetch(url, {
-    redirect: 'error',
-    signal: AbortSignal.timeout(FETCH_MS),
+  const { get } = url.protocol === 'https:' ? https : http;
+  const request = get(url, {
+    agent: false,
     headers: { Accept: 'application/jwk-set+json, application/json' },
   });
-  if (answer.status !== 200) throw new Error(`the key set answers ${answer.status}`);
-  // Throws unless it is a key set.
-  return createLocalJWKSet((await answer.json()) as JSONWebKeySet);
+  // Destroyed while its body is read, the request fails as well as the body.
+  request.on('error', () => {});
+  const timer = setTimeout(
+    () => request.destroy(new Error(`the key set does not arrive in ${FETCH_MS} ms`)),
+    FETCH_MS,
+  );
+  try {
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    if (response.statusCode !== 200) throw new Error(`the key set answers ${response.statusCode}`);
+    // Throws unless it is a key set.
+    return createLocalJWKSet(JSON.parse(await readBody(response)) as JSONWebKeySet);
+  } finally {
+    clearTimeout(timer);
+    request.destroy();
+  }
 }
 
 /**
@@ -38,7 +72,7 @@ export function createRemoteKeys(url: URL, clock: Clock): JWTVerifyGetKey {
   let failedAt = Number.NEGATIVE_INFINITY;
   let failure: unknown;
 
-  const refresh = singleFlight(async () => {
+  const refresh = joinRunning(async () => {
     if (clock.now() < failedAt + FAILURE_COOL_DOWN_MS) return;
     try {
       keys = await fetchKeys(url);

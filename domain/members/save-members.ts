@@ -2,18 +2,13 @@ import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { insertNew } from '../platform/mongo/inserts.js';
 import { nextNumbers } from '../platform/sequence.model.js';
-import { Member, type MemberRecord } from './member.model.js';
+import { findMembers, Member, type MemberRecord } from './member.model.js';
 import { changesOf, type MemberFacts, newMember, toActor } from './record-member.js';
 
 /** `left`: the member has left, and nothing was changed. */
 export interface SavedMember {
   actor: Actor;
   outcome: 'created' | 'updated' | 'unchanged' | 'left';
-}
-
-async function findByEmail(emails: string[]): Promise<Map<string, MemberRecord>> {
-  const records = await Member.find({ email: { $in: emails } }).lean();
-  return new Map(records.map((record) => [record.email, record]));
 }
 
 /**
@@ -24,13 +19,13 @@ async function findByEmail(emails: string[]): Promise<Map<string, MemberRecord>>
  * @returns the outcomes in order
  */
 export async function saveMembers(clock: Clock, facts: MemberFacts[]): Promise<SavedMember[]> {
-  const known = await findByEmail(facts.map(({ email }) => email));
+  const known = await findMembers(facts.map(({ email }) => email));
   const fresh = facts.filter(({ email }) => !known.has(email));
   const first = fresh.length > 0 ? await nextNumbers('member', fresh.length) : 0;
   const created = fresh.map((fact, i) => newMember(clock, first + i, fact));
   const refused = await insertNew(Member, created);
   // Created by their first requests meanwhile.
-  const others = await findByEmail(refused.map(({ email }) => email));
+  const others = await findMembers(refused.map(({ email }) => email));
   for (const [email, record] of others) known.set(email, record);
   const createdByEmail = new Map(created.map((record) => [record.email, record]));
 

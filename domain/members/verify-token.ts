@@ -19,12 +19,19 @@ export interface Claims {
   email: string;
   nickname?: string;
   profile?: string;
-  role?: Role;
+  /** null if the token claims no role, or one that does not exist. */
+  claimedRole: Role | null;
   /** Epoch seconds; 0 if missing. */
   issuedAt: number;
   /** Epoch seconds. */
   expiresAt: number;
 }
+
+/**
+ * How far `iat` may be in the future, s: by how much the clocks of issuer and service may differ. A later one would
+ * keep all newer tokens from updating the member.
+ */
+const MAX_SKEW_S = 60;
 
 /** Longest accepted token, characters: longer than any real one, but cheap to hash. */
 const MAX_TOKEN_LENGTH = 8_192;
@@ -37,22 +44,26 @@ const claimsSchema = z.object({
   name: text(50),
   profile: text(2_048),
   picture: text(2_048),
-  role: z.enum(['USER', 'ADMIN']).optional().catch(undefined),
+  role: z.enum(['USER', 'ADMIN']).nullable().catch(null),
   iat: z.number().optional(),
   exp: z.number(),
 });
 
-function readClaims(payload: JWTPayload): Claims {
+/** @param now epoch ms */
+function readClaims(payload: JWTPayload, now: number): Claims {
   const parsed = claimsSchema.safeParse(payload);
   if (!parsed.success)
     throw new AppError('UNAUTHORIZED', 'the token needs an e-mail address as its sub claim');
-  const { sub, nickname, name, profile, picture, role, iat, exp } = parsed.data;
+  const { sub, nickname, name, profile, picture, role, iat = 0, exp } = parsed.data;
+  if (iat > now / 1_000 + MAX_SKEW_S) {
+    throw new AppError('UNAUTHORIZED', "the token's iat claim is in the future");
+  }
   return {
     email: sub.toLowerCase(),
     nickname: nickname ?? name,
     profile: profile ?? picture,
-    role,
-    issuedAt: iat ?? 0,
+    claimedRole: role,
+    issuedAt: iat,
     expiresAt: exp,
   };
 }
@@ -122,7 +133,7 @@ export function createTokenVerifier(config: Config, signingKey: SigningKey, cloc
   return async function verifyToken(token: string): Promise<Claims> {
     if (token.length > MAX_TOKEN_LENGTH) throw new AppError('UNAUTHORIZED', 'the access token is too long');
     try {
-      return readClaims(await payloadOf(token));
+      return readClaims(await payloadOf(token), clock.now());
     } catch (error) {
       throw refusal(error);
     }

@@ -1,29 +1,24 @@
 import type { Live, NotificationView } from '../kernel/live.js';
-import type { LocalDateTime } from '../kernel/local-date-time.js';
-import type { MemberDirectory } from '../members/index.js';
 import { createCache } from '../platform/cache.js';
 import type { Logger } from '../platform/logger.js';
 import type { DeliveryBus } from './delivery-bus.js';
-import type { NotificationRecord } from './notification.model.js';
-import { presentNotification } from './notification.presenter.js';
-import type { MissedNotification, SharedFields } from './poll-missed.js';
+import type { MissedNotification, NotificationRecord, SharedFields } from './notification.model.js';
+import { createPresenter, type PresenterDeps } from './notification.presenter.js';
 
 /** Most ids of delivered notifications remembered: more than come between two polls. */
 const MAX_DELIVERED = 50_000;
 
-interface DeliverDeps {
+interface DeliverDeps extends PresenterDeps {
   bus: DeliveryBus;
   live: Live;
-  directory: MemberDirectory;
-  localTime: LocalDateTime;
   logger: Logger;
 }
 
 /** Delivers stored notifications to the member's streams and sockets, each once. */
-export class NotificationDelivery {
+export class Deliverer {
   readonly #deps: DeliverDeps;
-  /** How each notification was delivered here. A push that comes after the poll must not show it twice. */
-  readonly #delivered = createCache<number, 'pushed' | 'polled'>(MAX_DELIVERED);
+  /** Whether each notification was shown here or is about to be: a push after the poll, or again, is dropped. */
+  readonly #delivered = createCache<number, 'published' | 'shown'>(MAX_DELIVERED);
 
   constructor(deps: DeliverDeps) {
     this.#deps = deps;
@@ -31,13 +26,13 @@ export class NotificationDelivery {
 
   /** Publishes new notifications to all processes; if names cannot be read, they are left to the poll. */
   async publish(records: NotificationRecord[]): Promise<void> {
-    const { bus, live, localTime, logger } = this.#deps;
+    const { bus, live, logger } = this.#deps;
     try {
-      const origins = await this.#originsOf(records);
+      const present = await createPresenter(this.#deps, records);
       for (const record of records) {
         // The poll may have been faster here; other processes still need the push.
-        if (!this.wasDelivered(record._id)) this.#delivered.set(record._id, 'pushed');
-        const view = presentNotification(record, origins.get(record.originNo), localTime);
+        if (!this.wasDelivered(record._id)) this.#delivered.set(record._id, 'published');
+        const view = present(record);
         bus.publish({ memberNo: record.memberNo, n: record.n, view });
         live.notification(record.memberNo, view);
       }
@@ -48,18 +43,19 @@ export class NotificationDelivery {
 
   /** Delivers what the poll has found, within this process: every process has a poll. */
   async deliverMissed(missed: MissedNotification[]): Promise<void> {
-    const origins = await this.#originsOf(missed.map(({ shared }) => shared));
+    const present = await createPresenter(
+      this.#deps,
+      missed.map(({ shared }) => shared),
+    );
     const views = new Map<SharedFields, NotificationView>();
     const viewOf = (shared: SharedFields): NotificationView => {
-      const view =
-        views.get(shared) ??
-        presentNotification({ _id: 0, ...shared }, origins.get(shared.originNo), this.#deps.localTime);
+      const view = views.get(shared) ?? present({ _id: 0, ...shared });
       views.set(shared, view);
       return view;
     };
     for (const { _id, memberNo, n, shared } of missed) {
       if (this.wasDelivered(_id)) continue;
-      this.#delivered.set(_id, 'polled');
+      this.#delivered.set(_id, 'shown');
       try {
         const view = { ...viewOf(shared), id: _id };
         this.#deps.bus.publishHere({ memberNo, n, view });
@@ -74,14 +70,10 @@ export class NotificationDelivery {
     return this.#delivered.has(id);
   }
 
-  /** A push to this process's sockets has arrived. @returns false if the poll has delivered it already */
+  /** A push to this process's sockets has arrived. @returns false if it was delivered already */
   acceptPush(id: number): boolean {
-    if (this.#delivered.get(id) === 'polled') return false;
-    this.#delivered.set(id, 'pushed');
+    if (this.#delivered.get(id) === 'shown') return false;
+    this.#delivered.set(id, 'shown');
     return true;
-  }
-
-  #originsOf(records: Pick<NotificationRecord, 'originNo'>[]) {
-    return this.#deps.directory.lookUp(records.map(({ originNo }) => originNo).filter((no) => no > 0));
   }
 }

@@ -1,34 +1,17 @@
 import { z } from 'zod';
-import type { NotificationView } from '../kernel/live.js';
+import { notificationView } from '../kernel/live.js';
 import { redisChannels } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import type { Delivery, DeliveryBus, Subscription } from './delivery-bus.js';
-import { createMemoryDeliveryBus } from './delivery-bus.memory.js';
+import { MemoryDeliveryBus } from './delivery-bus.memory.js';
 
 /** Longest time `ready` waits for Redis to confirm a subscription, ms: Redis may be frozen. */
 const READY_WITHIN_MS = 1_000;
 
 const number = z.int().nonnegative();
 
-/** A message between processes. Anybody can publish to Redis: only what we would have sent is passed on. */
-const message = z.object({
-  /** The process that published it, which has called its own listeners itself. */
-  from: z.string(),
-  delivery: z.object({
-    memberNo: number,
-    n: number,
-    view: z.object({
-      id: number,
-      type: z.string(),
-      content: z.string(),
-      url: z.string(),
-      publishedAt: z.tuple([number, number, number, number, number, number]),
-      name: z.string(),
-      checked: z.boolean(),
-      del: z.boolean(),
-    }) satisfies z.ZodType<NotificationView>,
-  }),
-});
+/** Between processes. Whoever publishes it, only what we would have sent is passed on. */
+const message: z.ZodType<Delivery> = z.object({ memberNo: number, n: number, view: notificationView });
 
 /** Resolves when the promise is settled or the time (ms) is over. */
 function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
@@ -44,28 +27,33 @@ function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<vo
 
 /**
  * Deliveries across processes: one channel per member, subscribed to while it has listeners here. Local
- * listeners are called directly, so that they receive deliveries while Redis is down, and each only once.
+ * listeners are called directly, so that they receive deliveries while Redis is down. A delivery that is not
+ * signed is only announced: anybody may have published it.
  */
 export class RedisDeliveryBus implements DeliveryBus {
   readonly #redis: RedisConnection;
-  readonly #local = createMemoryDeliveryBus();
-  readonly #prefix = Buffer.from(redisChannels.deliveries(''));
+  readonly #local = new MemoryDeliveryBus();
+  readonly #onUnsigned: () => void;
   /** Number of listeners here by member. */
   readonly #listeners = new Map<number, number>();
   /** By member: Redis's confirmation of the subscription to the member's channel. */
   readonly #subscribed = new Map<number, Promise<unknown>>();
-  readonly #stopListening: () => void;
+  readonly #stopListening: (() => void)[];
 
-  constructor(redis: RedisConnection) {
+  /** @param onUnsigned called instead of listeners for a delivery that is not signed: the database may hold it */
+  constructor(redis: RedisConnection, onUnsigned: () => void) {
     this.#redis = redis;
-    redis.subscriber().on('messageBuffer', this.#onMessage);
-    this.#stopListening = redis.on('up', () => this.#alignAll());
+    this.#onUnsigned = onUnsigned;
+    const prefix = redisChannels.deliveries('');
+    this.#stopListening = [
+      redis.listen('messageBuffer', (channel) => channel.startsWith(prefix), this.#onMessage),
+      redis.on('up', () => this.#alignAll()),
+    ];
   }
 
   publish(delivery: Delivery): void {
     this.#local.publish(delivery);
-    const payload = JSON.stringify({ from: this.#redis.processId, delivery });
-    void this.#redis.publisher().publish(redisChannels.deliveries(delivery.memberNo), payload);
+    void this.#redis.publish(redisChannels.deliveries(delivery.memberNo), JSON.stringify(delivery));
   }
 
   publishHere(delivery: Delivery): void {
@@ -89,10 +77,9 @@ export class RedisDeliveryBus implements DeliveryBus {
   }
 
   close(): void {
-    this.#stopListening();
+    for (const stop of this.#stopListening) stop();
     this.#listeners.clear();
     this.#alignAll();
-    this.#redis.subscriber().off('messageBuffer', this.#onMessage);
     this.#local.close();
   }
 
@@ -128,13 +115,12 @@ export class RedisDeliveryBus implements DeliveryBus {
     }
   }
 
-  readonly #onMessage = (channel: Buffer, payload: Buffer): void => {
-    if (!channel.subarray(0, this.#prefix.length).equals(this.#prefix)) return;
-    const { from, delivery } = message.parse(JSON.parse(payload.toString()));
-    if (from === this.#redis.processId) return;
-    if (channel.toString() !== redisChannels.deliveries(delivery.memberNo)) {
+  readonly #onMessage = (channel: string, text: string): void => {
+    const delivery = message.parse(JSON.parse(text));
+    if (channel !== redisChannels.deliveries(delivery.memberNo)) {
       throw new Error('a delivery on the channel of another member');
     }
-    this.#local.publish(delivery);
+    if (this.#redis.isSigned) this.#local.publish(delivery);
+    else this.#onUnsigned();
   };
 }

@@ -8,9 +8,9 @@ import type { Logger } from '../platform/logger.js';
 import { metrics } from '../platform/metrics.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { checkNotification, deleteNotifications } from './change-notifications.js';
-import { NotificationDelivery } from './deliver.js';
+import { Deliverer } from './deliver.js';
 import type { Delivery } from './delivery-bus.js';
-import { createMemoryDeliveryBus } from './delivery-bus.memory.js';
+import { MemoryDeliveryBus } from './delivery-bus.memory.js';
 import { RedisDeliveryBus } from './delivery-bus.redis.js';
 import { listNotifications } from './list-notifications.js';
 import { type NewNotification, Notifier } from './notifier.js';
@@ -36,22 +36,22 @@ export interface NotificationDeps {
 export type Notifications = ReturnType<typeof createNotifications>;
 
 export function createNotifications(deps: NotificationDeps) {
-  const { clock, events, directory, localTime, live, logger, redis } = deps;
-  const bus = redis ? new RedisDeliveryBus(redis) : createMemoryDeliveryBus();
-  const delivery = new NotificationDelivery({ bus, live, directory, localTime, logger });
+  const { clock, events, logger, redis } = deps;
+  const bus = redis ? new RedisDeliveryBus(redis, () => poll.pollSoon()) : new MemoryDeliveryBus();
+  const deliverer = new Deliverer({ ...deps, bus });
   const poll = new MissedPoll(
-    (id) => delivery.wasDelivered(id),
-    (missed) => delivery.deliverMissed(missed),
+    (id) => deliverer.wasDelivered(id),
+    (missed) => deliverer.deliverMissed(missed),
     logger,
   );
   const notifier = new Notifier(clock, async (records) => {
     for (const { type } of records) metrics.notificationsStored.inc({ type });
-    await delivery.publish(records);
+    await deliverer.publish(records);
   });
   notifyOnEvents(events, (notification) => notifier.notify(notification));
 
   return {
-    list: (actor: Actor) => listNotifications(directory, localTime, actor),
+    list: (actor: Actor) => listNotifications(deps, actor),
     check: checkNotification,
     remove: deleteNotifications,
     /** Stores a notification. @returns false if its cause has notified the member before */
@@ -59,7 +59,7 @@ export function createNotifications(deps: NotificationDeps) {
     /** The number after which a stream resumes whose client sends these as its last event ids. */
     resumeAfter,
     /** Everything after a number, in order, page by page. */
-    replayAfter: (memberNo: number, after: number) => replayAfter(directory, localTime, memberNo, after),
+    replayAfter: (memberNo: number, after: number) => replayAfter(deps, memberNo, after),
     /**
      * Live deliveries of one member. Read what was written before once the subscription is `ready`; from then
      * on a gap in `n` means that a delivery was lost.
@@ -67,7 +67,9 @@ export function createNotifications(deps: NotificationDeps) {
     subscribe: (memberNo: number, listener: (delivery: Delivery) => void) =>
       bus.subscribe(memberNo, listener),
     /** A push to this process's sockets has arrived. @returns false if it has been delivered already */
-    acceptPush: (notificationId: number) => delivery.acceptPush(notificationId),
+    acceptPush: (notificationId: number) => deliverer.acceptPush(notificationId),
+    /** Another process may have stored a notification. */
+    pollSoon: () => poll.pollSoon(),
     /** Starts polling for notifications that were not pushed to this process. */
     startPoll: () => poll.start(),
     async close() {

@@ -1,10 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
 import type { NotificationView } from '../kernel/live.js';
-import type { LocalDateTime } from '../kernel/local-date-time.js';
-import type { MemberDirectory } from '../members/index.js';
-import { readRecords } from '../platform/mongo/records.js';
-import { Notification, type NotificationRecord } from './notification.model.js';
-import { presentNotification } from './notification.presenter.js';
+import { type NotificationRecord, readNewest } from './notification.model.js';
+import { createPresenter, type PresenterDeps } from './notification.presenter.js';
 
 /** Most notifications in one list. */
 const MAX_LISTED = 1_000;
@@ -24,17 +21,7 @@ function latestPerRoom(newestFirst: NotificationRecord[]): NotificationRecord[] 
 }
 
 /** All notifications of a member, newest first, without the deleted ones. */
-export async function listNotifications(
-  directory: MemberDirectory,
-  localTime: LocalDateTime,
-  actor: Actor,
-): Promise<NotificationView[]> {
-  const records = await readRecords<NotificationRecord>(
-    Notification,
-    { memberNo: actor.no, deleted: false },
-    { sort: { n: -1 }, limit: MAX_READ },
-  );
-  const shown = latestPerRoom(records).slice(0, MAX_LISTED);
-  const origins = await directory.lookUp(shown.map(({ originNo }) => originNo).filter((no) => no > 0));
-  return shown.map((record) => presentNotification(record, origins.get(record.originNo), localTime));
+export async function listNotifications(deps: PresenterDeps, actor: Actor): Promise<NotificationView[]> {
+  const shown = latestPerRoom(await readNewest(actor.no, MAX_READ)).slice(0, MAX_LISTED);
+  return shown.map(await createPresenter(deps, shown));
 }

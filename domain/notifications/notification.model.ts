@@ -1,4 +1,5 @@
 import { model, Schema } from 'mongoose';
+import { aggregateRecords, readRecords } from '../platform/mongo/records.js';
 
 /** All kinds of notifications. (contract, section 6) */
 export const notificationTypes = [
@@ -56,3 +57,68 @@ schema.index({ memberNo: 1, cause: 1 }, { unique: true });
 schema.index({ memberNo: 1, chatNo: 1, n: 1 }, { partialFilterExpression: { chatNo: { $exists: true } } });
 
 export const Notification = model('Notification', schema);
+
+/** The member's last number; 0 without any. */
+export async function lastNumberOf(memberNo: number): Promise<number> {
+  const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
+  return last?.n ?? 0;
+}
+
+/** The member's notifications that are not deleted, newest first, bypassing mongoose. */
+export function readNewest(memberNo: number, limit: number): Promise<NotificationRecord[]> {
+  return readRecords<NotificationRecord>(
+    Notification,
+    { memberNo, deleted: false },
+    { sort: { n: -1 }, limit },
+  );
+}
+
+/** The first ids of records that match, lowest first, in one document, bypassing mongoose. */
+export async function readIds(match: object, limit: number): Promise<number[]> {
+  const [all] = await aggregateRecords<{ ids: number[] }>(Notification, [
+    { $match: match },
+    { $sort: { _id: 1 } },
+    { $limit: limit },
+    { $group: { _id: null, ids: { $push: '$_id' } } },
+  ]);
+  return all?.ids ?? [];
+}
+
+const SHARED = ['type', 'content', 'url', 'originNo', 'publishedAt', 'checked', 'deleted'] as const;
+
+/** What the notifications of one announcement have in common. */
+export type SharedFields = Pick<NotificationRecord, (typeof SHARED)[number]>;
+
+/** A notification that was not pushed to this process. */
+export interface MissedNotification extends Pick<NotificationRecord, '_id' | 'memberNo' | 'n'> {
+  /** The same object for all notifications read together that agree in it. */
+  shared: SharedFields;
+}
+
+/**
+ * The notifications of these ids, lowest first, bypassing mongoose. Shared fields are read once: an announcement
+ * has a record for every member, and reading each of them whole was most of the cost of delivering it.
+ */
+export async function readMissed(ids: number[]): Promise<MissedNotification[]> {
+  const groups = await aggregateRecords<{
+    _id: SharedFields;
+    ids: number[];
+    members: number[];
+    numbers: number[];
+  }>(Notification, [
+    { $match: { _id: { $in: ids } } },
+    {
+      $group: {
+        _id: Object.fromEntries(SHARED.map((field) => [field, `$${field}`])),
+        ids: { $push: '$_id' },
+        members: { $push: '$memberNo' },
+        numbers: { $push: '$n' },
+      },
+    },
+  ]);
+  return groups
+    .flatMap(({ _id: shared, ids, members, numbers }) =>
+      ids.map((_id, i) => ({ _id, memberNo: members[i] as number, n: numbers[i] as number, shared })),
+    )
+    .sort((a, b) => a._id - b._id);
+}

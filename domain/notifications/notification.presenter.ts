@@ -1,6 +1,6 @@
-import type { Actor } from '../kernel/actor.js';
 import type { NotificationView } from '../kernel/live.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
+import type { MemberDirectory } from '../members/index.js';
 import type { NotificationRecord } from './notification.model.js';
 
 /** Origin of a notification that comes from no member. */
@@ -14,20 +14,29 @@ function pathOf(url: string): string {
   return url.startsWith('/') ? url : `/${url}`;
 }
 
-/** The documented record, for the list, the stream and the socket event. */
-export function presentNotification(
-  record: Omit<NotificationRecord, 'memberNo' | 'n' | 'cause' | 'chatNo'>,
-  origin: Actor | undefined,
-  localTime: LocalDateTime,
-): NotificationView {
-  return {
+/** What presenting notifications depends on. */
+export interface PresenterDeps {
+  directory: MemberDirectory;
+  localTime: LocalDateTime;
+}
+
+/**
+ * @param records all that are to be presented: the names of the members they come from are read together
+ * @returns a function that makes the documented record, for the list, the stream and the socket event
+ */
+export async function createPresenter(
+  { directory, localTime }: PresenterDeps,
+  records: Pick<NotificationRecord, 'originNo'>[],
+) {
+  const origins = await directory.lookUp(records.map(({ originNo }) => originNo).filter((no) => no > 0));
+  return (record: Omit<NotificationRecord, 'memberNo' | 'n' | 'cause' | 'chatNo'>): NotificationView => ({
     id: record._id,
     type: record.type,
     content: record.content,
     url: pathOf(record.url),
     publishedAt: localTime.numbers(record.publishedAt.getTime()),
-    name: record.originNo === 0 ? SERVICE_NAME : (origin?.nickname ?? ''),
+    name: record.originNo === 0 ? SERVICE_NAME : (origins.get(record.originNo)?.nickname ?? ''),
     checked: record.checked,
     del: record.deleted,
-  };
+  });
 }

@@ -1,22 +1,13 @@
 import type { Clock } from '../kernel/clock.js';
+import { shortened } from '../kernel/list-size.js';
 import { Batcher } from '../platform/batcher.js';
 import { createCache } from '../platform/cache.js';
 import { insertEach, insertInOrder } from '../platform/mongo/inserts.js';
 import { nextNumbers } from '../platform/sequence.model.js';
-import { Notification, type NotificationRecord, type NotificationType } from './notification.model.js';
+import { lastNumberOf, Notification, type NotificationRecord } from './notification.model.js';
 
 /** A notification to be stored. */
-export interface NewNotification {
-  memberNo: number;
-  type: NotificationType;
-  content: string;
-  url: string;
-  /** The member it comes from; 0 for the service itself. */
-  originNo: number;
-  /** A cause notifies a member once. */
-  cause: string;
-  chatNo?: number;
-}
+export type NewNotification = Omit<NotificationRecord, '_id' | 'n' | 'publishedAt' | 'checked' | 'deleted'>;
 
 /** The stored record; undefined if its cause has notified the member before; why it is unknown; the retry. */
 type Outcome = NotificationRecord | undefined | Error | Promise<NotificationRecord | undefined>;
@@ -45,12 +36,6 @@ const MAX_MEMBERS = 100_000;
 
 /** Longest text shown, in UTF-16 code units: a notification leads to its subject, it does not repeat it. */
 const MAX_CONTENT = 200;
-
-function excerpt(text: string): string {
-  if (text.length <= MAX_CONTENT) return text;
-  // Never cut inside a surrogate pair.
-  return `${text.slice(0, MAX_CONTENT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
 
 /** Stores runs of one record each by one insert, in which a refused record does not delay the others. */
 async function storeSingles(runs: Run[]): Promise<void> {
@@ -156,29 +141,28 @@ export class Notifier {
     }
     const [firstId, lastNumbers] = await Promise.all([
       nextNumbers('notification', pending.length),
-      Promise.all([...byMember.keys()].map((memberNo) => this.#lastNumberOf(memberNo))),
+      Promise.all(
+        [...byMember.keys()].map((memberNo) => this.#lastNumbers.get(memberNo) ?? lastNumberOf(memberNo)),
+      ),
     ]);
     const publishedAt = new Date(this.#clock.now());
     let _id = firstId;
     return [...byMember].map(([memberNo, own], i) => {
       let n = lastNumbers[i] as number;
       const records = own.map(
-        ({ notification: { type, content, url, originNo, cause, chatNo } }): NotificationRecord => ({
-          ...{ _id: _id++, memberNo, n: ++n, type, content: excerpt(content), url, originNo, publishedAt },
-          ...{ checked: false, deleted: false, cause },
-          ...(chatNo === undefined ? {} : { chatNo }),
+        ({ notification }): NotificationRecord => ({
+          // First: the embedded database then stores the bytes as they are.
+          _id: _id++,
+          ...notification,
+          content: shortened(notification.content, MAX_CONTENT),
+          n: ++n,
+          publishedAt,
+          checked: false,
+          deleted: false,
         }),
       );
       return { memberNo, pending: own, records, stored: 0 };
     });
-  }
-
-  /** 0 for a member without notifications. */
-  async #lastNumberOf(memberNo: number): Promise<number> {
-    const known = this.#lastNumbers.get(memberNo);
-    if (known !== undefined) return known;
-    const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
-    return last?.n ?? 0;
   }
 
   /** Sets the outcomes of a run. @returns those that are to be stored under another number */

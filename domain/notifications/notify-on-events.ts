@@ -37,7 +37,7 @@ export function notifyOnEvents(
     });
   });
 
-  events.on('message.unseen', async (message) => {
+  events.on('message.unannounced', async (message) => {
     const { messageId, chatNo, saleNo, senderNo, recipientNo, content, contentType } = message;
     await notify({
       memberNo: recipientNo,

@@ -1,11 +1,14 @@
 import type { Logger } from '../platform/logger.js';
-import { aggregateRecords } from '../platform/mongo/records.js';
-import { SerialQueue } from '../platform/serial-queue.js';
+import { highestNumber } from '../platform/sequence.model.js';
+import { joinNext } from '../platform/shared-runs.js';
 import { type IdRange, MissingIds } from './missing-ids.js';
-import { Notification, type NotificationRecord } from './notification.model.js';
+import { type MissedNotification, Notification, readIds, readMissed } from './notification.model.js';
 
 /** Interval between polls, ms. */
 const EVERY_MS = 5_000;
+
+/** Time until a poll that was asked for, ms: the next ones that are asked for meanwhile share it. */
+const SOON_MS = 50;
 
 /** Most ids read at a time. */
 const PAGE = 5_000;
@@ -16,79 +19,17 @@ const BATCH = 1_000;
 /** Most ranges of missing ids in one query. */
 const RANGES_PER_QUERY = 100;
 
-/** What the notifications of one announcement have in common. */
-export type SharedFields = Pick<
-  NotificationRecord,
-  'type' | 'content' | 'url' | 'originNo' | 'publishedAt' | 'checked' | 'deleted'
->;
-
-/** A notification that this process has not delivered. */
-export interface MissedNotification extends Pick<NotificationRecord, '_id' | 'memberNo' | 'n'> {
-  /** The same object for all notifications read together that agree in it. */
-  shared: SharedFields;
-}
-
-/** The first ids of records that match, lowest first, in one document: most polls read nothing else. */
-async function readIds(match: object): Promise<number[]> {
-  const [all] = await aggregateRecords<{ ids: number[] }>(Notification, [
-    { $match: match },
-    { $sort: { _id: 1 } },
-    { $limit: PAGE },
-    { $group: { _id: null, ids: { $push: '$_id' } } },
-  ]);
-  return all?.ids ?? [];
-}
-
-const readIdsAfter = (after: number) => readIds({ _id: { $gt: after } });
+const readIdsAfter = (after: number) => readIds({ _id: { $gt: after } }, PAGE);
 
 async function readIdsWithin(ranges: IdRange[]): Promise<number[]> {
   const found: number[] = [];
   for (let i = 0; i < ranges.length; i += RANGES_PER_QUERY) {
-    const some = ranges.slice(i, i + RANGES_PER_QUERY);
-    found.push(...(await readIds({ $or: some.map(({ from, to }) => ({ _id: { $gte: from, $lte: to } })) })));
+    const some = ranges
+      .slice(i, i + RANGES_PER_QUERY)
+      .map(({ from, to }) => ({ _id: { $gte: from, $lte: to } }));
+    found.push(...(await readIds({ $or: some }, PAGE)));
   }
   return found;
-}
-
-/**
- * The notifications of these ids, lowest first. Shared fields are read once: an announcement has a record for
- * every member, and reading each of them whole was most of the cost of delivering it.
- */
-async function readMissed(ids: number[]): Promise<MissedNotification[]> {
-  const groups = await aggregateRecords<{
-    _id: SharedFields;
-    ids: number[];
-    members: number[];
-    numbers: number[];
-  }>(Notification, [
-    { $match: { _id: { $in: ids } } },
-    {
-      $group: {
-        _id: {
-          type: '$type',
-          content: '$content',
-          url: '$url',
-          originNo: '$originNo',
-          publishedAt: '$publishedAt',
-          checked: '$checked',
-          deleted: '$deleted',
-        },
-        ids: { $push: '$_id' },
-        members: { $push: '$memberNo' },
-        numbers: { $push: '$n' },
-      },
-    },
-  ]);
-  return groups
-    .flatMap(({ _id: shared, ids, members, numbers }) =>
-      ids.map((id, i) => ({
-        _id: id,
-        memberNo: members[i] as number,
-        n: numbers[i] as number,
-        shared,
-      })),
-    )
-    .sort((a, b) => a._id - b._id);
 }
 
 /**
@@ -103,10 +44,19 @@ export class MissedPoll {
   readonly #deliver: (missed: MissedNotification[]) => Promise<void>;
   readonly #logger: Logger;
   readonly #missing = new MissingIds();
-  readonly #queue = new SerialQueue();
+  /** However often a poll is asked for, one waits at most. */
+  readonly #poll = joinNext<void, void>(async () => {
+    if (this.#stopped) return;
+    try {
+      await this.#pollOnce();
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'a poll for missed notifications failed');
+    }
+  });
   /** The highest id seen. */
   #lastId = 0;
   #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
   #stopped = false;
 
   /**
@@ -125,23 +75,30 @@ export class MissedPoll {
 
   /** Notifications stored before are left to the streams, which read them when they open. */
   async start(): Promise<void> {
-    const last = await Notification.findOne({}, { _id: 1 }).sort({ _id: -1 }).lean();
     // A writer may be stalling already.
-    this.#lastId = Math.max(0, (last?._id ?? 0) - PAGE);
+    this.#lastId = Math.max(0, (await highestNumber(Notification)) - PAGE);
     this.#advance(await readIdsAfter(this.#lastId));
-    const fail = (error: unknown) =>
-      this.#logger.warn({ err: error }, 'a poll for missed notifications failed');
-    this.#timer = setInterval(() => this.#queue.add(() => this.#poll()).catch(fail), EVERY_MS);
+    this.#timer = setInterval(() => void this.#poll(), EVERY_MS);
+  }
+
+  /** Polls without waiting for the interval. */
+  pollSoon(): void {
+    if (!this.#timer || this.#soon || this.#stopped) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined;
+      void this.#poll();
+    }, SOON_MS);
   }
 
   /** Resolves when no poll is running any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
-    await this.#queue.add(async () => {});
+    clearTimeout(this.#soon);
+    await this.#poll();
   }
 
-  async #poll(): Promise<void> {
+  async #pollOnce(): Promise<void> {
     const late = await readIdsWithin(this.#missing.ranges(performance.now()));
     await this.#deliverMissed(late);
     for (const id of late) this.#missing.remove(id);

@@ -1,20 +1,12 @@
-import type { LocalDateTime } from '../kernel/local-date-time.js';
-import type { MemberDirectory } from '../members/index.js';
 import type { Delivery } from './delivery-bus.js';
-import { Notification } from './notification.model.js';
-import { presentNotification } from './notification.presenter.js';
+import { lastNumberOf, Notification } from './notification.model.js';
+import { createPresenter, type PresenterDeps } from './notification.presenter.js';
 
 /** Records in one page of a replay. */
 const PAGE = 500;
 
 /** From here on the second half of an event id is not `n` but epoch ms, as in legacy ids. */
 const FIRST_EPOCH_MS = 1_000_000_000_000;
-
-/** The member's last number; 0 without any. */
-async function lastNumber(memberNo: number): Promise<number> {
-  const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
-  return last?.n ?? 0;
-}
 
 /** The number that an event id stands for; undefined for another member's, a future or an unknown one. */
 async function numberOf(memberNo: number, eventId: string, last: number): Promise<number | undefined> {
@@ -35,7 +27,7 @@ async function numberOf(memberNo: number, eventId: string, last: number): Promis
  * opened. Without a valid id nothing is replayed. (contract, section 6)
  */
 export async function resumeAfter(memberNo: number, lastEventIds: readonly string[]): Promise<number> {
-  const last = await lastNumber(memberNo);
+  const last = await lastNumberOf(memberNo);
   const numbers = await Promise.all(lastEventIds.map((eventId) => numberOf(memberNo, eventId, last)));
   const known = numbers.filter((number) => number !== undefined);
   return known.length > 0 ? Math.max(...known) : last;
@@ -43,8 +35,7 @@ export async function resumeAfter(memberNo: number, lastEventIds: readonly strin
 
 /** The member's notifications after a number, in order, page by page, without deleted ones. */
 export async function* replayAfter(
-  directory: MemberDirectory,
-  localTime: LocalDateTime,
+  deps: PresenterDeps,
   memberNo: number,
   after: number,
 ): AsyncGenerator<Delivery[]> {
@@ -54,14 +45,10 @@ export async function* replayAfter(
       .sort({ n: 1 })
       .limit(PAGE)
       .lean();
-    const origins = await directory.lookUp(records.map(({ originNo }) => originNo).filter((no) => no > 0));
+    const present = await createPresenter(deps, records);
     yield records
       .filter(({ deleted }) => !deleted)
-      .map((record) => ({
-        memberNo,
-        n: record.n,
-        view: presentNotification(record, origins.get(record.originNo), localTime),
-      }));
+      .map((record) => ({ memberNo, n: record.n, view: present(record) }));
     const last = records.at(-1);
     if (!last || records.length < PAGE) return;
     cursor = last.n;

@@ -1,6 +1,6 @@
 import { settled } from '../kernel/settle.js';
 import type { Check, Finding } from '../kernel/verification.js';
-import { checkSequence } from '../platform/sequence.model.js';
+import { checkSequence, highestNumber } from '../platform/sequence.model.js';
 import { Notification } from './notification.model.js';
 
 /** Most gaps reported for one member. */
@@ -56,11 +56,5 @@ const checkNumbers: Check = {
 
 /** The checks of this area: each member's numbers rise from 1 without gaps, and the sequence is ahead. */
 export function checkNotifications(): Check[] {
-  return [
-    checkNumbers,
-    checkSequence('notification', async () => {
-      const last = await Notification.findOne({}).sort({ _id: -1 }).lean();
-      return last?._id ?? 0;
-    }),
-  ];
+  return [checkNumbers, checkSequence('notification', () => highestNumber(Notification))];
 }

@@ -86,8 +86,15 @@ const schema = z.object({
    * Redis shared by the processes; unset: everything in one process. Forms: redis/url.ts.
    */
   REDIS_URL: redisUrl.optional(),
+  /** Signs what processes publish to each other through Redis; the same for all of them. */
+  REDIS_SIGNING_KEY: z
+    .string()
+    .refine((key) => Buffer.byteLength(key) >= 32, 'must be at least 32 bytes')
+    .optional(),
   /** Channels of the Socket.IO adapter: `sharded` spreads them over the nodes of a Redis Cluster (Redis 7). */
   REDIS_ADAPTER: z.enum(['classic', 'sharded'], 'must be classic or sharded').default('classic'),
+  /** Whether a process that does not reach Redis at its start exits, instead of serving what it can. */
+  REDIS_REQUIRED: onOff.default('off'),
   /** Whether a proxy keeps each client at one gateway, which long-polling needs with several. */
   GATEWAY_STICKY: onOff.default('off'),
   /** Processes that `npm run cluster` starts. */
@@ -127,6 +134,26 @@ const schema = z.object({
   LEGACY_ANONYMOUS_OPEN_CONFIRMED: onOff.default('off'),
   /** Request, message and connection limits. */
   RATE_LIMIT: onOff.default('on'),
+  /** Whether an overloaded process refuses part of the work; unset: as RATE_LIMIT. */
+  LOAD_SHEDDING: onOff.optional(),
+  /** Frames of one member to one gateway in 10 s; whatever connection sends a further one is closed. */
+  SOCKET_FRAMES: z.coerce.number().int().min(100).max(1_000_000).default(2_000),
+  /** Bytes of one member to one gateway in 10 s, the same; the default is twice the longest messages of their budget. */
+  SOCKET_BYTES: z.coerce.number().int().min(131_072).max(1_000_000_000).default(8_388_608),
+  /** Connects of one address to one gateway in 10 s; of IPv6 addresses a /64 counts as one. */
+  SOCKET_HANDSHAKES: z.coerce.number().int().min(10).max(1_000_000).default(1_000),
+  /** Connections of one address to one gateway that are not admitted yet. */
+  SOCKET_UNADMITTED: z.coerce.number().int().min(10).max(1_000_000).default(500),
+  /** What a member may store in 24 h, from the first record on; RATE_LIMIT=off lifts these, too. */
+  MESSAGES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(5_000),
+  ARTICLES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(100),
+  COMMENTS_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(1_000),
+  /** Live comments and replies that an article takes. */
+  ARTICLE_COMMENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
+  /** Article searches that an HTTP process runs at once; few more wait, the others are refused. */
+  SEARCHES_AT_ONCE: z.coerce.number().int().min(1).max(100).default(2),
+  /** Answers not yet read and requests not yet handled that an HTTP process holds at most, MiB. */
+  HTTP_HELD_MIB: z.coerce.number().int().min(1).max(65_536).default(64),
   /** Sample data on an empty database, and the demo page; unset: on with the embedded database. */
   DEMO: onOff.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -141,9 +168,10 @@ const schema = z.object({
 type Settings = z.infer<typeof schema>;
 
 export type Config = Readonly<
-  Omit<Settings, 'DEMO' | 'LEGACY_ANONYMOUS'> & {
+  Omit<Settings, 'DEMO' | 'LEGACY_ANONYMOUS' | 'LOAD_SHEDDING'> & {
     DEMO: boolean;
     LEGACY_ANONYMOUS: 'bound' | 'open' | 'off';
+    LOAD_SHEDDING: 'on' | 'off';
     production: boolean;
   }
 >;
@@ -158,7 +186,15 @@ function productionFaults(settings: Settings): string[] {
   if (!settings.JWT_SECRET && !settings.JWT_PUBLIC_KEY && !settings.JWKS_URL) {
     faults.push('JWT_SECRET: production needs a key: set JWT_SECRET, JWT_PUBLIC_KEY or JWKS_URL');
   }
+  // A provider's key set signs tokens for all its applications, and may hold keys of other issuers.
+  for (const name of ['JWT_ISSUER', 'JWT_AUDIENCE'] as const) {
+    if (settings.JWKS_URL && !settings[name]) faults.push(`${name}: production needs it with JWKS_URL`);
+  }
   if (!settings.MONGODB_URI) faults.push('MONGODB_URI: production needs a MongoDB server: set it');
+  const { REDIS_URL: redisUrl } = settings;
+  if (redisUrl && !settings.REDIS_SIGNING_KEY && !parseRedisUrl(redisUrl).password) {
+    faults.push('REDIS_SIGNING_KEY: production needs it unless REDIS_URL has a password: set it');
+  }
   if (settings.DEMO === 'on') faults.push('DEMO: must be off in production');
   if (!settings.CORS_ORIGINS) {
     faults.push('CORS_ORIGINS: production needs the list of allowed origins (or * for all)');
@@ -206,6 +242,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string 
   return {
     ...settings,
     LEGACY_ANONYMOUS: settings.LEGACY_ANONYMOUS ?? (production ? 'off' : 'bound'),
+    LOAD_SHEDDING: settings.LOAD_SHEDDING ?? settings.RATE_LIMIT,
     DEMO: settings.DEMO ? settings.DEMO === 'on' : !settings.MONGODB_URI,
     production,
   };

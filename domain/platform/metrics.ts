@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
+import { cachedFor } from './shared-runs.js';
 
 collectDefaultMetrics();
 
@@ -17,9 +18,10 @@ export const metrics = {
     help: 'Notification streams that ended',
     labelNames: ['reason'],
   }),
-  connectionsStalled: new Counter({
-    name: 'http_connections_stalled_total',
-    help: 'HTTP connections ended because their client did not read its answer',
+  connectionsClosed: new Counter({
+    name: 'http_connections_closed_total',
+    help: 'HTTP connections closed because of their client',
+    labelNames: ['reason'],
   }),
   sockets: new Gauge({ name: 'sockets_open', help: 'Authenticated Socket.IO connections' }),
   socketRequests: new Counter({
@@ -32,6 +34,11 @@ export const metrics = {
     help: 'Closed connections by reason',
     labelNames: ['reason'],
   }),
+  connectionsRefused: new Counter({
+    name: 'socket_connections_refused_total',
+    help: 'Connections and requests that limits refused before a member was known',
+    labelNames: ['reason'],
+  }),
   broadcasts: new Counter({
     name: 'socket_broadcasts_total',
     help: 'Events sent to a room of sockets',
@@ -40,11 +47,6 @@ export const metrics = {
   gapsFilled: new Counter({
     name: 'chat_gaps_filled_total',
     help: 'Messages read from the database because their push did not arrive in turn',
-  }),
-  pushesDropped: new Counter({
-    name: 'pushes_dropped_total',
-    help: 'Pushes of other processes that were not delivered',
-    labelNames: ['reason'],
   }),
   messagesStored: new Counter({ name: 'chat_messages_stored_total', help: 'Messages acknowledged' }),
   messagesRepeated: new Counter({
@@ -67,7 +69,17 @@ export const metrics = {
   }),
   redisMessagesDropped: new Counter({
     name: 'redis_messages_dropped_total',
-    help: 'Messages from Redis that were malformed or too large',
+    help: 'Messages from Redis that had no effect: unsigned, malformed, too large, or of no kind that is used',
+    labelNames: ['reason'],
+  }),
+  workTaken: new Gauge({
+    name: 'work_taken_share',
+    help: 'Share of new requests and events that is taken on; below 1 while the process is overloaded',
+  }),
+  workRefused: new Counter({
+    name: 'work_refused_total',
+    help: 'Requests, connects and events refused because the process was overloaded',
+    labelNames: ['work'],
   }),
   unexpectedErrors: new Counter({
     name: 'unexpected_errors_total',
@@ -75,10 +87,11 @@ export const metrics = {
   }),
 };
 
-/** The metrics in Prometheus' text format. */
-export async function exposeMetrics(): Promise<{ contentType: string; text: string }> {
-  return { contentType: register.contentType, text: await register.metrics() };
-}
+/** The metrics in Prometheus' text format, at most a second old: nothing limits how often they are asked for. */
+export const exposeMetrics = cachedFor(1_000, async () => ({
+  contentType: register.contentType,
+  text: await register.metrics(),
+}));
 
 /**
  * @param authorization the header as sent

@@ -1,5 +1,6 @@
 import { model, Schema } from 'mongoose';
 import type { Check } from '../kernel/verification.js';
+import { readRecords } from './mongo/records.js';
 
 const Sequence = model(
   'Sequence',
@@ -29,6 +30,13 @@ export async function nextNumbers(name: SequenceName, count = 1): Promise<number
 /** Raises a sequence to a number from outside (import), so that it is not assigned again. */
 export async function reserveNumber(name: SequenceName, number: number): Promise<void> {
   await Sequence.updateOne({ _id: name }, { $max: { value: number } }, { upsert: true });
+}
+
+/** The highest number of a record in a collection; 0 without any. */
+export async function highestNumber(model: { collection: unknown }): Promise<number> {
+  const options = { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 } as const;
+  const [last] = await readRecords<{ _id: number }>(model, {}, options);
+  return last?._id ?? 0;
 }
 
 /**

@@ -40,6 +40,7 @@ export const roomJoin = defineEvent({
           await socket.join(chatRoom(chatNo));
           return domain.chat.enterRoom(actor, chatNo, after, socket.id);
         });
+        domain.chat.noteClient(socket.data.client, actor.no, { rooms: [chatNo] });
         if (after !== undefined && !wasIn) sendRead(socket, chatNo, after, otherRead);
         return answer;
       } catch (error) {

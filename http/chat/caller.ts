@@ -1,5 +1,6 @@
 import type { Caller } from '../../domain/chat/index.js';
 import type { Actor } from '../../domain/kernel/actor.js';
+import { clientHash } from '../../domain/kernel/client.js';
 import { AppError } from '../../domain/kernel/errors.js';
 import type { AppContext } from '../context.js';
 import { tokenOfCookie } from '../session-cookie.js';
@@ -16,16 +17,11 @@ async function cookieActor(ctx: AppContext): Promise<Actor | undefined> {
   }
 }
 
-/**
- * Identifies the caller of a call documented without an Authorization header. A browser sends its cookie, and has
- * its address, whatever page makes the request: without a token, a page of an origin that CORS_ORIGINS does not
- * name identifies nobody. (contract, section 4; RFC 6265bis, section 8.2)
- */
+/** What identifies the caller of a call documented without an Authorization header. (contract, section 4) */
 export async function callerOf(ctx: AppContext, actor: Actor | undefined): Promise<Caller> {
   if (actor) return { actor };
-  const origin = ctx.get('Origin');
-  if (origin && !ctx.state.knownPage(origin)) return {};
   const { client } = ctx.state;
-  const fromCookie = await cookieActor(ctx);
-  return { ...(client.proxied ? {} : { client }), ...(fromCookie ? { cookieActor: fromCookie } : {}) };
+  // RFC 6265bis, section 8.2.
+  if (client.foreign) return {};
+  return { cookieActor: await cookieActor(ctx), client: clientHash(client) };
 }

@@ -60,6 +60,10 @@ const echoBody = z
     chatNo: id.meta(room),
     senderName: filled,
     readCount: filled,
+    senderEmail: z
+      .unknown()
+      .optional()
+      .meta({ description: 'an e-mail address, or anything', example: null }),
   })
   .meta({ title: 'A broadcast posted back' });
 
@@ -114,7 +118,8 @@ export const roomList = z.array(roomView).meta({ description: 'rooms, newest act
 /** A stored message as it is pushed: without the sockets' running number. */
 export const chatNotification = messagePayload.omit({ seq: true }).meta({
   id: 'ChatNotification',
-  description: 'A stored message: the pushed payload with every field filled.',
+  description:
+    'A stored message: the pushed payload with every field filled. `senderEmail` is empty if the caller sent neither a token nor that address.',
 });
 
 const { id: storedId, contentType, senderNo, senderName, readCount } = messagePayload.shape;

@@ -1,4 +1,5 @@
 import type { Domain } from '../../domain/domain.js';
+import { limit } from '../middleware/limit.js';
 import { type Route, route } from '../route.js';
 import {
   articleBody,
@@ -38,13 +39,16 @@ export function articleRoutes({ community }: Pick<Domain, 'community'>): Route[]
       id: 'listArticles',
       summary: 'List articles',
       description:
-        'Returns the HOT article, the WEEKLY article and a page of articles: `recent` newest first, `like` most liked first. Filters narrow the list alone, never `hot` and `weekly`.',
+        'Returns the HOT article, the WEEKLY article and a page of articles: `recent` newest first, `like` most liked first. Filters narrow the list alone, never `hot` and `weekly`. In a page with more than 262,144 characters of text the longest texts are shortened.',
       auth: 'optional',
       limit: 'read',
       params: listPath,
       query: listQuery,
       answer: articleList,
-      handle: ({ params, query }) => community.listArticles({ ...params, ...query }),
+      async handle({ actor, params, query, ctx }) {
+        if (query.keyword && query.option) await limit(ctx, 'search', actor);
+        return community.listArticles({ ...params, ...query });
+      },
     }),
 
     route({
@@ -57,6 +61,7 @@ export function articleRoutes({ community }: Pick<Domain, 'community'>): Route[]
       auth: 'required',
       limit: 'write',
       body: articleBody,
+      errors: { QUOTA_EXCEEDED: 'more than 100 articles in 24 h' },
       handle: ({ actor, body }) => community.createArticle(actor, body),
     }),
 

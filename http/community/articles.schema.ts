@@ -141,7 +141,8 @@ export const listQuery = z.object({
     .optional()
     .transform((keyword) => keyword?.trim() || undefined)
     .meta({
-      description: 'only articles that hold this text, literally and in any case; ignored without `option`',
+      description:
+        'only articles that hold this text, literally and in any case; a search looks among its first 10,000 articles; ignored without `option`',
     }),
   // 0 or none, as the legacy app sends while paging: no filter, whatever the keyword.
   option: z

@@ -16,7 +16,7 @@ export function commentRoutes({ community }: Pick<Domain, 'community'>): Route[]
       id: 'listComments',
       summary: 'List comments',
       description:
-        'Returns all comments of an article, oldest first, each with its replies. A deleted comment that still has replies is listed with an empty text and `deleteStatus` 1.',
+        'Returns all comments of an article, oldest first, each with its replies; an article takes `ARTICLE_COMMENTS` (1,000 by default). A deleted comment that still has replies is listed with an empty text and `deleteStatus` 1.',
       auth: 'optional',
       limit: 'read',
       params: commentsPath,
@@ -40,6 +40,8 @@ export function commentRoutes({ community }: Pick<Domain, 'community'>): Route[]
         INVALID_INPUT: 'parentId: must be a comment; a reply takes no replies',
         ...noArticle,
         COMMENT_NOT_FOUND: 'parentId: there is no comment 31',
+        QUOTA_EXCEEDED: 'more than 1000 comments in 24 h',
+        COMMENTS_FULL: 'boardId: the article has 1000 comments',
       },
       handle: ({ actor, body: { boardId: articleId, parentId, context } }) =>
         community.createComment(actor, { articleId, parentId, context }),

@@ -4,10 +4,12 @@ import { dirname, join } from 'node:path';
 import Router from '@koa/router';
 import type { Domain } from '../../domain/domain.js';
 import { AppError } from '../../domain/kernel/errors.js';
+import { literalPattern } from '../../domain/kernel/literal-pattern.js';
+import { createOriginPolicy } from '../../domain/kernel/origins.js';
 import type { Config } from '../../domain/platform/config.js';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import type { AppState } from '../context.js';
-import { respond } from '../respond.js';
+import { NO_STORE, respond } from '../respond.js';
 import { pagePolicy, readStaticFile, type StaticFile, sendStaticFile } from '../static-files.js';
 import { introduceMembers } from './introduce-members.js';
 
@@ -32,10 +34,21 @@ function demoFiles(): Map<string, StaticFile> {
   ]);
 }
 
-/** Tokens are for the demo page of this origin only, whatever CORS_ORIGINS says. */
-function refuseOtherOrigins(origin: string, own: string): void {
-  if (origin && origin !== own)
-    throw new AppError('ORIGIN_NOT_ALLOWED', 'only the demo page may ask for this');
+/**
+ * Tokens are for the demo page of this service only, under a name of this machine or one that HOST or CORS_ORIGINS
+ * names: to a browser, a page of any name that resolves to this address has the service's own origin (DNS
+ * rebinding).
+ */
+function createPageCheck({ HOST: host, CORS_ORIGINS = [] }: Config): (origin: string, own: string) => void {
+  const isLocal = createOriginPolicy(undefined);
+  const ofHost = new RegExp(
+    `^https?://${literalPattern(host.includes(':') ? `[${host}]` : host)}(:\\d{1,5})?$`,
+  );
+  const isNamed = createOriginPolicy(CORS_ORIGINS.filter((origin) => origin !== '*'));
+  return (origin, own) => {
+    if ((origin && origin !== own) || !(isLocal(own) || ofHost.test(own) || isNamed(own)))
+      throw new AppError('ORIGIN_NOT_ALLOWED', 'only the demo page may ask for this');
+  };
 }
 
 /**
@@ -58,11 +71,13 @@ export function createDemoRouter(domain: Domain, config: Config, gatewayPort: nu
     });
   }
 
+  const refuseOtherPages = createPageCheck(config);
   router.get('/demo/tokens', async (ctx) => {
     ctx.state.route = '/demo/tokens';
-    refuseOtherOrigins(ctx.get('Origin'), `${ctx.protocol}://${ctx.host}`);
+    // Not ctx.host: behind a proxy that is X-Forwarded-Host, which a page may send.
+    refuseOtherPages(ctx.get('Origin'), `${ctx.protocol}://${ctx.get('Host')}`);
     const members = await introduceMembers(domain, config);
-    ctx.set('Cache-Control', 'no-store');
+    ctx.set(NO_STORE);
     respond(ctx, { gatewayPort, members });
   });
 

@@ -48,7 +48,7 @@ const INTRODUCTION = `Live traffic of the service: Socket.IO 4 (path \`/socket.i
 **Order.** Messages of a room are numbered 1, 2, 3 … by \`seq\`. The database is the truth and an event is a hint about it: drop a number you have, and after a gap or a reconnect join the room again with the last number you have as \`after\`, until \`more\` is false.`;
 
 const REFUSAL =
-  'The error event of a Socket.IO client: `message` is the code, `data` the error body. Codes: UNAUTHORIZED, TOKEN_EXPIRED, RATE_LIMITED, SERVICE_UNAVAILABLE. A foreign origin is refused with HTTP 403 before that.';
+  'The error event of a Socket.IO client: `message` is the code, `data` the error body. Codes: UNAUTHORIZED, TOKEN_EXPIRED, RATE_LIMITED, SERVICE_UNAVAILABLE. A foreign origin is refused with HTTP 403 before that, too many connects of one address with HTTP 429.';
 
 /** Keys of an AsyncAPI document take no colon. */
 const keyOf = (event: string): string => event.replace(':', '.');

@@ -25,7 +25,7 @@ Bodies are JSON with the content type \`${JSON_TYPE}\`; a request's JSON is read
 
 An error answers with its HTTP status and the body \`{"status":404,"message":"ARTICLE_NOT_FOUND","errors":["…"]}\`: \`message\` is a stable code, \`errors\` are texts that name the field. 429 and 503 carry \`Retry-After\`. An unknown path is 404 \`NOT_FOUND\`, a known path with another method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
 
-A body has at most 1 MiB (413 beyond it), a form 16 KiB, the line and all headers 32 KiB (431), a token 8,192 characters (401). A member may read ${timesOf(budgets.read)}, write ${timesOf(budgets.write)} and send messages, by socket too, ${timesOf(budgets.message)}; all of one address ${timesOf(budgets.address)}. Beyond that the answer is 429.
+A body has at most 1 MiB (413 beyond it), a form 16 KiB, the line and all headers 32 KiB (431), a token 8,192 characters (401). A member may read ${timesOf(budgets.read)}, search articles ${timesOf(budgets.search)}, write ${timesOf(budgets.write)} and send messages, by socket too, ${timesOf(budgets.message)}; all of one address ${timesOf(budgets.address)}. Beyond that the answer is 429, as it is when the messages, articles or comments that a member may store in 24 hours are used up (QUOTA_EXCEEDED). The headers arrive within 10 s and the whole request within 20 s, or it is 408; an answer is read within 300 s. Pipelined requests are handled one after another, each once the answer before it has left. A list has at most 4 MiB and ends there.
 
 Times written as text are local times of the service without a zone offset; numbers are epoch milliseconds.`;
 

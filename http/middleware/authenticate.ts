@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/kernel/actor.js';
+import { clientHash } from '../../domain/kernel/client.js';
 import { AppError } from '../../domain/kernel/errors.js';
 import { type Session, tokenOf } from '../../domain/members/index.js';
 import type { AppContext, Auth } from '../context.js';
@@ -15,8 +16,8 @@ async function sessionOf(ctx: AppContext): Promise<Session | undefined> {
   if (!token) throw new AppError('UNAUTHORIZED', 'the Authorization header holds no token');
   const { client, domain } = ctx.state;
   const session = await domain.members.authenticate(token);
-  keepSession(ctx, token, session);
-  if (!client.proxied) domain.chat.recentClients.touch(client, session.actor.no);
+  if (!client.foreign) keepSession(ctx, token, session);
+  domain.chat.noteClient(clientHash(client), session.actor.no);
   return session;
 }
 

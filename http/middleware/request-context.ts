@@ -1,9 +1,9 @@
 import type { Middleware } from 'koa';
 import { v4, validate } from 'uuid';
 import type { Domain } from '../../domain/domain.js';
-import { identifyClient } from '../../domain/kernel/client.js';
-import { createOriginPolicy } from '../../domain/kernel/origins.js';
+import type { ClientHeaders } from '../../domain/kernel/client.js';
 import type { Config } from '../../domain/platform/config.js';
+import { createClientIdentifier } from '../../domain/platform/identify-client.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import type { AppState } from '../context.js';
@@ -13,21 +13,16 @@ import type { AppState } from '../context.js';
  * share it) and identifies the client; logs and measures the answer.
  */
 export function requestContext(domain: Domain, config: Config, logger: Logger): Middleware<AppState> {
-  // `*` allows every origin and names none.
-  const knownPage = createOriginPolicy(config.CORS_ORIGINS?.filter((origin) => origin !== '*'));
+  const identifyClient = createClientIdentifier(config, logger);
   return async (ctx, next) => {
     const startedAt = process.hrtime.bigint();
     const given = ctx.get('X-Request-Id');
     ctx.state.requestId = validate(given) ? given : v4();
     ctx.state.log = logger;
     ctx.state.domain = domain;
-    ctx.state.knownPage = knownPage;
-    ctx.state.client = identifyClient(
-      ctx.req.socket.remoteAddress ?? '',
-      ctx.get('X-Forwarded-For'),
-      ctx.get('User-Agent'),
-      config.TRUST_PROXY,
-    );
+    // Node joins these headers if they are repeated.
+    const headers = ctx.req.headers as ClientHeaders;
+    ctx.state.client = identifyClient(ctx.req.socket.remoteAddress ?? '', headers);
     ctx.set('X-Request-Id', ctx.state.requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
     await next();

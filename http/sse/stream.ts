@@ -6,7 +6,7 @@ import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format
 /** Bytes a reader may lag before its stream is closed. (contract, section 6) */
 const MAX_LAG = 1024 * 1024;
 
-/** Why a stream ended, for metrics and logs. */
+/** Why a stream ended, for metrics and, as a comment, at its end. */
 export type CloseReason = 'client' | 'expired' | 'too-many' | 'slow' | 'drain' | 'error';
 
 /** What all streams share. */
@@ -78,7 +78,7 @@ export class Stream {
     this.#services.onClose(this, reason);
     // A client that does not read would delay an orderly end indefinitely.
     if (reason === 'slow' || reason === 'client') this.#res.destroy();
-    else this.#res.end();
+    else this.#res.end(`: ${reason}\n\n`);
   }
 
   #onDelivery(delivery: Delivery): void {

@@ -78,7 +78,7 @@ async function expectAnswer({ call }: DocumentedCall, answer: Response): Promise
 describe('every documented call', () => {
   for (const call of documentedCalls) {
     describe(`${call.name}: ${call.call}`, () => {
-      it('answers to the letter', async () => {
+      it('answers exactly as documented', async () => {
         await expectAnswer(call, await make(call, (token) => token));
       });
 

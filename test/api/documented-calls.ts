@@ -1,3 +1,4 @@
+import { push } from '../support/chat.js';
 import type { Numbers, Prepared } from './board.js';
 
 /** One call as interface.md documents it. */
@@ -78,18 +79,7 @@ export const documentedCalls: DocumentedCall[] = [
     name: 'Push chat notification',
     call: 'POST /chatroom/notification',
     anonymous: true,
-    body: ({ chat_no, saleNo }) => ({
-      id: null,
-      chatNo: chat_no,
-      contentType: 'text',
-      content: 'Is Bori still looking for a home?',
-      senderName: null,
-      senderNo: null,
-      saleNo,
-      sendTime: Date.now(),
-      readCount: null,
-      senderEmail: null,
-    }),
+    body: ({ chat_no, saleNo }) => push(chat_no, saleNo, 'Is Bori still looking for a home?'),
   },
   {
     name: 'Disconnect from room',

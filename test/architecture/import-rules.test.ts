@@ -114,8 +114,22 @@ describe('import rules', () => {
     );
   });
 
+  it('lead downwards in the embedded database, in the order of its README', () => {
+    const base = 'scripts/embedded-mongo';
+    const readme = readFileSync(join(root, base, 'README.md'), 'utf8');
+    const order = Array.from(readme.matchAll(/^ {4}(\w+)\//gm), ([, folder]) => folder);
+    const folders = readdirSync(join(root, base), { withFileTypes: true }).filter((one) => one.isDirectory());
+    expect(order).to.have.members(folders.map(({ name }) => name));
+    const inside = own.filter(({ from, to }) => [from, to].every((path) => path.startsWith(`${base}/`)));
+    // Files beside the folders come before them.
+    const depth = (path: string) => order.indexOf(path.split('/')[2]);
+    expectNone(inside.filter(({ from, to }) => depth(to) < depth(from)));
+  });
+
   const confined: [name: string, allowed: RegExp][] = [
     ['mongoose', /\.model\.ts$|^domain\/platform\/mongo\//],
+    // Reads that go past mongoose: a use case calls a function of the model.
+    ['domain/platform/mongo/records.ts', /\.model\.ts$/],
     ['socket.io', /^gateway\//],
     ['socket.io-adapter', /^gateway\//],
     ['@socket.io/redis-adapter', /^domain\/platform\/socket-adapter\.ts$/],
@@ -126,17 +140,29 @@ describe('import rules', () => {
   ];
   for (const [name, allowed] of confined) {
     it(`keep ${name} in its place`, () => {
-      const uses = packages.filter(({ to, from }) => to === name && !from.startsWith('scripts/'));
+      const uses = all.filter(({ to, from }) => to === name && !from.startsWith('scripts/'));
       expect(uses, `${name} is used`).not.to.have.length(0);
       expectNone(uses.filter(({ from }) => !allowed.test(from)));
     });
   }
 
-  it('leave process.env to platform/config.ts', () => {
-    const readers = ['domain', 'gateway', 'http']
+  it('keep pm2 in one script, so that the service runs without it', () => {
+    const users = packages.filter(({ to }) => to === 'pm2').map(({ from }) => from);
+    expect([...new Set(users)]).to.deep.equal(['scripts/cluster/pm2.ts']);
+  });
+
+  const filesWith = (text: RegExp) =>
+    ['domain', 'gateway', 'http']
       .flatMap(sourceFiles)
-      .filter((path) => /\bprocess\s*\.\s*env\b/.test(readFileSync(join(root, path), 'utf8')));
-    expect(readers).to.deep.equal(['domain/platform/config.ts']);
+      .filter((path) => text.test(readFileSync(join(root, path), 'utf8')));
+
+  it('leave process.env to platform/config.ts', () => {
+    expect(filesWith(/\bprocess\s*\.\s*env\b/)).to.deep.equal(['domain/platform/config.ts']);
+  });
+
+  it('leave the driver’s collections to models and platform/mongo/', () => {
+    const users = filesWith(/\.collection\b/);
+    expect(users.filter((path) => !/\.model\.ts$|^domain\/platform\/mongo\//.test(path))).to.deep.equal([]);
   });
 
   it('form no cycle', () => {

@@ -3,6 +3,7 @@ import { createDomain, type Domain } from '../../domain/domain.js';
 import type { Live } from '../../domain/kernel/live.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
+import { nextTurn } from '../support/eventually.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../support/redis.js';
 import { service } from '../support/service.js';
 
@@ -50,7 +51,7 @@ describe('a process’s domain', () => {
       const starting = startSweeps().then(() => {
         isStarted = true;
       });
-      while (looks.length < 2) await new Promise((resolve) => setImmediate(resolve));
+      while (looks.length < 2) await nextTurn();
       expect(isStarted, 'the counts are right before anything is served').to.equal(false);
       finish();
       await starting;
@@ -60,12 +61,12 @@ describe('a process’s domain', () => {
       timer?.look();
       expect(looks.slice(2)).to.deep.equal(['chat', 'community', 'chat']);
       finish();
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       timer?.look();
       expect(looks.slice(5)).to.deep.equal(['chat', 'community']);
       // A look that fails is not the last one.
       finish();
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       timer?.look();
       expect(looks.slice(7)).to.deep.equal(['chat', 'community']);
       const end = chat.close;
@@ -76,7 +77,7 @@ describe('a process’s domain', () => {
       const closed = close().then(() => looks.push('closed'));
       expect(ended).to.include(timer);
       expect(ending?.aborted, 'told to end').to.equal(true);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       expect(looks.slice(9), 'and waited for, while the chat is closed').to.deep.equal(['chat closed']);
       finish();
       await closed;
@@ -92,7 +93,7 @@ describe('a process’s domain', () => {
       const end = area.close;
       area.close = async () => {
         await end();
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         ended.push(name);
       };
     }

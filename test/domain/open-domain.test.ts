@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { openDomain } from '../../domain/open-domain.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
+import { nextTurn } from '../support/eventually.js';
 
 describe('a domain that fails to open', () => {
   it('closes the connection to Redis first', async () => {
     let closed = false;
     const redis = {
       async close() {
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         closed = true;
       },
     } as RedisConnection;

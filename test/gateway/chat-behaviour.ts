@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Member } from '../support/api.js';
+import { contentsOf, type OpenedRoom, unreadOf } from '../support/chat.js';
 import { eventually } from '../support/eventually.js';
-import type { Client } from '../support/sockets.js';
+import { type Client, nextPresence } from '../support/sockets.js';
 
 /** What the tests need of a member. */
 export type ChatMember = Pick<Member, 'no' | 'email' | 'nickname' | 'token' | 'get' | 'post'>;
@@ -9,19 +10,15 @@ export type ChatMember = Pick<Member, 'no' | 'email' | 'nickname' | 'token' | 'g
 /** The service whose chat is tested: one process, or several behind either adapter. */
 export interface ChatWorld<M extends ChatMember> {
   member(): Promise<M>;
-  openRoom(): Promise<{ author: M; asker: M; chatNo: number; saleNo: number }>;
-  /** Where there are several gateways, each time to another one. */
+  openRoom(): Promise<OpenedRoom<M>>;
+  /** With several gateways, each time to another one. */
   connect(who: M): Promise<Client>;
   call(path: string): Promise<{ status: number }>;
 }
 
-/** The chat over sockets as it is wherever it runs. */
-export function itChatsOverSockets<M extends ChatMember>({
-  member,
-  openRoom,
-  connect,
-  call,
-}: ChatWorld<M>): void {
+/** The chat over sockets, in one process or several. */
+export function itChatsOverSockets<M extends ChatMember>(world: ChatWorld<M>): void {
+  const { member, openRoom, connect, call } = world;
   let author: M;
   let asker: M;
   let chatNo: number;
@@ -87,18 +84,17 @@ export function itChatsOverSockets<M extends ChatMember>({
     });
   });
 
-  it('answers the same clientId with the first message, also when both are on their way', async () => {
+  it('answers a repeated clientId with the first message, also while the first send is under way', async () => {
     const client = await connect(asker);
     const send = () => client.send<{ message: { id: string } }>(chatNo, 'hello', 'same');
     const [first, second] = await Promise.all([send(), send()]);
     const third = await send();
     expect(second.message.id).to.equal(first.message.id);
     expect(third.message.id).to.equal(first.message.id);
-    const list = await asker.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
-    expect(list.body.chatList).to.have.length(1);
+    expect(await contentsOf(asker, chatNo)).to.deep.equal(['hello']);
   });
 
-  it('numbers two members sending at once without a hole, and shows both one order', async () => {
+  it('numbers the messages of two members who send at once without gaps, and delivers them in one order', async () => {
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
     await Promise.all([mine.join(chatNo), theirs.join(chatNo)]);
     const each = 50;
@@ -113,21 +109,19 @@ export function itChatsOverSockets<M extends ChatMember>({
     expect(orders[1]).to.deep.equal(orders[0]);
   });
 
-  it('tells the reader’s position to the room and sets readCount to 0', async () => {
+  it('sends the reader’s position to the room, and sets readCount to 0', async () => {
     const mine = await connect(asker);
     await mine.join(chatNo);
     await mine.send(chatNo, 'one');
     await mine.send(chatNo, 'two');
-    const unread = await author.get<{ unReadCount: number }[]>('/chatroom');
-    expect(unread.body[0]?.unReadCount).to.equal(2);
+    expect(await unreadOf(author)).to.equal(2);
 
     const theirs = await connect(author);
     expect(await theirs.ask('message:read', { chatNo, seq: 1 })).to.deep.equal({ status: 200 });
     expect(await mine.next('message:read')).to.deep.equal({ chatNo, memberNo: author.no, seq: 1 });
-    // Back, and past the end: never back, and no further than there is.
+    // A position never moves back, nor past the newest message.
     expect(await theirs.ask('message:read', { chatNo, seq: 0 })).to.deep.equal({ status: 200 });
-    const half = await author.get<{ unReadCount: number }[]>('/chatroom');
-    expect(half.body[0]?.unReadCount).to.equal(1);
+    expect(await unreadOf(author)).to.equal(1);
     expect(await theirs.ask('message:read', { chatNo, seq: 99 })).to.deep.equal({ status: 200 });
     expect(await mine.next('message:read', (e: { seq: number }) => e.seq === 2)).to.deep.equal({
       chatNo,
@@ -138,7 +132,7 @@ export function itChatsOverSockets<M extends ChatMember>({
     expect(list.body.chatList.map(({ readCount }) => readCount)).to.deep.equal([0, 0]);
   });
 
-  it('catches a client up after the number it has', async () => {
+  it('returns to a joining client the messages after the number it has, and marks them read', async () => {
     const mine = await connect(asker);
     for (const content of ['1', '2', '3', '4']) {
       await mine.send(chatNo, content);
@@ -153,16 +147,14 @@ export function itChatsOverSockets<M extends ChatMember>({
       [4, '4'],
     ]);
     expect(joined.seq).to.equal(4);
-    const rooms = await author.get<{ unReadCount: number }[]>('/chatroom');
-    expect(rooms.body[0]?.unReadCount, 'joining marks read').to.equal(0);
+    expect(await unreadOf(author)).to.equal(0);
   });
 
-  it('tells who comes back how far the other has read meanwhile', async () => {
+  it('sends a member who rejoins the other member’s new read position, after the answer', async () => {
     const mine = await connect(asker);
-    const say = (content: string) => mine.send(chatNo, content);
-    await say('1');
+    await mine.send(chatNo, '1');
     await author.get(`/chatroom/${chatNo}`);
-    await say('2');
+    await mine.send(chatNo, '2');
     const back = await connect(asker);
     const told: unknown[] = [];
     back.socket.onAny((event) => told.push(event));
@@ -178,22 +170,22 @@ export function itChatsOverSockets<M extends ChatMember>({
       'answer',
       'message:read',
     ]);
-    // Who knows it already is told nothing.
+    // A client that knows the position does not get it again.
     await back.join(chatNo, 2);
     await back.ask('room:leave', { chatNo });
     expect(back.heard('message:read')).to.have.length(1);
   });
 
-  it('ends presence with the last device', async () => {
+  it('ends a member’s presence when their last device leaves', async () => {
     const mine = await connect(asker);
     await mine.join(chatNo);
     const [phone, laptop] = await Promise.all([connect(author), connect(author)]);
     await phone.join(chatNo);
     await laptop.join(chatNo);
-    await mine.next('presence', (e: { present: boolean }) => e.present);
+    await nextPresence(mine, true);
     phone.socket.disconnect();
     await laptop.ask('room:leave', { chatNo });
-    expect(await mine.next('presence', (e: { present: boolean }) => !e.present)).to.deep.equal({
+    expect(await nextPresence(mine, false)).to.deep.equal({
       chatNo,
       memberNo: author.no,
       present: false,
@@ -201,7 +193,7 @@ export function itChatsOverSockets<M extends ChatMember>({
     expect(mine.heard('presence')).to.have.length(3);
   });
 
-  it('tells typing to the room, and drops it from outside', async () => {
+  it('sends `typing` of a member in the room to the room, and drops it from outside', async () => {
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
     await mine.join(chatNo);
     theirs.socket.emit('typing', { chatNo, typing: true });
@@ -210,7 +202,7 @@ export function itChatsOverSockets<M extends ChatMember>({
     expect(await mine.next('typing')).to.deep.equal({ chatNo, memberNo: author.no, typing: false });
   });
 
-  it('sends the room-list element to both, conflated, the latest always', async () => {
+  it('sends both members the element of the room list, fewer times than it changes, the latest last', async () => {
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
     await Promise.all(Array.from({ length: 20 }, (_, i) => mine.send(chatNo, `m${i}`)));
     const last = await theirs.next<{ unReadCount: number }>('room', (view) => view.unReadCount === 20);
@@ -224,15 +216,10 @@ export function itChatsOverSockets<M extends ChatMember>({
     expect(own).to.have.property('unReadCount', 0);
   });
 
-  it('refuses strangers and bad input by name, and changes nothing', async () => {
+  it('refuses strangers and invalid input, names the field, and stores nothing', async () => {
     const stranger = await connect(await member());
-    expect(await stranger.join(chatNo)).to.deep.include({
-      status: 403,
-      message: 'FORBIDDEN',
-    });
-    expect(await stranger.send(chatNo, 'x')).to.deep.include({
-      status: 403,
-    });
+    expect(await stranger.join(chatNo)).to.include({ status: 403, message: 'FORBIDDEN' });
+    expect(await stranger.send(chatNo, 'x')).to.include({ status: 403 });
     const mine = await connect(asker);
     const bad: [unknown, number, RegExp][] = [
       [{ chatNo, contentType: 'text', content: '' }, 400, /content/],
@@ -250,11 +237,10 @@ export function itChatsOverSockets<M extends ChatMember>({
       expect(answer.errors[0]).to.match(text);
     }
     expect(await mine.ask('message:sned', {})).to.deep.include({ status: 404, message: 'UNKNOWN_EVENT' });
-    const list = await asker.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
-    expect(list.body.chatList).to.deep.equal([]);
+    expect(await contentsOf(asker, chatNo)).to.deep.equal([]);
   });
 
-  it('survives events without, or with something else for, an acknowledgement', async () => {
+  it('survives events whose acknowledgement is missing or is no function', async () => {
     const mine = await connect(asker);
     mine.socket.emit('message:send', { chatNo, contentType: 'text', content: 'no ack' });
     mine.socket.emit('message:send');
@@ -264,7 +250,7 @@ export function itChatsOverSockets<M extends ChatMember>({
     await new Promise((resolve) => mine.socket.once('disconnect', resolve));
     expect((await call('/healthz')).status).to.equal(200);
     const again = await connect(asker);
-    // Nothing says when what was sent without an acknowledgement is stored.
+    // Without an acknowledgement, nothing tells when the message is stored.
     await eventually(async () => {
       const joined = await again.join<{ messages: unknown[] }>(chatNo);
       expect(joined.messages).to.have.length(1);

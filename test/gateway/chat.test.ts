@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { call, member } from '../support/api.js';
+import { anyone, call, member } from '../support/api.js';
 import { openRoom, push } from '../support/chat.js';
 import { connect } from '../support/sockets.js';
 import { itChatsOverSockets } from './chat-behaviour.js';
@@ -7,7 +7,7 @@ import { itChatsOverSockets } from './chat-behaviour.js';
 describe('chat over sockets', () => {
   itChatsOverSockets({ member, openRoom, call, connect: (who) => connect(who) });
 
-  it('calls a sender by the name they have now, not by the one they connected with', async () => {
+  it('shows the sender’s current name, not the one at the time of connecting', async () => {
     const { asker, chatNo } = await openRoom();
     const client = await connect(asker);
     await member({ email: asker.email, nickname: 'renamed' });
@@ -16,7 +16,7 @@ describe('chat over sockets', () => {
     expect(sent.message.senderName).to.equal('renamed');
   });
 
-  it('refuses whoever is not in a room, and rooms that are not there, for every event of a room', async () => {
+  it('refuses non-participants and unknown rooms for every event of a room', async () => {
     const { asker, chatNo } = await openRoom();
     const [stranger, mine] = [await connect(await member()), await connect(asker)];
     const requests: [event: string, request: object][] = [
@@ -31,25 +31,27 @@ describe('chat over sockets', () => {
       const missing = await mine.ask(event, to(999_999));
       expect(missing, event).to.include({ status: 404, message: 'CHAT_ROOM_NOT_FOUND' });
     }
-    // A join that was refused is no reason not to come in later.
+    // A refused join does not prevent a later one.
     expect(await mine.join(chatNo)).to.include({ status: 200 });
     await mine.send(chatNo, 'among us');
     await mine.next('message');
     expect(stranger.heard('message')).to.deep.equal([]);
   });
 
-  it('tells a client apart that has connected: its pushes need no token', async () => {
+  it('accepts pushes without a token from a client that has joined the room', async () => {
     const { asker, chatNo, saleNo } = await openRoom();
     const agent = { 'User-Agent': `an app of ${asker.no}` };
-    const ask = () =>
-      call('/chatroom/notification', { method: 'POST', json: push(chatNo, saleNo, 'hello'), headers: agent });
-    expect((await ask()).status).to.equal(401);
-    await connect(asker, { extraHeaders: agent });
-    const { status, body } = await ask();
-    expect([status, (body as { senderNo: number }).senderNo]).to.deep.equal([200, asker.no]);
+    const send = () =>
+      anyone.post<{ senderNo: number }>('/chatroom/notification', push(chatNo, saleNo, 'hello'), agent);
+    expect((await send()).status).to.equal(401);
+    const client = await connect(asker, { extraHeaders: agent });
+    expect((await send()).status, 'connected').to.equal(401);
+    await client.join(chatNo);
+    const { status, body } = await send();
+    expect([status, body.senderNo]).to.deep.equal([200, asker.no]);
   });
 
-  it('takes its numbers as text of digits, and says what is missing', async () => {
+  it('accepts numbers as text of digits, and names missing fields', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [mine, theirs] = [await connect(asker), await connect(author)];
     const room = { chatNo: `${chatNo}` };

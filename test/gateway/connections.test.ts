@@ -2,28 +2,34 @@ import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { Domain } from '../../domain/domain.js';
+import { loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { createConnectionHandler } from '../../gateway/connection.js';
+import { ConnectionLimits } from '../../gateway/connection-limits.js';
 import { authRefresh } from '../../gateway/events/auth-refresh.js';
 import type { HandlerContext, HandlerServices } from '../../gateway/handle.js';
 import { armExpiry, watchExpiries } from '../../gateway/session-expiry.js';
 import type { GatewaySocket } from '../../gateway/socket.js';
 import type { Publisher } from '../../gateway/socketio-internals.js';
+import { counted } from '../support/counted.js';
+import { nextTurn } from '../support/eventually.js';
 
 const HOUR = 3_600_000;
 
-/** A namespace without a network: its connections, and which rooms they are in. */
+/** A namespace without a network: its connections and their rooms. */
 function fakeNamespace(limits: 'on' | 'off' = 'on') {
   const sockets = new Map<string, GatewaySocket>();
   const rooms = new Map<string, Set<string>>();
   const nsp = { sockets, adapter: { rooms } };
   const logger = createLogger('silent', 'test');
-  const letIn = createConnectionHandler({ logger } as HandlerServices, {} as Publisher, {
-    RATE_LIMIT: limits,
-  });
+  const admit = createConnectionHandler(
+    { logger } as HandlerServices,
+    {} as Publisher,
+    limits === 'on' ? new ConnectionLimits(loadConfig({}, '/nonexistent')) : undefined,
+  );
 
-  /** A connection that keeps what it is told. */
+  /** A connection that records what it receives. */
   function connect(expiresAt = Date.now() + HOUR, no = 7) {
     const told: string[] = [];
     const id = `socket ${sockets.size}`;
@@ -33,7 +39,7 @@ function fakeNamespace(limits: 'on' | 'off' = 'on') {
       data: { session: { actor: { no }, expiresAt }, expiry: undefined, queue: undefined },
       on: (event: string, listener: () => void) => events.on(event, listener.bind(socket)),
       onAny() {},
-      conn: { close: () => told.push('closed') },
+      conn: { close: () => told.push('closed'), transport: {} },
       emit: (event: string, { code = '' }: { code?: string }) => told.push(`${event} ${code}`.trim()),
       join: (room: string) => rooms.set(room, (rooms.get(room) ?? new Set()).add(id)),
       leave: (room: string) => rooms.get(room)?.delete(id),
@@ -45,19 +51,18 @@ function fakeNamespace(limits: 'on' | 'off' = 'on') {
       },
     };
     sockets.set(id, socket as unknown as GatewaySocket);
-    letIn(socket as unknown as GatewaySocket);
+    admit(socket as unknown as GatewaySocket);
     return { socket: socket as unknown as GatewaySocket, told, events };
   }
 
   return { sockets, connect };
 }
 
-const open = async () => (await metrics.sockets.get()).values[0]?.value ?? 0;
-const closed = async (reason: string) =>
-  (await metrics.socketsClosed.get()).values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+const open = () => counted(metrics.sockets);
+const closed = (reason: string) => counted(metrics.socketsClosed, { reason });
 
-describe('connections of a gateway', () => {
-  it('give way to those of their own member alone, and to none where limits are off', () => {
+describe('the connection handler of a gateway', () => {
+  it('closes none of fifty connections of one member, and none of sixty with limits off', () => {
     const { connect } = fakeNamespace();
     const other = connect(HOUR, 8);
     const mine = Array.from({ length: 50 }, () => connect());
@@ -67,7 +72,7 @@ describe('connections of a gateway', () => {
     expect(all.every(({ told }) => told.length === 0)).to.equal(true);
   });
 
-  it('are counted while they are open, and by the reason of their end', async () => {
+  it('counts open connections, and closed ones by reason', async () => {
     const { connect } = fakeNamespace();
     const reasons = ['transport close', 'client namespace disconnect', 'server namespace disconnect'];
     const before = [await open(), ...(await Promise.all(reasons.map(closed)))];
@@ -77,21 +82,21 @@ describe('connections of a gateway', () => {
     expect([await open(), ...(await Promise.all(reasons.map(closed)))]).to.deep.equal(
       before.map((count, i) => count + (i > 0 ? 1 : 0)),
     );
-    // Its WebSocket would go on receiving where only the namespace was left.
+    // After leaving only the namespace, a WebSocket would still receive events.
     expect(all.map(({ told }) => told)).to.deep.equal([[], ['closed'], ['closed']]);
   });
 
-  it('of one member give way past the fiftieth, the oldest first, however fast they come', async () => {
+  it('11: closes the oldest connections of a member beyond fifty, also when all are opened at once', async () => {
     const { connect, sockets } = fakeNamespace();
     const all = Array.from({ length: 52 }, () => connect());
-    const gaveWay = ['closing TOO_MANY_CONNECTIONS'];
-    expect(all.slice(0, 3).map(({ told }) => told)).to.deep.equal([gaveWay, gaveWay, []]);
-    await new Promise((resolve) => setImmediate(resolve));
+    const closing = ['closing TOO_MANY_CONNECTIONS'];
+    expect(all.slice(0, 3).map(({ told }) => told)).to.deep.equal([closing, closing, []]);
+    await nextTurn();
     expect(sockets.size).to.equal(50);
     expect(all.slice(2).every(({ told }) => told.length === 0)).to.equal(true);
   });
 
-  describe('in time', () => {
+  describe('for tokens that expire', () => {
     let stop = () => {};
     beforeEach(() => mock.timers.enable({ apis: ['setInterval', 'setTimeout', 'setImmediate', 'Date'] }));
     afterEach(() => {
@@ -99,12 +104,12 @@ describe('connections of a gateway', () => {
       mock.timers.reset();
     });
 
-    /** In steps: mocked timers run at the end of the time they are moved by. */
+    /** Advances in steps: `tick` runs due timers only at its end. */
     function pass(seconds: number): void {
       for (let i = 0; i < seconds; i += 1) mock.timers.tick(1_000);
     }
 
-    it('are warned a minute before their token ends and closed when it has, to the second', () => {
+    it('warns a minute before a token expires, and closes when it does, to the second', () => {
       const { connect, sockets } = fakeNamespace();
       stop = watchExpiries(sockets);
       const { told, socket } = connect(HOUR);
@@ -120,23 +125,15 @@ describe('connections of a gateway', () => {
       expect(told).to.deep.equal(['auth:expiring', 'closing TOKEN_EXPIRED', 'disconnected', 'closed']);
     });
 
-    const soon: [seconds: number, isTimed: boolean][] = [
-      [0, true],
-      [30, true],
-      [60, true],
-      [75, true],
-      [80, true],
-      [81, false],
-      [119, false],
-      [255, false],
-    ];
-    for (const [seconds, isTimed] of soon) {
-      it(`are warned and closed in time with a token that ends in ${seconds} s`, async () => {
+    /** Lifetimes, s, whose warning is due before the next scan: these connections get a timer at once. */
+    const TIMED = [0, 30, 60, 75, 80];
+    for (const seconds of [...TIMED, 81, 119, 255]) {
+      it(`warns and closes in time with a token that expires in ${seconds} s`, async () => {
         const before = await closed('TOKEN_EXPIRED');
         const { connect, sockets } = fakeNamespace();
         stop = watchExpiries(sockets);
         const { told, socket } = connect(seconds * 1_000);
-        expect(socket.data.expiry !== undefined, 'a timer before the first look').to.equal(isTimed);
+        expect(socket.data.expiry !== undefined, 'has a timer').to.equal(TIMED.includes(seconds));
         if (seconds > 60) {
           pass(seconds - 61);
           expect(told).to.deep.equal([]);
@@ -153,7 +150,7 @@ describe('connections of a gateway', () => {
       });
     }
 
-    it('are told nothing, and keep no timer, once they have gone', () => {
+    it('sends nothing to a closed connection, and keeps no timer for it', () => {
       const { connect, sockets } = fakeNamespace();
       stop = watchExpiries(sockets);
       const { told, socket, events } = connect(70_000);
@@ -164,7 +161,7 @@ describe('connections of a gateway', () => {
       expect(told).to.deep.equal([]);
     });
 
-    it('keep no timer where they went while their new token was checked', async () => {
+    it('keeps no timer for a connection that closes while its new token is verified', async () => {
       const { connect } = fakeNamespace();
       const { socket } = connect(HOUR);
       const session = { actor: { no: 7 }, expiresAt: 70_000 };
@@ -181,7 +178,7 @@ describe('connections of a gateway', () => {
       expect(socket.data.expiry).to.equal(undefined);
     });
 
-    it('are not looked at any more once that was ended', () => {
+    it('warns nobody after the scans have been stopped', () => {
       const { connect, sockets } = fakeNamespace();
       stop = watchExpiries(sockets);
       const { told } = connect(100_000);
@@ -190,7 +187,7 @@ describe('connections of a gateway', () => {
       expect(told).to.deep.equal([]);
     });
 
-    it('go on with a new token, also once they were warned', () => {
+    it('keeps a connection open with a new token, also after the warning', () => {
       const { connect, sockets } = fakeNamespace();
       stop = watchExpiries(sockets);
       const { told, socket } = connect(HOUR);

@@ -9,12 +9,14 @@ import { metrics } from '../../domain/platform/metrics.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { followRooms } from '../../gateway/follow-rooms.js';
 import type { GatewayServer } from '../../gateway/socket.js';
+import { counted } from '../support/counted.js';
+import { gate } from '../support/eventually.js';
 import { settled } from './sequenced-room.js';
 
 const CHAT = 7;
 const MEMBER = 3;
 
-/** A gateway without a network, with a socket of a member in a chat room, and what it asks the chat. */
+/** A gateway without a network: a member’s socket is in a chat room; records what the gateway asks the chat. */
 async function follow({ alone = false } = {}) {
   const rooms = new Map([chatRoom(CHAT), memberRoom(MEMBER)].map((room) => [room, new Set(['socket'])]));
   const sent: unknown[] = [];
@@ -77,9 +79,7 @@ async function follow({ alone = false } = {}) {
   };
 }
 
-const gapsFilled = async () => (await metrics.gapsFilled.get()).values[0]?.value ?? 0;
-
-describe('the rooms that a gateway follows', () => {
+describe('a gateway that follows rooms', () => {
   let gateway: Awaited<ReturnType<typeof follow>>;
   beforeEach(() => mock.timers.enable({ apis: ['setInterval', 'setTimeout'] }));
   afterEach(() => {
@@ -92,7 +92,7 @@ describe('the rooms that a gateway follows', () => {
     await settled();
   }
 
-  it('are compared with the database every five seconds', async () => {
+  it('compares them with the database every five seconds', async () => {
     gateway = await follow();
     await pass(4_999);
     expect(gateway.asked).to.deep.equal([]);
@@ -105,7 +105,7 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.asked).to.have.length(2);
   });
 
-  it('are compared once a minute by a process that is alone', async () => {
+  it('compares them once a minute if its process is the only one', async () => {
     gateway = await follow({ alone: true });
     await pass(59_999);
     expect(gateway.asked).to.deep.equal([]);
@@ -113,7 +113,7 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.asked).to.deep.equal(['rooms 7']);
   });
 
-  it('are compared, and those of all members here, when Redis is back', async () => {
+  it('compares them, and all rooms of its members, when Redis is back', async () => {
     gateway = await follow();
     gateway.redisEvents.emit('up');
     await settled();
@@ -124,7 +124,21 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.redisEvents.listenerCount('up')).to.equal(0);
   });
 
-  it('are compared again where the database did not answer', async () => {
+  it('compares with the next comparison all rooms of members to whom pushes were dropped', async () => {
+    gateway = await follow();
+    for (const memberNo of [4, MEMBER, 4]) gateway.comparer.compareMember(memberNo);
+    await settled();
+    expect(gateway.asked).to.deep.equal([]);
+    gateway.answers.headsOf = () => Promise.reject(new Error('the database is away'));
+    await pass(5_000);
+    gateway.answers.headsOf = async () => [gateway.head];
+    await pass(5_000);
+    await pass(5_000);
+    const both = ['rooms 7', 'rooms of 4,3'];
+    expect(gateway.asked).to.deep.equal([...both, ...both, 'rooms 7']);
+  });
+
+  it('repeats a comparison that the database did not answer', async () => {
     gateway = await follow();
     gateway.answers.headsOf = () => Promise.reject(new Error('the database is away'));
     gateway.redisEvents.emit('up');
@@ -137,13 +151,10 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.asked).to.deep.equal([...both, ...both, ...both, 'rooms 7']);
   });
 
-  it('are compared one time after another, however long one takes', async () => {
+  it('runs one comparison at a time, however long it takes', async () => {
     gateway = await follow();
-    let answer = () => {};
-    gateway.answers.heads = () =>
-      new Promise((resolve) => {
-        answer = () => resolve([]);
-      });
+    const { open: answer, opened: answered } = gate();
+    gateway.answers.heads = () => answered.then(() => []);
     await pass(5_000);
     await pass(5_000);
     gateway.redisEvents.emit('up');
@@ -153,13 +164,10 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.asked, 'what was due meanwhile').to.deep.equal(['rooms 7', 'rooms of 3']);
   });
 
-  it('are not compared any more once that was ended', async () => {
+  it('starts no further comparison after it was stopped', async () => {
     gateway = await follow();
-    let answer = () => {};
-    gateway.answers.heads = () =>
-      new Promise((resolve) => {
-        answer = () => resolve([]);
-      });
+    const { open: answer, opened: answered } = gate();
+    gateway.answers.heads = () => answered.then(() => []);
     gateway.redisEvents.emit('up');
     gateway.comparer.stop();
     answer();
@@ -167,9 +175,9 @@ describe('the rooms that a gateway follows', () => {
     expect(gateway.asked).to.deep.equal(['rooms 7']);
   });
 
-  it('are told what was lost: messages, read positions and their states, and the chat of it', async () => {
+  it('delivers lost messages, read positions and room states, and passes them to the chat', async () => {
     gateway = await follow();
-    const before = await gapsFilled();
+    const before = await counted(metrics.gapsFilled);
     const message = gateway.store();
     Object.assign(gateway.head.reads[0] as object, { seq: 1, others: 1 });
     await pass(5_000);
@@ -180,17 +188,17 @@ describe('the rooms that a gateway follows', () => {
       [chatRoom(CHAT), 'message:read', { chatNo: CHAT, memberNo: MEMBER, seq: 1 }],
     ]);
     expect(gateway.heard).to.deep.equal(['message 1', 'read 1']);
-    expect(await gapsFilled()).to.equal(before + 1);
+    expect(await counted(metrics.gapsFilled)).to.equal(before + 1);
   });
 
-  it('are told what a newcomer has read, but for the newcomer', async () => {
+  it('delivers what a newcomer has read to everyone in the room but the newcomer', async () => {
     gateway = await follow();
     const message = gateway.store();
     await gateway.sequencer.enter(CHAT, 'newcomer', async () => ({ seq: 1 }));
     expect(gateway.sent).to.deep.equal([[chatRoom(CHAT), 'message', message, 'newcomer']]);
   });
 
-  it('are let go of with the last socket in them, and members with their last one', async () => {
+  it('forgets a room with the last socket in it, and a member with their last socket', async () => {
     gateway = await follow();
     expect(gateway.follows(CHAT)).to.equal(true);
     for (const room of ['socket', chatRoom(CHAT + 1)]) gateway.adapter.emit('delete-room', room);
@@ -204,13 +212,13 @@ describe('the rooms that a gateway follows', () => {
     const told: number[] = [];
     const offer = (seq: number) => gateway.views.offer(MEMBER, CHAT, { seq, read: 0 }, () => told.push(seq));
     offer(1);
-    expect(told, 'from what they came in with').to.deep.equal([1]);
+    expect(told, 'newer than at the join').to.deep.equal([1]);
     gateway.adapter.emit('delete-room', memberRoom(MEMBER));
     offer(2);
-    expect(told, 'it is not known any more what they were told').to.deep.equal([1]);
+    expect(told, 'what they were told is forgotten').to.deep.equal([1]);
   });
 
-  it('keep nothing of a room that is entered by nobody after all', async () => {
+  it('forgets a room whose only join ends without a socket in the room', async () => {
     gateway = await follow();
     await gateway.sequencer.enter(CHAT + 1, 'socket', async () => ({ seq: 0 }));
     await settled();

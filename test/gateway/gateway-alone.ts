@@ -1,18 +1,18 @@
-import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { Server } from 'socket.io';
 import type { Domain } from '../../domain/domain.js';
-import type { Client as Caller } from '../../domain/kernel/client.js';
 import { AppError } from '../../domain/kernel/errors.js';
-import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { loadConfig } from '../../domain/platform/config.js';
+import { Overload } from '../../domain/platform/overload.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { Gateway } from '../../gateway/server.js';
 import type { GatewayServer } from '../../gateway/socket.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
 
-/** What a domain does that keeps nothing: the token `member-7` is member 7, and every room is theirs. */
+/** A domain that stores nothing: the token `member-7` is member 7, who takes part in every room. */
 function fakeDomain(log: unknown[][]) {
   return {
+    overload: new Overload(createWatchedLogger()),
     rateLimits: {
       take: async (budget: string, key: string | number): Promise<void> => void log.push([budget, key]),
     },
@@ -25,7 +25,7 @@ function fakeDomain(log: unknown[][]) {
       },
     },
     chat: {
-      recentClients: { touch: (caller: Caller, no: number) => void log.push(['seen', caller, no]) },
+      noteClient: (...seen: unknown[]) => void log.push(['seen', ...seen]),
       requireParticipant: async (_actor: object, _chatNo: number): Promise<void> => {},
       enterRoom: async (_actor: object, _chatNo: number, _after: number | undefined, _socket: string) => ({
         ...{ messages: [], more: false, seq: 0, present: [] },
@@ -38,56 +38,58 @@ function fakeDomain(log: unknown[][]) {
       setFollowed() {},
       noteMessage() {},
       acceptPresence: () => true,
+      checkPresence() {},
     },
-    notifications: { acceptPush: () => true },
+    notifications: { acceptPush: () => true, pollSoon() {} },
   };
 }
 
-/** A Redis that nobody else is at. */
-function fakeRedis(): RedisConnection {
-  const client = () =>
-    Object.assign(new EventEmitter(), {
-      psubscribe: async () => {},
-      subscribe: async () => {},
-      punsubscribe: async () => {},
-      unsubscribe: async () => {},
-      publish: async () => 1,
-      ssubscribe: async () => {},
-      sunsubscribe: async () => {},
-      spublish: async () => 1,
-    });
-  return { publisher: client, subscriber: client, on: () => () => {} } as unknown as RedisConnection;
+/** A Redis without other clients. */
+class FakeRedis {
+  readonly isSigned = true;
+  /** What was published, in order. */
+  readonly published: [command: string, channel: string, text: string][] = [];
+  readonly #listeners: Parameters<RedisConnection['listen']>[] = [];
+
+  readonly #subscriber = {
+    psubscribe: async () => {},
+    subscribe: async () => {},
+    punsubscribe: async () => {},
+    unsubscribe: async () => {},
+    ssubscribe: async () => {},
+    sunsubscribe: async () => {},
+  };
+
+  subscriber = () => this.#subscriber;
+  on = () => () => {};
+
+  async publish(channel: string, text: string, command = 'publish'): Promise<void> {
+    this.published.push([command, channel, text]);
+  }
+
+  listen(...listener: Parameters<RedisConnection['listen']>): () => void {
+    this.#listeners.push(listener);
+    return () => {};
+  }
+
+  /** Another process has published a message. */
+  hear(event: string, channel: string, text: string): void {
+    for (const [name, wants, listener] of this.#listeners) {
+      if (name === event && wants(channel)) listener(channel, text);
+    }
+  }
 }
 
-export interface LoneGateway {
-  gateway: Gateway;
-  /** Its address. */
-  base: string;
-  port: number;
-  io: GatewayServer;
-  domain: ReturnType<typeof fakeDomain>;
-  /** What it asked of the domain, in order. */
-  log: unknown[][];
-  /** What stands in the way of serving. */
-  probe: () => Promise<void>;
-}
+export type LoneGateway = Awaited<ReturnType<typeof startGateway>>;
 
 const running = new Set<Gateway>();
 
 /**
- * A gateway in this process on a port of its own, over a domain that keeps nothing.
- * @param joined whether it is one of several, which nobody else is at the moment
+ * A gateway in this process on its own port, over a domain that stores nothing.
+ * @param joined whether it runs as one of several, though the others are missing
  */
-export async function startGateway(
-  settings: Record<string, string> = {},
-  joined = false,
-): Promise<LoneGateway> {
-  const config: Config = loadConfig({
-    NODE_ENV: 'test',
-    GATEWAY_PORT: '0',
-    DRAIN_WINDOW_MS: '0',
-    ...settings,
-  });
+export async function startGateway(settings: Record<string, string> = {}, joined = false) {
+  const config = loadConfig({ NODE_ENV: 'test', GATEWAY_PORT: '0', DRAIN_WINDOW_MS: '0', ...settings });
   const log: unknown[][] = [];
   const domain = fakeDomain(log);
   let io: GatewayServer | undefined;
@@ -96,12 +98,21 @@ export async function startGateway(
     io = this as GatewayServer;
     attach.call(this, app);
   });
-  const gateway = new Gateway(config, createWatchedLogger(), joined ? fakeRedis() : undefined);
+  const redis = new FakeRedis();
+  const shared = joined ? (redis as unknown as RedisConnection) : undefined;
+  const gateway = new Gateway(config, createWatchedLogger(), shared);
   running.add(gateway);
-  const made = { gateway, domain, log, probe: async () => {} };
-  let port: number;
+  /** Whether it is ready; a test may replace it. */
+  const readiness = { probe: async (): Promise<void> => {} };
   try {
-    port = await gateway.listen(domain as unknown as Domain, () => lone.probe());
+    const port = await gateway.listen(domain as unknown as Domain, () => readiness.probe());
+    return Object.assign(readiness, {
+      ...{ gateway, domain, port, io: io as unknown as GatewayServer, base: `http://127.0.0.1:${port}` },
+      /** Where it is one of several. */
+      redis,
+      /** Its calls of the domain, in order. */
+      log,
+    });
   } catch (error) {
     await gateway.close();
     running.delete(gateway);
@@ -109,15 +120,9 @@ export async function startGateway(
   } finally {
     attaching.mock.restore();
   }
-  const lone: LoneGateway = Object.assign(made, {
-    io: io as GatewayServer,
-    port,
-    base: `http://127.0.0.1:${port}`,
-  });
-  return lone;
 }
 
-/** Ends those that are left. */
+/** Stops all gateways that still run. */
 export async function stopGateways(): Promise<void> {
   for (const gateway of running) {
     await gateway.drain();

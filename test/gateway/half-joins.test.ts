@@ -2,14 +2,14 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { Message } from '../../domain/chat/message.model.js';
 import { newMessageId } from '../../domain/kernel/ids.js';
-import { type OpenedRoom, openRoom } from '../support/chat.js';
-import { eventually } from '../support/eventually.js';
-import { type Client, connect, openSockets } from '../support/sockets.js';
+import { type OpenedRoom, openRoom, unreadOf } from '../support/chat.js';
+import { eventually, gate } from '../support/eventually.js';
+import { type Client, connect, nextPresence, openSockets } from '../support/sockets.js';
 
-/** What the driver throws when the database is away. */
+/** The driver’s error when the database does not answer. */
 const AWAY = Object.assign(new Error('the database is away'), { name: 'MongoNetworkError' });
 
-describe('a join that does not come to its end', () => {
+describe('a join that fails or is overtaken', () => {
   let room: OpenedRoom;
   let asker: Client;
   let author: Client;
@@ -17,23 +17,16 @@ describe('a join that does not come to its end', () => {
   beforeEach(async () => {
     room = await openRoom();
     [asker, author] = await Promise.all([connect(room.asker), connect(room.author)]);
-    // Puts the room in memory: what is read below is read by the join itself.
+    // Loads the room into memory: all reads below are those of the join.
     await asker.send(room.chatNo, 'hello?');
   });
   afterEach(() => mock.restoreAll());
 
-  /** Lets this many reads of messages pass, the others wait and then do what `late` does. */
+  /** Lets this many reads of messages pass; the others wait for `release`, and call `late` before they read. */
   function hold(passing: number, late: () => void = () => {}) {
     const { collection } = Message;
     const find = collection.find.bind(collection);
-    let held = () => {};
-    let release = () => {};
-    const isHeld = new Promise<void>((resolve) => {
-      held = resolve;
-    });
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const [held, released] = [gate(), gate()];
     let calls = 0;
     mock.method(collection, 'find', (...args: Parameters<typeof find>) => {
       calls += 1;
@@ -41,41 +34,36 @@ describe('a join that does not come to its end', () => {
       const cursor = find(...args);
       const toArray = cursor.toArray.bind(cursor);
       cursor.toArray = async () => {
-        held();
-        await released;
+        held.open();
+        await released.opened;
         late();
         return toArray();
       };
       return cursor;
     });
-    return { isHeld, release };
+    return { isHeld: held.opened, release: released.open };
   }
 
-  /** Makes all reads of messages fail past the first ones. */
+  /** Lets this many reads of messages pass, and makes the others fail. */
   function failAfter(passing: number): void {
     hold(passing, () => {
       throw AWAY;
     }).release();
   }
 
-  /** The author is out of the room, and everybody knows: messages are unread, notified and not delivered. */
+  /** The author is absent for everyone: messages stay unread and are not delivered to the author’s socket. */
   async function expectAuthorOut(): Promise<void> {
     const { chatNo } = room;
-    const before = await unread();
+    const before = (await unreadOf(room.author)) as number;
     await asker.send(chatNo, 'are you there?');
-    expect(await unread()).to.equal(before + 1);
+    expect(await unreadOf(room.author)).to.equal(before + 1);
     const { present } = await asker.join<{ present: number[] }>(chatNo);
     expect(present).to.deep.equal([room.asker.no]);
-    // Somebody is in it: what is sent is told to all who are.
+    // The asker is in the room, so this message is delivered to all sockets in it.
     await asker.send(chatNo, 'still not?');
-    // Behind what was told before.
+    // Its answer arrives after any event sent before.
     if (author.socket.connected) await author.ask('message:read', { chatNo, seq: 0 });
     expect(author.heard('message')).to.deep.equal([]);
-  }
-
-  async function unread(): Promise<number> {
-    const { body } = await room.author.get<{ unReadCount: number }[]>('/chatroom');
-    return body[0]?.unReadCount as number;
   }
 
   it('leaves nobody present when the room’s state cannot be read', async () => {
@@ -86,19 +74,19 @@ describe('a join that does not come to its end', () => {
     await expectAuthorOut();
   });
 
-  it('leaves nobody present when what was missed cannot be read', async () => {
+  it('leaves nobody present when the missed messages cannot be read', async () => {
     failAfter(1);
     expect(await author.join(room.chatNo)).to.include({ status: 503 });
     mock.restoreAll();
     await expectAuthorOut();
   });
 
-  it('leaves nobody in the room when those who were in before cannot be caught up', async () => {
+  it('leaves the newcomer out of the room when those inside cannot be caught up', async () => {
     // The newcomer was told that the join had failed, and stayed in the room all the same.
     const { chatNo } = room;
     await asker.join(chatNo);
     const last = await Message.findOne({ chatNo, seq: 1 }).lean();
-    // As another process writes it whose push was lost.
+    // As stored by another process whose push was lost.
     const sent = { creator: 0, joiner: 2 };
     await Message.create({ ...last, _id: newMessageId(), seq: 2, sent, clientKey: 'socket:2' });
     failAfter(2);
@@ -107,13 +95,13 @@ describe('a join that does not come to its end', () => {
     await expectAuthorOut();
   });
 
-  it('tells the room that its member has come and gone', async () => {
+  it('tells the room that the member came and left', async () => {
     const { chatNo } = room;
     await asker.join(chatNo);
     failAfter(0);
     await author.join(chatNo);
     mock.restoreAll();
-    await asker.next('presence', (e: { present: boolean }) => !e.present);
+    await nextPresence(asker, false);
     const { no } = room.author;
     expect(asker.heard<{ memberNo: number }>('presence').filter((e) => e.memberNo === no)).to.deep.equal([
       { chatNo, memberNo: no, present: true },
@@ -121,8 +109,8 @@ describe('a join that does not come to its end', () => {
     ]);
   });
 
-  it('tells who is present, and behind it who has left since', async () => {
-    // The change came before the answer, which had been put together by then: the other stayed present for ever.
+  it('sends the list of those present before the event that one of them left', async () => {
+    // The event arrived before the answer, whose list was older: the other member stayed present for ever.
     const { chatNo } = room;
     await author.join(chatNo);
     const told: unknown[] = [];
@@ -138,12 +126,12 @@ describe('a join that does not come to its end', () => {
     await author.ask('room:leave', { chatNo });
     release();
     await joined;
-    await asker.next('presence', (e: { present: boolean }) => !e.present);
+    await nextPresence(asker, false);
     expect(told[0]).to.deep.equal([room.author.no, room.asker.no].sort((a, b) => a - b));
     expect(told.at(-1)).to.deep.equal({ chatNo, memberNo: room.author.no, present: false });
   });
 
-  it('leaves a connection in the room that was in it before', async () => {
+  it('keeps a connection in the room that was in it before', async () => {
     const { chatNo } = room;
     await author.join(chatNo);
     failAfter(0);
@@ -151,7 +139,7 @@ describe('a join that does not come to its end', () => {
     mock.restoreAll();
     await asker.send(chatNo, 'are you there?');
     await author.next('message');
-    expect(await unread()).to.equal(0);
+    expect(await unreadOf(room.author)).to.equal(0);
   });
 
   const closes = (end: () => void) => async () => {
@@ -160,15 +148,15 @@ describe('a join that does not come to its end', () => {
     await eventually(async () => expect(await openSockets()).to.equal(before - 1));
   };
   const endings = {
-    'goes away': closes(() => author.socket.io.engine.close()),
+    disconnects: closes(() => author.socket.io.engine.close()),
     'leaves the namespace': closes(() => void author.socket.disconnect()),
-    'is taken out of the room': async () => {
+    'is removed from the room': async () => {
       const { email, post } = room.author;
       await post(`/chatroom/${room.chatNo}`, { email });
     },
   };
   for (const [how, end] of Object.entries(endings)) {
-    it(`leaves nobody present whose client ${how} meanwhile`, async () => {
+    it(`leaves nobody present if the client ${how} meanwhile`, async () => {
       const { isHeld, release } = hold(0);
       author.socket.emit('room:join', { chatNo: room.chatNo });
       await isHeld;

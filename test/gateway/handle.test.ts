@@ -4,17 +4,19 @@ import type { Domain } from '../../domain/domain.js';
 import { AppError } from '../../domain/kernel/errors.js';
 import type { Live } from '../../domain/kernel/live.js';
 import { metrics } from '../../domain/platform/metrics.js';
+import { Overload } from '../../domain/platform/overload.js';
 import type { Budget } from '../../domain/platform/rate-limits/index.js';
 import { clientEvents } from '../../gateway/events/index.js';
 import { createDispatcher, defineEvent, type EventDefinition } from '../../gateway/handle.js';
 import type { Sequencer } from '../../gateway/sequencer.js';
 import type { GatewaySocket } from '../../gateway/socket.js';
+import { counted } from '../support/counted.js';
 import { createWatchedLogger, takeErrors } from '../support/unexpected-errors.js';
 import { settled } from './sequenced-room.js';
 
 const MEMBER = 7;
 
-/** A connection and what becomes of its events. */
+/** A connection and the dispatcher of its events. */
 function build(definitions: readonly EventDefinition[]) {
   const taken: unknown[][] = [];
   const state = { refused: undefined as Error | undefined };
@@ -24,20 +26,21 @@ function build(definitions: readonly EventDefinition[]) {
       if (state.refused) throw state.refused;
     },
   };
+  const overload = new Overload(createWatchedLogger());
   const socket = {
     connected: true,
     data: { session: { actor: { no: MEMBER } } },
   } as GatewaySocket;
   const dispatch = createDispatcher(
     {
-      domain: { rateLimits } as unknown as Domain,
+      domain: { rateLimits, overload } as unknown as Domain,
       ...{ live: {} as Live, sequencer: {} as Sequencer, logger: createWatchedLogger() },
     },
     definitions,
   );
   return {
-    ...{ taken, state, socket },
-    /** All the answers to an event. */
+    ...{ taken, state, socket, overload },
+    /** Sends an event. @returns its answers */
     async send(event: unknown, ...args: unknown[]): Promise<unknown[]> {
       const answers: unknown[] = [];
       dispatch.call(socket, event, ...args, (...answer: unknown[]) => answers.push(...answer));
@@ -48,7 +51,7 @@ function build(definitions: readonly EventDefinition[]) {
   };
 }
 
-/** An event that does what it is told. */
+/** A connection with one event, `typing`, and the requests it has handled. */
 function eventThat(handle: () => Promise<object | undefined>) {
   const handled: unknown[] = [];
   const definition = defineEvent({
@@ -63,14 +66,11 @@ function eventThat(handle: () => Promise<object | undefined>) {
   return { ...build([definition]), handled };
 }
 
-const counted = async (event: string, status: number) =>
-  (await metrics.socketRequests.get()).values.find(
-    ({ labels }) => labels.event === event && labels.status === status,
-  )?.value ?? 0;
-const unexpected = async () => (await metrics.unexpectedErrors.get()).values[0]?.value ?? 0;
+const requests = (event: string, status: number) => counted(metrics.socketRequests, { event, status });
+const unexpected = () => counted(metrics.unexpectedErrors);
 
-describe('an event of a client', () => {
-  it('counts against the budget of its kind before it is looked at, whatever it asks', async () => {
+describe('the dispatcher of client events', () => {
+  it('takes each event’s budget before it looks at the request', async () => {
     const { send, taken, state } = build(clientEvents);
     state.refused = new AppError('RATE_LIMITED', 'too many', { retryAfterMs: 700 });
     const answer = { status: 429, message: 'RATE_LIMITED', errors: ['too many'], retryAfterMs: 700 };
@@ -83,17 +83,17 @@ describe('an event of a client', () => {
     expect(clientEvents).to.have.length(taken.length);
   });
 
-  it('is answered once, with what its handler adds', async () => {
+  it('answers once, with the fields that the handler returns', async () => {
     const { send, handled } = eventThat(async () => ({ more: 1 }));
-    const before = await counted('typing', 200);
+    const before = await requests('typing', 200);
     expect(await send('typing', { chatNo: 1, unknown: true })).to.deep.equal([{ status: 200, more: 1 }]);
     expect(handled).to.deep.equal([{ chatNo: 1 }]);
-    expect(await counted('typing', 200)).to.equal(before + 1);
+    expect(await requests('typing', 200)).to.equal(before + 1);
   });
 
-  it('is refused by name where it is not what it should be, and not handled', async () => {
+  it('refuses invalid input, names the field, and does not call the handler', async () => {
     const { send, handled } = eventThat(async () => undefined);
-    const before = await counted('typing', 400);
+    const before = await requests('typing', 400);
     for (const [args, error] of [
       [[{ chatNo: 'x' }], /^chatNo: /],
       [[], /^typing: is missing$/],
@@ -103,7 +103,7 @@ describe('an event of a client', () => {
       expect(answer.errors[0]).to.match(error);
     }
     expect(handled).to.deep.equal([]);
-    expect(await counted('typing', 400)).to.equal(before + 2);
+    expect(await requests('typing', 400)).to.equal(before + 2);
   });
 
   const faults: [error: Error, status: number, logged: boolean, retryAfterMs?: number][] = [
@@ -112,9 +112,9 @@ describe('an event of a client', () => {
     [new AppError('FORBIDDEN', 'not yours'), 403, false],
   ];
   for (const [error, status, logged, retryAfterMs] of faults) {
-    it(`that meets ${error.name} ${status} is answered, and ${logged ? 'logged and counted' : 'no error of ours'}`, async () => {
+    it(`answers ${error.name} with ${status}, and ${logged ? 'logs and counts it' : 'logs nothing'}`, async () => {
       const { send } = eventThat(() => Promise.reject(error));
-      const before = [await unexpected(), await counted('typing', status)] as const;
+      const before = [await unexpected(), await requests('typing', status)] as const;
       const [answer] = (await send('typing', { chatNo: 1 })) as [object];
       expect(answer).to.include({ status });
       expect('retryAfterMs' in answer ? answer.retryAfterMs : undefined).to.equal(retryAfterMs);
@@ -123,22 +123,28 @@ describe('an event of a client', () => {
       expect(lines).to.have.length(logged ? 1 : 0);
       if (logged) expect(lines[0]).to.include('a fault of ours');
       expect(await unexpected()).to.equal(before[0] + (logged ? 1 : 0));
-      expect(await counted('typing', status)).to.equal(before[1] + 1);
+      expect(await requests('typing', status)).to.equal(before[1] + 1);
     });
   }
 
-  it('that does not exist is named, cut short, and counted as one', async () => {
-    const { send, emit, taken } = build(clientEvents);
-    const before = await counted('unknown', 404);
+  it('answers an unknown event with 404 and its shortened name, counts all as `unknown`, and charges them', async () => {
+    const { send, emit, taken, state } = build(clientEvents);
+    const before = await requests('unknown', 404);
     expect(await send('x'.repeat(100))).to.deep.equal([
       { status: 404, message: 'UNKNOWN_EVENT', errors: [`no such event: ${'x'.repeat(64)}`] },
     ]);
     emit({ no: 'text' });
-    expect(taken).to.deep.equal([]);
-    expect(await counted('unknown', 404)).to.equal(before + 2);
+    await settled();
+    expect(taken).to.deep.equal([
+      ['socketEvent', MEMBER],
+      ['socketEvent', MEMBER],
+    ]);
+    expect(await requests('unknown', 404)).to.equal(before + 2);
+    state.refused = new AppError('RATE_LIMITED', 'too many');
+    expect((await send('x'))[0]).to.include({ status: 429 });
   });
 
-  it('that was on its way when its connection ended is dropped', async () => {
+  it('drops an event whose connection has closed', async () => {
     const { send, socket, handled, taken } = eventThat(async () => undefined);
     Object.assign(socket, { connected: false });
     expect(await send('typing', { chatNo: 1 })).to.deep.equal([]);
@@ -146,7 +152,7 @@ describe('an event of a client', () => {
     expect([handled, taken]).to.deep.equal([[], []]);
   });
 
-  it('that wants no answer is handled all the same', async () => {
+  it('handles an event without an acknowledgement', async () => {
     const { emit, handled } = eventThat(async () => undefined);
     emit('typing', { chatNo: 1 });
     emit('typing', { chatNo: 2 }, 'no function');
@@ -155,7 +161,7 @@ describe('an event of a client', () => {
     expect(handled).to.deep.equal([{ chatNo: 1 }, { chatNo: 2 }]);
   });
 
-  it('whose answer cannot be sent is logged', async () => {
+  it('logs an answer that cannot be sent', async () => {
     const { emit } = eventThat(async () => undefined);
     emit('typing', { chatNo: 1 }, () => {
       throw new Error('not to be sent');

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { openRoom } from '../support/chat.js';
 import { connect } from '../support/sockets.js';
 
-/** The longest messages there are, three bytes a character: 3 MB together. */
+/** Messages of almost the maximum length, three bytes a character: 3 MB together. */
 const MESSAGES = 200;
 const LONG = '가'.repeat(4_990);
 
-/** What a slow reader may lag before it is closed, in bytes. */
+/** Unsent bytes at which a slow reader is closed. */
 const MAX_BACKPRESSURE = 1024 * 1024;
 
 interface Page {
@@ -15,10 +15,10 @@ interface Page {
   seq: number;
 }
 
-describe('catching up on many long messages', () => {
-  it('comes in pages that a slow line can take', async () => {
-    // Five hundred of them came in one acknowledgement of 7 MB: seven times what a reader may lag, so a
-    // client whose line was not faster than the service was closed, came back, and was closed again.
+describe('a join after many long messages', () => {
+  it('answers in pages that a slow connection can receive', async () => {
+    // Five hundred messages came in one acknowledgement of 7 MB, seven times the limit: a client slower than
+    // the service was closed, reconnected, and was closed again.
     const { author, asker, chatNo } = await openRoom();
     const sender = await connect(asker);
     for (let i = 0; i < MESSAGES; i += 20) {
@@ -38,6 +38,6 @@ describe('catching up on many long messages', () => {
     const newest = await reader.join<Page>(chatNo);
     expect(Buffer.byteLength(JSON.stringify(newest))).to.be.below(MAX_BACKPRESSURE / 2);
     expect(newest.more).to.equal(true);
-    expect(newest.messages.at(-1)?.seq, 'the newest, without a number to go on from').to.equal(MESSAGES);
+    expect(newest.messages.at(-1)?.seq, 'without `after`, the newest').to.equal(MESSAGES);
   });
 });

@@ -1,22 +1,23 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { gate } from '../support/eventually.js';
 import { buildRoom, CHAT, enteredRoom, settled } from './sequenced-room.js';
 
 const AWAY = new Error('the database is away');
 
-describe('the sequencer, where pushes are lost, forged or too many,', () => {
+describe('the sequencer when pushes are lost, forged or too many', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  // Forgets its mocks, too: a later `restoreAll` in this process would bring the mocked timers back.
+  // Not `restoreAll`: it keeps the mocks, and a later call would bring the mocked timers back.
   afterEach(() => mock.reset());
 
-  /** Lets this time, in ms, pass, and what is due then run. */
+  /** Advances the time, ms, and runs what is due. */
   async function pass(ms: number): Promise<void> {
     await settled();
     mock.timers.tick(ms);
     await settled();
   }
 
-  it('reads a room again a second after it could not be, until it can', async () => {
+  it('repeats a failed read every second until it succeeds', async () => {
     const room = await enteredRoom();
     room.store();
     const second = room.store();
@@ -32,11 +33,11 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     await pass(1_000);
     expect(room.shown).to.deep.equal([1, 2]);
     await pass(10_000);
-    expect(room.asked, 'and then no more than the empty page').to.deep.equal([0, 0, 0, 2]);
-    expect(room.errors).to.deep.equal([]);
+    expect(room.asked, 'then only the empty page').to.deep.equal([0, 0, 0, 2]);
+    expect(room.drops).to.deep.equal([]);
   });
 
-  it('reads no room again that was left meanwhile', async () => {
+  it('does not repeat the failed read of a room that was left meanwhile', async () => {
     const room = await enteredRoom();
     room.store();
     room.whileReading(() => {
@@ -48,10 +49,10 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     await room.enter();
     await pass(10_000);
     expect(room.asked).to.deep.equal([0]);
-    expect(room.sequencer.follows(CHAT), 'those who came in since').to.equal(true);
+    expect(room.sequencer.follows(CHAT), 'for the newcomer').to.equal(true);
   });
 
-  it('looks five times for a message whose number was told, 100 ms apart, and forgets it then', async () => {
+  it('looks five times, 100 ms apart, for a message that was pushed but not stored, then forgets it', async () => {
     const room = await enteredRoom();
     room.push(room.forged(3));
     room.pushRead(2, 2);
@@ -62,17 +63,17 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     }
     await pass(60_000);
     expect(room.asked, 'looks').to.have.length(5);
-    expect(room.errors, 'log').to.have.length(1);
-    expect(JSON.parse(room.errors[0] as string)).to.deep.include({ chatNo: CHAT, last: 0, waiting: [3, 2] });
+    expect(room.drops, 'log').to.have.length(1);
+    expect(JSON.parse(room.drops[0] as string)).to.deep.include({ chatNo: CHAT, last: 0, waiting: [3, 2] });
     expect(room.told).to.deep.equal([]);
-    // The true ones of these numbers pass as any others.
+    // Real messages with these numbers are delivered as usual.
     for (let i = 0; i < 3; i += 1) room.push(room.store());
     room.pushRead(2, 2);
     expect(room.told).to.deep.equal(['message 1', 'message 2', 'message 3', 'read 2']);
     expect(room.asked).to.have.length(5);
   });
 
-  it('tells what shows in the database a little later, and looks no more', async () => {
+  it('delivers messages that are stored a little after their push, and stops looking', async () => {
     const room = await enteredRoom();
     const [first, second] = [room.forged(1), room.forged(2)];
     room.push(second);
@@ -85,7 +86,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     expect(room.asked).to.deep.equal([0, 0, 0, 2]);
   });
 
-  it('goes on with what came while a room was held, be it only out of turn or ahead of its message', async () => {
+  it('reads the room after a join during which only a push or a read position arrived early', async () => {
     const room = buildRoom();
     await room.enter(() => room.push(room.forged(2)));
     await settled();
@@ -96,7 +97,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     expect(other.asked, 'a read position alone').to.deep.equal([0]);
   });
 
-  it('looks no more once everybody has left', async () => {
+  it('stops looking when everybody has left', async () => {
     const room = await enteredRoom();
     room.push(room.forged(2));
     await settled();
@@ -108,27 +109,27 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     expect(await room.isKept()).to.equal(false);
   });
 
-  it('keeps a thousand pushes of a room that is held, and reads those past them', async () => {
+  it('keeps a thousand pushes of a room during a join, and reads the later messages', async () => {
     const room = buildRoom();
-    let passedOn = 0;
+    let delivered = 0;
     await room.enter(() => {
       for (let i = 0; i < 1_500; i += 1) {
         const message = room.store();
         room.push(message, () => {
-          passedOn += 1;
+          delivered += 1;
           room.shown.push(message.seq);
         });
       }
     });
     await settled();
-    expect(passedOn).to.equal(1_000);
+    expect(delivered).to.equal(1_000);
     room.push(room.store());
     await settled();
     expect(room.shown).to.deep.equal(Array.from({ length: 1_501 }, (_, i) => i + 1));
     expect(room.asked).to.deep.equal([1_000, 1_501]);
   });
 
-  it('keeps of the read positions that wait the furthest of each member', async () => {
+  it('keeps only the furthest waiting read position of each member', async () => {
     const room = buildRoom();
     await room.enter(() => {
       for (const seq of [1, 3, 2]) room.pushRead(2, seq);
@@ -140,7 +141,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     expect(room.heard.filter((one) => one.startsWith('read'))).to.deep.equal(['read 3 by 2', 'read 1 by 3']);
   });
 
-  it('compares the room of a lost push 200 ms later: a read position may have been lost with it', async () => {
+  it('compares a room 200 ms after a lost push: a read position may be lost, too', async () => {
     const room = await enteredRoom();
     const timer = mock.method(globalThis, 'setTimeout');
     for (let round = 1; round <= 2; round += 1) {
@@ -162,7 +163,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     ]);
   });
 
-  it('compares five hundred rooms at a time, and tells what it found', async () => {
+  it('compares five hundred rooms at a time, and passes each to the views', async () => {
     const room = buildRoom();
     const all = Array.from({ length: 501 }, (_, i) => i + 1);
     await Promise.all(all.map((chatNo) => room.enter(undefined, 'socket', chatNo)));
@@ -172,15 +173,10 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     expect(room.compared).to.deep.equal(all);
   });
 
-  it('does not read a room again, by comparing, that is being read', async () => {
+  it('does not read a room for a comparison while it is being read', async () => {
     const room = await enteredRoom();
-    let answer = () => {};
-    room.whileReading(
-      () =>
-        new Promise((resolve) => {
-          answer = resolve;
-        }),
-    );
+    const { open: answer, opened: answered } = gate();
+    room.whileReading(() => answered);
     room.store();
     for (let looks = 0; looks < 3; looks += 1) {
       await room.compare();
@@ -193,7 +189,7 @@ describe('the sequencer, where pushes are lost, forged or too many,', () => {
     expect(room.shown).to.deep.equal([1]);
   });
 
-  it('compares no room that nobody has come into yet', async () => {
+  it('does not compare a room before its first join is complete', async () => {
     const room = buildRoom();
     room.store();
     room.reads.set(2, 1);

@@ -1,27 +1,18 @@
 import { expect } from 'chai';
 import { type Member, member } from '../support/api.js';
-import { openRoom } from '../support/chat.js';
-import { eventually } from '../support/eventually.js';
+import { openRoom, unreadOf } from '../support/chat.js';
+import { eventually, gate } from '../support/eventually.js';
+import { notifyOf } from '../support/notifications.js';
 import { type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { service } from '../support/service.js';
-import { type Client, connect, openSockets } from '../support/sockets.js';
+import { type Client, connect, nextPresence, openSockets } from '../support/sockets.js';
 
 const connectPacket = (token: string) => `40${JSON.stringify({ token })}`;
 
-/** A notification to a member, which all of their connections get at once. */
-async function notify({ no: memberNo }: Member, content: string): Promise<void> {
-  const { domain } = await service();
-  await domain.notifications.notify({
-    memberNo,
-    type: 'announcement',
-    content,
-    url: '/board/1',
-    originNo: 0,
-    cause: content,
-  });
-}
+/** The events that a WebSocket has received. */
+const eventsOf = ({ heard }: RawSocket) => heard.filter((text) => text.startsWith('42'));
 
-/** A WebSocket that has entered the namespace with a member's token. */
+/** A WebSocket that has connected to the namespace with a member's token. */
 async function entered(token: string): Promise<RawSocket> {
   const raw = await rawSocket((await service()).gateway);
   raw.send(connectPacket(token));
@@ -29,7 +20,7 @@ async function entered(token: string): Promise<RawSocket> {
   return raw;
 }
 
-/** Long-polling without a client library on it. */
+/** Long-polling without a client library. */
 async function polling() {
   const { gateway } = await service();
   const base = `${gateway}/socket.io/?EIO=4&transport=polling`;
@@ -44,7 +35,7 @@ async function polling() {
   };
 }
 
-describe('the namespace of a connection', () => {
+describe('a connection to the namespace', () => {
   let me: Member;
   let witness: Client;
 
@@ -53,38 +44,37 @@ describe('the namespace of a connection', () => {
     witness = await connect(me);
   });
 
-  /** What comes after this was published after whatever a test did before. */
+  /** Notifies the member, and waits for the event: all events published before have arrived then. */
   async function told(content: string): Promise<void> {
-    await notify(me, content);
+    await notifyOf(me, content);
     await witness.next<{ content: string }>('notification', (one) => one.content === content);
   }
 
-  it('closes its WebSocket when the client leaves it, and nothing more comes', async () => {
-    // The WebSocket stayed open and subscribed: it got the member's private events for as long as it
-    // lived, past the end of the token and past the limit of connections.
+  it('closes the WebSocket when the client leaves the namespace, and sends nothing more', async () => {
+    // The WebSocket stayed open and subscribed: it received the member's private events for as long as it lived,
+    // also after the token had expired and beyond the limit of connections.
     const raw = await entered(me.token);
     raw.send('41');
     await Promise.race([raw.closed, told('after it was left')]);
     await raw.closed;
-    expect(raw.heard.filter((text) => text.startsWith('42'))).to.deep.equal([]);
+    expect(eventsOf(raw)).to.deep.equal([]);
   });
 
-  it('ends presence in every room when the client leaves it', async () => {
+  it('ends presence in every room when the client leaves the namespace', async () => {
     const { author, asker, chatNo } = await openRoom();
     const peer = await connect(asker);
     await peer.join(chatNo);
     const raw = await entered(author.token);
     raw.send(`421["room:join",{"chatNo":${chatNo}}]`);
-    await peer.next('presence', (e: { memberNo: number }) => e.memberNo === author.no);
+    await nextPresence(peer, true, author.no);
     raw.send('41');
     await raw.closed;
-    await peer.next('presence', (e: { present: boolean }) => !e.present);
+    await nextPresence(peer, false);
     await peer.send(chatNo, 'still there?');
-    const { body } = await author.get<{ unReadCount: number }[]>('/chatroom');
-    expect(body[0]?.unReadCount).to.equal(1);
+    expect(await unreadOf(author)).to.equal(1);
   });
 
-  it('is not entered again by another member on the same WebSocket', async () => {
+  it('refuses another member on a WebSocket that has left the namespace', async () => {
     const other = await member();
     const raw = await entered(me.token);
     raw.send('41');
@@ -96,15 +86,15 @@ describe('the namespace of a connection', () => {
       ).then(() => told('for the former member alone')),
     ]);
     await raw.closed;
-    expect(raw.heard.filter((text) => text.startsWith('42'))).to.deep.equal([]);
+    expect(eventsOf(raw)).to.deep.equal([]);
   });
 
-  it('closes long-polling when the client leaves it', async () => {
+  it('closes long-polling when the client leaves the namespace', async () => {
     const { send, poll } = await polling();
     await send(connectPacket(me.token));
     await eventually(async () => expect((await poll()).text).to.include('40{"sid"'));
     await send('41');
-    // 1 is the packet that closes; a session that is over is refused.
+    // Packet 1 closes; a session that has ended is refused.
     const first = await poll();
     expect(first.status).to.equal(200);
     expect(first.text.split('\x1e').at(-1)).to.equal('1');
@@ -112,7 +102,7 @@ describe('the namespace of a connection', () => {
     expect((await send('42["typing",{}]')).status).to.equal(400);
   });
 
-  it('takes nothing that a client sends behind leaving it', async () => {
+  it('ignores what a client sends after leaving the namespace', async () => {
     const { author, asker, chatNo } = await openRoom();
     const { send, poll } = await polling();
     await send(connectPacket(author.token));
@@ -124,12 +114,12 @@ describe('the namespace of a connection', () => {
     expect(sent.message).to.include({ seq: 1 });
   });
 
-  describe('asked for twice before it is answered', () => {
-    // Both were let in: two members, or one many times over, on one connection.
+  describe('with a second connect packet before the first is answered', () => {
+    // Both were accepted: two members, or one several times, on one connection.
     let before: number;
     let connects: string[];
     let asked: number;
-    let admit = () => {};
+    let admit: () => void;
     let restore = () => {};
 
     beforeEach(async () => {
@@ -137,9 +127,8 @@ describe('the namespace of a connection', () => {
       before = await openSockets();
       const { members } = (await service()).domain;
       const { authenticate } = members;
-      const admitted = new Promise<void>((resolve) => {
-        admit = resolve;
-      });
+      const { open, opened: admitted } = gate();
+      admit = open;
       asked = 0;
       members.authenticate = async (token) => {
         asked += 1;
@@ -174,23 +163,23 @@ describe('the namespace of a connection', () => {
     });
   });
 
-  it('may be entered after a refusal, and then tells its member’s own events alone', async () => {
+  it('accepts a token after a refused one, and then delivers only that member’s events', async () => {
     const raw = await rawSocket((await service()).gateway);
     raw.send(connectPacket('nonsense'));
     await raw.next(/^44.*UNAUTHORIZED/);
     raw.send(connectPacket((await member()).token));
     await raw.next(/^40\{"sid"/);
     await told('for another member');
-    expect(raw.heard.filter((text) => text.startsWith('42'))).to.deep.equal([]);
+    expect(eventsOf(raw)).to.deep.equal([]);
     raw.socket.destroy();
     await raw.closed;
   });
 
-  it('closes the WebSocket of a client whose token has ended, although it does not answer', async () => {
+  it('closes the WebSocket of a client whose token has expired, although the client does not answer', async () => {
     const { token } = await service();
     const raw = await entered(await token(me.email, { ttl: '2s' }));
     await raw.closed;
-    await told('after the token has ended');
+    await told('after the token has expired');
     const names = raw.heard.flatMap((text) => /^\d+(?:\["[a-z:]+)?/.exec(text)?.[0] ?? []);
     expect(names).to.deep.equal(['0', '40', '42["auth:expiring', '42["closing', '41']);
   });

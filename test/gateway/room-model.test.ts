@@ -5,14 +5,13 @@ import { createRoomStates, headOf, unreadOf } from '../../domain/chat/room-state
 import type { MessagePayload, ReadPosition, RoomView } from '../../domain/kernel/live.js';
 import { RoomViews } from '../../gateway/room-views.js';
 import { Sequencer } from '../../gateway/sequencer.js';
+import { nextTurn } from '../support/eventually.js';
 import { type Act, BOTH, CHAT, Client, Database, type Push, partnerOf, sideOf } from './room-model.js';
 
-/** Everything that was put off to a later turn of the loop has run. */
-async function settled(): Promise<void> {
-  for (let i = 0; i < 30; i += 1) await new Promise((resolve) => setImmediate(resolve));
-}
+/** Runs everything that was deferred to a later turn of the event loop. */
+const settled = () => nextTurn(30);
 
-/** One gateway: both members have a socket here, which is in the room. */
+/** A gateway with a socket of both members in the room. */
 class Gateway {
   readonly clients: Client[];
   readonly states;
@@ -25,10 +24,9 @@ class Gateway {
     this.clients = BOTH.map((memberNo) => new Client(memberNo, database));
     this.states = createRoomStates(async () => new Map([[CHAT, database.state]]));
     const logger = pino({ level: 'silent' });
-    const later = () => new Promise((resolve) => setImmediate(resolve));
     this.#views = new RoomViews({
       async read(_chatNo, memberNo) {
-        await later();
+        await nextTurn();
         return database.view(memberNo);
       },
       headsOf: async () => [database.head],
@@ -38,44 +36,32 @@ class Gateway {
       shared: true,
       logger,
     });
-    const message = (payload: MessagePayload) => {
-      for (const client of this.clients) client.message(payload);
-    };
-    const read = (position: ReadPosition) => {
-      for (const client of this.clients) client.read(position);
-    };
     this.#sequencer = new Sequencer({
       async read(_chatNo, after) {
-        await later();
+        await nextTurn();
         return database.messages.slice(after).map(({ seq }) => database.payload(seq));
       },
       entering: () => {
         this.#views.follow(database.head);
         return database.head;
       },
-      emit: message,
-      emitRead: (_chatNo, position) => read(position),
+      emit: (payload) => this.#deliver(payload),
+      emitRead: (_chatNo, position) => this.#deliverRead(position),
       isOccupied: () => true,
       noteMessage: this.states.advance,
       noteRead: this.states.advanceRead,
       filled() {},
       logger,
     });
-    this.#hear = (push) => {
-      if (push.event === 'message') {
-        this.#sequencer.offer(push.payload, () => {
-          this.states.advance(push.payload);
-          message(push.payload);
-        });
-      } else if (push.event === 'message:read') {
-        this.#sequencer.offerRead(CHAT, push.position, () => read(push.position));
-      } else {
-        this.#views.offer(push.memberNo, CHAT, push.mark, () => this.#show(push.memberNo, push.view));
-      }
-    };
   }
 
-  readonly #hear: (push: Push) => void;
+  #deliver(payload: MessagePayload): void {
+    for (const client of this.clients) client.message(payload);
+  }
+
+  #deliverRead(position: ReadPosition): void {
+    for (const client of this.clients) client.read(position);
+  }
 
   #show(memberNo: number, view: RoomView): void {
     for (const client of this.clients) if (client.memberNo === memberNo) client.room(view);
@@ -88,7 +74,16 @@ class Gateway {
   }
 
   hear(push: Push): void {
-    this.#hear(push);
+    if (push.event === 'message') {
+      this.#sequencer.offer(push.payload, () => {
+        this.states.advance(push.payload);
+        this.#deliver(push.payload);
+      });
+    } else if (push.event === 'message:read') {
+      this.#sequencer.offerRead(CHAT, push.position, () => this.#deliverRead(push.position));
+    } else {
+      this.#views.offer(push.memberNo, CHAT, push.mark, () => this.#show(push.memberNo, push.view));
+    }
   }
 
   compare(): void {
@@ -96,7 +91,7 @@ class Gateway {
     this.#views.compare(this.#database.head);
   }
 
-  /** That old state and events make the state of the database. */
+  /** Fails unless the state at the start and the events add up to the state of the database. */
   expectRight(): void {
     const { messages, reads } = this.#database;
     for (const client of this.clients) {
@@ -123,7 +118,7 @@ const acts = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** How a push travels: how often it comes, when, and whether anything is read from the database before the next. */
+/** How a push arrives: how often, when, whether at all, and whether reads complete before the next one. */
 const ways = fc.array(
   fc.record({
     copies: fc.integer({ min: 1, max: 2 }),
@@ -134,7 +129,7 @@ const ways = fc.array(
   { minLength: 40, maxLength: 40 },
 );
 
-/** Writes everything and lets the pushes travel. */
+/** Performs the writes, and delivers their pushes. @param mayLose drops the pushes that are marked as lost */
 async function run(
   written: Act[],
   travelled: { copies: number; order: number; isLost: boolean; wait: boolean }[],
@@ -167,17 +162,16 @@ async function run(
   return gateway;
 }
 
-describe('a gateway that hears of two processes writing to one room', () => {
-  it('has the state of the database once every push has come, in any order and repeated', () =>
+describe('a gateway that receives pushes of two processes for one room', () => {
+  it('reaches the state of the database when every push has arrived, in any order and repeated', () =>
     fc.assert(
       fc.asyncProperty(acts, ways, async (written, travelled) => {
-        const gateway = await run(written, travelled, false);
-        gateway.expectRight();
+        (await run(written, travelled, false)).expectRight();
       }),
       { numRuns: 150 },
     ));
 
-  it('has it after one comparison, whichever pushes were lost', () =>
+  it('reaches it after one comparison, whichever pushes were lost', () =>
     fc.assert(
       fc.asyncProperty(acts, ways, async (written, travelled) => {
         const gateway = await run(written, travelled, true);

@@ -1,5 +1,6 @@
 import type { RoomState } from '../../domain/chat/room-states.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark, RoomView } from '../../domain/kernel/live.js';
+import { roomState } from '../support/chat.js';
 
 export const CHAT = 7;
 const CREATOR = 1;
@@ -9,23 +10,23 @@ export const partnerOf = (memberNo: number) => (memberNo === CREATOR ? JOINER : 
 export const sideOf = (memberNo: number) =>
   memberNo === CREATOR ? ('creator' as const) : ('joiner' as const);
 
-/** What some process writes to the room. */
+/** A write of one process to the room. */
 export interface Act {
   kind: 'send' | 'read';
   memberNo: number;
-  /** Of a send: whether the recipient is there and reads it at once. */
+  /** Of a send: whether the recipient is present and reads it at once. */
   present: boolean;
-  /** How far back the process is that writes: it does not know the newest of these writes of others. */
+  /** How many of the newest writes by others the writing process does not know. */
   behind: number;
 }
 
-/** What it tells the others about it. */
+/** What the process pushes about it. */
 export type Push =
   | { event: 'message'; payload: MessagePayload }
   | { event: 'message:read'; position: ReadPosition }
   | { event: 'room'; memberNo: number; view: RoomView; mark: RoomMark };
 
-/** A room as the database has it after each of the writes. */
+/** A room in the database. */
 export class Database {
   readonly messages: { seq: number; senderNo: number }[] = [];
   readonly reads = new Map(BOTH.map((memberNo) => [memberNo, 0]));
@@ -61,30 +62,31 @@ export class Database {
 
   get state(): RoomState {
     const [creator, joiner] = BOTH.map((memberNo) => this.position(memberNo)) as [ReadPosition, ReadPosition];
-    return {
+    return roomState({
       chatNo: CHAT,
-      ...{ saleNo: 1, creator: CREATOR, joiner: JOINER, createdAt: new Date(0) },
+      creator: CREATOR,
+      joiner: JOINER,
       seq: this.messages.length,
       sent: { creator: this.sentBy(CREATOR), joiner: this.sentBy(JOINER) },
       read: {
         creator: { seq: creator.seq, others: creator.others },
         joiner: { seq: joiner.seq, others: joiner.others },
       },
-    };
+    });
   }
 
-  /** Writes, and returns what is told by a process that knows its own write and, of the others', not the last. */
+  /** Performs a write. @returns the pushes of its process, which may not know the newest writes of others */
   write({ kind, memberNo, present, behind }: Act): Push[] {
     const known = this.#history.at(-1 - behind) ?? { seq: 0, reads: new Map(BOTH.map((no) => [no, 0])) };
     const pushes: Push[] = [];
-    let told = BOTH;
+    let recipients = BOTH;
     let { seq } = known;
     const reads = new Map(known.reads);
     if (kind === 'send') {
       this.messages.push({ seq: this.messages.length + 1, senderNo: memberNo });
       // Its number was free, so it knew all messages before it.
       seq = this.messages.length;
-      // Who is in the room has read what was there when they came in.
+      // A member in the room has read what was there when they joined.
       const recipient = partnerOf(memberNo);
       if (present && this.position(recipient).others === this.sentBy(memberNo, seq - 1)) {
         this.reads.set(recipient, seq);
@@ -95,16 +97,17 @@ export class Database {
       if (seq <= (this.reads.get(memberNo) as number)) return [];
       this.reads.set(memberNo, seq);
       reads.set(memberNo, seq);
-      told = [memberNo];
+      recipients = [memberNo];
       pushes.push({ event: 'message:read', position: this.position(memberNo) });
     }
-    for (const no of told) pushes.push({ event: 'room', memberNo: no, ...this.view(no, seq, reads.get(no)) });
+    for (const no of recipients)
+      pushes.push({ event: 'room', memberNo: no, ...this.view(no, seq, reads.get(no)) });
     this.#history.push({ seq: this.messages.length, reads: new Map(this.reads) });
     return pushes;
   }
 }
 
-/** What an app shows: its list as it read it when it connected, and what the events have made of it. */
+/** What an app shows: the room list of its connect, changed by the events since. */
 export class Client {
   readonly shown: MessagePayload[] = [];
   readonly reads = new Map(BOTH.map((memberNo) => [memberNo, 0]));

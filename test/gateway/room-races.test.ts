@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type OpenedRoom, openRoom } from '../support/chat.js';
+import { type OpenedRoom, openRoom, unreadOf } from '../support/chat.js';
 import { eventually, gate, nextTurn } from '../support/eventually.js';
 import { service } from '../support/service.js';
 import { type Client, connect } from '../support/sockets.js';
@@ -19,9 +19,9 @@ describe('clients that do not wait for answers', () => {
     return numbers;
   }
 
-  it('leaves nobody behind in a room whose client went away while it was joining', async () => {
-    // The join waited behind a send of the room while its connection closed; presence was entered for a
-    // connection that was gone, and nothing ever ended it: every later message counted as read.
+  it('leaves nobody present whose client disconnects while it joins', async () => {
+    // The join waited for a send of the room while its connection closed; the closed connection became present,
+    // and nothing ever ended that: every later message counted as read.
     const { author, chatNo } = room;
     for (let round = 0; round < 20; round += 1) {
       const client = await connect(author);
@@ -29,18 +29,17 @@ describe('clients that do not wait for answers', () => {
         watcher.socket.emit('message:send', { chatNo, contentType: 'text', content: 'busy' });
       }
       client.socket.emit('room:join', { chatNo });
-      // The packet is on its way when the transport goes.
+      // The packet is sent before the transport closes.
       await nextTurn();
       client.socket.io.engine.close();
     }
     await eventually(async () => expect(await present()).to.deep.equal([room.asker.no]));
     await watcher.send(chatNo, 'are you there?');
-    const { body } = await author.get<{ unReadCount: number }[]>('/chatroom');
-    expect(body[0]?.unReadCount).to.be.greaterThan(0);
+    expect(await unreadOf(author)).to.be.greaterThan(0);
   });
 
-  it('carries out a join and a leave in the order they were sent', async () => {
-    // Joins of a room take turns, the leave sent behind them did not wait for its own: the member ended up
+  it('handles a join and a leave in the order they were sent', async () => {
+    // Joins of a room run one after another, and a leave sent after them did not wait: the member ended up
     // present in a room they had left.
     const client = await connect(room.author);
     const { chatNo } = room;
@@ -50,13 +49,13 @@ describe('clients that do not wait for answers', () => {
     }
   });
 
-  it('keeps no timer of a token that was refreshed by a connection that is gone', async () => {
+  it('keeps no timer for the new token of a connection that has closed', async () => {
     const { domain } = await service();
     const client = await connect(room.author);
     const { authenticate } = domain.members;
-    const { open: letGo, opened: held } = gate();
+    const { open: release, opened: released } = gate();
     domain.members.authenticate = async (token) => {
-      await held;
+      await released;
       return authenticate(token);
     };
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
@@ -66,13 +65,13 @@ describe('clients that do not wait for answers', () => {
       client.socket.disconnect();
       await eventually(async () => expect(await present()).to.deep.equal([room.asker.no]));
       const before = timers();
-      letGo();
+      release();
       await watcher.join(room.chatNo);
       await watcher.join(room.chatNo);
       expect(timers()).to.be.at.most(before);
     } finally {
       domain.members.authenticate = authenticate;
-      letGo();
+      release();
     }
   });
 });

@@ -9,8 +9,9 @@ import { nextTurn } from '../support/eventually.js';
 const CHAT = 7;
 const MEMBER = 3;
 
-/** The views of a member with a socket here, and the room in a database of the test's own. */
-function buildNews(alone = false) {
+/** The views of a member with a socket on this gateway, over a database with one room. */
+function buildViews(alone = false) {
+  /** States sent to the member: `read` if they were read from the database. */
   const told: string[] = [];
   const reads: ((error?: Error) => void)[] = [];
   const headsAsked: number[][] = [];
@@ -44,9 +45,9 @@ function buildNews(alone = false) {
 const positionOf = ({ seq, read }: RoomMark) => ({ memberNo: MEMBER, seq, others: read });
 const headOf = (mark: RoomMark) => ({ chatNo: CHAT, seq: mark.seq, reads: [positionOf(mark)] });
 
-describe('the states of rooms that members are told', () => {
-  it('pass as they come where each is newer, and are dropped where they repeat or are older', () => {
-    const { views, told, offer } = buildNews();
+describe('a gateway’s room views', () => {
+  it('deliver newer states of a room, and drop repeated and older ones', () => {
+    const { views, told, offer } = buildViews();
     views.follow(headOf({ seq: 1, read: 0 }));
     for (const [seq, read] of [
       [2, 0],
@@ -61,8 +62,8 @@ describe('the states of rooms that members are told', () => {
     expect(told).to.deep.equal(['2/0', '2/1', '3/1']);
   });
 
-  it('pass where they are what the member came in with: that may have been on its way', () => {
-    const { views, told, offer } = buildNews();
+  it('deliver once the state at the join: its event may be under way', () => {
+    const { views, told, offer } = buildViews();
     views.follow(headOf({ seq: 2, read: 0 }));
     offer({ seq: 1, read: 0 });
     offer({ seq: 2, read: 0 });
@@ -70,8 +71,8 @@ describe('the states of rooms that members are told', () => {
     expect(told).to.deep.equal(['2/0']);
   });
 
-  it('are read from the database where two processes each knew half, and again where one comes meanwhile', async () => {
-    const { views, told, reads, database, offer } = buildNews();
+  it('read the state where two processes each know half of it, and again when a newer one arrives meanwhile', async () => {
+    const { views, told, reads, database, offer } = buildViews();
     views.follow(headOf({ seq: 1, read: 0 }));
     offer({ seq: 2, read: 0 });
     database.mark = { seq: 2, read: 1 };
@@ -88,18 +89,59 @@ describe('the states of rooms that members are told', () => {
     expect(told[0]).to.equal('2/0');
   });
 
-  describe('that could not be read', () => {
+  it('read a state that is only announced, and deliver it if it is newer', async () => {
+    const { views, told, reads, database, offer } = buildViews();
+    views.follow(headOf({ seq: 1, read: 0 }));
+    offer({ seq: 2, read: 0 });
+    database.mark = { seq: 2, read: 0 };
+    views.check(MEMBER, CHAT);
+    reads[0]?.();
+    await nextTurn();
+    expect(told).to.deep.equal(['2/0']);
+    database.mark = { seq: 3, read: 0 };
+    views.check(MEMBER, CHAT);
+    reads[1]?.();
+    await nextTurn();
+    expect(told).to.deep.equal(['2/0', 'read 3/0']);
+    views.check(MEMBER + 1, CHAT);
+    expect(reads, 'for nobody who is not here').to.have.length(2);
+  });
+
+  it('deliver once the state at the join when it is only announced', async () => {
+    const { views, told, reads, database } = buildViews();
+    database.mark = { seq: 2, read: 0 };
+    views.follow(headOf(database.mark));
+    for (const at of [0, 1]) {
+      views.check(MEMBER, CHAT);
+      reads[at]?.();
+      await nextTurn();
+    }
+    expect(told).to.deep.equal(['read 2/0']);
+  });
+
+  it('forget a room that is announced and does not exist', async () => {
+    const { views, reads, database } = buildViews();
+    views.check(MEMBER, CHAT);
+    reads[0]?.(new AppError('CHAT_ROOM_NOT_FOUND', 'no such room'));
+    await nextTurn();
+    database.mark = { seq: 1, read: 0 };
+    views.compare(headOf(database.mark));
+    await nextTurn();
+    expect(reads).to.have.length(1);
+  });
+
+  describe('after a failed read', () => {
     beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
     afterEach(() => mock.timers.reset());
 
-    const cases: [what: string, error: Error, readAgain: boolean][] = [
+    const cases: [cause: string, error: Error, readAgain: boolean][] = [
       ['the database does not answer', new Error('the database is away'), true],
       ['the service is not ready', new AppError('SERVICE_UNAVAILABLE', 'the database is away'), true],
-      ['there is no such room', new AppError('CHAT_ROOM_NOT_FOUND', 'no such room'), false],
+      ['the room does not exist', new AppError('CHAT_ROOM_NOT_FOUND', 'no such room'), false],
     ];
-    for (const [what, error, readAgain] of cases) {
-      it(`because ${what}, are ${readAgain ? 'read again a second later' : 'left alone'}`, async () => {
-        const { views, told, reads, database } = buildNews();
+    for (const [cause, error, readAgain] of cases) {
+      it(`${readAgain ? 'repeat it a second later' : 'do not repeat it'} when ${cause}`, async () => {
+        const { views, told, reads, database } = buildViews();
         views.follow(headOf({ seq: 1, read: 0 }));
         database.mark = { seq: 2, read: 0 };
         views.compare(headOf(database.mark));
@@ -116,12 +158,12 @@ describe('the states of rooms that members are told', () => {
         mock.timers.tick(60_000);
         views.compare(headOf(database.mark));
         await nextTurn();
-        expect(reads, 'where they are not known, the next look reads them').to.have.length(2);
+        expect(reads, 'reads by the comparison').to.have.length(2);
       });
     }
 
-    it('are not read again for a member who has gone', async () => {
-      const { views, reads, offer } = buildNews();
+    it('do not repeat it for a member who has left', async () => {
+      const { views, reads, offer } = buildViews();
       offer({ seq: 1, read: 0 });
       reads[0]?.(new Error('the database is away'));
       await nextTurn();
@@ -132,8 +174,8 @@ describe('the states of rooms that members are told', () => {
     });
   });
 
-  it('are told to nobody who has gone while they were read', async () => {
-    const { views, told, reads, database, offer } = buildNews();
+  it('send nothing to a member who leaves during a read', async () => {
+    const { views, told, reads, database, offer } = buildViews();
     database.mark = { seq: 1, read: 0 };
     offer({ seq: 1, read: 0 });
     views.forget(MEMBER);
@@ -142,8 +184,8 @@ describe('the states of rooms that members are told', () => {
     expect(told).to.deep.equal([]);
   });
 
-  it('are read where it is not known what the member was told: other processes may have told more', async () => {
-    const { told, reads, database, offer } = buildNews();
+  it('read the state when it is unknown what the member was sent: other processes may have sent more', async () => {
+    const { told, reads, database, offer } = buildViews();
     database.mark = { seq: 2, read: 0 };
     offer({ seq: 1, read: 0 });
     expect(told).to.deep.equal([]);
@@ -160,8 +202,8 @@ describe('the states of rooms that members are told', () => {
     expect(reads).to.have.length(2);
   });
 
-  it('are told by what a member has read, too, from what they came in with', async () => {
-    const { views, told, reads, offer } = buildNews();
+  it('compare states by what a member has read, too, starting from the join', async () => {
+    const { views, told, reads, offer } = buildViews();
     views.follow(headOf({ seq: 3, read: 2 }));
     offer({ seq: 2, read: 2 });
     offer({ seq: 3, read: 1 });
@@ -172,8 +214,8 @@ describe('the states of rooms that members are told', () => {
     expect(told).to.deep.equal(['3/3']);
   });
 
-  it('are kept from what a member was told, not from what they came in with later', () => {
-    const { views, told, offer } = buildNews();
+  it('keep the state that a member was sent, not that of a later join', () => {
+    const { views, told, offer } = buildViews();
     views.follow(headOf({ seq: 1, read: 0 }));
     offer({ seq: 2, read: 0 });
     views.follow(headOf({ seq: 5, read: 0 }));
@@ -181,8 +223,8 @@ describe('the states of rooms that members are told', () => {
     expect(told).to.deep.equal(['2/0', '3/0']);
   });
 
-  it('are nothing to members without a socket here', async () => {
-    const { views, told, reads, headsAsked } = buildNews();
+  it('ignore members without a socket on this gateway', async () => {
+    const { views, told, reads, headsAsked } = buildViews();
     const other = MEMBER + 1;
     views.offer(other, CHAT, { seq: 1, read: 0 }, () => told.push('to nobody'));
     views.follow({ chatNo: CHAT, seq: 1, reads: [{ memberNo: other, seq: 0, others: 0 }] });
@@ -191,8 +233,8 @@ describe('the states of rooms that members are told', () => {
     expect([told, reads, headsAsked]).to.deep.equal([[], [], []]);
   });
 
-  it('are compared a hundred members at a time, once those before them have been read', async () => {
-    const { views, told, reads, database, connected, headsAsked } = buildNews();
+  it('compare a hundred members at a time, each batch after the reads of the one before', async () => {
+    const { views, told, reads, database, connected, headsAsked } = buildViews();
     connected.push(...Array.from({ length: 100 }, (_, i) => 100 + i));
     database.mark = { seq: 1, read: 0 };
     const all = views.compareAll();
@@ -205,12 +247,12 @@ describe('the states of rooms that members are told', () => {
     expect(headsAsked.flat()).to.deep.equal(connected);
   });
 
-  it('are compared with the database: at first those the member was told, after an outage all', async () => {
-    const { views, told, reads, database } = buildNews();
+  it('compare known states with the database, and all of them after an outage', async () => {
+    const { views, told, reads, database } = buildViews();
     database.mark = { seq: 2, read: 0 };
     views.compare(headOf(database.mark));
     await nextTurn();
-    expect(reads, 'what they know is not known here').to.have.length(0);
+    expect(reads, 'what the member was sent is unknown').to.have.length(0);
     const all = views.compareAll();
     await nextTurn();
     reads[0]?.();
@@ -219,8 +261,8 @@ describe('the states of rooms that members are told', () => {
     expect(told).to.deep.equal(['read 2/0']);
   });
 
-  it('are forgotten with the last socket, and told at once by a process that is alone', () => {
-    const { views, told, reads, offer } = buildNews(true);
+  it('forget states with the last socket, and deliver all at once if the process is the only one', () => {
+    const { views, told, reads, offer } = buildViews(true);
     offer({ seq: 1, read: 0 });
     views.forget(MEMBER);
     offer({ seq: 1, read: 0 });

@@ -2,29 +2,33 @@ import { pino } from 'pino';
 import type { MessagePayload } from '../../domain/kernel/live.js';
 import { RoomComparer } from '../../gateway/compare-rooms.js';
 import { Sequencer, type SequencerDeps } from '../../gateway/sequencer.js';
+import { nextTurn } from '../support/eventually.js';
 
 export const CHAT = 7;
 
-/** Everything that was put off to a later turn of the loop has run. */
-export async function settled(): Promise<void> {
-  for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
-}
+/** Runs everything that was deferred to a later turn of the event loop. */
+export const settled = () => nextTurn(10);
 
-/** A room in a database of the test's own, and the sockets of this process that are in it. */
+/** A room in a database of its own, and the sockets of this process in it. */
 export function buildRoom() {
   const stored: MessagePayload[] = [];
   const reads = new Map<number, number>();
-  /** What sockets were told, in order. */
+  /** Events delivered to sockets, in order. */
   const told: string[] = [];
+  /** Numbers of the messages delivered. */
   const shown: number[] = [];
-  /** Who was left out of a message that was read. */
+  /** The socket left out of each delivery, if any. */
   const leftOut: (string | undefined)[] = [];
-  /** Reads of messages, by the number they go on from. */
+  /** Reads of messages, by the number after which they begin. */
   const asked: number[] = [];
+  /** Rooms of each comparison. */
   const looks: number[][] = [];
+  /** What the chat was told. */
   const heard: string[] = [];
+  /** Rooms passed to the views. */
   const compared: number[] = [];
-  const errors: string[] = [];
+  /** Log lines about dropped pushes. */
+  const drops: string[] = [];
   let known: [memberNo: number, seq: number][] = [];
   let entered = 0;
   let gapsFilled = 0;
@@ -34,13 +38,13 @@ export function buildRoom() {
   const positions = (of: Iterable<[number, number]>) =>
     [...of].map(([memberNo, seq]) => ({ memberNo, seq, others: seq }));
 
-  const logger = pino({ level: 'error' }, { write: (line: string) => errors.push(line) });
+  const logger = pino({}, { write: (line: string) => line.includes('were dropped') && drops.push(line) });
   const deps: SequencerDeps = {
     logger,
     async read(_chatNo, after) {
       asked.push(after);
       const page = stored.filter(({ seq }) => seq > after).slice(0, pageSize);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       await beforeRead();
       return page;
     },
@@ -74,14 +78,14 @@ export function buildRoom() {
   const compare = () => comparer.compare(sequencer.rooms());
 
   return {
-    ...{ sequencer, compare, shown, told, reads, leftOut, asked, looks, heard, compared, errors },
+    ...{ sequencer, compare, shown, told, reads, leftOut, asked, looks, heard, compared, drops },
     get entered() {
       return entered;
     },
     get gapsFilled() {
       return gapsFilled;
     },
-    /** What is known of read positions when the first socket comes in. */
+    /** Read positions known when the first socket joins. */
     knows(...given: typeof known) {
       known = given;
     },
@@ -91,21 +95,23 @@ export function buildRoom() {
       stored.push(message as MessagePayload);
       return message as MessagePayload;
     },
-    /** A push of a message that no database has. */
+    /** A message that is not in the database. */
     forged: (seq: number) =>
       ({ id: 'forged', chatNo: CHAT, seq, senderNo: 1, readCount: 1 }) as MessagePayload,
     push: (message: MessagePayload, deliver = () => deps.emit(message)) => sequencer.offer(message, deliver),
+    /** A push that anybody may have published. */
+    announce: (message: MessagePayload) => sequencer.offer(message),
     pushRead(memberNo: number, seq: number) {
       const position = { memberNo, seq, others: seq };
       sequencer.offerRead(CHAT, position, () => told.push(`read ${seq}`));
     },
     pushPresence: (text: string) => sequencer.offerPresence(CHAT, () => told.push(text)),
-    /** @param during is called when the newcomer has read, before it is answered */
+    /** @param during called after the newcomer has read, before the join is answered */
     enter: (during: () => void | Promise<void> = () => {}, socket = 'socket', chatNo = CHAT) =>
       sequencer.enter(chatNo, socket, async () => {
         occupied = true;
         const seq = stored.length;
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         await during();
         return { seq };
       }),
@@ -116,11 +122,11 @@ export function buildRoom() {
     inPagesOf(size: number) {
       pageSize = size;
     },
-    /** What happens while the database is being read. */
+    /** Sets what happens during reads of the database. */
     whileReading(what: typeof beforeRead) {
       beforeRead = what;
     },
-    /** Whether the room is kept: compared with the database. */
+    /** Whether the room is still followed: compared with the database. */
     async isKept(): Promise<boolean> {
       looks.length = 0;
       await compare();

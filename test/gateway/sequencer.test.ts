@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { buildRoom, CHAT, enteredRoom, settled } from './sequenced-room.js';
 
 describe('the sequencer', () => {
-  it('passes on what comes in turn, drops repeats, and fills a jump from the database', async () => {
+  it('delivers messages in order of seq, drops repeats, and reads missing ones from the database', async () => {
     const room = await enteredRoom();
     const [first, second, third, fourth] = [room.store(), room.store(), room.store(), room.store()];
     room.push(first);
@@ -14,7 +14,49 @@ describe('the sequencer', () => {
     expect(room.shown).to.deep.equal([1, 2, 3, 4]);
   });
 
-  it('gives those inside what a newcomer has read and they have not', async () => {
+  it('reads what is only announced, which is no gap', async () => {
+    const room = await enteredRoom();
+    room.whileReading(() => {
+      room.whileReading(() => {});
+      room.announce(room.store());
+    });
+    const first = room.store();
+    room.announce(first);
+    await settled();
+    expect(room.shown).to.deep.equal([1, 2]);
+    expect(room.gapsFilled).to.equal(0);
+    const reads = room.asked.length;
+    room.announce(first);
+    await settled();
+    expect(room.asked).to.have.length(reads);
+  });
+
+  it('shows nothing that is announced without a record, and what is stored under that number', async () => {
+    const room = await enteredRoom();
+    for (const seq of [1, 2, 1_000_000]) room.announce(room.forged(seq));
+    await settled();
+    expect(room.told).to.deep.equal([]);
+    expect(room.asked, 'one read').to.deep.equal([0]);
+    room.announce(room.store());
+    await settled();
+    expect(room.told).to.deep.equal(['message 1']);
+    expect(room.heard).to.deep.equal(['message 1']);
+    expect(room.drops).to.deep.equal([]);
+  });
+
+  it('reads again what is announced during a read, also if its number was announced before', async () => {
+    const room = await enteredRoom();
+    room.whileReading(() => {
+      room.whileReading(() => {});
+      room.announce(room.store());
+    });
+    room.announce(room.forged(1));
+    await settled();
+    expect(room.shown).to.deep.equal([1]);
+    expect(room.asked, 'and nothing after it').to.deep.equal([0, 0, 1]);
+  });
+
+  it('delivers to those inside what a newcomer has read and they have not received', async () => {
     const room = await enteredRoom();
     room.store();
     await room.enter();
@@ -22,7 +64,7 @@ describe('the sequencer', () => {
     expect(room.shown).to.deep.equal([1]);
   });
 
-  it('finds what was lost without a push behind it by comparing', async () => {
+  it('finds a lost message by a comparison when no push follows it', async () => {
     const room = await enteredRoom();
     room.store();
     await room.compare();
@@ -30,8 +72,8 @@ describe('the sequencer', () => {
     expect(room.shown).to.deep.equal([1]);
   });
 
-  it('tells a read position behind the message that it reaches to, whichever comes first', async () => {
-    // Two processes: the reader's push overtook the sender's, and the message showed as unread for good.
+  it('delivers a read position after its message, whichever arrives first', async () => {
+    // The reader's process pushed before the sender's, and the message was shown as unread for ever.
     const room = await enteredRoom();
     const message = { ...room.store(), senderNo: 1, readCount: 1 };
     room.pushRead(2, 1);
@@ -40,34 +82,34 @@ describe('the sequencer', () => {
     expect(room.told).to.deep.equal(['message 1', 'read 1']);
   });
 
-  it('tells read positions forward only, and once', async () => {
+  it('delivers read positions once, and only forward', async () => {
     const room = await enteredRoom();
     for (let i = 0; i < 3; i += 1) room.push({ ...room.store(), senderNo: 1, readCount: 1 });
     for (const seq of [1, 3, 2, 3]) room.pushRead(2, seq);
     expect(room.told.filter((one) => one.startsWith('read'))).to.deep.equal(['read 1', 'read 3']);
   });
 
-  it('finds read positions that were lost by comparing', async () => {
+  it('finds lost read positions by a comparison', async () => {
     const room = await enteredRoom();
     room.push({ ...room.store(), senderNo: 1, readCount: 1 });
     room.reads.set(2, 1);
-    // Who has read nothing has no position to tell.
+    // The position of a member who has read nothing is not sent.
     room.reads.set(3, 0);
     await room.compare();
     await room.compare();
     expect(room.told).to.deep.equal(['message 1', 'read 1']);
   });
 
-  it('lets go of a room whose last socket went while it was entering', async () => {
-    // The end of the join set the number that the leave had taken back: the room was followed for ever,
-    // compared every five seconds, and kept in memory, though nobody was in it.
+  it('forgets a room whose last socket leaves during its join', async () => {
+    // The end of the join restored the state that the leave had removed: the room was kept and compared every
+    // five seconds for ever, although nobody was in it.
     const room = buildRoom();
     await room.enter(room.leave);
     await settled();
     expect(await room.isKept()).to.equal(false);
   });
 
-  it('lets go of a room whose last socket went while it was read on', async () => {
+  it('forgets a room whose last socket leaves while missing messages are read', async () => {
     const room = await enteredRoom();
     room.store();
     const second = room.store();
@@ -81,7 +123,7 @@ describe('the sequencer', () => {
     expect(room.shown, 'to nobody').to.deep.equal([]);
   });
 
-  it('goes on with a room that was left and entered again meanwhile', async () => {
+  it('continues with a room that was left and joined again meanwhile', async () => {
     const room = buildRoom();
     await room.enter(room.leave);
     await room.enter();
@@ -91,7 +133,7 @@ describe('the sequencer', () => {
     expect(room.shown).to.deep.equal([1]);
   });
 
-  it('lets go of a room with its last socket, and of one that nobody came into', async () => {
+  it('forgets a room with its last socket, and a room whose only join failed', async () => {
     const room = await enteredRoom();
     expect(room.sequencer.follows(CHAT)).to.equal(true);
     room.leave();
@@ -102,10 +144,10 @@ describe('the sequencer', () => {
     });
     expect(await refused.catch(({ message }) => message)).to.equal('the database is away');
     await settled();
-    expect(await room.isKept(), 'its socket is still being taken out').to.equal(false);
+    expect(await room.isKept(), 'while its socket is being removed').to.equal(false);
   });
 
-  it('lets newcomers in one after another, and answers each before anything that came meanwhile', async () => {
+  it('admits newcomers one after another, and answers each before it delivers what arrived meanwhile', async () => {
     const room = buildRoom();
     const answered = (name: string) => () => room.told.push(`answer to ${name}`);
     const first = room
@@ -122,7 +164,7 @@ describe('the sequencer', () => {
     expect(room.told).to.deep.equal([
       'answer to first',
       'second reads',
-      // To the first alone: the second has it in its answer.
+      // Only to the first: the second has it in its answer.
       'message 1',
       'answer to second',
       ...['read 1', 'left', 'back'],
@@ -133,7 +175,7 @@ describe('the sequencer', () => {
     expect(room.asked, 'reads').to.deep.equal([0]);
   });
 
-  it('goes on behind a join that fails', async () => {
+  it('continues after a failed join', async () => {
     const room = await enteredRoom();
     const failing = room.enter(() => {
       room.push(room.store());
@@ -148,7 +190,7 @@ describe('the sequencer', () => {
     expect(room.shown).to.deep.equal([1, 2]);
   });
 
-  it('gives those inside what the newcomer has read and no more: the rest is for the newcomer, too', async () => {
+  it('delivers to those inside only what the newcomer has read: the rest is for the newcomer, too', async () => {
     const room = await enteredRoom();
     room.store();
     room.inPagesOf(2);
@@ -165,12 +207,12 @@ describe('the sequencer', () => {
     expect(room.gapsFilled).to.equal(5);
   });
 
-  it('never goes back behind what was told, whatever a newcomer has read', async () => {
+  it('never repeats what was delivered, whatever a newcomer has read', async () => {
     const room = await enteredRoom();
     const [first, second] = [room.store(), room.store()];
     room.push(first);
     room.push(second);
-    // Its connection was closed while it waited.
+    // The number of a join whose connection closed while it waited.
     await room.sequencer.enter(CHAT, 'gone', async () => ({ seq: -1 }));
     await settled();
     room.push(second);
@@ -178,10 +220,10 @@ describe('the sequencer', () => {
     await settled();
     expect(room.shown).to.deep.equal([1, 2, 3]);
     expect(room.asked).to.deep.equal([]);
-    expect(room.entered, 'looks at what is known of the room').to.equal(1);
+    expect(room.entered, 'looks up the known read positions').to.equal(1);
   });
 
-  it('tells nobody who comes in later what those who have left did not get', async () => {
+  it('does not deliver to later members what those who have left did not receive', async () => {
     const room = await enteredRoom();
     const held = room.enter(() => {
       room.push(room.forged(3));
@@ -197,7 +239,7 @@ describe('the sequencer', () => {
     expect(room.told).to.deep.equal(['message 1']);
   });
 
-  it('hears of no room that nobody is in', async () => {
+  it('ignores pushes of a room that nobody is in', async () => {
     const room = buildRoom();
     room.push(room.store());
     room.pushRead(2, 1);
@@ -205,12 +247,12 @@ describe('the sequencer', () => {
     expect([room.told, room.heard, room.asked]).to.deep.equal([[], [], []]);
   });
 
-  describe('takes a member to have read', () => {
+  describe('counts as read by a member', () => {
     const cases: [what: string, message: object, told: string[]][] = [
-      ['a message of theirs, where they had read everything before it', { senderNo: 2 }, []],
-      ['one that says it is read', { readCount: 0 }, []],
-      ['none that is unread', {}, ['read 1']],
-      ['no unread message of another one', { senderNo: 3 }, ['read 1']],
+      ['their own message, if they had read everything before it', { senderNo: 2 }, []],
+      ['a message marked as read', { readCount: 0 }, []],
+      ['no unread message', {}, ['read 1']],
+      ['no unread message of a third member', { senderNo: 3 }, ['read 1']],
     ];
     for (const [what, message, told] of cases) {
       it(what, async () => {
@@ -218,11 +260,11 @@ describe('the sequencer', () => {
         room.push(room.store(message));
         room.pushRead(2, 1);
         expect(room.told).to.deep.equal(['message 1', ...told]);
-        expect(room.heard.at(-1), 'all the same').to.equal('read 1 by 2');
+        expect(room.heard.at(-1), 'in any case').to.equal('read 1 by 2');
       });
     }
 
-    it('not one behind an unread one, whatever it says', async () => {
+    it('no message after an unread one, even if it is marked as read', async () => {
       const room = await enteredRoom([2, 0]);
       room.push(room.store());
       room.push(room.store({ readCount: 0 }));
@@ -230,7 +272,7 @@ describe('the sequencer', () => {
       expect(room.told.at(-1)).to.equal('read 2');
     });
 
-    it('what was known when the first one came in', async () => {
+    it('what was known to be read when the first socket joined', async () => {
       const room = buildRoom();
       room.knows([2, 1]);
       for (let i = 0; i < 2; i += 1) room.store();

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { Adapter } from 'socket.io-adapter';
-import { eventually } from '../support/eventually.js';
+import { metrics } from '../../domain/platform/metrics.js';
+import { counted } from '../support/counted.js';
+import { eventually, nextTurn } from '../support/eventually.js';
 import { rawSocket } from '../support/raw-socket.js';
 import { connect } from '../support/sockets.js';
 import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
@@ -10,24 +12,15 @@ import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js
 const JOIN = '420["room:join",{"chatNo":1}]';
 const ANSWER = '430[{"status":200,"messages":[],"more":false,"seq":0,"present":[]}]';
 const TYPING = '42["typing",{"chatNo":1,"memberNo":8,"typing":true}]';
-const typing = (chatNo: number) => ['typing', { chatNo, memberNo: 8, typing: true }];
 
-/** Most bytes that wait for a reader. (PROTOCOL.md, the end of a connection) */
+/** Most unsent bytes of a connection. (PROTOCOL.md, the end of a connection) */
 const MAX_WAITING = 1024 * 1024;
 
 interface Connection {
   transport: { socket: { getBufferedAmount(): number; getUserData(): { response?: object } } };
 }
 
-/** The parts of the Redis adapters that the bus calls. */
-interface BusAdapter {
-  uid: string;
-  parser: { encode(message: unknown): Buffer };
-  onmessage(pattern: null, channel: string, message: Buffer): void;
-  onMessage(message: object): void;
-}
-
-describe('Socket.IO’s internals', () => {
+describe('the changes to Socket.IO', () => {
   let lone: LoneGateway;
   afterEach(async () => {
     mock.restoreAll();
@@ -46,14 +39,7 @@ describe('Socket.IO’s internals', () => {
     return raw;
   }
 
-  /** Long-polling of member 7, in room 1. */
-  async function polling() {
-    const client = await connect({ token: 'member-7' }, { transports: ['polling'] }, lone.base);
-    await client.ask('room:join', { chatNo: 1 });
-    return client;
-  }
-
-  it('have topics and frames as published here, without the adapter while nobody polls', async () => {
+  it('publish to WebSockets without the adapter while nobody uses long-polling', async () => {
     lone = await startGateway();
     const broadcast = mock.method(Adapter.prototype, 'broadcast');
     const raw = await joined();
@@ -63,17 +49,17 @@ describe('Socket.IO’s internals', () => {
     raw.socket.destroy();
   });
 
-  it('have frames of their own that are the same, and reach long-polling sockets', async () => {
+  it('send long-polling sockets the same events, and WebSockets the same frames, through the adapter', async () => {
     lone = await startGateway();
-    const client = await polling();
+    const client = await connect({ token: 'member-7' }, { transports: ['polling'] }, lone.base);
+    await client.join(1);
     const broadcast = mock.method(Adapter.prototype, 'broadcast');
     const raw = await joined();
     lone.gateway.live.typing(1, 8, true);
     await eventually(() => expect(raw.heard.at(-1)).to.equal(TYPING));
-    expect(await client.next('typing')).to.deep.equal(typing(1)[1]);
-    const calls = broadcast.mock.callCount();
-    expect(calls).to.be.greaterThan(0);
-    // Closed or upgraded, it no longer counts.
+    expect(await client.next('typing')).to.deep.equal({ chatNo: 1, memberNo: 8, typing: true });
+    expect(broadcast.mock.callCount()).to.be.greaterThan(0);
+    // A closed or upgraded client no longer counts.
     client.socket.disconnect();
     await eventually(() => expect(lone.io.engine.clientsCount).to.equal(1));
     const { socket } = await connect(
@@ -90,7 +76,7 @@ describe('Socket.IO’s internals', () => {
     raw.socket.destroy();
   });
 
-  it('call for each acknowledgement the function that publishes it', async () => {
+  it('send acknowledgements without Socket.IO’s own `packet`', async () => {
     lone = await startGateway();
     const client = await connect({ token: 'member-7' }, {}, lone.base);
     const [socket] = [...lone.io.of('/').sockets.values()];
@@ -107,32 +93,28 @@ describe('Socket.IO’s internals', () => {
   });
 
   for (const kind of ['classic', 'sharded'] as const) {
-    it(`deliver through the base adapter what the bus brings (${kind})`, async () => {
+    it(`read and publish the messages between processes (${kind})`, async () => {
       lone = await startGateway({ REDIS_ADAPTER: kind }, true);
       const raw = await joined();
-      lone.gateway.live.typing(1, 8, true);
-      await eventually(() => expect(raw.heard.at(-1), 'sent by this process').to.equal(TYPING));
-      const adapter = lone.io.of('/').adapter as never as BusAdapter;
-      const opts = { rooms: ['room:1'], except: [], flags: {} };
-      // A note for gateways, which clients do not get.
-      const packet = (data: unknown[]) => ({ type: 2, nsp: '/', data });
-      const receive = (data: unknown[]) =>
-        kind === 'classic'
-          ? adapter.onmessage(
-              null,
-              'adoption:sockets#/#room:1#',
-              adapter.parser.encode(['another', packet(data), opts]),
-            )
-          : adapter.onMessage({ uid: 'another', nsp: '/', type: 3, data: { packet: packet(data), opts } });
-      receive(['presence', { chatNo: 1, memberNo: 8, present: true }, 1]);
-      await eventually(() =>
-        expect(raw.heard.at(-1)).to.equal('42["presence",{"chatNo":1,"memberNo":8,"present":true}]'),
+      lone.gateway.live.presence(1, 8, true, 5);
+      const event = '42["presence",{"chatNo":1,"memberNo":8,"present":true}]';
+      await eventually(() => expect(raw.heard.at(-1), 'sent by this process').to.equal(event));
+      const [[command, channel, text]] = lone.redis.published as [[string, string, string]];
+      expect(channel).to.equal('adoption:sockets#/#room:1#');
+      expect(text).to.include('["presence",{"chatNo":1,"memberNo":8,"present":true},5]');
+      expect(command).to.equal(kind === 'classic' ? 'publish' : 'spublish');
+      // Another process publishes the same, but for its number.
+      lone.redis.hear(
+        kind === 'classic' ? 'pmessageBuffer' : 'smessageBuffer',
+        channel,
+        text.replace('"memberNo":8', '"memberNo":9'),
       );
+      await eventually(() => expect(raw.heard.at(-1)).to.equal(event.replace('8', '9')));
       raw.socket.destroy();
     });
   }
 
-  it('give back the adapter when the server closes', async () => {
+  it('restore the adapter when the server closes', async () => {
     await startGateway();
     await stopGateways();
     const { broadcast } = Adapter.prototype;
@@ -142,15 +124,16 @@ describe('Socket.IO’s internals', () => {
     expect(Adapter.prototype.broadcast).to.equal(broadcast);
   });
 
-  it('keep of a request the headers that identify the caller, and nothing of the handshake', async () => {
+  it('keep only the headers of a request that identify the caller, and nothing of the handshake', async () => {
     lone = await startGateway();
     const agent = `agent-${'x'.repeat(100)}`;
     const extraHeaders = { 'User-Agent': agent, Cookie: `session=${'x'.repeat(1_000)}` };
     await connect({ token: 'member-7' }, { extraHeaders }, lone.base);
     const [socket] = [...lone.io.of('/').sockets.values()];
     const { request } = (socket as { conn: unknown }).conn as { request: { headers: object } };
+    const absent = { authorization: undefined, origin: undefined, forwarded: undefined };
     expect(request.headers).to.deep.equal({
-      ...{ authorization: undefined, 'user-agent': agent, 'x-forwarded-for': undefined },
+      ...{ ...absent, 'user-agent': agent, 'x-forwarded-for': undefined, 'x-real-ip': undefined },
     });
     expect(socket?.handshake).to.deep.equal({});
   });
@@ -161,7 +144,7 @@ describe('Socket.IO’s internals', () => {
     expect(connection().transport.socket.getUserData()).to.have.property('response', undefined);
   });
 
-  it('close a reader that more than 1 MiB waits for, and none before', async () => {
+  it('12: close a reader with more than 1 MiB of unsent data, and no earlier, as SLOW_CONSUMER', async () => {
     lone = await startGateway();
     const slow = await rawSocket(lone.base);
     slow.send('40{"token":"member-7"}');
@@ -170,16 +153,19 @@ describe('Socket.IO’s internals', () => {
     const { transport } = connection();
     const page = { id: 1, content: 'x'.repeat(50_000) } as never;
     let most = 0;
+    const closed = () => counted(metrics.socketsClosed, { reason: 'SLOW_CONSUMER' });
+    const before = await closed();
     // The system buffers some megabytes first.
     for (let sent = 0; sent < 500; sent += 1) {
       lone.gateway.live.notification(7, page);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       if (lone.io.of('/').sockets.size === 0) break;
       most = Math.max(most, transport.socket.getBufferedAmount());
     }
     slow.socket.destroy();
     expect(lone.io.of('/').sockets.size).to.equal(0);
     expect(most).to.be.within(MAX_WAITING - 200_000, MAX_WAITING + 200_000);
+    expect(await closed()).to.equal(before + 1);
   });
 
   it('close a connection that sends a binary frame, with the reason', async () => {

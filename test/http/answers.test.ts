@@ -7,7 +7,7 @@ import type { StreamHub } from '../../http/sse/stream-hub.js';
 import { call, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
 import { answerTo, serveHttp } from '../support/http-server.js';
-import { rawConnection } from '../support/raw-connection.js';
+import { rawConnection, rawGet } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -57,7 +57,7 @@ describe('every answer', () => {
     for (const { value } of times) expect(value, 'seconds').to.be.within(1e-6, 60);
   });
 
-  it('for an unknown path repeats only the beginning of it', async () => {
+  it('repeats only the beginning of an unknown path', async () => {
     const errors = async (path: string) => (await call<{ errors: string[] }>(path)).body.errors;
     expect(await errors(`/${'x'.repeat(199)}`)).to.deep.equal([`no such path: /${'x'.repeat(199)}`]);
     expect(await errors(`/${'x'.repeat(200)}`)).to.deep.equal([`no such path: /${'x'.repeat(199)}…`]);
@@ -71,7 +71,7 @@ describe('every answer', () => {
     expect(text).to.match(/^# HELP /);
   });
 
-  it('that fails while it is sent is logged, unless the client disconnected or stopped speaking HTTP', async () => {
+  it('is logged if it fails while it is sent, unless the client disconnected or stopped speaking HTTP', async () => {
     const { domain, config } = await service();
     const lines: string[] = [];
     const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) });
@@ -88,7 +88,7 @@ describe('every answer', () => {
   it('still arrives after connections that could not be accepted', async () => {
     const { server, base } = await serveHttp();
     try {
-      const client = rawConnection(base, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      const client = rawConnection(base, rawGet('/healthz'));
       await client.until(/\}/);
       const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' });
       for (let i = 0; i < 2; i += 1) answerTo(client.socket)?.server.emit('error', error);
@@ -101,11 +101,12 @@ describe('every answer', () => {
 
   it('is subject to the time-outs of requests and idle connections', async () => {
     const { http } = await service();
-    const client = rawConnection(http, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    const client = rawConnection(http, rawGet('/healthz'));
     await client.until(/\}/);
     // Enforced by Node; waiting for them would take as long.
     expect(answerTo(client.socket)?.server).to.include({
-      ...{ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 },
+      ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 5_000 },
+      connectionsCheckingInterval: 1_000,
     });
     client.socket.destroy();
   });

@@ -8,7 +8,7 @@ import { type Member, member } from '../support/api.js';
 import { eventually, nextTurn } from '../support/eventually.js';
 import { answerTo, serveHttp } from '../support/http-server.js';
 import { memoryTaken } from '../support/memory.js';
-import { type RawConnection, rawConnection } from '../support/raw-connection.js';
+import { type RawConnection, rawConnection, rawGet } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
 /** Settings of one process of several; Redis itself is not used here. */
@@ -57,7 +57,7 @@ describe('an HTTP server during a stop', () => {
     };
   }
 
-  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${me.token}\r\n\r\n`;
+  const get = (path: string) => rawGet(path, me.token);
 
   it('accepts no new connections, and closes the others with their next answer', async () => {
     const { port, client, drain } = await serve(ONE_OF_SEVERAL);
@@ -169,9 +169,7 @@ describe('an HTTP server during a stop', () => {
   it('keeps nothing of closed connections', async () => {
     const { client, drain } = await serve();
     const taken = await memoryTaken(20, async () => {
-      const some = Array.from({ length: 20 }, () =>
-        client('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
-      );
+      const some = Array.from({ length: 20 }, () => client(rawGet('/healthz', '', 'Connection: close')));
       await Promise.all(some.map(({ ended }) => ended));
       clients.length = 0;
     });

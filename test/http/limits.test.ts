@@ -3,7 +3,7 @@ import { AppError } from '../../domain/kernel/errors.js';
 import type { Budget } from '../../domain/platform/rate-limits/index.js';
 import { type Member, member } from '../support/api.js';
 import { routes } from '../support/api-documents.js';
-import { push } from '../support/chat.js';
+import { openRoom, push } from '../support/chat.js';
 import { type ServedHttp, serveHttp } from '../support/http-server.js';
 
 const ADDRESS = '127.0.0.1';
@@ -46,19 +46,35 @@ describe('the budget of a request', () => {
     return answer;
   }
 
-  it('is the address’s, then the member’s or again the address’s; a message’s too', async () => {
-    const mine = { Authorization: me.token };
+  it('is taken for the address, then for the member or else the address, and for a message from its sender', async () => {
+    const { asker, chatNo, saleNo } = await openRoom();
+    const mine = { Authorization: asker.token };
+    const known = { Cookie: `session=${asker.token}` };
     const address: [Budget, string] = ['address', ADDRESS];
-    const member = `member:${me.no}`;
-    const message = push(999_999_999, 1, 'hello');
+    const member = `member:${asker.no}`;
+    const message = push(chatNo, saleNo, 'hello');
     const expected: [string, Record<string, string>, object | undefined, [Budget, string | number][]][] = [
       ['GET /community/list/recent', {}, undefined, [address, ['read', ADDRESS]]],
+      ['GET /community/list/recent?option=1', {}, undefined, [address, ['read', ADDRESS]]],
+      [
+        'GET /community/list/recent?keyword=a&option=1',
+        {},
+        undefined,
+        [address, ['read', ADDRESS], ['search', ADDRESS]],
+      ],
+      [
+        'GET /community/list/like?keyword=a&option=author',
+        mine,
+        undefined,
+        [address, ['read', member], ['search', member]],
+      ],
       ['GET /community/list/recent', mine, undefined, [address, ['read', member]]],
       ['GET /notification/all', mine, undefined, [address, ['read', member]]],
       ['POST /community/heart', mine, { what: 'is wrong' }, [address, ['write', member]]],
       ['POST /chatroom/1?email=x', {}, undefined, [address, ['write', ADDRESS]]],
-      ['POST /chatroom/notification', {}, message, [address, ['write', ADDRESS], ['message', ADDRESS]]],
-      ['POST /chatroom/notification', mine, message, [address, ['write', member], ['message', me.no]]],
+      ['POST /chatroom/notification', {}, push(999_999_999, 1, 'hello'), [address, ['write', ADDRESS]]],
+      ['POST /chatroom/notification', known, message, [address, ['write', ADDRESS], ['message', asker.no]]],
+      ['POST /chatroom/notification', mine, message, [address, ['write', member], ['message', asker.no]]],
       ['POST /chatroom/notification', mine, { id: 'x', chatNo: 1 }, [address, ['write', member]]],
       ['GET /notification/all', { Authorization: 'nonsense' }, undefined, [address]],
       ['GET /nowhere', mine, undefined, [address]],
@@ -81,7 +97,24 @@ describe('the budget of a request', () => {
     }
   });
 
-  it('is that of the address that the trusted proxy saw', async () => {
+  it('is taken for the /64 of an IPv6 address', async () => {
+    for (const [forwarded, network] of [
+      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+      ['2001:db8:1:2::7', '2001:db8:1:2::/64'],
+      ['2001:db8:1:3::7', '2001:db8:1:3::/64'],
+    ]) {
+      taken = [];
+      await fetch(`${behindProxy.base}/community/list/recent`, {
+        headers: { 'X-Forwarded-For': forwarded as string },
+      });
+      expect(taken).to.deep.equal([
+        ['address', network],
+        ['read', network],
+      ]);
+    }
+  });
+
+  it('is taken for the address that the trusted proxy saw', async () => {
     const headers = { 'X-Forwarded-For': '198.51.100.1, 203.0.113.9' };
     await fetch(`${behindProxy.base}/community/list/recent`, { headers });
     expect(taken).to.deep.equal([
@@ -93,12 +126,15 @@ describe('the budget of a request', () => {
     expect(taken.map(([, key]) => key)).to.deep.equal([ADDRESS, ADDRESS]);
   });
 
-  it('if used up, refuses the request before anything else is checked', async () => {
+  it('refuses the request, when used up, before anything else is checked, a message once its sender is known', async () => {
+    const { asker, chatNo, saleNo } = await openRoom();
+    const byCookie = { Cookie: `session=${asker.token}` };
     const requests: [Budget, string, Record<string, string>, object | undefined][] = [
       ['address', 'GET /nowhere', { Authorization: 'nonsense' }, undefined],
       ['read', 'GET /chatroom/nonsense', { Authorization: me.token }, undefined],
+      ['search', 'GET /community/list/recent?keyword=a&option=3', {}, undefined],
       ['write', 'POST /community/heart', { Authorization: me.token }, { what: 'is wrong' }],
-      ['message', 'POST /chatroom/notification', {}, push(999_999_999, 1, 'hello')],
+      ['message', 'POST /chatroom/notification', byCookie, push(chatNo, saleNo, 'hello')],
     ];
     for (const [budget, request, headers, json] of requests) {
       usedUp = budget;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { bytesTaken, closeQueued, detachFromKoa, stopAccepting } from '../../http/node-internals.js';
+import { bytesTaken, detachFromKoa, stopAccepting } from '../../http/node-internals.js';
 import { eventually } from '../support/eventually.js';
 import { collectGarbage } from '../support/memory.js';
 
@@ -63,20 +63,6 @@ describe('internals of Node and Koa', () => {
     client.resume();
     await eventually(() => expect(bytesTaken(socket as Socket)).to.be.above(size));
     expect(before).to.be.below(size);
-  });
-
-  it('an answer queued behind another has no socket, and nothing else ends it', async () => {
-    const answers: ServerResponse[] = [];
-    const closed: ServerResponse[] = [];
-    await serve((_, res) => {
-      answers.push(res);
-      res.on('close', () => closed.push(res));
-    }, REQUEST + REQUEST);
-    await eventually(() => expect(answers).to.have.length(2));
-    client.destroy();
-    await eventually(() => expect(closed).to.deep.equal([answers[0]]));
-    closeQueued(answers);
-    expect(closed).to.deep.equal(answers);
   });
 
   it('Koa releases a context at `end`, and the stream goes on', async () => {

@@ -3,12 +3,11 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { createLogger } from '../../domain/platform/logger.js';
-import { pushes, requests } from '../../gateway/protocol.js';
-import { HttpServer } from '../../http/server.js';
-import { service } from '../support/service.js';
+import { nextTurn } from '../support/eventually.js';
+import { serveHttp } from '../support/http-server.js';
+import { rawGet } from '../support/raw-connection.js';
 
-const REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+const REQUEST = rawGet('/healthz');
 
 /** States of the flag that a client shares with its test. */
 const [WAITING, SEND, SENT] = [0, 1, 2];
@@ -29,13 +28,8 @@ const CLIENT = `
 `;
 
 /** A second HTTP server of the service under test, as one process of several. */
-async function serve(settings: { SHUTDOWN_TIMEOUT_MS?: number } = {}) {
-  const { domain, config } = await service();
-  const several = { ...config, HTTP_PORT: 0, REDIS_URL: 'redis://127.0.0.1:1', DRAIN_WINDOW_MS: 0 };
-  const server = new HttpServer({ ...several, ...settings }, createLogger('silent', 'test'));
-  const sockets = { port: 0, requests, pushes };
-  return { server, port: await server.listen(domain, async () => {}, sockets) };
-}
+const serve = (settings: { SHUTDOWN_TIMEOUT_MS?: number } = {}) =>
+  serveHttp({ REDIS_URL: 'redis://127.0.0.1:1', DRAIN_WINDOW_MS: 0, ...settings });
 
 describe('a keep-alive connection to one http process of several', () => {
   it('carries one more request during a stop, even one that arrived while the process was busy', async () => {
@@ -45,7 +39,7 @@ describe('a keep-alive connection to one http process of several', () => {
     expect(await once(client, 'message')).to.deep.equal(['answered']);
     const answered = once(client, 'message');
     const stopped = server.drain();
-    await new Promise(setImmediate);
+    await nextTurn();
     Atomics.store(flag, 0, SEND);
     Atomics.notify(flag, 0);
     // Busy until the request has arrived and the 240 ms of idle connections are over.

@@ -2,14 +2,14 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import type { Delivery, DeliveryBus } from '../../domain/notifications/delivery-bus.js';
-import { createMemoryDeliveryBus } from '../../domain/notifications/delivery-bus.memory.js';
+import { MemoryDeliveryBus } from '../../domain/notifications/delivery-bus.memory.js';
 import { RedisDeliveryBus } from '../../domain/notifications/delivery-bus.redis.js';
-import { metrics } from '../../domain/platform/metrics.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, nextTurn } from '../support/eventually.js';
 import { memoryTaken } from '../support/memory.js';
 import {
   describeOnRedis,
+  droppedMessages,
   hasRedisServer,
   openConnections,
   reaches,
@@ -18,18 +18,18 @@ import {
 } from '../support/redis.js';
 import { delivery, deliveryBusContract } from './delivery-bus.contract.js';
 
-deliveryBusContract('memory', createMemoryDeliveryBus);
+deliveryBusContract('memory', () => new MemoryDeliveryBus());
 
 describe('delivery bus in memory', () => {
   it('keeps nothing of members without listeners', async () => {
-    const bus = createMemoryDeliveryBus();
+    const bus = new MemoryDeliveryBus();
     expect(await memoryTaken(20_000, (i) => bus.subscribe(i, () => {}).end())).below(1_000_000);
     bus.close();
   });
 });
 
 describeOnRedis('delivery bus on Redis', (connection) => {
-  deliveryBusContract('Redis', () => new RedisDeliveryBus(connection()));
+  deliveryBusContract('Redis', () => new RedisDeliveryBus(connection(), () => {}));
 });
 
 describe('delivery bus of several processes', () => {
@@ -48,8 +48,8 @@ describe('delivery bus of several processes', () => {
   beforeEach(async () => {
     received = [];
     redis = await connections.connect(server.url);
-    one = new RedisDeliveryBus(redis);
-    two = new RedisDeliveryBus(await connections.connect(server.url));
+    one = new RedisDeliveryBus(redis, () => {});
+    two = new RedisDeliveryBus(await connections.connect(server.url), () => {});
   });
   afterEach(() => connections.close());
 
@@ -106,7 +106,7 @@ describe('delivery bus of several processes', () => {
         isReady = true;
       });
       mock.timers.tick(999);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       expect(isReady).equal(false);
       mock.timers.tick(1);
       await ready;
@@ -130,7 +130,7 @@ describe('delivery bus of several processes', () => {
   it('unsubscribes and stops listening on close', async () => {
     const listeners = () => redis.subscriber().listenerCount('messageBuffer');
     const before = listeners();
-    const three = new RedisDeliveryBus(redis);
+    const three = new RedisDeliveryBus(redis, () => {});
     await three.subscribe(3, () => {}).ready;
     expect(listeners()).equal(before + 1);
     three.close();
@@ -140,32 +140,44 @@ describe('delivery bus of several processes', () => {
 
   it('drops and counts malformed messages', async () => {
     await listen(two).ready;
-    const dropped = async () => (await metrics.redisMessagesDropped.get()).values[0]?.value ?? 0;
+    const dropped = () => droppedMessages('malformed', 'too-large');
     const before = await dropped();
-    const good = { from: 'x', delivery: delivery(3, 1) };
+    const good = delivery(3, 1);
     const malformed = [
       '',
       'null',
-      '{"from":"x"',
+      '{"n":1',
       '\u0000\uffff',
-      JSON.stringify({ ...good, from: 7 }),
-      JSON.stringify({ ...good, delivery: { ...good.delivery, n: 'all' } }),
-      JSON.stringify({ ...good, delivery: { ...good.delivery, memberNo: 4 } }),
-      JSON.stringify({
-        ...good,
-        delivery: { ...good.delivery, view: { ...good.delivery.view, publishedAt: [] } },
-      }),
-      JSON.stringify({ ...good, delivery: { ...good.delivery, view: 'x'.repeat(3_000_000) } }),
+      JSON.stringify({ ...good, n: 'all' }),
+      JSON.stringify({ ...good, memberNo: 4 }),
+      JSON.stringify({ ...good, view: { ...good.view, publishedAt: [] } }),
+      JSON.stringify({ ...good, view: 'x'.repeat(3_000_000) }),
     ];
-    for (const text of malformed) await redis.publisher().publish(redisChannels.deliveries(3), text);
+    for (const text of malformed) await redis.publish(redisChannels.deliveries(3), text);
     one.publish(delivery(3, 2));
     await eventually(() => expect(numbers()).deep.equal([2]));
     expect((await dropped()) - before).equal(malformed.length);
   });
 
+  it('only announces what is not signed', async () => {
+    let announced = 0;
+    const [saying, hearing] = [
+      await connections.connect(server.url, ''),
+      await connections.connect(server.url, ''),
+    ];
+    const bus = new RedisDeliveryBus(hearing, () => {
+      announced += 1;
+    });
+    await listen(bus).ready;
+    new RedisDeliveryBus(saying, () => {}).publish(delivery(3, 1));
+    await eventually(() => expect(announced).equal(1));
+    bus.publish(delivery(3, 2));
+    expect(numbers()).deep.equal([2]);
+  });
+
   it('goes on within a process while Redis is away, and across processes once it is back', async () => {
     const other = (await connections.connect(server.url)) as RedisConnection;
-    const three = new RedisDeliveryBus(other);
+    const three = new RedisDeliveryBus(other, () => {});
     const leaving = three.subscribe(4, () => {});
     await leaving.ready;
     await listen(three).ready;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, sleep } from '../support/eventually.js';
 import { refreshed, SHORT, TIMES, usePresenceProcesses } from './presence-processes.js';
 
 describe('changes of presence on several processes', () => {
@@ -19,7 +19,7 @@ describe('changes of presence on several processes', () => {
     expect(one.openRooms.takenOut).deep.equal([[room, 'phone']]);
     expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]);
     await two.presence.leave(room, 3, 'laptop');
-    await new Promise((resolve) => setTimeout(resolve, TIMES.refreshEvery * 3));
+    await sleep(TIMES.refreshEvery * 3);
     expect(await one.presence.isPresent(room, 3)).equal(false);
     expect([...one.published, ...two.published]).deep.equal([
       [room, 3, true],
@@ -77,10 +77,10 @@ describe('changes of presence on several processes', () => {
     // Each message makes the other process refresh the room: the first refresh learns of the removal, and the
     // second must not renew the entry because its process has not removed the connection yet.
     await one.presence.clear(room, 3);
-    await one.redis.publisher().publish(redisChannels.presenceCleared, String(room));
+    await one.redis.publish(redisChannels.presenceCleared, String(room));
     await eventually(() => expect(two.openRooms.takenOut).deep.equal([[room, 'laptop']]));
     await eventually(() => expect(two.calls).above(before));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
     expect(two.published).deep.equal([[room, 3, true]]);
     expect(await one.presence.list(room)).deep.equal([]);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
-import { eventually } from '../support/eventually.js';
+import { redisKeys } from '../../domain/kernel/redis-keys.js';
+import { eventually, gate, sleep } from '../support/eventually.js';
 import { reaches } from '../support/redis.js';
 import {
   AT_ONCE_MS,
@@ -20,7 +20,7 @@ describe('presence when messages or Redis fail', () => {
   });
 
   /** Waits until the grace after an interruption is over. */
-  const settled = () => new Promise((resolve) => setTimeout(resolve, TIMES.grace * 2));
+  const settled = () => sleep(TIMES.grace * 2);
 
   it('sends a process’s connections the changes that did not arrive, once', async () => {
     const [one, two] = [await start(), await start()];
@@ -40,14 +40,10 @@ describe('presence when messages or Redis fail', () => {
     // No refresh runs by itself: one between a change and its push would rightly send the change first.
     const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
     const [one, two] = [await start(times), await start(times)];
-    await eventually(async () => {
-      const [, count] = await one.redis.commands.pubsub('NUMSUB', redisChannels.presenceCleared);
-      expect(Number(count), 'both are subscribed').equal(2);
-    });
-    /** Makes every process with a connection in the room refresh it, and waits for all of them. */
+    /** Makes processes refresh the room, and waits for all of them. */
     async function refresh(...all: PresenceProcess[]): Promise<void> {
       const before = all.map(({ calls }) => calls);
-      await one.redis.commands.publish(redisChannels.presenceCleared, String(room));
+      for (const { presence } of all) presence.check(room);
       await eventually(() => {
         for (const [i, { calls }] of all.entries()) expect(calls).above(before[i] as number);
       });
@@ -67,6 +63,39 @@ describe('presence when messages or Redis fail', () => {
     await two.presence.leave(room, 4, 'laptop');
     await refresh(one);
     expect([...one.openRooms.sentHere, ...two.openRooms.sentHere]).deep.equal([]);
+  });
+
+  it('sends a change that was only announced', async () => {
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+    const [one, two] = [await start(times), await start(times)];
+    await one.presence.enter(room, 3, 'phone');
+    await one.presence.list(room);
+    await settled();
+    await two.presence.enter(room, 4, 'laptop');
+    one.presence.check(room);
+    await eventually(() => expect(one.openRooms.sentHere).deep.equal([[room, 4, true]]));
+    // However often it was announced, and not for a room that nobody is in here.
+    const before = one.calls;
+    for (let i = 0; i < 1_000; i += 1) for (const chatNo of [room, room + 1]) one.presence.check(chatNo);
+    await one.presence.list(room);
+    // The list, the refresh under way, and one that follows it.
+    expect(one.calls - before).most(3);
+  });
+
+  it('asks once for many rooms of one group in which changes were announced', async () => {
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+    const [one, two] = [await start(times), await start(times)];
+    const rooms = Array.from({ length: 50 }, (_, i) => room + 256 * i);
+    for (const chatNo of rooms) {
+      await one.presence.enter(chatNo, 3, 'phone');
+      await one.presence.list(chatNo);
+    }
+    await settled();
+    for (const chatNo of rooms) await two.presence.enter(chatNo, 4, 'laptop');
+    const before = one.calls;
+    for (const chatNo of rooms) one.presence.check(chatNo);
+    await eventually(() => expect(one.openRooms.sentHere).deep.equal(rooms.map((no) => [no, 4, true])));
+    expect(one.calls - before).equal(1);
   });
 
   it('detects that a member is gone whose process ended together with Redis', async () => {
@@ -227,10 +256,8 @@ describe('presence when messages or Redis fail', () => {
   it('does not publish an unconfirmed departure after the member’s return', async () => {
     const one = await start();
     await one.presence.enter(room, 3, 'phone');
-    let answer = () => {};
-    one.late = new Promise((resolve) => {
-      answer = resolve;
-    });
+    const { open: answer, opened } = gate();
+    one.late = opened;
     const leaving = one.presence.leave(room, 3, 'phone');
     delete one.late;
     await one.presence.enter(room, 3, 'new page');

@@ -2,6 +2,7 @@ import { type PresenceTimes, RedisPresence } from '../../domain/chat/presence.re
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { createOpenRooms } from '../support/open-rooms.js';
+import { SIGNING_KEY } from '../support/redis.js';
 
 /**
  * Presence in a process of its own, which a test may stop or kill. Arguments: the Redis URL and the
@@ -9,7 +10,7 @@ import { createOpenRooms } from '../support/open-rooms.js';
  * `{ published: [chatNo, memberNo, present] }`. It lives as long as its parent is connected.
  */
 const [url = '', times = ''] = process.argv.slice(2);
-const redis = connectRedis(url, createLogger('silent', 'test'));
+const redis = connectRedis(url, createLogger('silent', 'test'), SIGNING_KEY);
 const presence = new RedisPresence(redis, createOpenRooms(), JSON.parse(times) as PresenceTimes);
 presence.onChange((...[chatNo, memberNo, present]) =>
   process.send?.({ published: [chatNo, memberNo, present] }),

@@ -63,7 +63,13 @@ export function usePresenceProcesses() {
     const redis = await connections.connect(server.url);
     const openRooms = createOpenRooms();
     const process: PresenceProcess = {
-      ...{ redis, openRooms, published: [], versions: [], calls: 0, frozen: false, losesReplies: false },
+      redis,
+      openRooms,
+      published: [],
+      versions: [],
+      calls: 0,
+      frozen: false,
+      losesReplies: false,
       presence: new RedisPresence(redis, openRooms, times),
     };
     const ask = redis.ask.bind(redis);

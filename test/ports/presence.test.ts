@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { createMemoryPresence } from '../../domain/chat/presence.memory.js';
+import { MemoryPresence } from '../../domain/chat/presence.memory.js';
 import { RedisPresence } from '../../domain/chat/presence.redis.js';
 import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
 import { eventually, sleep } from '../support/eventually.js';
@@ -17,7 +17,7 @@ import {
   usePresenceProcesses,
 } from './presence-processes.js';
 
-presenceContract('memory', (openRooms) => createMemoryPresence(openRooms, TIMES.refreshEvery));
+presenceContract('memory', (openRooms) => new MemoryPresence(openRooms, TIMES.refreshEvery));
 
 describeOnRedis('presence on Redis', (connection) => {
   presenceContract('Redis', (openRooms) => new RedisPresence(connection(), openRooms, TIMES));
@@ -77,7 +77,7 @@ describe('presence on several processes', () => {
     await dying.presence.enter(room, 3, 'phone');
     await other.presence.enter(room, 3, 'laptop');
     await dying.redis.close();
-    await new Promise((resolve) => setTimeout(resolve, SHORT.lifetime + SHORT.refreshEvery * 3));
+    await sleep(SHORT.lifetime + SHORT.refreshEvery * 3);
     expect(publishedOf(other, 3)).deep.equal([]);
     expect(await other.presence.list(room)).deep.equal([3]);
   });

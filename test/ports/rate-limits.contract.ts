@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { AppError } from '../../domain/kernel/errors.js';
 import { type Budgets, budgets, type RateLimits } from '../../domain/platform/rate-limits/rate-limits.js';
+import { sleep } from '../support/eventually.js';
 
 /** Budgets with a short window. */
 export const shortBudgets = Object.fromEntries(
@@ -67,7 +68,7 @@ export function rateLimitsContract(name: string, open: () => RateLimits): void {
       const begun = `${key}-begun`;
       await takeMany(limits, 1, begun);
       const [refused] = await takeMany(limits, 101, key);
-      await new Promise((resolve) => setTimeout(resolve, (refused?.retryAfterMs ?? 0) + 20));
+      await sleep((refused?.retryAfterMs ?? 0) + 20);
       expect(await takeMany(limits, 101, key)).lengthOf(1);
       // What was left in the old window is not added.
       expect(await takeMany(limits, 101, begun)).lengthOf(1);

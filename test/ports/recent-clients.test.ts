@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createMemoryRecentClients } from '../../domain/chat/recent-clients.memory.js';
 import { createRedisRecentClients } from '../../domain/chat/recent-clients.redis.js';
 import { systemClock } from '../../domain/kernel/clock.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, nextTurn, sleep } from '../support/eventually.js';
 import {
   describeOnRedis,
   hasRedisServer,
@@ -29,12 +29,13 @@ describeOnRedis('recent clients on Redis', (connection) => {
   recentClientsContract('Redis', () => ({
     recentClients: createRedisRecentClients(connection(), systemClock, 400, 20),
     recentFor: 400,
-    pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    pass: sleep,
   }));
 });
 
 describe('recent clients of several processes', () => {
-  const client = { address: '203.0.113.7', userAgent: 'a browser' };
+  const client = 'a client of several processes ';
+  const opens = { rooms: [7] };
   const connections = openConnections();
   let server: TestRedis;
 
@@ -50,59 +51,59 @@ describe('recent clients of several processes', () => {
       createRedisRecentClients(await connections.connect(server.url), systemClock),
       createRedisRecentClients(await connections.connect(server.url), systemClock),
     ];
-    one.touch(client, 3);
-    await eventually(async () => expect(await two.find(client)).deep.equal([3]));
-    two.touch(client, 4);
-    await eventually(async () => expect(await one.find(client)).deep.equal([4, 3]));
+    one.touch(client, 3, opens);
+    await eventually(async () => expect(await two.find(client, 7, [3, 4])).deep.equal([3]));
+    two.touch(client, 4, opens);
+    await eventually(async () => expect(await one.find(client, 7, [3, 4])).deep.equal([4, 3]));
   });
 
   it('cost Redis one touch a minute for the same member', async () => {
     const redis = await connections.connect(server.url);
     const clients = createRedisRecentClients(redis, systemClock);
     await redis.commands.config('RESETSTAT');
-    for (let i = 0; i < 1_000; i += 1) clients.touch({ ...client, address: '203.0.113.8' }, 3);
-    await clients.find({ ...client, address: '203.0.113.8' });
+    for (let i = 0; i < 1_000; i += 1) clients.touch('polling ', 3, opens);
+    await clients.find('polling ', 7, [3]);
     const stats = await redis.commands.info('commandstats');
-    expect(Number(/cmdstat_zadd:calls=(\d+)/.exec(stats)?.[1])).equal(1);
+    expect(Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1])).equal(2);
   });
 
-  it('store neither addresses nor user agents in Redis, and expire there', async () => {
+  it('expire in Redis', async () => {
     const redis = await connections.connect(server.url);
     const clients = createRedisRecentClients(redis, systemClock);
-    clients.touch(client, 3);
-    await clients.find(client);
+    clients.touch(client, 3, opens);
+    await clients.find(client, 7, [3, 4]);
     const keys = await redis.commands.keys('*');
-    const own = keys.filter((key) => key.startsWith('adoption:bindings:'));
+    const own = keys.filter((key) => key.startsWith('adoption:recent-clients:'));
     expect(own).not.empty;
-    expect(keys.join()).not.match(/203\.0|browser/);
     for (const key of own) expect(await redis.commands.pttl(key)).within(1, 30 * 60_000);
   });
 
   it('go on in each process while Redis is away, and are stored again if Redis has lost them', async () => {
     const redis = await connections.connect(server.url);
     const clients = createRedisRecentClients(redis, systemClock);
-    clients.touch(client, 3);
-    await clients.find(client);
+    clients.touch(client, 3, opens);
+    await clients.find(client, 7, [3, 4]);
     const away = reaches(redis, 'down');
     await server.kill();
     await away;
     const before = performance.now();
-    clients.touch(client, 4);
-    expect(await clients.find(client)).deep.equal([4, 3]);
+    clients.touch(client, 4, opens);
+    expect(await clients.find(client, 7, [3, 4])).deep.equal([4, 3]);
     expect(performance.now() - before).below(100);
     const back = reaches(redis, 'up');
     await server.restart();
     await back;
     const other = createRedisRecentClients(await connections.connect(server.url), systemClock);
     // Redis was touched with this member before, and has lost that, too.
-    clients.touch(client, 3);
-    await eventually(async () => expect(await other.find(client)).deep.equal([3]));
-    expect(await clients.find(client)).deep.equal([3, 4]);
+    clients.touch(client, 3, opens);
+    await eventually(async () => expect(await other.find(client, 7, [3, 4])).deep.equal([3]));
+    expect(await clients.find(client, 7, [3, 4])).deep.equal([3, 4]);
   });
 });
 
 describe('recent clients on a fake Redis', () => {
-  const client = { address: '203.0.113.9', userAgent: 'a browser' };
+  const client = 'a client ';
+  const opens = { rooms: [7] };
 
   function build() {
     const redis = { away: false, asked: 0, fails: false, listeners: new Map<string, () => void>() };
@@ -138,19 +139,44 @@ describe('recent clients on a fake Redis', () => {
       ] as const) {
         pass(ms);
         // The cache reads the clock at most once a millisecond.
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await sleep(5);
         clients.touch(client, 3);
         expect(redis.asked).equal(asked);
       }
       clients.touch(client, 4);
       expect(redis.asked, 'another member at once: the order counts').equal(3);
+      clients.touch(client, 4, opens);
+      expect(redis.asked, 'a room at once').equal(4);
+      clients.touch(client, 4, opens);
+      clients.touch(client, 4);
+      expect(redis.asked).equal(4);
+      clients.touch(client, 4, { rooms: [8] });
+      clients.touch(client, 4, { upTo: 8 });
+      expect(redis.asked).equal(6);
+      for (const shown of [opens, { upTo: 8 }, { rooms: [8] }, { upTo: 7 }, { rooms: [7, 8] }])
+        clients.touch(client, 4, shown);
+      expect(redis.asked, 'a list and rooms in turn').equal(6);
+      clients.touch(client, 4, { rooms: [8, 9] });
+      expect(redis.asked).equal(7);
+      pass(61_000);
+      await sleep(5);
+      clients.touch(client, 4, opens);
+      expect(redis.asked, 'again after a minute').equal(8);
     }));
+
+  it('tell Redis again of a room that it has forgotten for 100 later ones', () => {
+    const { redis, clients } = build();
+    for (let chatNo = 1; chatNo <= 101; chatNo += 1) clients.touch(client, 3, { rooms: [chatNo] });
+    expect(redis.asked).equal(101);
+    clients.touch(client, 3, { rooms: [1] });
+    expect(redis.asked).equal(102);
+  });
 
   it('repeat a touch that failed, and skip Redis while it is away', async () => {
     const { redis, clients } = build();
     redis.fails = true;
     clients.touch(client, 3);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     redis.fails = false;
     clients.touch(client, 3);
     expect(redis.asked).equal(2);
@@ -177,25 +203,25 @@ describe('recent clients on a fake Redis', () => {
     expect(redis.asked).equal(2);
   });
 
-  const clientOf = (i: number) => ({ address: `${i}`, userAgent: '' });
+  const clientOf = (i: number) => `${i} `;
 
-  it('remember 50,000 clients, in memory and as touched in Redis', async () => {
+  it('remember 50,000 members at clients, in memory and as touched in Redis', async () => {
     const { redis, clients } = build();
-    for (let i = 0; i <= 50_000; i += 1) clients.touch(clientOf(i), 3);
+    for (let i = 0; i <= 50_000; i += 1) clients.touch(clientOf(i), 3, opens);
     redis.fails = true;
-    expect(await clients.find(clientOf(0))).deep.equal([]);
-    expect(await clients.find(clientOf(1))).deep.equal([3]);
+    expect(await clients.find(clientOf(0), 7, [3])).deep.equal([]);
+    expect(await clients.find(clientOf(1), 7, [3])).deep.equal([3]);
     redis.asked = 0;
-    clients.touch(clientOf(50_000), 3);
+    clients.touch(clientOf(50_000), 3, opens);
     expect(redis.asked).equal(0);
-    clients.touch(clientOf(0), 3);
+    clients.touch(clientOf(0), 3, opens);
     expect(redis.asked).equal(1);
   });
 
-  it('remember 100,000 clients in a single process', async () => {
+  it('remember 100,000 members at clients in a single process', async () => {
     const clients = createMemoryRecentClients(systemClock);
-    for (let i = 0; i <= 100_000; i += 1) clients.touch(clientOf(i), 3);
-    expect(await clients.find(clientOf(0))).deep.equal([]);
-    expect(await clients.find(clientOf(1))).deep.equal([3]);
+    for (let i = 0; i <= 100_000; i += 1) clients.touch(clientOf(i), 3, opens);
+    expect(await clients.find(clientOf(0), 7, [3])).deep.equal([]);
+    expect(await clients.find(clientOf(1), 7, [3])).deep.equal([3]);
   });
 });

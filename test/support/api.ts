@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import type { Actor } from '../../domain/kernel/actor.js';
 import { type Call, type Reply, type RestClient, restClient } from './rest.js';
 import { service, type TokenClaims } from './service.js';
@@ -11,9 +12,29 @@ export const anyone = restClient(async () => (await service()).http);
 export const call = <T = unknown>(path: string, request?: Call): Promise<Reply<T>> =>
   anyone.call<T>(path, request);
 
-/** The error body of the contract, section 2, for deep comparison. */
-export function errorBody(status: number, message: string, ...errors: string[]) {
-  return { status, message, errors };
+/**
+ * Fails unless a call is refused with the error body of the contract, section 2.
+ * @param errors texts of the body, or patterns; none: any texts
+ */
+export async function expectError(
+  asked: Promise<Reply>,
+  status: number,
+  code: string,
+  ...errors: (string | RegExp)[]
+): Promise<Reply> {
+  const answer = await asked;
+  expect(answer.status, answer.text).to.equal(status);
+  expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
+  expect(answer.body).to.have.all.keys('status', 'message', 'errors');
+  expect(answer.body).to.include({ status, message: code });
+  const texts = (answer.body as { errors: string[] }).errors;
+  expect(texts).to.be.an('array').that.is.not.empty;
+  if (errors.length > 0) expect(texts, answer.text).to.have.length(errors.length);
+  for (const [i, expected] of errors.entries()) {
+    if (typeof expected === 'string') expect(texts[i]).to.equal(expected);
+    else expect(texts[i]).to.match(expected);
+  }
+  return answer;
 }
 
 /** A member with a token; requests are made as this member. */

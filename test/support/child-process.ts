@@ -31,6 +31,8 @@ export interface Program {
   folder: string;
   /** Its whole environment, PATH aside. */
   env: Record<string, string>;
+  /** How many files it may have open; by default what the tests may. */
+  files?: number | undefined;
   /** @returns whether a message of the program says that it is ready; by default its first does */
   isReady?: (message: unknown) => boolean;
 }
@@ -60,7 +62,8 @@ function collectOutput(child: ChildProcess): { text: string } {
 
 /** A process that is not started yet. */
 export function createTestProcess(program: Program): TestProcess {
-  const { name, path, args = [], folder, env, isReady = () => true } = program;
+  const { name, path, args = [], folder, env, files, isReady = () => true } = program;
+  const flags = ['--enable-source-maps', '--import', PRELOAD];
   let child: ChildProcess | undefined;
   let gone: Promise<number | null> = Promise.resolve(null);
   const outputs: { text: string }[] = [];
@@ -69,7 +72,12 @@ export function createTestProcess(program: Program): TestProcess {
     const started = fork(fileURLToPath(compiled(path)), args, {
       cwd: folder,
       env: { PATH: process.env.PATH, ...env, ...more },
-      execArgv: ['--enable-source-maps', '--import', PRELOAD],
+      ...(files === undefined
+        ? { execArgv: flags }
+        : {
+            execPath: '/bin/sh',
+            execArgv: ['-c', `ulimit -n ${files} && exec "$0" "$@"`, process.execPath, ...flags],
+          }),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     child = started;

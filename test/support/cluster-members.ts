@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { issueToken } from '../../domain/members/index.js';
-import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { SignJWT } from 'jose';
 import type { Member } from './api.js';
+import { type OpenedRoom, openChat } from './chat.js';
 import { runProgram } from './child-process.js';
-import { type RestClient, restClient } from './rest.js';
+import { restClient } from './rest.js';
 import type { TokenClaims } from './service.js';
 import { openStream } from './streams.js';
 
@@ -14,25 +14,9 @@ export interface ClusterMember extends Omit<Member, 'actor'> {
   posts: number[];
 }
 
-export interface ClusterRoom {
-  author: ClusterMember;
-  asker: ClusterMember;
-  saleNo: number;
-  saleTitle: string;
-  chatNo: number;
-}
+export type ClusterRoom = OpenedRoom<ClusterMember>;
 
-export interface ClusterMembers {
-  /** A member that no other test of the cluster uses. */
-  member(): Promise<ClusterMember>;
-  /** A room of two members about a post of the first. @param post index of the post */
-  openRoomOf(author: ClusterMember, asker: ClusterMember, post?: number): Promise<ClusterRoom>;
-  /** A room of two new members. */
-  openRoom(): Promise<ClusterRoom>;
-  token(email: string, claims?: TokenClaims): Promise<string>;
-  /** A request without a token. */
-  call: RestClient['call'];
-}
+export type ClusterMembers = ReturnType<typeof createClusterMembers>;
 
 /** How many members a cluster has, and how many adoption posts each of them. */
 export interface Population {
@@ -57,8 +41,11 @@ export async function importMembers(
   const rows = Array.from({ length: members }, (_, i) => {
     const [no, email] = [i + 1, `member-${i + 1}@example.org`];
     const posts = Array.from({ length: postsEach }, (_, k) => ({
-      ...{ record: 'adoption', id: i * postsEach + k + 1, author: email },
-      ...{ title: `Post ${k + 1} of member ${no}`, ...animal },
+      record: 'adoption',
+      id: i * postsEach + k + 1,
+      author: email,
+      title: `Post ${k + 1} of member ${no}`,
+      ...animal,
     }));
     return [{ record: 'member', email, nickname: `member ${no}` }, ...posts];
   });
@@ -69,12 +56,8 @@ export async function importMembers(
 }
 
 /** The imported members, through the public interface alone. @param http addresses of the http processes */
-export function createClusterMembers(
-  http: string[],
-  secret: string,
-  { members, postsEach }: Population,
-): ClusterMembers {
-  const config: Config = loadConfig({ JWT_SECRET: secret, NODE_ENV: 'test' }, '/nonexistent');
+export function createClusterMembers(http: string[], secret: string, { members, postsEach }: Population) {
+  const key = new TextEncoder().encode(secret);
   let used = 0;
   let turn = 0;
   const nextBase = () => {
@@ -82,9 +65,14 @@ export function createClusterMembers(
     return http[turn % http.length] as string;
   };
 
-  // Long enough for a clock that is an hour off.
+  // Valid by a clock that is an hour off, too.
   const token = (email: string, { ttl = '3h', ...claims }: TokenClaims = {}) =>
-    issueToken(config, { email, ...claims, ttl });
+    new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setSubject(email)
+      .setIssuedAt('1h ago')
+      .setExpirationTime(ttl)
+      .sign(key);
 
   /** The member number is in the first event of a stream. */
   async function numberOf(jwt: string): Promise<number> {
@@ -94,6 +82,7 @@ export function createClusterMembers(
     return Number(/userId=(\d+)/.exec(data)?.[1]);
   }
 
+  /** A member that no other test of the cluster uses. */
   async function member(): Promise<ClusterMember> {
     used += 1;
     if (used > members) throw new Error(`only ${members} members were imported`);
@@ -104,21 +93,18 @@ export function createClusterMembers(
     return { email, nickname, token: jwt, no: await numberOf(jwt), posts, ...restClient(nextBase, jwt) };
   }
 
+  /** A room of two members about a post of the first. @param post index of the post */
   async function openRoomOf(author: ClusterMember, asker: ClusterMember, post = 0): Promise<ClusterRoom> {
     const saleNo = author.posts[post] as number;
-    const opened = await asker.post('/chatroom', { saleNo, createMember: author.no });
-    if (opened.status !== 200) throw new Error(`no room: ${opened.text}`);
-    const { body } = await asker.get<{ chatNo: number; saleTitle: string }[]>(`/chatroom?saleNo=${saleNo}`);
-    const [room] = body;
-    if (!room) throw new Error('the room that was opened is not listed');
-    return { author, asker, saleNo, saleTitle: room.saleTitle, chatNo: room.chatNo };
+    return { author, asker, saleNo, chatNo: await openChat(asker, saleNo, author.no) };
   }
 
   return {
     member,
     openRoomOf,
+    /** A room of two new members. */
     openRoom: async () => openRoomOf(await member(), await member()),
-    token,
+    /** A request without a token. */
     call: restClient(nextBase).call,
   };
 }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/command/ports.js';
 import { createTestProcess, type TestProcess } from './child-process.js';
-import { type ClusterMembers, createClusterMembers, importMembers } from './cluster-members.js';
+import { createClusterMembers, importMembers } from './cluster-members.js';
 import { eventually } from './eventually.js';
-import { startRedis, type TestRedis } from './redis.js';
+import { SIGNING_KEY, startRedis } from './redis.js';
 import { isReady } from './rest.js';
 
 /** Signs the tokens of a cluster's members. */
@@ -17,8 +17,6 @@ export interface ClusterOptions {
   http: number;
   gateways: number;
   adapter?: 'classic' | 'sharded';
-  /** All gateways listen on one port, as in production; otherwise on one each, so that a test can choose. */
-  sharedPort?: boolean;
   /** Further settings of all processes. */
   env?: Record<string, string>;
   /** Settings of one process. @param name for example `gateway-0` @param env what it would use */
@@ -28,30 +26,7 @@ export interface ClusterOptions {
 }
 
 /** http and gateway processes over a Redis and an embedded database of their own, on loopback. */
-export interface Cluster extends ClusterMembers {
-  /** Base addresses, one per http process. */
-  http: string[];
-  /** Base addresses, one per gateway; all the same with `sharedPort`. */
-  gateways: string[];
-  redis: TestRedis;
-  mongo: TestProcess;
-  mongoPort: number;
-  /** By name: `http-0`, `gateway-0` … */
-  process(name: string): TestProcess;
-  processes: TestProcess[];
-  /** Ends a process by a signal; resolves to its exit status. */
-  kill(name: string, signal?: NodeJS.Signals): Promise<number | null>;
-  /** Starts a process that has ended; resolves when it is ready. */
-  restart(name: string, env?: Record<string, string>): Promise<void>;
-  /** Resolves when all running processes answer /readyz with 200. */
-  ready(): Promise<void>;
-  /** Log lines of level error and above, of all processes. */
-  errors(): string[];
-  /** Those that no fault of Redis, the database or the network explains. */
-  faults(): string[];
-  /** Ends everything and removes its folder. */
-  stop(): Promise<void>;
-}
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** A process of the cluster, and its base address. */
 interface Served {
@@ -65,13 +40,12 @@ async function prepareProcesses(
   folder: string,
   env: Record<string, string>,
 ): Promise<Served[]> {
-  const shared = options.sharedPort ? await freePort() : undefined;
   const served: Served[] = [];
   for (const kind of ['http', 'gateway'] as const) {
     const count = kind === 'http' ? options.http : options.gateways;
     for (let i = 0; i < count; i += 1) {
       const name = `${kind}-${i}`;
-      const port = (kind === 'gateway' && shared) || (await freePort());
+      const port = await freePort();
       const own = { ...env, [`${kind.toUpperCase()}_PORT`]: String(port) };
       const settings = (await options.envOf?.(name, own)) ?? own;
       const program = { name, path: `${kind}/main.js`, folder, env: settings };
@@ -83,7 +57,7 @@ async function prepareProcesses(
 }
 
 /** Starts a cluster and resolves when all of its processes are ready. */
-export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+export async function startCluster(options: ClusterOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-cluster-'));
   const redis = await startRedis();
   const mongoPort = await freePort();
@@ -97,6 +71,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   });
   let served: Served[] = [];
 
+  /** Ends everything and removes its folder. */
   async function stop(): Promise<void> {
     await Promise.all(served.map(({ process }) => process.kill('SIGKILL')));
     await mongo.kill('SIGKILL');
@@ -121,6 +96,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       MONGODB_URI: uri,
       REDIS_URL: `redis://127.0.0.1:${(await options.redisPort?.(redis.port)) ?? redis.port}`,
       REDIS_ADAPTER: options.adapter ?? 'classic',
+      REDIS_SIGNING_KEY: SIGNING_KEY,
       JWT_SECRET: SECRET,
       RATE_LIMIT: 'off',
       DEMO: 'off',
@@ -147,24 +123,31 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   const basesOf = (kind: string) =>
     served.filter(({ process }) => process.name.startsWith(kind)).map(({ base }) => base);
+  /** Log lines of level error and above, of all processes. */
   const errors = () => served.flatMap(({ process }) => process.errors());
   const http = basesOf('http');
   return {
     ...createClusterMembers(http, SECRET, POPULATION),
+    /** Base addresses, one per http process. */
     http,
+    /** Base addresses, one per gateway. */
     gateways: basesOf('gateway'),
     redis,
-    mongo,
     mongoPort,
-    process: (name) => find(name).process,
+    /** By name: `http-0`, `gateway-0` … */
+    process: (name: string) => find(name).process,
     processes: served.map(({ process }) => process),
-    kill: (name, signal) => find(name).process.kill(signal),
-    async restart(name, env) {
+    /** Ends a process by a signal; resolves to its exit status. */
+    kill: (name: string, signal?: NodeJS.Signals) => find(name).process.kill(signal),
+    /** Starts a process that has ended; resolves when it is ready. */
+    async restart(name: string, env?: Record<string, string>): Promise<void> {
       await find(name).process.start(env);
       await ready([find(name)]);
     },
+    /** Resolves when all running processes answer /readyz with 200. */
     ready: () => ready(),
     errors,
+    /** Errors that no fault of Redis, the database or the network explains. */
     faults: () =>
       errors().filter((line) =>
         /unhandled rejection|uncaught exception|INTERNAL|without a record/.test(line),

@@ -10,6 +10,8 @@ import { AppError } from '../../domain/kernel/errors.js';
 import { createEventBus, type DomainEvents } from '../../domain/kernel/events.js';
 import { createLocalDateTime } from '../../domain/kernel/local-date-time.js';
 import { createLogger } from '../../domain/platform/logger.js';
+import { unlimitedQuotas } from '../../domain/platform/rate-limits/index.js';
+import { createTurns } from '../../domain/platform/turns.js';
 import { service } from './service.js';
 
 /** A community area with its own clock, events and caches, on the database of the service in this process. */
@@ -27,10 +29,13 @@ export interface Board {
   comment(author: Actor, articleId: number, parentId?: number): Promise<number>;
 }
 
+/** An article as `createArticle` takes it. */
+export const DRAFT = { categoryId: 1, title: 'A title', context: 'A text', imageList: [], thumbnail: '' };
+
 /** The models of the community's records. */
 export const COMMUNITY_MODELS = [Article, Bookmark, Comment, Heart];
 
-export async function buildBoard(startsAt = Date.now()): Promise<Board> {
+export async function buildBoard(startsAt = Date.now(), quotas = unlimitedQuotas): Promise<Board> {
   const { domain } = await service();
   const events = createEventBus();
   let now = startsAt;
@@ -46,6 +51,9 @@ export async function buildBoard(startsAt = Date.now()): Promise<Board> {
     directory: domain.members.directory,
     localTime: createLocalDateTime('Asia/Seoul'),
     logger: createLogger('silent', 'test'),
+    quotas,
+    maxComments: 1_000,
+    searches: createTurns(2, 8),
   });
   const board: Board = {
     community,
@@ -57,8 +65,7 @@ export async function buildBoard(startsAt = Date.now()): Promise<Board> {
       domain.members.record({ email: `${randomUUID()}@example.org`, nickname, issuedAt: 0 }),
     async article(author) {
       const by = author ?? (await board.member('Author'));
-      const draft = { categoryId: 1, title: 'A title', context: 'A text', imageList: [], thumbnail: '' };
-      return { no: await community.createArticle(by, draft), author: by };
+      return { no: await community.createArticle(by, DRAFT), author: by };
     },
     comment: (by, articleId, parentId = 0) =>
       community.createComment(by, { articleId, parentId, context: 'Hi' }),

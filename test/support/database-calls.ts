@@ -109,3 +109,10 @@ export async function beforeInserts<T>(
     stop();
   }
 }
+
+/** Runs a task. @returns how many records it stored by each insert of several */
+export async function insertSizes(model: Model, task: () => Promise<void>): Promise<number[]> {
+  const sizes: number[] = [];
+  await beforeInserts<unknown>(model, ({ length }) => void sizes.push(length), task);
+  return sizes;
+}

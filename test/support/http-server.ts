@@ -5,7 +5,7 @@ import type { Domain } from '../../domain/domain.js';
 import type { Config } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { pushes, requests } from '../../gateway/protocol.js';
-import { HttpServer } from '../../http/server.js';
+import { type ClientTimes, HttpServer } from '../../http/server.js';
 import { service } from './service.js';
 
 export interface ServedHttp {
@@ -18,16 +18,16 @@ export interface ServedHttp {
  * A second HTTP server over the domain of the service in this process. The caller drains it.
  *
  * @param parts replacements for parts of the domain
- * @param stalledMs time after which a client that does not read is closed
+ * @param times of clients, shorter than the default ones
  */
 export async function serveHttp(
   settings: Partial<Config> = {},
   parts: Partial<Domain> = {},
-  stalledMs?: number,
+  times: Partial<ClientTimes> = {},
 ): Promise<ServedHttp> {
   const { domain, config } = await service();
   const logger = createLogger('silent', 'test');
-  const server = new HttpServer({ ...config, ...settings, HTTP_PORT: 0 }, logger, stalledMs);
+  const server = new HttpServer({ ...config, ...settings, HTTP_PORT: 0 }, logger, times);
   const sockets = { port: 0, requests, pushes };
   const port = await server.listen({ ...domain, ...parts }, async () => {}, sockets);
   return { server, port, base: `http://127.0.0.1:${port}` };

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { nextTurn } from './eventually.js';
 
 setFlagsFromString('--expose-gc');
 
@@ -13,7 +14,7 @@ export async function memoryTaken(times: number, task: (i: number) => Promise<vo
   const round = async (from: number) => {
     for (let i = from; i < from + times; i += 1) await task(i);
     // Weak references hold until the end of the turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     collectGarbage();
     return process.memoryUsage().heapUsed;
   };

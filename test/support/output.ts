@@ -1,12 +1,5 @@
-/** The result and the output of a task. */
-export interface Printed<T> {
-  result: T;
-  stdout: string;
-  stderr: string;
-}
-
-/** Captures what a task prints in this process. */
-export async function printed<T>(work: () => Promise<T>): Promise<Printed<T>> {
+/** Captures what a task prints in this process. @returns its result and output */
+export async function printed<T>(work: () => Promise<T>) {
   const texts = { stdout: '', stderr: '' };
   const streams = ['stdout', 'stderr'] as const;
   const originals = streams.map((name) => process[name].write);

@@ -28,22 +28,22 @@ export function handshakeRequest(query = 'EIO=4&transport=websocket', headers: s
   ].join('\r\n');
 }
 
-/** A text frame as clients send it, masked, here with zeros (RFC 6455, section 5.2). */
-function textFrame(text: string): Buffer {
-  const body = Buffer.from(text);
-  const length =
-    body.length < 126
-      ? Buffer.from([0x80 | body.length])
-      : body.length < 65_536
-        ? Buffer.from([0x80 | 126, body.length >> 8, body.length & 255])
-        : Buffer.concat([Buffer.from([0x80 | 127, 0, 0, 0, 0]), uint32(body.length)]);
-  return Buffer.concat([Buffer.from([0x81]), length, Buffer.alloc(4), body]);
-}
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
+/**
+ * A frame as clients send it, masked with zeros (RFC 6455, section 5.2).
+ * @param odd what is unusual: flags and opcode (0x81 is a whole text), a length that is not the payload's, no mask
+ */
+export function clientFrame(
+  payload: Uint8Array,
+  odd: { first?: number; length?: number | undefined; masked?: boolean } = {},
+): Buffer {
+  const { first = 0x81, length = payload.length, masked = true } = odd;
+  const size = length < 126 ? 2 : length < 65_536 ? 4 : 10;
+  const head = Buffer.alloc(size + (masked ? 4 : 0));
+  head.writeUInt8(first, 0);
+  head.writeUInt8((masked ? 128 : 0) | (size === 2 ? length : size === 4 ? 126 : 127), 1);
+  if (size === 4) head.writeUInt16BE(length, 2);
+  if (size === 10) head.writeBigUInt64BE(BigInt(length), 2);
+  return Buffer.concat([head, payload]);
 }
 
 /** The first frame of these bytes and its end; undefined while it is incomplete. */
@@ -85,7 +85,7 @@ export async function rawSocket(base: string, query?: string, headers?: string[]
     socket,
     heard: received.entries,
     next: (pattern) => received.next((text) => pattern.test(text)),
-    send: (text) => void socket.write(textFrame(text)),
+    send: (text) => void socket.write(clientFrame(Buffer.from(text))),
     closed,
   };
 }

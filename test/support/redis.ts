@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLogger } from '../../domain/platform/logger.js';
+import { metrics } from '../../domain/platform/metrics.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis/connection.js';
+import type { DropReason } from '../../domain/platform/redis/sealed-messages.js';
 import { freePort } from '../../scripts/command/ports.js';
 import { endWithTests } from './child-process.js';
+import { counted } from './counted.js';
 
 /** A Redis that a test may freeze or kill. */
 export interface TestRedis {
@@ -23,6 +26,9 @@ export interface TestRedis {
   /** Ends it for good and removes its folder. */
   stop(): Promise<void>;
 }
+
+/** Signs what the processes of a test publish. */
+export const SIGNING_KEY = 'a key of the tests, long enough for HMAC';
 
 /** Whether redis-server is installed; without it, tests that need one are pending. */
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
@@ -90,9 +96,9 @@ async function openAnyRedis(): Promise<Pick<TestRedis, 'url' | 'stop'>> {
 export function openConnections() {
   const open: RedisConnection[] = [];
   return {
-    /** An established connection. */
-    async connect(url: string): Promise<RedisConnection> {
-      const redis = connectRedis(url, createLogger('silent', 'test'));
+    /** An established connection. @param key signs what it publishes; '' for none */
+    async connect(url: string, key = SIGNING_KEY): Promise<RedisConnection> {
+      const redis = connectRedis(url, createLogger('silent', 'test'), key || undefined);
       open.push(redis);
       if (!(await redis.connected(5_000))) throw new Error('no connection to Redis');
       return redis;
@@ -101,6 +107,14 @@ export function openConnections() {
       await Promise.all(open.splice(0).map((redis) => redis.close()));
     },
   };
+}
+
+/** Messages that this process has dropped for one of these reasons so far. */
+export async function droppedMessages(...reasons: DropReason[]): Promise<number> {
+  const counts = await Promise.all(
+    reasons.map((reason) => counted(metrics.redisMessagesDropped, { reason })),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Resolves at the next such event of a connection. */

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import type { Domain } from '../../domain/domain.js';
 import { issueToken } from '../../domain/members/index.js';
-import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { loadConfig } from '../../domain/platform/config.js';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 import { createWatchedLogger } from './unexpected-errors.js';
@@ -19,77 +18,62 @@ export interface TokenClaims {
 }
 
 /** A query that scanned a whole collection. */
-export interface CollectionScan {
+interface CollectionScan {
   namespace: string;
   /** Its fields and operators, without values. */
   query: string;
   count: number;
 }
 
-export interface TestService {
-  /** Base address of REST and event streams. */
-  http: string;
-  /** Base address of the sockets. */
-  gateway: string;
-  domain: Domain;
-  config: Config;
-  token(email: string, claims?: TokenClaims): Promise<string>;
-  /** Queries of this run without an index, as counted by the embedded database. */
-  collectionScans(): Promise<CollectionScan[]>;
-  stop(): Promise<void>;
-}
+type TestService = Awaited<ReturnType<typeof start>>;
 
 let started: Promise<TestService> | undefined;
 
-/** A database for this process: on MONGODB_URI if set, else embedded and in memory. */
-async function openDatabase(): Promise<{ uri: string; close(): Promise<void> }> {
+/** A database for the tests: on MONGODB_URI if set, else embedded and in memory. @param name for MONGODB_URI */
+export async function openDatabase(name: string): Promise<{ uri: string; close(): Promise<void> }> {
   const given = process.env.MONGODB_URI;
   if (given) {
     const uri = new URL(given);
-    uri.pathname = `/adoption_test_${process.pid}`;
+    uri.pathname = `/${name}`;
     return {
       uri: uri.href,
       close: async () => {
-        await mongoose.connect(uri.href);
-        await mongoose.connection.dropDatabase();
-        await mongoose.disconnect();
+        const connection = await new mongoose.Mongoose().createConnection(uri.href).asPromise();
+        await connection.dropDatabase();
+        await connection.close();
       },
     };
   }
   return startEmbeddedMongo({ storage: 'memory' });
 }
 
-async function start(): Promise<TestService> {
+async function start() {
   const dataDir = mkdtempSync(join(tmpdir(), 'adoption-test-'));
-  const config = loadConfig(
-    {
-      NODE_ENV: 'test',
-      HTTP_PORT: '0',
-      GATEWAY_PORT: '0',
-      DATA_DIR: dataDir,
-      RATE_LIMIT: 'off',
-      DEMO: 'off',
-    },
-    dataDir,
-  );
-  const database = await openDatabase();
+  const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
+  const env = { NODE_ENV: 'test', ...ports, DATA_DIR: dataDir, RATE_LIMIT: 'off', DEMO: 'off' };
+  const config = loadConfig(env, dataDir);
+  const database = await openDatabase(`adoption_test_${process.pid}`);
   const { domain, httpPort, gatewayPort, shutdown } = await runService(
     config,
     createWatchedLogger(),
     database.uri,
   );
   return {
+    /** Base address of REST and event streams. */
     http: `http://127.0.0.1:${httpPort}`,
+    /** Base address of the sockets. */
     gateway: `http://127.0.0.1:${gatewayPort}`,
     domain,
     config,
-    token: (email, { ttl = '1h', ...claims } = {}) => issueToken(config, { email, ...claims, ttl }),
-    async collectionScans() {
+    token: (email: string, { ttl = '1h', ...claims }: TokenClaims = {}) =>
+      issueToken(config, { email, ...claims, ttl }),
+    /** Queries of this run without an index, as counted by the embedded database. */
+    async collectionScans(): Promise<CollectionScan[]> {
       const status = await mongoose.connection.db?.command({ serverStatus: 1 });
       // MongoDB itself counts scans, but does not name the queries.
       return (status?.embedded as { collectionScans: CollectionScan[] } | undefined)?.collectionScans ?? [];
     },
-    async stop() {
+    async stop(): Promise<void> {
       await shutdown.begin('the tests are done');
       await database.close();
       rmSync(dataDir, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
+import { metrics } from '../../domain/platform/metrics.js';
 import type { Member } from './api.js';
 import { expectMessage } from './api-documents.js';
 import { createReceivedLog, WAIT_MS } from './eventually.js';
-import { metric } from './rest.js';
 import { service } from './service.js';
 
 const open = new Set<Socket>();
@@ -70,6 +70,14 @@ export async function connect(
   };
 }
 
+/** The first `presence` event of this kind, of any member or the given one. */
+export function nextPresence({ next }: Client, present: boolean, memberNo?: number) {
+  return next<{ memberNo: number; present: boolean }>(
+    'presence',
+    (event) => event.present === present && (memberNo === undefined || event.memberNo === memberNo),
+  );
+}
+
 /** The error that a refused connection receives. */
 export async function refusal(options: Options, base?: string): Promise<Error & { data?: unknown }> {
   const socket = await socketOf(options, base);
@@ -80,7 +88,7 @@ export async function refusal(options: Options, base?: string): Promise<Error & 
 }
 
 /** Sockets open at the service in this process, by its metrics. */
-export const openSockets = async (): Promise<number> => metric((await service()).gateway, 'sockets_open');
+export const openSockets = async (): Promise<number> => (await metrics.sockets.get()).values[0]?.value ?? 0;
 
 /** Closes all clients of a test. */
 export function closeSockets(): void {

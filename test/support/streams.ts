@@ -1,8 +1,8 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { metrics } from '../../domain/platform/metrics.js';
 import type { Member } from './api.js';
 import { expectDocumented, expectMessage } from './api-documents.js';
 import { createReceivedLog, sleep } from './eventually.js';
-import { metric } from './rest.js';
 import { service } from './service.js';
 
 const open = new Set<AbortController>();
@@ -75,20 +75,11 @@ export async function openStream(
   return stream;
 }
 
-/** A reader that reconnects with its last event id, as browsers do. */
-export interface StreamFollower {
-  /** Ids of the notifications received, in order, over all connections. */
-  readonly ids: string[];
-  /** Connections made so far. */
-  readonly connections: number;
-  close(): void;
-}
-
 /** Pause, ms, before a follower reconnects. */
 const RECONNECT_MS = 100;
 
-/** @returns the follower, once its first connection is open */
-export async function followStream(who: Pick<Member, 'token'>, base: string): Promise<StreamFollower> {
+/** A reader that reconnects with its last event id, as browsers do. Resolves when its first connection is open. */
+export async function followStream(who: Pick<Member, 'token'>, base: string) {
   const ended: string[] = [];
   let connections = 0;
   let closed = false;
@@ -121,9 +112,11 @@ export async function followStream(who: Pick<Member, 'token'>, base: string): Pr
   await openOnce();
   void follow();
   return {
+    /** Ids of the notifications received, in order, over all connections. */
     get ids() {
       return [...ended, ...idsOf(stream)];
     },
+    /** Connections made so far. */
     get connections() {
       return connections;
     },
@@ -135,7 +128,7 @@ export async function followStream(who: Pick<Member, 'token'>, base: string): Pr
 }
 
 /** Streams open at the service in this process, by its metrics. */
-export const countStreams = async (): Promise<number> => metric((await service()).http, 'event_streams_open');
+export const countStreams = async (): Promise<number> => (await metrics.streams.get()).values[0]?.value ?? 0;
 
 /** Closes all streams of a test. */
 export function closeStreams(): void {

@@ -37,22 +37,13 @@ interface Timer {
   run(): void;
 }
 
-export interface FakeTime {
-  /** Advances the time and runs each timer that comes due, with the promises that it settles. */
-  pass(ms: number): Promise<void>;
-  /** Advances the time and runs nothing, as in a process that was suspended. */
-  skip(ms: number): void;
-  /** Number of timers that have not run and were not cleared. */
-  readonly pending: number;
-  /** Restores the real timers and clock. */
-  restore(): void;
-}
+export type FakeTime = ReturnType<typeof fakeTime>;
 
 /**
  * Replaces the global timers and performance.now(): time passes only by `pass` and `skip`. node:test's mock supports
  * neither performance.now() nor refresh() of a timer.
  */
-export function fakeTime(): FakeTime {
+export function fakeTime() {
   const real = { setTimeout, setInterval, clearTimeout, clearInterval };
   const realNow = performance.now;
   const timers = new Set<Timer>();
@@ -92,7 +83,8 @@ export function fakeTime(): FakeTime {
   }
 
   return {
-    async pass(ms) {
+    /** Advances the time and runs each timer that comes due, with the promises that it settles. */
+    async pass(ms: number): Promise<void> {
       const end = now + ms;
       await nextTurn(10);
       for (let timer = nextUntil(end); timer; timer = nextUntil(end)) {
@@ -104,13 +96,16 @@ export function fakeTime(): FakeTime {
       }
       now = end;
     },
-    skip(ms) {
+    /** Advances the time and runs nothing, as in a process that was suspended. */
+    skip(ms: number): void {
       now += ms;
     },
+    /** Number of timers that have not run and were not cleared. */
     get pending() {
       return timers.size;
     },
-    restore() {
+    /** Restores the real timers and clock. */
+    restore(): void {
       Object.assign(globalThis, real);
       performance.now = realNow;
     },

@@ -1,6 +1,7 @@
-import mongoose, { type ConnectOptions, type Model, type mongo } from 'mongoose';
+import mongoose, { type Connection, type ConnectOptions, type Model, type mongo } from 'mongoose';
 import { AppError } from '../../kernel/errors.js';
 import { failWritesToClosedConnections } from './driver-internals.js';
+import { QUERY_MS } from './query-time.js';
 
 /** Longest time, ms, a request waits for an unavailable database before it is answered 503. */
 const UNAVAILABLE_AFTER_MS = 3_000;
@@ -10,6 +11,8 @@ mongoose.set('strictQuery', 'throw');
 // ensureIndexes creates them before the ports open.
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
+// Of reads and findOneAndUpdate; not of cursors, which commands use to read whole collections.
+mongoose.set('maxTimeMS', QUERY_MS);
 failWritesToClosedConnections();
 
 /** Longest time, ms, an operation may take before its connection is closed. */
@@ -79,41 +82,58 @@ export async function pingMongo(): Promise<void> {
   }
 }
 
-/** An index key as comparable text. */
-function indexKey(key: Record<string, unknown>): string {
-  return JSON.stringify(Object.entries(key));
+type Index = [key: mongo.IndexSpecification & object, options: mongo.CreateIndexesOptions];
+
+/** Whether a collection's indexes include this one. */
+function includes(listed: mongo.IndexDescriptionInfo[], [key, { unique }]: Index): boolean {
+  const text = (one: object) => JSON.stringify(Object.entries(one));
+  return listed.some((index) => text(index.key) === text(key) && Boolean(index.unique) === Boolean(unique));
+}
+
+/**
+ * Creates a model's indexes, except, unless told to, unique ones that a collection with records lacks.
+ * @returns those that are missing then
+ */
+async function buildIndexes(
+  model: Model<unknown>,
+  builder: Connection,
+  isRepair: boolean,
+): Promise<string[]> {
+  const { name } = model.collection;
+  await model.createCollection();
+  const collection = builder.collection(name);
+  const wanted = model.schema.indexes() as Index[];
+  const before = await collection.listIndexes().toArray();
+  const lacking = wanted.filter((index) => index[1].unique && !includes(before, index));
+  const isFilled = lacking.length > 0 && (await collection.estimatedDocumentCount()) > 0;
+  const refused = isFilled && !isRepair ? lacking : [];
+  for (const index of wanted) if (!refused.includes(index)) await collection.createIndex(...index);
+  const after = await collection.listIndexes().toArray();
+  return wanted
+    .filter((index) => !includes(after, index))
+    .map((index) => {
+      const [key, { unique }] = index;
+      const remedy = refused.includes(index) ? ' (npm run verify -- --repair builds it)' : '';
+      return `${name} ${JSON.stringify(key)}${unique ? ' unique' : ''}${remedy}`;
+    });
 }
 
 /**
  * Creates the indexes of every model and verifies them. Without the unique ones the domain's promises do not
- * hold, so a process must not start without them (fault 35). They are built over a separate connection
- * without a time limit; heartbeats detect a dead server.
+ * hold, so a process must not start without them, and does not build one that is missing beside records: they
+ * may break it already (fault 35). Indexes are built over a separate connection without a time limit;
+ * heartbeats detect a dead server.
  *
  * @param uri of the database that `connectMongo` connected to
+ * @param isRepair builds those, too
  * @throws Error naming the missing indexes
  */
-export async function ensureIndexes(uri: string): Promise<void> {
+export async function ensureIndexes(uri: string, isRepair = false): Promise<void> {
   const builder = await mongoose.createConnection(uri, optionsFor(uri, 0)).asPromise();
   const missing: string[] = [];
   try {
-    for (const model of Object.values(mongoose.models) as Model<unknown>[]) {
-      const { name } = model.collection;
-      await model.createCollection();
-      const wanted = model.schema.indexes() as [
-        mongo.IndexSpecification & object,
-        mongo.CreateIndexesOptions,
-      ][];
-      for (const [key, options] of wanted) await builder.collection(name).createIndex(key, options);
-      const listed = await model.collection.listIndexes().toArray();
-      for (const [key, options] of wanted) {
-        const found = listed.find(
-          (index) => indexKey(index.key) === indexKey(key as Record<string, unknown>),
-        );
-        if (!found || Boolean(found.unique) !== Boolean(options.unique)) {
-          missing.push(`${name} ${JSON.stringify(key)}${options.unique ? ' unique' : ''}`);
-        }
-      }
-    }
+    for (const model of Object.values(mongoose.models) as Model<unknown>[])
+      missing.push(...(await buildIndexes(model, builder, isRepair)));
   } finally {
     await builder.close();
   }

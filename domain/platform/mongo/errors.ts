@@ -23,10 +23,11 @@ const UNAVAILABLE = new Set([
   'MongoWriteConcernError',
 ]);
 
-/** Server codes that mean the same: not primary, shutting down, write concern timed out, disk full. */
+/** Server codes that mean the same: `maxTimeMS` is over, not primary, shutting down, write concern timed out, disk full. */
 const UNAVAILABLE_CODES = new Set([
   6,
   7,
+  50,
   64,
   89,
   91,

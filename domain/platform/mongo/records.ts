@@ -1,8 +1,9 @@
 import type { mongo } from 'mongoose';
+import { QUERY_MS } from './query-time.js';
 
 /**
  * Reads records bypassing mongoose, whose query building and casting are half the cost of a small read. Only
- * for frequent reads, in `*.model.ts`. Values must have the schema's types: nothing is cast, and unknown
+ * in `*.model.ts`. Values must have the schema's types: nothing is cast, and unknown
  * fields are not refused.
  */
 export function readRecords<T extends object>(
@@ -11,7 +12,7 @@ export function readRecords<T extends object>(
   options: mongo.FindOptions = {},
 ): Promise<T[]> {
   const collection = model.collection as mongo.Collection<T>;
-  return collection.find<T>(filter, options).toArray();
+  return collection.find<T>(filter, { maxTimeMS: QUERY_MS, ...options }).toArray();
 }
 
 /** An aggregation, bypassing mongoose. */
@@ -20,7 +21,9 @@ export function aggregateRecords<T extends object>(
   stages: mongo.BSON.Document[],
   options: mongo.AggregateOptions = {},
 ): Promise<T[]> {
-  return (model.collection as mongo.Collection).aggregate<T>(stages, options).toArray();
+  return (model.collection as mongo.Collection)
+    .aggregate<T>(stages, { maxTimeMS: QUERY_MS, ...options })
+    .toArray();
 }
 
 /** Changes a record, bypassing mongoose. @returns the changed record, or null */
@@ -32,5 +35,6 @@ export function changeRecord<T extends object>(
   const collection = model.collection as mongo.Collection<T>;
   return collection.findOneAndUpdate(filter, change, {
     returnDocument: 'after',
+    maxTimeMS: QUERY_MS,
   }) as unknown as Promise<T | null>;
 }

@@ -1,15 +1,42 @@
+import type { Config } from '../config.js';
 import type { RedisConnection } from '../redis/connection.js';
-import type { RateLimits } from './rate-limits.js';
+import type { Quotas } from './quotas.js';
+import { createMemoryQuotas } from './quotas.memory.js';
+import { createRedisQuotas } from './quotas.redis.js';
+import { budgets, type RateLimits } from './rate-limits.js';
 import { createMemoryRateLimits } from './rate-limits.memory.js';
 import { createRedisRateLimits } from './rate-limits.redis.js';
 
+export type { Quotas } from './quotas.js';
 export type { Budget, RateLimits } from './rate-limits.js';
 
+/** No limit: load tests, closed networks. */
+const unlimited: RateLimits = { take: async () => {} };
+
+/** No quota, likewise. */
+export const unlimitedQuotas: Quotas = { take: async () => () => {} };
+
 /**
- * @param on false disables all limits: load tests, closed networks
+ * @param on false disables all limits
  * @param redis in which processes count together; without it each counts alone
  */
 export function createRateLimits(on: boolean, redis?: RedisConnection): RateLimits {
-  if (!on) return { take: async () => {} };
-  return redis ? createRedisRateLimits(redis) : createMemoryRateLimits();
+  if (!on) return unlimited;
+  return redis ? createRedisRateLimits(redis, budgets) : createMemoryRateLimits(budgets);
+}
+
+type QuotaSettings = Pick<
+  Config,
+  'RATE_LIMIT' | 'MESSAGES_PER_DAY' | 'ARTICLES_PER_DAY' | 'COMMENTS_PER_DAY'
+>;
+
+/** The quotas of the settings, or none. A single process without Redis counts anew when it restarts. */
+export function createQuotas(config: QuotaSettings, redis?: RedisConnection): Quotas {
+  if (config.RATE_LIMIT === 'off') return unlimitedQuotas;
+  const sizes = {
+    messages: config.MESSAGES_PER_DAY,
+    articles: config.ARTICLES_PER_DAY,
+    comments: config.COMMENTS_PER_DAY,
+  };
+  return redis ? createRedisQuotas(redis, sizes) : createMemoryQuotas(sizes);
 }

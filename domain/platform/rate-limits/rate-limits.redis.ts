@@ -2,14 +2,7 @@ import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { redisKeys } from '../../kernel/redis-keys.js';
 import { createCache } from '../cache.js';
 import type { RedisConnection } from '../redis/connection.js';
-import {
-  type Budget,
-  type BudgetSize,
-  type Budgets,
-  budgets,
-  type RateLimits,
-  refusal,
-} from './rate-limits.js';
+import { type Budget, type BudgetSize, type Budgets, limitsOf, type RateLimits } from './rate-limits.js';
 
 /**
  * Shares of a budget. A process takes a share from Redis and spends it locally, so that not every request
@@ -65,17 +58,6 @@ function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize)
 }
 
 /** Limits shared by all processes; while Redis is down, each counts alone. */
-export function createRedisRateLimits(redis: RedisConnection, sizes: Budgets = budgets): RateLimits {
-  const limiters = Object.fromEntries(
-    Object.entries(sizes).map(([name, size]) => [name, createLimiter(redis, name as Budget, size)]),
-  ) as Record<Budget, ReturnType<typeof createLimiter>>;
-  return {
-    async take(budget, key) {
-      try {
-        await limiters[budget](String(key));
-      } catch (refused) {
-        throw refusal(sizes[budget], refused);
-      }
-    },
-  };
+export function createRedisRateLimits(redis: RedisConnection, sizes: Budgets): RateLimits {
+  return limitsOf(sizes, (budget, size) => createLimiter(redis, budget, size));
 }

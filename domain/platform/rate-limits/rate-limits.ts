@@ -8,18 +8,18 @@ export interface BudgetSize {
 }
 
 export const budgets = {
-  /** REST reads of a member or, without a token, an address. */
+  /** REST reads of a member or, without a token, an address. Of IPv6 addresses a /64 counts as one. */
   read: { points: 2_000, duration: 10 },
+  /** Article searches of a member or, without a token, an address; each is a read, too. */
+  search: { points: 20, duration: 10 },
   /** REST writes of a member. */
   write: { points: 500, duration: 10 },
   /** All requests of an address, checked first. */
   address: { points: 5_000, duration: 10 },
   /** Messages of a member, by socket or push. */
   message: { points: 100, duration: 5 },
-  /** Other socket events of a member. */
+  /** Other socket events of a member, unknown ones included. */
   socketEvent: { points: 300, duration: 10 },
-  /** New connections of an address. */
-  connect: { points: 1_000, duration: 10 },
 } as const satisfies Record<string, BudgetSize>;
 
 export type Budget = keyof typeof budgets;
@@ -38,13 +38,26 @@ export interface RateLimits {
 }
 
 /**
- * The error for a limiter's rejection.
- *
- * @throws the rejection itself if it is not a refusal
+ * Limits of these sizes.
+ * @param createLimiter creates the limiter of a budget, which rejects with a RateLimiterRes to refuse a key
  */
-export function refusal({ points, duration }: BudgetSize, refused: unknown): AppError {
-  if (!(refused instanceof RateLimiterRes)) throw refused;
-  return new AppError('RATE_LIMITED', `more than ${points} requests in ${duration} s`, {
-    retryAfterMs: Math.max(1, refused.msBeforeNext),
-  });
+export function limitsOf(
+  sizes: Budgets,
+  createLimiter: (budget: Budget, size: BudgetSize) => (key: string) => Promise<unknown>,
+): RateLimits {
+  const names = Object.keys(sizes) as Budget[];
+  const limiters = new Map(names.map((budget) => [budget, createLimiter(budget, sizes[budget])]));
+  return {
+    async take(budget, key) {
+      try {
+        await (limiters.get(budget) as (key: string) => Promise<unknown>)(String(key));
+      } catch (refused) {
+        if (!(refused instanceof RateLimiterRes)) throw refused;
+        const { points, duration } = sizes[budget];
+        throw new AppError('RATE_LIMITED', `more than ${points} requests in ${duration} s`, {
+          retryAfterMs: Math.max(1, refused.msBeforeNext),
+        });
+      }
+    },
+  };
 }

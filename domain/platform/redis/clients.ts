@@ -57,8 +57,9 @@ function connectionOptions(target: RedisTarget, purpose: Purpose): RedisOptions 
 
 function createClient(target: RedisTarget, purpose: Purpose): RedisClient {
   const options = connectionOptions(target, purpose);
-  // Commands may wait for the first connection (until they time out), publishes never.
-  const enableOfflineQueue = purpose !== 'publisher';
+  // Commands may wait for the first connection, publishes never. In a cluster's queue no time-out holds.
+  const enableOfflineQueue =
+    purpose === 'subscriber' || (purpose === 'commands' && target.kind !== 'cluster');
   if (target.kind === 'cluster') {
     return new Cluster(target.addresses, {
       redisOptions: options,

@@ -4,7 +4,7 @@ import { AppError } from '../../kernel/errors.js';
 import { redisChannels, redisKeys } from '../../kernel/redis-keys.js';
 import type { Logger } from '../logger.js';
 import { metrics } from '../metrics.js';
-import { coalesce } from '../single-flight.js';
+import { joinNext } from '../shared-runs.js';
 import {
   COMMAND_TIMEOUT_MS,
   createCommandClient,
@@ -13,6 +13,7 @@ import {
   type RedisClient,
 } from './clients.js';
 import { RedisEcho } from './echo.js';
+import { MessageSeal } from './sealed-messages.js';
 import { parseRedisUrl, type RedisTarget } from './url.js';
 
 export type { RedisClient } from './clients.js';
@@ -23,7 +24,7 @@ const CHECK_EVERY_MS = 2_000;
 /** Lifetime, ms, of the key that a check writes. */
 const ALIVE_FOR_MS = 10_000;
 
-/** Refused commands are logged at most once in this time, ms. */
+/** Refused commands, and dropped messages, are logged at most once in this time, ms. */
 const FAULT_EVERY_MS = 5_000;
 
 /** Errors of a server that cannot work at the moment, as opposed to those of a bad command. */
@@ -42,6 +43,7 @@ export class RedisConnection {
   readonly commands: RedisClient;
   readonly #publisher: RedisClient;
   readonly #subscriber: RedisClient;
+  readonly #seal: MessageSeal;
   readonly #echo: RedisEcho;
   readonly #logger: Logger;
   readonly #events = new EventEmitter().setMaxListeners(0);
@@ -56,14 +58,17 @@ export class RedisConnection {
   #losses = 0;
   #reason = 'not connected yet';
   #lastFaultAt = Number.NEGATIVE_INFINITY;
+  #lastDropAt = Number.NEGATIVE_INFINITY;
+  /** Dropped since the last that was logged. */
+  #unlogged = 0;
 
-  constructor(target: RedisTarget, logger: Logger) {
+  /** @param signingKey of all processes: what is published without it is dropped */
+  constructor(target: RedisTarget, logger: Logger, signingKey: string | undefined) {
     this.#logger = logger;
+    this.#seal = new MessageSeal(this.processId, signingKey);
     this.commands = createCommandClient(target);
     this.#publisher = createPublisher(target);
-    this.#subscriber = createSubscriber(target, (fault) => {
-      if (!this.#closed) logger.warn({ err: fault }, 'a Redis message was dropped, or a subscription failed');
-    });
+    this.#subscriber = createSubscriber(target, (fault) => this.#logDrop(fault));
     this.#echo = new RedisEcho(this.#publisher, this.#subscriber, redisChannels.echo(this.processId), {
       ordered: target.kind !== 'cluster',
       timeoutMs: COMMAND_TIMEOUT_MS,
@@ -109,7 +114,7 @@ export class RedisConnection {
     this.#events.emit(up ? 'up' : 'down');
   }
 
-  readonly #check = coalesce<void, void>(async () => {
+  readonly #check = joinNext<void, void>(async () => {
     if (this.#closed) return;
     const losses = this.#losses;
     const [answering, echoing] = await Promise.all([this.#canWrite(), this.#echo.send()]);
@@ -161,6 +166,61 @@ export class RedisConnection {
     if (now - this.#lastFaultAt <= FAULT_EVERY_MS) return;
     this.#lastFaultAt = now;
     this.#logger.error({ reason: this.#reason }, 'Redis refused a command');
+  }
+
+  #logDrop(fault: unknown): void {
+    const now = performance.now();
+    if (this.#closed) return;
+    if (now - this.#lastDropAt <= FAULT_EVERY_MS) {
+      this.#unlogged += 1;
+      return;
+    }
+    this.#lastDropAt = now;
+    const others = this.#unlogged;
+    this.#unlogged = 0;
+    this.#logger.warn({ err: fault, others }, 'a Redis message was dropped, or a subscription failed');
+  }
+
+  /** Whether only messages of our processes arrive; otherwise anybody who reaches Redis may have published them. */
+  get isSigned(): boolean {
+    return this.#seal.isSigned;
+  }
+
+  /** Publishes to all processes, for their `listen`. Never rejects. @param command `spublish` for a shard channel */
+  async publish(channel: string, text: string, command: 'publish' | 'spublish' = 'publish'): Promise<void> {
+    await this.#publisher[command](channel, this.#seal.seal(channel, text));
+  }
+
+  /**
+   * Calls back with what other processes publish; without a signing key (`isSigned`), with what anybody
+   * publishes. Otherwise messages without our signature are dropped and counted. So is, in either case, a message
+   * for which a callback throws or rejects.
+   *
+   * @param event of `subscriber()`, whose channels the caller subscribes to
+   * @param wants whether the caller handles a channel; may throw RejectedMessage
+   * @param dropped called with the channel of a message without our signature, or for which `listener` throws
+   * @returns a function that ends it
+   */
+  listen(
+    event: 'messageBuffer' | 'pmessageBuffer' | 'smessageBuffer',
+    wants: (channel: string) => boolean,
+    listener: (channel: string, text: string) => unknown,
+    dropped?: (channel: string) => void,
+  ): () => void {
+    const onMessage = (...args: Buffer[]) => {
+      const [name, sealed] = (event === 'pmessageBuffer' ? args.slice(1) : args) as [Buffer, Buffer];
+      const channel = name.toString();
+      if (!wants(channel)) return undefined;
+      try {
+        const text = this.#seal.open(channel, sealed);
+        return text === undefined ? undefined : listener(channel, text);
+      } catch (error) {
+        dropped?.(channel);
+        throw error;
+      }
+    };
+    this.#subscriber.on(event, onMessage);
+    return () => this.#subscriber.off(event, onMessage);
   }
 
   /** For publishing, which never rejects. */
@@ -217,7 +277,7 @@ export class RedisConnection {
   }
 }
 
-/** Connects in the background. @param url a valid REDIS_URL (url.ts) */
-export function connectRedis(url: string, logger: Logger): RedisConnection {
-  return new RedisConnection(parseRedisUrl(url), logger);
+/** Connects in the background. @param url a valid REDIS_URL (url.ts) @param signingKey REDIS_SIGNING_KEY */
+export function connectRedis(url: string, logger: Logger, signingKey?: string): RedisConnection {
+  return new RedisConnection(parseRedisUrl(url), logger, signingKey);
 }

@@ -1,6 +1,7 @@
 /** All changes to ioredis clients. Reasons, figures and exits: docs/decisions/patched-internals.md. */
 import type { Cluster, Redis } from 'ioredis';
 import { metrics } from '../metrics.js';
+import { RejectedMessage } from './sealed-messages.js';
 
 /** Largest message accepted, bytes: several times our longest. */
 const MAX_MESSAGE = 1024 * 1024;
@@ -30,13 +31,14 @@ const MESSAGE_EVENTS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * A listener that throws or rejects (the Socket.IO adapter's do, for malformed bytes) loses that message
- * only, and messages over MAX_MESSAGE bytes are dropped. Both are counted. `emit` is replaced instead of
- * `on`, so that `off` recognises its listeners.
+ * A listener that throws or rejects loses that message only, and messages over MAX_MESSAGE bytes are dropped.
+ * Both are counted by reason. `emit` is replaced instead of `on`, so that `off` recognises its listeners.
  */
 export function guardListeners(client: Client, onFault: (fault: unknown) => void): void {
   function drop(error: unknown): void {
-    metrics.redisMessagesDropped.inc();
+    metrics.redisMessagesDropped.inc({
+      reason: error instanceof RejectedMessage ? error.reason : 'malformed',
+    });
     onFault(error);
   }
 
@@ -45,7 +47,8 @@ export function guardListeners(client: Client, onFault: (fault: unknown) => void
     const payload = args[event.startsWith('p') ? 2 : 1] as string | Buffer;
     if (payload.length > MAX_MESSAGE) {
       // Counted once, not again when the same message is emitted as text.
-      if (Buffer.isBuffer(payload)) drop(new Error(`a message of ${payload.length} bytes`));
+      if (Buffer.isBuffer(payload))
+        drop(new RejectedMessage('too-large', `a message of ${payload.length} bytes`));
       return true;
     }
     const listeners = client.rawListeners(event) as ((...args: unknown[]) => unknown)[];

@@ -96,7 +96,8 @@ export const chat: Step[] = [
       saleNo: '$sale',
       senderNo: '$askerNo',
       senderName: '$askerName',
-      senderEmail: '$askerEmail',
+      // The client may be shared, so the answer shows no address that was not sent.
+      senderEmail: '',
       readCount: 0,
     },
     keep: { message: 'id', stored: '' },
@@ -123,7 +124,7 @@ export const chat: Step[] = [
     call: 'POST /chatroom/notification',
     token: false,
     body: postedBackBy('askerEmail'),
-    holds: { '': '$stored' },
+    holds: { id: '$message', senderEmail: '$askerEmail' },
   },
   {
     who: 'author',

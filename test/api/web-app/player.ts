@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Member } from '../../support/api.js';
 import { expectDocumented, expectMessage } from '../../support/api-documents.js';
 import { type Client, connect } from '../../support/sockets.js';
 import { openPageStream, type PageStream } from './page-stream.js';
@@ -14,12 +15,7 @@ import {
 } from './recording.js';
 
 /** What the player needs of a member. */
-export interface Player {
-  no: number;
-  email: string;
-  nickname: string;
-  token: string;
-}
+type Player = Pick<Member, 'no' | 'email' | 'nickname' | 'token'>;
 
 /** The service that a recording is played to, in one process or in several. */
 export interface World {

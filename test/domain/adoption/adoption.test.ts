@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { AdoptionPost } from '../../../domain/adoption/adoption-post.model.js';
 import { type Adoption, createAdoption } from '../../../domain/adoption/index.js';
 import { interceptCalls, meanwhile } from '../../support/database-calls.js';
+import { sleep } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
 const POST = {
@@ -163,7 +164,7 @@ describe('adoption posts', () => {
       expect((await here.findPost(no))?.title).to.equal(POST.title);
       at += 5_001;
       // The cache looks at its clock once a ms.
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await sleep(2);
       expect((await here.findPost(no))?.title).to.equal('New');
     });
   });

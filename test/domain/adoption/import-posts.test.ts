@@ -10,8 +10,14 @@ let rows = 0;
 function post(over: Partial<ImportedPost> = {}): ImportedPost {
   rows += 1;
   return {
-    ...{ authorNo: 7, title: `Imported ${rows}`, name: 'Nabi', age: '3', kind: 'Korean Shorthair' },
-    ...{ latitude: 35.1796, longitude: 129.0756, thumbnail: '/nabi.png' },
+    authorNo: 7,
+    title: `Imported ${rows}`,
+    name: 'Nabi',
+    age: '3',
+    kind: 'Korean Shorthair',
+    latitude: 35.1796,
+    longitude: 129.0756,
+    thumbnail: '/nabi.png',
     ...over,
   };
 }

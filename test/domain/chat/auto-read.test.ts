@@ -3,6 +3,7 @@ import { createAutoRead } from '../../../domain/chat/auto-read.js';
 import type { RoomStates } from '../../../domain/chat/room-states.js';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
 import { createLogger } from '../../../domain/platform/logger.js';
+import { nextTurn } from '../../support/eventually.js';
 
 const CREATOR = 1;
 const JOINER = 2;
@@ -24,15 +25,12 @@ function build(here: [chatNo: number, memberNo: number][]) {
   );
   const add = (chatNo: number, senderNo: number, seq: number, readCount = 1) =>
     autoRead({ chatNo, senderNo, seq, readCount } as MessagePayload);
-  const turnsPass = async () => {
-    for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
-  };
-  return { marked, add, turnsPass };
+  return { marked, add };
 }
 
 describe('messages delivered here whose writer took the recipient for absent', () => {
   it('are marked read, once per sender up to the newest', async () => {
-    const { marked, add, turnsPass } = build([
+    const { marked, add } = build([
       [7, CREATOR],
       [7, JOINER],
       [8, CREATOR],
@@ -40,33 +38,33 @@ describe('messages delivered here whose writer took the recipient for absent', (
     for (const seq of [1, 2]) add(7, JOINER, seq);
     add(7, CREATOR, 3);
     add(8, JOINER, 1);
-    await turnsPass();
+    await nextTurn(5);
     expect(marked).to.deep.equal([
       [7, CREATOR, 2],
       [7, JOINER, 3],
       [8, CREATOR, 1],
     ]);
     add(7, JOINER, 4);
-    await turnsPass();
+    await nextTurn(5);
     expect(marked.slice(3)).to.deep.equal([[7, CREATOR, 4]]);
   });
 
   it('stay unread if the recipient is not here, and are ignored if already read', async () => {
-    const { marked, add, turnsPass } = build([
+    const { marked, add } = build([
       [7, JOINER],
       [8, CREATOR],
     ]);
     add(7, JOINER, 1);
     add(8, JOINER, 1, 0);
-    await turnsPass();
+    await nextTurn(5);
     expect(marked).to.deep.equal([]);
   });
 
   it('are marked read although another room cannot be read', async () => {
-    const { marked, add, turnsPass } = build([[7, CREATOR]]);
+    const { marked, add } = build([[7, CREATOR]]);
     add(BROKEN, JOINER, 1);
     add(7, JOINER, 1);
-    await turnsPass();
+    await nextTurn(5);
     expect(marked).to.deep.equal([[7, CREATOR, 1]]);
   });
 });

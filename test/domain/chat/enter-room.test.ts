@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import type { Chat } from '../../../domain/chat/index.js';
-import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
-import type { Side } from '../../../domain/chat/room.model.js';
+import { Message } from '../../../domain/chat/message.model.js';
 import { newMessageId } from '../../../domain/kernel/ids.js';
 import { noLive } from '../../../domain/kernel/live.js';
-import { anotherChat, type OpenedRoom, openRoom } from '../../support/chat.js';
+import { anotherChat, type OpenedRoom, openRoom, storeMessages } from '../../support/chat.js';
 import { interceptCalls } from '../../support/database-calls.js';
 
 /** Most messages in one join, and most bytes of their text as JSON. */
@@ -26,24 +25,10 @@ async function buildChat({ isInRoom = true } = {}) {
 
 /** Stores messages of the asker with these texts, after those stored. */
 async function fill({ chatNo, asker }: OpenedRoom, contents: string[], stored = 0): Promise<void> {
-  const read: Record<Side, { seq: number; others: number }> = {
-    creator: { seq: 0, others: 0 },
-    joiner: { seq: 0, others: 0 },
-  };
-  const records = contents.map(
-    (content, i): MessageRecord => ({
-      ...{
-        _id: newMessageId(),
-        chatNo,
-        seq: stored + i + 1,
-        senderNo: asker.no,
-        contentType: 'text',
-        content,
-      },
-      ...{ sentAt: new Date(), sent: { creator: 0, joiner: stored + i + 1 }, read },
-    }),
-  );
-  await Message.collection.insertMany(records as never[]);
+  await storeMessages(chatNo, asker.no, contents.length, (i) => {
+    const seq = stored + i + 1;
+    return { _id: newMessageId(), seq, content: contents[i] as string, sent: { creator: 0, joiner: seq } };
+  });
 }
 
 /** Runs a task just before the missed messages are read. */
@@ -121,16 +106,17 @@ describe('entering a room', () => {
       const before = await send(`before, after ${after}`);
       beforeMissedAreRead(() => send(`meanwhile, after ${after}`));
       const { messages, seq, more } = await enter(after);
-      expect({ seq, last: messages.at(-1)?.seq, more }).to.deep.equal({
-        ...{ seq: before.seq, last: before.seq, more: false },
-      });
+      expect([seq, messages.at(-1)?.seq, more]).to.deep.equal([before.seq, before.seq, false]);
     }
   });
 
   it('answers the numbers, who is present, and the other’s read position', async () => {
     const { asker, author, chatNo } = room;
     expect(await enter()).to.deep.equal({
-      ...{ messages: [], more: false, seq: 0, present: [author.no] },
+      messages: [],
+      more: false,
+      seq: 0,
+      present: [author.no],
       otherRead: { memberNo: asker.no, seq: 0 },
     });
     await chat.sendMessage(author.actor, { chatNo, contentType: 'text', content: 'hello' });
@@ -138,7 +124,9 @@ describe('entering a room', () => {
     await chat.markRead(asker.actor, chatNo, 1);
     const { messages, ...rest } = await enter(0);
     expect(rest).to.deep.equal({
-      ...{ more: false, seq: 2, present: [author.no] },
+      more: false,
+      seq: 2,
+      present: [author.no],
       otherRead: { memberNo: asker.no, seq: 1 },
     });
     expect(messages.map(({ seq, readCount, senderName }) => [seq, readCount, senderName])).to.deep.equal([

@@ -26,17 +26,18 @@ describe('a message as it is shown', () => {
       if (!record) throw new Error('no record');
       const room = { chatNo: 7, saleNo: 3, creator: CREATOR, joiner: JOINER, read: readTo(ofRoom) };
       const state = room as unknown as RoomState;
-      const common = { senderNo, senderName: '', contentType: 'text', content: '0', readCount };
+      const id = record._id;
+      const common = { id, senderNo, senderName: '', contentType: 'text', content: '0', readCount };
       const at = record.sentAt.getTime();
       // Its sender is gone: no name, and every field is there.
       expect(presentMessage(record, state, undefined, JOINER)).to.deep.equal({
         ...common,
-        ...{ id: record._id, chatRoomNo: 7, sendDate: at, mine: senderNo === JOINER },
+        chatRoomNo: 7,
+        sendDate: at,
+        mine: senderNo === JOINER,
       });
-      expect(presentPayload(record, state, undefined)).to.deep.equal({
-        ...common,
-        ...{ id: record._id, chatNo: 7, saleNo: 3, sendTime: at, senderEmail: '', seq: 1 },
-      });
+      const ofPayload = { chatNo: 7, saleNo: 3, sendTime: at, senderEmail: '', seq: 1 };
+      expect(presentPayload(record, state, undefined)).to.deep.equal({ ...common, ...ofPayload });
     });
   }
 });

@@ -5,9 +5,9 @@ import { createRoomStates } from '../../../domain/chat/room-states.js';
 import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
 import { createLogger } from '../../../domain/platform/logger.js';
-import { messageRecords, openRoom, push, storeMessages } from '../../support/chat.js';
+import { messageRecords, openRoom, push, roomState, storeMessages } from '../../support/chat.js';
 import { beforeInserts } from '../../support/database-calls.js';
-import { eventually } from '../../support/eventually.js';
+import { eventually, gate } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 import { inStoppedTime } from '../../support/time.js';
 
@@ -37,19 +37,16 @@ async function announcer(
   await service();
   const events = createEventBus();
   const announced: string[] = [];
-  const all: DomainEvents['message.unseen'][] = [];
-  events.on('message.unseen', async (event) => {
+  const all: DomainEvents['message.unannounced'][] = [];
+  events.on('message.unannounced', async (event) => {
     // Other tests may have left marks.
     if (event.chatNo !== chatNo) return;
     announced.push(event.messageId);
     all.push(event);
     await listen(event.messageId);
   });
-  const nobody = { creator: { seq: readUpTo, others: readUpTo }, joiner: { seq: 0, others: 0 } };
-  const room = {
-    ...{ chatNo, saleNo: 1, creator: CREATOR, joiner: SENDER, createdAt: new Date(), seq: 0 },
-    ...{ sent: { creator: 0, joiner: 0 }, read: nobody },
-  };
+  const read = { creator: { seq: readUpTo, others: readUpTo }, joiner: { seq: 0, others: 0 } };
+  const room = roomState({ chatNo, read });
   const known = createRoomStates();
   const notifyAbsent = new NotifyAbsent({
     events,
@@ -68,10 +65,7 @@ const marked = (chatNo: number) => Message.countDocuments({ chatNo, unannounced:
 describe('messages for an absent recipient', () => {
   it('are acknowledged before their notification is stored', async () => {
     const { author, asker, chatNo, saleNo } = await openRoom();
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { open: release, opened: held } = gate();
     await beforeInserts(
       Notification,
       () => held,
@@ -122,10 +116,7 @@ describe('messages for an absent recipient', () => {
     });
 
     it('are announced in the order they were sent, even if not all fit into memory', async () => {
-      let release = () => {};
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      const { open: release, opened: held } = gate();
       const all = messageRecords(chatNo, SENDER, 5_101, (i) => ({
         sentAt: new Date(Date.now() + i),
         unannounced: true,
@@ -150,10 +141,7 @@ describe('messages for an absent recipient', () => {
     });
 
     it('are announced a thousand at a time, up to five thousand from memory', async () => {
-      let release = () => {};
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      const { open: release, opened: held } = gate();
       const { notifyAbsent, announced } = await announcer(chatNo, { listen: () => held });
       // Not in the database: what is announced was in memory.
       const records = messageRecords(chatNo, SENDER, 5_002);
@@ -218,13 +206,19 @@ describe('messages for an absent recipient', () => {
       expect(all).to.deep.equal([
         {
           ...common,
-          ...{ messageId: first?._id, senderNo: SENDER, recipientNo: CREATOR },
-          ...{ content: '0', contentType: 'text' },
+          messageId: first?._id,
+          senderNo: SENDER,
+          recipientNo: CREATOR,
+          content: '0',
+          contentType: 'text',
         },
         {
           ...common,
-          ...{ messageId: answer._id, senderNo: CREATOR, recipientNo: SENDER },
-          ...{ content: '1', contentType: 'image' },
+          messageId: answer._id,
+          senderNo: CREATOR,
+          recipientNo: SENDER,
+          content: '1',
+          contentType: 'image',
         },
       ]);
     });

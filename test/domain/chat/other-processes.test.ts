@@ -8,7 +8,7 @@ import { createEventBus } from '../../../domain/kernel/events.js';
 import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
 import { beforeInserts } from '../../support/database-calls.js';
-import { eventually, nextTurn } from '../../support/eventually.js';
+import { eventually, gate, nextTurn } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
 /** What a process has sent to its sockets. */
@@ -147,19 +147,13 @@ describe('one process of several', () => {
     const { asker, author, chatNo } = room;
     const events = createEventBus();
     const order: string[] = [];
-    events.on('message.unseen', async ({ recipientNo }) => {
+    events.on('message.unannounced', async ({ recipientNo }) => {
       await nextTurn();
       order.push(`${recipientNo === author.no ? 'author' : recipientNo} notified`);
     });
     const chat = await anotherChat({ events });
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let reached = () => {};
-    const underWay = new Promise<void>((resolve) => {
-      reached = resolve;
-    });
+    const { open: release, opened: held } = gate();
+    const { open: reached, opened: underWay } = gate();
     await beforeInserts(
       Message,
       () => {

@@ -90,8 +90,11 @@ describe('rewriting the bookkeeping of a room', () => {
 
   it('rewrites more messages than fit into one write', async () => {
     const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 2, others: 1 } };
+    const message = { senderNo: CREATOR, read };
     const broken = Array.from({ length: 501 }, (_, i) => ({
-      ...{ gap: i === 0 ? 2 : 0, senderNo: CREATOR, sent: { creator: i, joiner: 0 }, read },
+      ...message,
+      gap: i === 0 ? 2 : 0,
+      sent: { creator: i, joiner: 0 },
     }));
     await store(broken, read);
     await expectMended();
@@ -159,10 +162,14 @@ describe('an interrupted rewrite', () => {
 
 describe('the audit of a room', () => {
   const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 1, others: 1 } };
-  const room = {
-    ...{ _id: 7, saleNo: 1, creator: CREATOR, joiner: JOINER, createdAt: new Date() },
+  const room: RoomRecord = {
+    _id: 7,
+    saleNo: 1,
+    creator: CREATOR,
+    joiner: JOINER,
+    createdAt: new Date(),
     read,
-  } as RoomRecord;
+  };
   const entry = { _id: 'a', seq: 1, senderNo: CREATOR, sent: { creator: 1, joiner: 0 }, read };
   const faultsOf = (given: RoomRecord, ...entries: (typeof entry)[]) => {
     const audit = new RoomAudit(given);

@@ -4,31 +4,26 @@ import { pino } from 'pino';
 import type { ChatDeps } from '../../../domain/chat/chat-deps.js';
 import { BOTH_SIDES } from '../../../domain/chat/room.model.js';
 import { RoomChanges } from '../../../domain/chat/room-changes.js';
-import type { RoomState } from '../../../domain/chat/room-states.js';
 import { noLive, type RoomMark } from '../../../domain/kernel/live.js';
-import { eventually } from '../../support/eventually.js';
+import { roomState } from '../../support/chat.js';
+import { eventually, gate, nextTurn } from '../../support/eventually.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
-
-const stateOf = (chatNo: number, seq: number): RoomState => ({
-  ...{ chatNo, saleNo: 1, creator: 1, joiner: 2, createdAt: new Date(0), seq },
-  sent: { creator: seq, joiner: 0 },
-  read: { creator: { seq: 0, others: 0 }, joiner: { seq: 0, others: 0 } },
-});
 
 /** A process that remembers number 1 of each room, while the database has number 2. */
 function buildChanges(isCurrent: boolean) {
   const sent: [chatNo: number, memberNo: number, mark: RoomMark][] = [];
   const database: { fault?: unknown; gate?: Promise<void>; asked: number; loads: number } = {
-    ...{ asked: 0, loads: 0 },
+    asked: 0,
+    loads: 0,
   };
   const errors: string[] = [];
   const deps = {
     states: {
-      get: async (chatNo: number) => stateOf(chatNo, 1),
+      get: async (chatNo: number) => roomState({ chatNo, seq: 1 }),
       load: async (chatNo: number) => {
         database.loads += 1;
         if (database.fault) throw database.fault;
-        return stateOf(chatNo, 2);
+        return roomState({ chatNo, seq: 2 });
       },
     },
     directory: { lookUp: async () => new Map() },
@@ -221,13 +216,11 @@ describe('room events', () => {
 
   it('are sent again for the last 50,000 rooms at most, hundreds at a time, and for none after close', async () => {
     const { sent, database, changes } = buildChanges(true);
-    let open = () => {};
-    database.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const { open, opened } = gate();
+    database.gate = opened;
     for (let chatNo = 1; chatNo <= 50_001; chatNo += 1) changes.touch(chatNo, []);
     const again = changes.resendSince(0);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(database.asked).to.be.within(100, 1_000);
     open();
     await again;

@@ -13,19 +13,15 @@ import {
   unreadOf,
 } from '../../../domain/chat/room-states.js';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
+import { roomState } from '../../support/chat.js';
 
 const CHAT = 7;
 const NUMBER_OF = { creator: 1, joiner: 2 };
 
 /** States of a process, and the one of the room in a database of the test's own. */
 function buildStates() {
-  const database: { state: RoomState } = {
-    state: {
-      ...{ chatNo: CHAT, saleNo: 1, creator: 1, joiner: 2, createdAt: new Date(0), seq: 2 },
-      sent: { creator: 2, joiner: 0 },
-      read: { creator: { seq: 0, others: 0 }, joiner: { seq: 1, others: 1 } },
-    },
-  };
+  const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 1, others: 1 } };
+  const database = { state: roomState({ chatNo: CHAT, seq: 2, sent: { creator: 2, joiner: 0 }, read }) };
   const states = createRoomStates(async () => new Map([[CHAT, database.state]]));
   const message = (seq: number, senderNo: number, readCount = 1) =>
     states.advance({ chatNo: CHAT, seq, senderNo, readCount, sendTime: 0 } as MessagePayload);
@@ -90,23 +86,20 @@ describe('the states of rooms in memory', () => {
 
 describe('the state of a room from its two records', () => {
   const at = (seq: number, others: number) => ({ seq, others });
+  const fixed = { saleNo: 3, creator: 1, joiner: 2, createdAt: new Date(5) };
   const room = (creator = at(0, 0), joiner = at(0, 0)): RoomRecord => ({
-    ...{ _id: CHAT, saleNo: 3, creator: 1, joiner: 2, createdAt: new Date(5) },
+    _id: CHAT,
+    ...fixed,
     read: { creator, joiner },
   });
-  const head = {
-    ...{ seq: 5, content: 'hello', contentType: 'text', sentAt: new Date(9) },
-    ...{ sent: { creator: 3, joiner: 2 }, read: { creator: at(2, 1), joiner: at(4, 3) } },
-  } as MessageRecord;
+  const latest = { content: 'hello', contentType: 'text', sentAt: new Date(9) };
+  const sent = { creator: 3, joiner: 2 };
+  const head = { ...latest, seq: 5, sent, read: { creator: at(2, 1), joiner: at(4, 3) } } as MessageRecord;
 
   it('has the larger of both positions of each side, and counts what is unread from it', () => {
     const state = stateOf(room(at(5, 2), at(1, 1)), head);
-    expect(state).to.deep.equal({
-      ...{ chatNo: CHAT, saleNo: 3, creator: 1, joiner: 2, createdAt: new Date(5), seq: 5 },
-      sent: { creator: 3, joiner: 2 },
-      read: { creator: at(5, 2), joiner: at(4, 3) },
-      latest: { content: 'hello', contentType: 'text', sentAt: new Date(9) },
-    });
+    const read = { creator: at(5, 2), joiner: at(4, 3) };
+    expect(state).to.deep.equal({ chatNo: CHAT, ...fixed, seq: 5, sent, read, latest });
     expect([unreadOf(state, 'creator'), unreadOf(state, 'joiner')]).to.deep.equal([0, 0]);
     const behind = stateOf(room(), head);
     expect([unreadOf(behind, 'creator'), unreadOf(behind, 'joiner')]).to.deep.equal([1, 0]);
@@ -179,12 +172,13 @@ function play(chatNo: number, all: Write[]) {
   /** The state that follows from its numbers. */
   function stateAt({ seq, read: positions }: Numbers): RoomState {
     const position = (who: Side) => ({ seq: positions[who], others: sentBy(other(who), positions[who]) });
-    return {
-      ...{ chatNo, saleNo: 1, creator: 1, joiner: 2, createdAt: new Date(0), seq },
+    return roomState({
+      chatNo,
+      seq,
       sent: { creator: sentBy('creator', seq), joiner: sentBy('joiner', seq) },
       read: { creator: position('creator'), joiner: position('joiner') },
       ...(seq > 0 ? { latest: { content: `${seq}`, contentType: 'text', sentAt: new Date(seq) } } : {}),
-    };
+    });
   }
   return { after, pushes, stateAt };
 }

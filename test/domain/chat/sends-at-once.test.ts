@@ -3,7 +3,7 @@ import { RoomAudit } from '../../../domain/chat/audit-room.js';
 import { Message, type MessageRecord } from '../../../domain/chat/message.model.js';
 import { Room, type RoomRecord } from '../../../domain/chat/room.model.js';
 import { openRoom } from '../../support/chat.js';
-import { beforeInserts } from '../../support/database-calls.js';
+import { beforeInserts, insertSizes } from '../../support/database-calls.js';
 import { service } from '../../support/service.js';
 
 const SENDS = 50;
@@ -21,26 +21,19 @@ describe('sends to one room at the same moment', () => {
   it('are stored in their order, together, whoever of the two they are from', async () => {
     const { asker, author, chatNo } = await openRoom();
     const { domain } = await service();
-    const inserts: number[] = [];
-    await beforeInserts<MessageRecord>(
-      Message,
-      ({ length }) => {
-        inserts.push(length);
-      },
-      async () => {
-        const payloads = await Promise.all(
-          Array.from({ length: SENDS }, (_, i) =>
-            domain.chat.sendMessage((i % 3 === 0 ? author : asker).actor, {
-              chatNo,
-              contentType: 'text',
-              content: `${i}`,
-            }),
-          ),
-        );
-        expect(payloads.map(({ content }) => content)).to.deep.equal(payloads.map((_, i) => `${i}`));
-        expect(payloads.map(({ seq }) => seq)).to.deep.equal(payloads.map((_, i) => i + 1));
-      },
-    );
+    const inserts = await insertSizes(Message, async () => {
+      const payloads = await Promise.all(
+        Array.from({ length: SENDS }, (_, i) =>
+          domain.chat.sendMessage((i % 3 === 0 ? author : asker).actor, {
+            chatNo,
+            contentType: 'text',
+            content: `${i}`,
+          }),
+        ),
+      );
+      expect(payloads.map(({ content }) => content)).to.deep.equal(payloads.map((_, i) => `${i}`));
+      expect(payloads.map(({ seq }) => seq)).to.deep.equal(payloads.map((_, i) => i + 1));
+    });
     expect(inserts).to.deep.equal([SENDS]);
     expect(await ledgerOf(chatNo)).to.have.length(SENDS);
   });

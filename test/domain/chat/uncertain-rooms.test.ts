@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import { pino } from 'pino';
 import { createUncertainRooms } from '../../../domain/chat/uncertain-rooms.js';
+import { gate } from '../../support/eventually.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
 
 /** Uncertain rooms on a database that fails as a test says. */
@@ -30,10 +31,8 @@ describe('rooms with a write of unknown outcome', () => {
 
   it('are republished at once, one after another, each from the lowest number', async () => {
     const { rooms, republished, database } = buildRooms();
-    let open = () => {};
-    database.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const { open, opened } = gate();
+    database.gate = opened;
     rooms.add(1, 5);
     rooms.add(2, 9);
     rooms.add(2, 7);
@@ -56,10 +55,8 @@ describe('rooms with a write of unknown outcome', () => {
 
   it('are republished again if another write fails meanwhile', async () => {
     const { rooms, republished, database } = buildRooms();
-    let open = () => {};
-    database.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const { open, opened } = gate();
+    database.gate = opened;
     rooms.add(1, 5);
     rooms.add(1, 5);
     open();

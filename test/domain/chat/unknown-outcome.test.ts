@@ -34,7 +34,7 @@ async function losingAnswer(
 }
 
 describe('a write whose outcome the process could not know', () => {
-  it('reaches the peers of the room, and both members’ lists, though nothing follows it', async () => {
+  it('34: reaches the peers of the room, and both members’ lists, though nothing follows it', async () => {
     // One process without Redis never compared: the message came with the next one that was sent.
     const { author, asker, chatNo } = await openRoom();
     const [sender, peer, list] = await Promise.all([connect(asker), connect(author), connect(author)]);
@@ -56,7 +56,7 @@ describe('a write whose outcome the process could not know', () => {
     expect(told).to.deep.equal(body[0]);
   });
 
-  it('is told once, also when its sender repeats it', async () => {
+  it('34: is told once, also when its sender repeats it', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [sender, peer] = await Promise.all([connect(asker), connect(author)]);
     await Promise.all([sender.join(chatNo), peer.join(chatNo)]);

@@ -4,7 +4,7 @@ import { Comment } from '../../../domain/community/comment.model.js';
 import { Heart } from '../../../domain/community/heart.model.js';
 import { type Board, buildBoard, outcome } from '../../support/community.js';
 
-function tally(outcomes: string[]): Record<string, number> {
+function timesOf(outcomes: string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const each of outcomes) counts[each] = (counts[each] ?? 0) + 1;
   return counts;
@@ -37,26 +37,26 @@ describe('at the same moment', () => {
     expect(await Heart.countDocuments({ target: 'article', id: no })).to.equal(40);
   });
 
-  it('one member’s twenty equal hearts make one, and nineteen fail', async () => {
+  it('31: one member’s twenty equal hearts make one, and nineteen fail', async () => {
     const { no } = await boards[0].article();
     const giver = await boards[0].member('Giver');
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) => outcome(boardOf(i).community.giveHeart(giver, 'article', no))),
     );
-    expect(tally(outcomes)).to.deep.equal({ ok: 1, ALREADY_HEARTED: 19 });
+    expect(timesOf(outcomes)).to.deep.equal({ ok: 1, ALREADY_HEARTED: 19 });
     expect((await Article.findById(no).lean())?.hearts).to.equal(1);
   });
 
-  it('one member’s twenty equal bookmarks make one', async () => {
+  it('31: one member’s twenty equal bookmarks make one', async () => {
     const { no } = await boards[0].article();
     const reader = await boards[0].member('Reader');
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) => outcome(boardOf(i).community.addBookmark(reader, no))),
     );
-    expect(tally(outcomes)).to.deep.equal({ ok: 1, ALREADY_BOOKMARKED: 19 });
+    expect(timesOf(outcomes)).to.deep.equal({ ok: 1, ALREADY_BOOKMARKED: 19 });
   });
 
-  it('fifty views make fifty', async () => {
+  it('31: fifty views make fifty', async () => {
     const { no } = await boards[0].article();
     await Promise.all(Array.from({ length: 50 }, (_, i) => boardOf(i).community.readArticle(undefined, no)));
     expect((await boards[0].community.readArticle(undefined, no)).header.view).to.equal(51);

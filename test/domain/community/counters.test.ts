@@ -93,6 +93,13 @@ describe('a count that became stale before it was stored', () => {
     expect((await Comment.findById(parentId).lean())?.state).to.equal('gone');
   });
 
+  it('cannot be stored even if the count is the same: its version was raised', async () => {
+    const { no } = await elsewhere.article();
+    const heartsVersion = (await Article.findById(no).lean())?.heartsVersion ?? 0;
+    expect(await counters.articleHearts(no)).to.equal(0);
+    expect(await Article.findById(no).lean()).to.include({ hearts: 0, heartsVersion: heartsVersion + 1 });
+  });
+
   it('of hearts is not stored at all when the article or comment was deleted', async () => {
     const { no, author } = await elsewhere.article();
     const id = await elsewhere.community.createComment(author, { articleId: no, parentId: 0, context: 'Hi' });

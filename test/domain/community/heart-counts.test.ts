@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Heart } from '../../../domain/community/heart.model.js';
 import { HeartCounts } from '../../../domain/community/heart-counts.js';
 import { interceptCalls } from '../../support/database-calls.js';
+import { gate } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 
 const HOUR = 3_600_000;
@@ -9,20 +10,14 @@ const DAY = 24 * HOUR;
 
 /** Far from the hearts of every other test, and each test here a month from the one before. */
 let now = Date.UTC(2400, 0, 1);
-/** Numbers that no article has: a tally asks for hearts alone. */
+/** Numbers that no article has: only hearts are counted. */
 let article = 500_000_000;
 let giver = 0;
 
 /** Holds the reads of a kind, once they are made, until they are let go. */
 function hold(kind: 'aggregate' | 'countDocuments') {
-  let go = () => {};
-  let arrived = () => {};
-  const released = new Promise<void>((resolve) => {
-    go = resolve;
-  });
-  const made = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
+  const { open: go, opened: released } = gate();
+  const { open: arrived, opened: made } = gate();
   const stop = interceptCalls([Heart], async (_model, call, run) => {
     const answer = await run();
     if (call !== kind) return answer;
@@ -35,7 +30,7 @@ function hold(kind: 'aggregate' | 'countDocuments') {
 }
 
 describe('heart counts', () => {
-  let tally: HeartCounts;
+  let heartCounts: HeartCounts;
 
   before(async () => {
     await service();
@@ -44,7 +39,7 @@ describe('heart counts', () => {
   beforeEach(() => {
     now += 30 * DAY;
     article += 1;
-    tally = new HeartCounts({ now: () => now });
+    heartCounts = new HeartCounts({ now: () => now });
   });
 
   afterEach(async () => {
@@ -89,39 +84,39 @@ describe('heart counts', () => {
   });
 
   it('keep a change during the single count of its article', async () => {
-    await tally.update();
+    await heartCounts.update();
     await heart();
-    tally.markDirty(article);
+    heartCounts.markDirty(article);
     const single = hold('countDocuments');
-    const updated = tally.update();
+    const updated = heartCounts.update();
     await single.made;
     await heart();
-    tally.markDirty(article);
+    heartCounts.markDirty(article);
     single.go();
     await updated;
-    await tally.update();
-    expect(tally.counts.get(article)).to.deep.equal({ hot: 2, weekly: 2 });
+    await heartCounts.update();
+    expect(heartCounts.counts.get(article)).to.deep.equal({ hot: 2, weekly: 2 });
   });
 
   it('keep a change counted singly during a full count', async () => {
-    await tally.update();
+    await heartCounts.update();
     await heart();
-    tally.markDirty(article);
+    heartCounts.markDirty(article);
     const single = hold('countDocuments');
-    const first = tally.update();
+    const first = heartCounts.update();
     await single.made;
-    const second = tally.update();
+    const second = heartCounts.update();
     now += HOUR;
     const everything = hold('aggregate');
-    const third = tally.update();
+    const third = heartCounts.update();
     await everything.made;
     await heart();
-    tally.markDirty(article);
+    heartCounts.markDirty(article);
     single.go();
     await Promise.all([first, second]);
     everything.go();
     await third;
-    expect(tally.counts.get(article)).to.deep.equal({ hot: 2, weekly: 2 });
+    expect(heartCounts.counts.get(article)).to.deep.equal({ hot: 2, weekly: 2 });
   });
 
   it('share one full count among concurrent callers', async () => {
@@ -130,7 +125,7 @@ describe('heart counts', () => {
       if (call === 'aggregate') full += 1;
       return run();
     });
-    await Promise.all([tally.update(), tally.update(), tally.update()]);
+    await Promise.all([heartCounts.update(), heartCounts.update(), heartCounts.update()]);
     stop();
     expect(full).to.equal(1);
   });
@@ -138,22 +133,22 @@ describe('heart counts', () => {
   it('repeat a failed full count at the next call', async () => {
     await heart();
     const stop = interceptCalls([Heart], () => Promise.reject(new Error('database away')));
-    const failed = await tally.update().catch((error: Error) => error.message);
+    const failed = await heartCounts.update().catch((error: Error) => error.message);
     stop();
     expect(failed).to.equal('database away');
-    await tally.update();
-    expect(tally.counts.get(article)).to.deep.equal({ hot: 1, weekly: 1 });
+    await heartCounts.update();
+    expect(heartCounts.counts.get(article)).to.deep.equal({ hot: 1, weekly: 1 });
   });
 
   it('raise the version with every count, and only then', async () => {
-    const versions = [tally.version];
+    const versions = [heartCounts.version];
     const update = async () => {
-      await tally.update();
-      versions.push(tally.version);
+      await heartCounts.update();
+      versions.push(heartCounts.version);
     };
     await update();
     await update();
-    tally.markDirty(article);
+    heartCounts.markDirty(article);
     await update();
     expect(versions.map((version) => version - (versions[0] ?? 0))).to.deep.equal([0, 1, 1, 2]);
   });
@@ -178,11 +173,11 @@ describe('heart counts', () => {
     });
 
     async function seenAfter(ms: number): Promise<boolean> {
-      await tally.update();
+      await heartCounts.update();
       await heart();
       now += ms;
-      await tally.update();
-      return tally.counts.has(article);
+      await heartCounts.update();
+      return heartCounts.counts.has(article);
     }
 
     for (const [costs, serves] of [
@@ -194,8 +189,8 @@ describe('heart counts', () => {
         cost = costs;
         expect(await seenAfter(serves - 1)).to.equal(false);
         now += 1;
-        await tally.update();
-        expect(tally.counts.has(article)).to.equal(true);
+        await heartCounts.update();
+        expect(heartCounts.counts.has(article)).to.equal(true);
       });
     }
 

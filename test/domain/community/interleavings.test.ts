@@ -46,7 +46,7 @@ describe('in any order of several processes’ database calls', () => {
     }
   }
 
-  it('counts equal their records, and everyone is notified', async () => {
+  it('42: counts equal their records, and everyone is notified', async () => {
     const boards = [await buildBoard(), await buildBoard()] as const;
     const boardOf = (): Board => random.pick(boards);
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -113,7 +113,7 @@ describe('in the middle of a call', () => {
       ],
     ];
   for (const [what, call, goes, work, code] of deletions) {
-    it(`${what} goes: the caller is told, and nothing of the call stays`, async () => {
+    it(`42: ${what} goes: the caller is told, and nothing of the call stays`, async () => {
       expect(await meanwhile('before', call, goes, () => outcome(work()))).to.equal(code);
       await expectConsistent(no);
       expect((await Article.findById(no).lean())?.title).to.equal('A title');

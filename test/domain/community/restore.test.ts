@@ -115,7 +115,14 @@ describe('restored articles', () => {
       const by = { authorNo: author.no, context: 'A text', publishedAt: at };
       const hearts = [{ memberNo: author.no, at }];
       return {
-        ...{ ...by, id, categoryId: 1, title: 'Then', imageList: [], thumbnail: '', views: 0, hearts },
+        ...by,
+        id,
+        categoryId: 1,
+        title: 'Then',
+        imageList: [],
+        thumbnail: '',
+        views: 0,
+        hearts,
         comments: [{ ...by, id: firstComment + i, parentId: 0, hearts }],
       };
     };

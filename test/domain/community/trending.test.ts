@@ -11,7 +11,7 @@ import { service } from '../../support/service.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Long enough for a tally to be made anew, whatever the last one took. */
+/** Long enough for hearts to be counted anew, however long the last count took. */
 const MINUTE = 60_000;
 
 /** Far from the hearts of every other test: each test here begins a month after the one before. */
@@ -145,6 +145,7 @@ describe('hot and weekly', () => {
             current: async () => ({ hot: undefined, weekly: undefined, [window]: trending }),
           } as unknown as Trending,
           localTime: createLocalDateTime('UTC'),
+          searches: (task) => task(),
         },
         { order: 'recent', page: 1, size: 1 },
       );

@@ -50,15 +50,13 @@ describe('verifying the community', () => {
   }
 
   const heart = (over: object = {}) => ({
-    ...{
-      target: 'article' as const,
-      id: no,
-      memberNo: 900_000_009,
-      articleId: no,
-      on: true,
-      at: new Date(),
-      turn: 1,
-    },
+    target: 'article' as const,
+    id: no,
+    memberNo: 900_000_009,
+    articleId: no,
+    on: true,
+    at: new Date(),
+    turn: 1,
     ...over,
   });
 
@@ -138,15 +136,10 @@ describe('verifying the community', () => {
 
   it('checks any number of records, five hundred at a time', async () => {
     const many = Array.from({ length: 1_001 }, (_, i) => ({
-      ...{
-        _id: 1_000_000_000 + i,
-        authorNo: 1,
-        categoryId: 1,
-        title: 'x',
-        context: 'x',
-        state: 'live' as const,
-      },
-      ...{ publishedAt: new Date(), comments: 0, hearts: i === 1_000 ? 1 : 0 },
+      _id: 1_000_000_000 + i,
+      state: 'live',
+      comments: 0,
+      hearts: i === 1_000 ? 1 : 0,
     }));
     await Article.collection.insertMany(many as never[]);
     try {

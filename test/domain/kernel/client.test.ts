@@ -1,8 +1,10 @@
 import { expect } from 'chai';
-import { identifyClient } from '../../../domain/kernel/client.js';
+import { type ClientHeaders, clientHash, identifyClient, networkOf } from '../../../domain/kernel/client.js';
 
+const identify = (remote: string, headers: ClientHeaders, hops = 0) =>
+  identifyClient(remote, headers, hops, (origin) => origin === 'https://app.example.org');
 const address = (remote: string, forwardedFor?: string, hops = 0) =>
-  identifyClient(remote, forwardedFor, 'agent', hops).address;
+  identify(remote, { 'x-forwarded-for': forwardedFor }, hops).address;
 
 describe('the caller', () => {
   it('is the peer without trusted proxies, whatever is forwarded', () => {
@@ -16,15 +18,50 @@ describe('the caller', () => {
     expect(address('10.0.0.1', ' 203.0.113.1 ,, ', 1)).to.equal('203.0.113.1');
   });
 
-  it('is not identified behind an untrusted proxy', () => {
-    expect(identifyClient('10.0.0.1', '203.0.113.7', 'agent', 0).proxied).to.equal(true);
-    for (const [forwardedFor, hops] of [
-      [undefined, 0],
-      ['', 0],
-      ['203.0.113.7', 1],
+  it('is not identified behind a proxy that is not counted', () => {
+    const forwarded = (headers: ClientHeaders, hops: number) => identify('10.0.0.1', headers, hops);
+    for (const [headers, hops] of [
+      [{ 'x-forwarded-for': '203.0.113.7' }, 0],
+      [{ forwarded: 'for=203.0.113.7' }, 0],
+      [{ 'x-real-ip': '203.0.113.7' }, 0],
+      [{}, 1],
+      [{ 'x-forwarded-for': '' }, 1],
+      [{ 'x-forwarded-for': '203.0.113.7' }, 2],
     ] as const) {
-      expect(identifyClient('10.0.0.1', forwardedFor, 'agent', hops)).not.to.have.property('proxied');
+      expect(forwarded(headers, hops).proxied, JSON.stringify(headers)).to.equal(true);
+      expect(clientHash(forwarded(headers, hops))).to.equal(undefined);
     }
+    for (const [headers, hops] of [
+      [{}, 0],
+      [{ 'x-forwarded-for': '', forwarded: '' }, 0],
+      [{ 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }, 1],
+      [{ 'x-forwarded-for': '6.6.6.6, 203.0.113.7' }, 1],
+    ] as const) {
+      expect(forwarded(headers, hops)).not.to.have.property('proxied');
+      expect(clientHash(forwarded(headers, hops))).to.match(/^[\w-]{27}$/);
+    }
+  });
+
+  it('is not identified on a foreign page', () => {
+    const on = (origin?: string) => identify('203.0.113.7', { origin });
+    for (const origin of ['https://evil.example', 'null']) {
+      expect(on(origin).foreign, origin).to.equal(true);
+      expect(clientHash(on(origin))).to.equal(undefined);
+    }
+    expect(on()).not.to.have.property('foreign');
+    expect(on('https://app.example.org')).not.to.have.property('foreign');
+    expect(clientHash(on('https://app.example.org'))).to.equal(clientHash(on()));
+  });
+
+  it('is distinguished by address and user agent', () => {
+    const hashes = [
+      identify('203.0.113.7', { 'user-agent': 'a' }),
+      identify('203.0.113.7', { 'user-agent': 'b' }),
+      identify('203.0.113.8', { 'user-agent': 'a' }),
+      identify('203.0.113.7', {}),
+    ].map(clientHash);
+    expect(new Set(hashes).size).to.equal(4);
+    expect(hashes.join()).not.to.include('203');
   });
 
   it('is the peer if nothing is forwarded, and the first address if hops are missing', () => {
@@ -61,9 +98,35 @@ describe('the caller', () => {
   });
 
   it('is bounded, whatever is forwarded', () => {
-    const client = identifyClient('10.0.0.1', 'x'.repeat(10_000), 'y'.repeat(10_000), 1);
+    const client = identify(
+      '10.0.0.1',
+      { 'x-forwarded-for': 'x'.repeat(10_000), 'user-agent': 'y'.repeat(10_000) },
+      1,
+    );
     expect(client.address).to.have.length(64);
     expect(client.userAgent).to.have.length(512);
-    expect(identifyClient('', undefined, undefined, 1)).to.deep.equal({ address: '', userAgent: '' });
+    expect(identify('', {})).to.deep.equal({ address: '', userAgent: '' });
   });
+});
+
+describe('the network of an address', () => {
+  const networks: [address: string, network: string][] = [
+    ['127.0.0.1', '127.0.0.1'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:0:0:1::1', '2001:0:0:1::/64'],
+    ['2001::1:2:3:4:5', '2001:0:0:1::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    // What a proxy may write for an address.
+    ['unknown', 'unknown'],
+    ['198.51.100.7:4711', '198.51.100.7:4711'],
+    ['', ''],
+  ];
+  for (const [address, network] of networks) {
+    it(`${address || 'nothing'} is ${network || 'nothing'}`, () => {
+      expect(networkOf(address)).to.equal(network);
+    });
+  }
 });

@@ -14,7 +14,7 @@ describe('names', () => {
       ...[1, 2].flatMap((no) => [redisKeys.presence(no), redisChannels.deliveries(no)]),
       ...['a', 'b'].flatMap((id) => [
         redisKeys.alive(id),
-        redisKeys.recentClients(id),
+        ...[1, 2].map((no) => redisKeys.recentClients(id, no)),
         redisKeys.rateLimit(id),
       ]),
       ...['a', 'b'].map((id) => redisChannels.echo(id)),

@@ -28,7 +28,13 @@ describe('an accepted token', () => {
       async (token) => {
         checked.push(token);
         if (token === 'bad') throw new Error('not valid');
-        return { email, nickname, issuedAt: clock.at / 1_000, expiresAt: clock.at / 1_000 + 3_600 };
+        return {
+          email,
+          nickname,
+          claimedRole: null,
+          issuedAt: clock.at / 1_000,
+          expiresAt: clock.at / 1_000 + 3_600,
+        };
       },
       directory,
     );

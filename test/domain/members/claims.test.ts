@@ -129,7 +129,7 @@ describe('claims about members', () => {
     expect(await Member.findOne({ email }).lean()).to.include({ nickname: 'n20', claimsAt: 20 });
   });
 
-  it('refuse a member who has left, by REST and by socket', async () => {
+  it('6: refuse a member who has left, by REST and by socket', async () => {
     const gone = await member();
     await Member.updateOne({ _id: gone.no }, { $set: { leftAt: new Date() } });
     const { token } = await service();

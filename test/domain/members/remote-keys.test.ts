@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { exportJWK } from 'jose';
 import type { Members } from '../../../domain/members/index.js';
 import { eventually } from '../../support/eventually.js';
+import { collectGarbage } from '../../support/memory.js';
 import { clock, codeOf, membersWith, pairs, token } from './signed-tokens.js';
 
 describe('a key set', () => {
@@ -22,6 +23,15 @@ describe('a key set', () => {
       res.end(JSON.stringify({ keys }));
     };
   const down: RequestListener = (req) => req.socket.destroy();
+  /** The set is not answered in time: the token is refused, until the set can be fetched again. */
+  async function expectTimeOut(): Promise<void> {
+    const before = Date.now();
+    expect(await codeOf(members, await signedBy('RS256'))).to.equal('UNAUTHORIZED');
+    expect(Date.now() - before).to.be.within(2_500, 5_000);
+    answer = publish('RS256');
+    clock.at += 6_000;
+    expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
+  }
   const signedBy = (kid: keyof typeof pairs) => token(kid, pairs[kid].privateKey, { kid });
 
   beforeEach(async () => {
@@ -95,7 +105,7 @@ describe('a key set', () => {
     expect(fetches).to.equal(2);
   });
 
-  it('is fetched again for a new key, at most once per cool-down', async () => {
+  it('8: is fetched again for a new key, at most once per cool-down', async () => {
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
     answer = publish('RS256', 'ES256');
     for (let i = 0; i < 5; i += 1)
@@ -110,7 +120,7 @@ describe('a key set', () => {
     expect(fetches).to.equal(2);
   });
 
-  it('keeps known keys while the address is down', async () => {
+  it('8: keeps known keys while the address is down', async () => {
     // jose's own remote set refuses every token from ten minutes after its last fetch on.
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
     answer = down;
@@ -124,7 +134,7 @@ describe('a key set', () => {
     expect(await codeOf(members, await signedBy('RS256')), 'a withdrawn key').to.equal('UNAUTHORIZED');
   });
 
-  it('answers 401 until first fetched, without a fetch for every token, and recovers', async () => {
+  it('8: answers 401 until first fetched, without a fetch for every token, and recovers', async () => {
     const elsewhere = createServer(publish('RS256')).listen(0, '127.0.0.1');
     await once(elsewhere, 'listening');
     const { port } = elsewhere.address() as AddressInfo;
@@ -152,18 +162,58 @@ describe('a key set', () => {
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
   });
 
-  it('does not wait for a slow address once it has a set, and times out before', async () => {
+  it('8: does not wait for a slow address once it has a set, and times out before', async () => {
     answer = () => {};
-    const before = Date.now();
-    expect(await codeOf(members, await signedBy('RS256'))).to.equal('UNAUTHORIZED');
-    expect(Date.now() - before).to.be.within(2_500, 5_000);
-    answer = publish('RS256');
-    clock.at += 6_000;
-    expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
+    await expectTimeOut();
     answer = () => {};
     clock.at += 11 * 60_000;
     const then = Date.now();
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
     expect(Date.now() - then).to.be.below(1_000);
+  });
+
+  it('8: times out while its body stalls, also when the garbage collector runs, and keeps the last one', async () => {
+    // An abort signal over headers and body was collected with the request, and every token waited for ever.
+    const stalled: RequestListener = (_, res) => res.write('{"keys":[');
+    const collecting = setInterval(collectGarbage, 50);
+    try {
+      answer = stalled;
+      await expectTimeOut();
+      answer = stalled;
+      clock.at += 31_000;
+      expect(await codeOf(members, await signedBy('ES256'))).to.equal('UNAUTHORIZED');
+      expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
+    } finally {
+      clearInterval(collecting);
+    }
+  });
+
+  it('8: is read up to a mebibyte', async () => {
+    const padded =
+      (bytes: number): RequestListener =>
+      async (_, res) => {
+        const key = { ...(await exportJWK(pairs.RS256.publicKey)), kid: 'RS256' };
+        res.end(JSON.stringify({ keys: [key] }).padEnd(bytes));
+      };
+    answer = padded(1024 * 1024 + 1);
+    expect(await codeOf(members, await signedBy('RS256'))).to.equal('UNAUTHORIZED');
+    answer = padded(1024 * 1024);
+    clock.at += 6_000;
+    expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
+    // A body without an end is not read to the time limit.
+    let sent = 0;
+    const closed = new Promise<void>((resolve) => {
+      answer = (_, res) => {
+        const more = () => {
+          while (!res.destroyed && res.write(' '.repeat(64 * 1024))) sent += 64 * 1024;
+        };
+        res.on('drain', more).on('close', resolve);
+        more();
+      };
+    });
+    clock.at += 11 * 60_000;
+    expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
+    await closed;
+    expect(sent).to.be.below(16 * 1024 * 1024);
   });
 });

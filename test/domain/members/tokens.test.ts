@@ -80,6 +80,10 @@ const bad: Record<string, BadToken> = {
     token: () => signed({ nbf: now() + 60 }),
     error: "the token's nbf claim is missing or not accepted",
   },
+  'an iat further in the future than clocks may differ': {
+    token: () => signed({ iat: now() + 70 }),
+    error: "the token's iat claim is in the future",
+  },
   'no exp': {
     token: () => signed({ exp: undefined }),
     error: "the token's exp claim is missing or not accepted",
@@ -104,7 +108,7 @@ const bad: Record<string, BadToken> = {
 
 describe('tokens', () => {
   for (const [name, { token, code = 'UNAUTHORIZED', error: text }] of Object.entries(bad)) {
-    it(`are refused by REST and socket alike: ${name}`, async () => {
+    it(`6: are refused by REST and socket alike: ${name}`, async () => {
       const jwt = await token();
       for (const path of ['/chatroom', '/community/list/recent', '/adopt/render', '/notification/connect']) {
         const answer = await call<{ errors: string[] }>(path, { headers: { Authorization: jwt } });
@@ -159,7 +163,7 @@ describe('tokens', () => {
     await connect({ token: jwt }, { auth: {}, extraHeaders: { Authorization: jwt } });
   });
 
-  it('refuses a socket without a token, or with something else in its place', async () => {
+  it('5: refuses a socket without a token, or with something else in its place', async () => {
     for (const auth of [{}, { token: '' }, { token: 7 }, { token: null }, { token: { length: 3 } }]) {
       const error = await refusal({ auth });
       expect(error.message, JSON.stringify(auth)).to.equal('UNAUTHORIZED');
@@ -197,6 +201,37 @@ describe('tokens', () => {
     expect(await nickname({ iat: undefined, nickname: 'undated' })).to.equal('dated');
     expect(await nickname({ iat: now() - 20, nickname: 'older' })).to.equal('dated');
     expect(await nickname({ iat: now(), nickname: 'newer' })).to.equal('newer');
+  });
+
+  it('may be issued by a clock that is a minute ahead', async () => {
+    const { domain } = await service();
+    const sub = `${randomUUID()}@example.org`;
+    const jwt = await signed({ sub, iat: now() + 50 });
+    expect((await domain.members.authenticate(jwt)).actor.email).to.equal(sub);
+  });
+
+  it('make an administrator only as long as the newest one says so', async () => {
+    const { domain } = await service();
+    const sub = `${randomUUID()}@example.org`;
+    const roleOf = async (claims: Claims) =>
+      (await domain.members.authenticate(await signed({ sub, ...claims }))).actor.role;
+    expect(await roleOf({ iat: now() - 30, role: 'ADMIN' })).to.equal('ADMIN');
+    expect(await roleOf({ iat: now() - 20 })).to.equal('USER');
+    expect(await roleOf({ iat: now() - 25, role: 'ADMIN' }), 'an older one').to.equal('USER');
+    expect(await roleOf({ iat: now() - 10, role: 'ADMIN' })).to.equal('ADMIN');
+    expect(await roleOf({ iat: now() - 5, role: 'ROOT' }), 'no role of ours').to.equal('USER');
+  });
+
+  it('without a role leave an imported one', async () => {
+    const { domain } = await service();
+    const email = `${randomUUID()}@example.org`;
+    const roleOf = async (claims: Claims) =>
+      (await domain.members.authenticate(await signed({ sub: email, ...claims }))).actor.role;
+    await domain.members.record({ email, role: 'ADMIN', issuedAt: now() - 30 });
+    expect(await roleOf({ iat: now() - 20 })).to.equal('ADMIN');
+    expect(await roleOf({ iat: now() - 15, role: 'USER' })).to.equal('USER');
+    await domain.members.saveAll([{ email, role: 'ADMIN', issuedAt: now() - 10 }]);
+    expect(await roleOf({ iat: now() - 5 })).to.equal('ADMIN');
   });
 
   it('may have an address of 254 characters', async () => {

@@ -9,8 +9,8 @@ import { createNotifications, type Notifications } from '../../../domain/notific
 import { Notification } from '../../../domain/notifications/notification.model.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { metrics } from '../../../domain/platform/metrics.js';
-import { nextNumbers } from '../../../domain/platform/sequence.model.js';
-import { eventually, gate } from '../../support/eventually.js';
+import { eventually, gate, sleep } from '../../support/eventually.js';
+import { writeElsewhere } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 
 /** A member without a record: a notification needs only the number. */
@@ -31,7 +31,10 @@ async function openProcess() {
     },
   };
   const notifications: Notifications = createNotifications({
-    ...{ clock: systemClock, events: createEventBus(), directory, logger: createLogger('silent', 'test') },
+    clock: systemClock,
+    events: createEventBus(),
+    directory,
+    logger: createLogger('silent', 'test'),
     localTime: createLocalDateTime('UTC'),
     live: {
       ...noLive,
@@ -47,11 +50,11 @@ async function openProcess() {
   notifications.subscribe(memberNo, ({ view }) => streams.push(view.id));
   await notifications.startPoll();
   return {
-    ...{ notifications, sockets, streams },
+    notifications,
+    sockets,
+    streams,
     notify: (content: string) =>
-      notifications.notify({
-        ...{ memberNo, type: 'note', content, url: '/note/1', originNo: 0, cause: content },
-      }),
+      notifications.notify({ memberNo, type: 'note', content, url: '/note/1', originNo: 0, cause: content }),
     onLookUp(before: typeof beforeLookUp) {
       beforeLookUp = before;
     },
@@ -77,16 +80,7 @@ describe('a notification', () => {
   });
 
   /** Stores a notification as another process does. @returns its id */
-  async function storeElsewhere(): Promise<number> {
-    const _id = await nextNumbers('notification');
-    lastN += 1;
-    await Notification.collection.insertOne({
-      ...{ _id: _id as never, memberNo, n: lastN, cause: `elsewhere:${_id}`, content: 'hello' },
-      ...{ type: 'note', url: '/note/1', originNo: 0, checked: false, deleted: false },
-      publishedAt: new Date(),
-    });
-    return _id;
-  }
+  const storeElsewhere = () => writeElsewhere([{ memberNo, n: ++lastN }]);
 
   const poll = () => mock.timers.tick(5_000);
 
@@ -143,6 +137,20 @@ describe('a notification', () => {
     expect(here.notifications.acceptPush(id), 'and repeated').to.equal(false);
   });
 
+  it('that is only announced is read without waiting for the next poll', async () => {
+    const id = await storeElsewhere();
+    here.notifications.pollSoon();
+    here.notifications.pollSoon();
+    await eventually(() => expect(here.sockets).to.deep.equal([id]));
+    expect(here.streams).to.deep.equal([id]);
+  });
+
+  it('whose push is repeated is delivered once', async () => {
+    await here.notify('once');
+    const [id] = here.sockets as [number];
+    expect(here.notifications.acceptPush(id)).to.equal(false);
+  });
+
   it('whose push has arrived is not polled, however many arrived after it', async () => {
     const id = await storeElsewhere();
     // As many as are remembered.
@@ -197,14 +205,14 @@ describe('a notification', () => {
     const closed = here.notifications.close().then(() => {
       isClosed = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
     expect(isClosed).to.equal(false);
     answered.open();
     await closed;
     expect(here.sockets).to.deep.equal([first]);
     const reads = mock.method(Notification.collection, 'aggregate');
     poll();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
     expect(reads.mock.callCount()).to.equal(0);
     reads.mock.restore();
   });

@@ -3,7 +3,8 @@ import { systemClock } from '../../../domain/kernel/clock.js';
 import { Notification, type NotificationRecord } from '../../../domain/notifications/notification.model.js';
 import { type NewNotification, Notifier } from '../../../domain/notifications/notifier.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
-import { beforeInserts } from '../../support/database-calls.js';
+import { beforeInserts, insertSizes } from '../../support/database-calls.js';
+import { storedNotification } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 
 /** Members without a record: a notification needs only the number. */
@@ -11,8 +12,12 @@ let lastMember = 800_000_000;
 const newMember = () => ++lastMember;
 
 const notificationOf = (memberNo: number, cause: string): NewNotification => ({
-  ...{ memberNo, cause, content: cause },
-  ...{ type: 'note', url: '/note/1', originNo: 0 },
+  memberNo,
+  type: 'note',
+  content: cause,
+  url: '/note/1',
+  originNo: 0,
+  cause,
 });
 
 /** The member's causes in order of their numbers, which have to be 1, 2, 3 …. */
@@ -24,10 +29,8 @@ async function causesOf(memberNo: number): Promise<string[]> {
 
 /** Stores a notification as another process does. */
 async function writeElsewhere(memberNo: number, n: number, cause: string): Promise<void> {
-  await Notification.create({
-    ...{ _id: await nextNumbers('notification'), memberNo, n, cause, content: cause },
-    ...{ type: 'note', url: '/note/1', originNo: 0, publishedAt: new Date(), checked: false, deleted: false },
-  });
+  const _id = await nextNumbers('notification');
+  await Notification.create(storedNotification({ _id, memberNo, n, cause }));
 }
 
 describe('simultaneous notifications', () => {
@@ -44,19 +47,12 @@ describe('simultaneous notifications', () => {
   it('of one member share one insert, with consecutive numbers in order', async () => {
     const memberNo = newMember();
     const causes = Array.from({ length: 300 }, (_, i) => `cause ${i}`);
-    const inserts: number[] = [];
-    await beforeInserts<NotificationRecord>(
-      Notification,
-      ({ length }) => {
-        inserts.push(length);
-      },
-      async () => {
-        const records = await Promise.all(
-          causes.map((cause) => notifier.notify(notificationOf(memberNo, cause))),
-        );
-        expect(records.map((record) => record?.n)).to.deep.equal(causes.map((_, i) => i + 1));
-      },
-    );
+    const inserts = await insertSizes(Notification, async () => {
+      const records = await Promise.all(
+        causes.map((cause) => notifier.notify(notificationOf(memberNo, cause))),
+      );
+      expect(records.map((record) => record?.n)).to.deep.equal(causes.map((_, i) => i + 1));
+    });
     expect(inserts).to.deep.equal([300]);
     expect(await causesOf(memberNo)).to.deep.equal(causes);
     expect(delivered.map(({ n }) => n)).to.deep.equal(causes.map((_, i) => i + 1));
@@ -112,16 +108,9 @@ describe('simultaneous notifications', () => {
   it('are stored at most a thousand at a time, in order', async () => {
     const memberNo = newMember();
     const causes = Array.from({ length: 1_001 }, (_, i) => `cause ${i}`);
-    const inserts: number[] = [];
-    await beforeInserts<NotificationRecord>(
-      Notification,
-      ({ length }) => {
-        inserts.push(length);
-      },
-      async () => {
-        await Promise.all(causes.map((cause) => notifier.notify(notificationOf(memberNo, cause))));
-      },
-    );
+    const inserts = await insertSizes(Notification, async () => {
+      await Promise.all(causes.map((cause) => notifier.notify(notificationOf(memberNo, cause))));
+    });
     expect(inserts).to.deep.equal([1_000, 1]);
     expect(delivered.map(({ cause }) => cause)).to.deep.equal(causes);
   });
@@ -178,10 +167,9 @@ describe('a single notification', () => {
     await notifier.idle();
     const stored = await Notification.findOne({ memberNo }).lean();
     expect(stored).to.deep.equal(await results);
-    expect(stored).to.deep.include({
-      ...{ memberNo, n: 1, type: 'note', content: 'a', url: '/note/1', originNo: 5, cause: 'a', chatNo: 7 },
-      ...{ publishedAt: new Date(1_700_000_000_123), checked: false, deleted: false },
-    });
+    const publishedAt = new Date(1_700_000_000_123);
+    const added = { n: 1, originNo: 5, chatNo: 7, publishedAt, checked: false, deleted: false };
+    expect(stored).to.deep.include({ ...notificationOf(memberNo, 'a'), ...added });
   });
 
   for (const [what, content, shown] of [

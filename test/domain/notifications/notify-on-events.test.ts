@@ -22,19 +22,31 @@ describe('domain events', () => {
 
   const comment = (over: Partial<DomainEvents['comment.created']> = {}) =>
     events.publish('comment.created', {
-      ...{ commentId: 1, articleId: 2, authorNo: OTHER, recipientNo: memberNo },
-      ...{ kind: 'comment', context: 'well said' },
+      commentId: 1,
+      articleId: 2,
+      authorNo: OTHER,
+      recipientNo: memberNo,
+      kind: 'comment',
+      context: 'well said',
       ...over,
     });
   const leading = (over: Partial<DomainEvents['article.leading']> = {}) =>
     events.publish('article.leading', {
-      ...{ articleId: 2, authorNo: memberNo, title: 'A title', window: 'hot' },
+      articleId: 2,
+      authorNo: memberNo,
+      title: 'A title',
+      window: 'hot',
       ...over,
     });
-  const message = (over: Partial<DomainEvents['message.unseen']> = {}) =>
-    events.publish('message.unseen', {
-      ...{ messageId: 'm1', chatNo: 3, saleNo: 4, senderNo: OTHER, recipientNo: memberNo },
-      ...{ content: 'hello', contentType: 'text' },
+  const message = (over: Partial<DomainEvents['message.unannounced']> = {}) =>
+    events.publish('message.unannounced', {
+      messageId: 'm1',
+      chatNo: 3,
+      saleNo: 4,
+      senderNo: OTHER,
+      recipientNo: memberNo,
+      content: 'hello',
+      contentType: 'text',
       ...over,
     });
 

@@ -5,7 +5,8 @@ import { Notification } from '../../../domain/notifications/notification.model.j
 import { MissedPoll } from '../../../domain/notifications/poll-missed.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
-import { eventually } from '../../support/eventually.js';
+import { eventually, gate } from '../../support/eventually.js';
+import { storedNotification } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 
 /** A member without a record: a notification needs only the number. */
@@ -14,16 +15,8 @@ let lastN = 0;
 
 /** Stores a notification with each of these ids. */
 async function store(ids: number[]): Promise<void> {
-  await Notification.collection.insertMany(
-    ids.map((_id) => {
-      lastN += 1;
-      return {
-        ...{ _id: _id as never, memberNo: MEMBER, n: lastN, cause: `missedPoll:${_id}`, content: 'hello' },
-        ...{ type: 'note', url: '/note/1', originNo: 0, checked: false, deleted: false },
-        publishedAt: new Date(),
-      };
-    }),
-  );
+  const records = ids.map((_id) => storedNotification({ _id, memberNo: MEMBER, n: ++lastN }));
+  await Notification.collection.insertMany(records as never[]);
 }
 
 const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
@@ -40,6 +33,8 @@ describe('the poll for missed notifications', () => {
     const found: number[] = [];
     /** Sizes of the batches delivered. */
     const batches: number[] = [];
+    const logger = createLogger('silent', 'test');
+    const warned = mock.method(logger, 'warn');
     const missedPoll = new MissedPoll(
       () => false,
       async (records) => {
@@ -47,12 +42,13 @@ describe('the poll for missed notifications', () => {
         await onDeliver();
         found.push(...records.map(({ _id }) => _id));
       },
-      createLogger('silent', 'test'),
+      logger,
     );
     await missedPoll.start();
     return {
       found,
       batches,
+      failures: () => warned.mock.callCount(),
       poll: () => mock.timers.tick(5_000),
       stop: () => missedPoll.stop(),
     };
@@ -104,7 +100,7 @@ describe('the poll for missed notifications', () => {
   });
 
   it('continues after a failure, and delivers what was left', async () => {
-    const { found, poll, stop } = await started();
+    const { found, failures, poll, stop } = await started();
     const ids = range(await nextNumbers('notification', 2), 2);
     await store(ids);
     const { collection } = Notification;
@@ -112,7 +108,8 @@ describe('the poll for missed notifications', () => {
       throw new Error('the database is away');
     });
     poll();
-    await eventually(() => expect(failing.mock.callCount()).to.equal(1));
+    // The service polls, too: only this poll's failure counts.
+    await eventually(() => expect(failures()).to.equal(1));
     failing.mock.restore();
     poll();
     await eventually(() => expect(found).to.deep.equal(ids));
@@ -133,6 +130,30 @@ describe('the poll for missed notifications', () => {
     await stop();
     expect(found).to.deep.equal([id]);
     reads.mock.restore();
+  });
+
+  it('lets one poll wait, however many are asked for during another, and starts none after the stop', async () => {
+    let delivery = gate();
+    const { batches, failures, poll, stop } = await started(async () => {
+      await delivery.opened;
+      throw new Error('the names cannot be read');
+    });
+    await store([await nextNumbers('notification')]);
+    const askOften = () => {
+      for (let asked = 0; asked < 20; asked += 1) poll();
+    };
+    askOften();
+    await eventually(() => expect(batches).to.have.length(1));
+    askOften();
+    delivery.open();
+    await eventually(() => expect(failures()).to.equal(2));
+    delivery = gate();
+    askOften();
+    await eventually(() => expect(batches).to.have.length(3));
+    const stopped = stop();
+    delivery.open();
+    await stopped;
+    expect([batches.length, failures()]).to.deep.equal([3, 3]);
   });
 
   it('asks for at most a hundred ranges at a time, and finds records in all of them', async () => {

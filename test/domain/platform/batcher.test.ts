@@ -1,13 +1,13 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Batcher } from '../../../domain/platform/batcher.js';
+import { nextTurn } from '../../support/eventually.js';
 
 describe('Batcher', () => {
   let batches: number[][] = [];
   const batcher = new Batcher<number, number>(
     async (items) => {
       batches.push(items);
-      await turn();
+      await nextTurn();
       if (items.includes(13)) throw new Error('away');
       return items.map((item) => (item === 7 ? new Error('seven') : item * 10));
     },
@@ -24,7 +24,7 @@ describe('Batcher', () => {
 
   it('runs what is added during a batch as the next one', async () => {
     const first = batcher.add(1);
-    await turn();
+    await nextTurn();
     await Promise.all([first, batcher.add(2), batcher.add(3)]);
     expect(batches).to.deep.equal([[1], [2, 3]]);
   });
@@ -42,7 +42,7 @@ describe('Batcher', () => {
     const retrying: Batcher<number, string> = new Batcher(
       async (items) => {
         runs.push(items);
-        await turn();
+        await nextTurn();
         if (runs.length > 1) return items.map(String);
         const retried = retrying.addFirst([1, 2]);
         return items.map((item, i) => retried[i] ?? String(item));
@@ -52,7 +52,7 @@ describe('Batcher', () => {
     const answered: string[] = [];
     for (const item of [1, 2, 3, 4, 5]) void retrying.add(item).then((answer) => answered.push(answer));
     await retrying.idle();
-    await turn();
+    await nextTurn();
     expect(runs).to.deep.equal([[1, 2, 3], [1, 2, 4], [5]]);
     expect(answered[0]).to.equal('3');
     expect(answered.toSorted()).to.deep.equal(['1', '2', '3', '4', '5']);

@@ -34,6 +34,7 @@ describe('configuration', () => {
       GATEWAY_PORT: 8081,
       DATA_DIR: '.data',
       REDIS_ADAPTER: 'classic',
+      REDIS_REQUIRED: 'off',
       GATEWAY_STICKY: 'off',
       HTTP_INSTANCES: 2,
       GATEWAY_INSTANCES: 3,
@@ -42,12 +43,29 @@ describe('configuration', () => {
       LEGACY_ANONYMOUS: 'bound',
       LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'off',
       RATE_LIMIT: 'on',
+      LOAD_SHEDDING: 'on',
+      SOCKET_FRAMES: 2_000,
+      SOCKET_BYTES: 8_388_608,
+      SOCKET_HANDSHAKES: 1_000,
+      SOCKET_UNADMITTED: 500,
+      MESSAGES_PER_DAY: 5_000,
+      ARTICLES_PER_DAY: 100,
+      COMMENTS_PER_DAY: 1_000,
+      ARTICLE_COMMENTS: 1_000,
+      SEARCHES_AT_ONCE: 2,
+      HTTP_HELD_MIB: 64,
       DEMO: true,
       LOG_LEVEL: 'info',
       DRAIN_WINDOW_MS: 2_000,
       SHUTDOWN_TIMEOUT_MS: 10_000,
       production: false,
     });
+  });
+
+  it('turns load shedding off with all limits, unless set', () => {
+    expect(load({ RATE_LIMIT: 'off' })).to.include({ LOAD_SHEDDING: 'off' });
+    expect(load({ RATE_LIMIT: 'off', LOAD_SHEDDING: 'on' })).to.include({ LOAD_SHEDDING: 'on' });
+    expect(load({ LOAD_SHEDDING: 'off' })).to.include({ RATE_LIMIT: 'on', LOAD_SHEDDING: 'off' });
   });
 
   it('turns the demo on with the embedded database, unless set', () => {
@@ -63,6 +81,8 @@ describe('configuration', () => {
     GATEWAY_PORT: { 0: 0, 65535: 65_535 },
     MONGODB_URI: { 'mongodb+srv://db.example.org/a': 'mongodb+srv://db.example.org/a' },
     REDIS_ADAPTER: { classic: 'classic', sharded: 'sharded' },
+    REDIS_REQUIRED: { on: 'on', off: 'off' },
+    REDIS_SIGNING_KEY: { [SHORTEST_SECRET]: SHORTEST_SECRET },
     GATEWAY_STICKY: { on: 'on', off: 'off' },
     HTTP_INSTANCES: { 1: 1, 999: 999 },
     GATEWAY_INSTANCES: { 1: 1, 999: 999 },
@@ -71,10 +91,21 @@ describe('configuration', () => {
     TRUST_PROXY: { off: 0, on: 1, 0: 0, 2: 2, 10: 10 },
     TIME_ZONE: { 'Asia/Seoul': 'Asia/Seoul' },
     LEGACY_ANONYMOUS: { bound: 'bound', open: 'open', off: 'off' },
+    LOAD_SHEDDING: { on: 'on', off: 'off' },
+    MESSAGES_PER_DAY: { 1: 1, 1000000: 1_000_000 },
+    ARTICLES_PER_DAY: { 1: 1, 1000000: 1_000_000 },
+    COMMENTS_PER_DAY: { 1: 1, 1000000: 1_000_000 },
+    ARTICLE_COMMENTS: { 1: 1, 100000: 100_000 },
+    SEARCHES_AT_ONCE: { 1: 1, 100: 100 },
+    HTTP_HELD_MIB: { 1: 1, 65536: 65_536 },
     LOG_LEVEL: Object.fromEntries(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, level]),
     ),
     METRICS_TOKEN: { '8 bytes.': '8 bytes.' },
+    SOCKET_FRAMES: { 100: 100, 1000000: 1_000_000 },
+    SOCKET_BYTES: { 131072: 131_072, 1000000000: 1_000_000_000 },
+    SOCKET_HANDSHAKES: { 10: 10, 1000000: 1_000_000 },
+    SOCKET_UNADMITTED: { 10: 10, 1000000: 1_000_000 },
     DRAIN_WINDOW_MS: { 0: 0, 300000: 300_000 },
     SHUTDOWN_TIMEOUT_MS: { 100: 100, 600000: 600_000 },
   };
@@ -107,11 +138,24 @@ describe('configuration', () => {
     LEGACY_ANONYMOUS: ['on', 'OPEN'],
     LEGACY_ANONYMOUS_OPEN_CONFIRMED: ['yes'],
     RATE_LIMIT: ['true'],
+    LOAD_SHEDDING: ['0'],
+    SOCKET_FRAMES: ['many', '99', '1000001', '100.5'],
+    SOCKET_BYTES: ['2 MiB', '131071', '1000000001'],
+    SOCKET_HANDSHAKES: ['off', '9', '1000001'],
+    SOCKET_UNADMITTED: ['off', '9', '1000001'],
+    MESSAGES_PER_DAY: ['0', 'all', '1000001', '1.5'],
+    ARTICLES_PER_DAY: ['0', '-1', '1000001'],
+    COMMENTS_PER_DAY: ['0', '-1', '1000001'],
+    ARTICLE_COMMENTS: ['0', 'many', '1.5', '100001'],
+    SEARCHES_AT_ONCE: ['0', '1.5', '101'],
+    HTTP_HELD_MIB: ['0', '-1', '1.5', '65537'],
     DEMO: ['1'],
     LOG_LEVEL: ['verbose'],
     METRICS_TOKEN: ['7 bytes'],
     REDIS_URL: ['localhost:6379', 'http://localhost'],
     REDIS_ADAPTER: ['streams'],
+    REDIS_REQUIRED: ['yes'],
+    REDIS_SIGNING_KEY: ['short', 'x'.repeat(31)],
     GATEWAY_STICKY: ['yes'],
     HTTP_INSTANCES: ['0', 'max', '-1', '1000', '01'],
     GATEWAY_INSTANCES: ['0', '1.5', '1000'],
@@ -119,7 +163,7 @@ describe('configuration', () => {
     SHUTDOWN_TIMEOUT_MS: ['soon', '99', '-5', '600001', '100.5'],
   };
   for (const [name, values] of Object.entries(bad)) {
-    it(`refuses a bad ${name} with one line that names it`, () => {
+    it(`49: refuses a bad ${name} with one line that names it`, () => {
       for (const value of values) {
         const lines = faults({ [name]: value });
         expect(lines, value).to.have.length(1);
@@ -134,7 +178,7 @@ describe('configuration', () => {
     expect(variableNames.filter((name) => !tested.includes(name))).to.deep.equal([]);
   });
 
-  it('reports all faults at once', () => {
+  it('49: reports all faults at once', () => {
     const lines = faults({ HTTP_PORT: 'x', TIME_ZONE: 'y', LOG_LEVEL: 'z' });
     expect(lines.map((line) => line.split(':')[0])).to.have.members(['HTTP_PORT', 'TIME_ZONE', 'LOG_LEVEL']);
     writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\nHTTP_PORT=y\n');
@@ -145,7 +189,7 @@ describe('configuration', () => {
     expect(load({ JWT_SECRET: '', HTTP_PORT: '', CORS_ORIGINS: '' })).to.include({ HTTP_PORT: 8080 });
   });
 
-  it('reads .env after the environment, and refuses unknown names in it', () => {
+  it('49: reads .env after the environment, and refuses unknown names in it', () => {
     writeFileSync(join(folder, '.env'), 'HTTP_PORT=9000\nTIME_ZONE="UTC" # comment\n');
     expect(load({ HTTP_PORT: '9001' })).to.include({ HTTP_PORT: 9001, TIME_ZONE: 'UTC' });
     writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\n');
@@ -199,19 +243,31 @@ describe('configuration', () => {
       expect(load({ ...production, LEGACY_ANONYMOUS: chosen }).LEGACY_ANONYMOUS).to.equal(chosen);
   });
 
-  it('in production refuses what development allows, with a line each', () => {
+  it('49: in production refuses what development allows, with a line each', () => {
     expect(faults({ NODE_ENV: 'production' }).map((line) => line.split(':')[0])).to.have.members([
       'JWT_SECRET',
       'MONGODB_URI',
       'CORS_ORIGINS',
     ]);
     expect(faults({ ...production, DEMO: 'on' })[0]).to.match(/^DEMO: /);
+    const withRedis = { ...production, REDIS_URL: 'redis://redis:6379' };
+    expect(faults(withRedis)[0]).to.match(/^REDIS_SIGNING_KEY: /);
     const open = { ...production, LEGACY_ANONYMOUS: 'open' };
     expect(faults(open)[0]).to.match(/^LEGACY_ANONYMOUS: /);
+    expect(load({ ...withRedis, REDIS_SIGNING_KEY: SHORTEST_SECRET })).to.include({ production: true });
+    expect(load({ ...withRedis, REDIS_URL: 'redis://:word@redis:6379' })).to.include({ production: true });
     const keys = { JWT_PUBLIC_KEY: '-----BEGIN PUBLIC KEY-----', JWKS_URL: 'https://id.example.org/' };
+    const issuer = { JWT_ISSUER: 'https://id.example.org/', JWT_AUDIENCE: 'adoption' };
     for (const [name, key] of Object.entries(keys)) {
-      expect(load({ ...production, JWT_SECRET: '', [name]: key })).to.include({ production: true });
+      expect(load({ ...production, ...issuer, JWT_SECRET: '', [name]: key })).to.include({
+        production: true,
+      });
     }
+    const keySet = { ...production, JWT_SECRET: '', JWKS_URL: 'https://id.example.org/' };
+    expect(faults(keySet)).to.deep.equal([
+      'JWT_ISSUER: production needs it with JWKS_URL',
+      'JWT_AUDIENCE: production needs it with JWKS_URL',
+    ]);
     expect(load({ ...open, LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'on' })).to.include({ LEGACY_ANONYMOUS: 'open' });
   });
 });

@@ -52,7 +52,7 @@ const away: unknown[] = [
   // HostUnreachable, HostNotFound, WriteConcernFailed, NetworkTimeout, ShutdownInProgress, PrimarySteppedDown,
   // ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown,
   // InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary
-  ...[6, 7, 64, 89, 91, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436].map(server),
+  ...[6, 7, 50, 64, 89, 91, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436].map(server),
   ...['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'].map(system),
   ...['ENOTFOUND', 'EAI_AGAIN'].map(system),
 ];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import type { Check, Finding } from '../../../domain/kernel/verification.js';
-import { checkMembers } from '../../../domain/members/verify-members.js';
+import { checkMembers } from '../../../domain/members/index.js';
 import {
   checkSequence,
   nextNumbers,

@@ -1,6 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SerialQueue } from '../../../domain/platform/serial-queue.js';
+import { nextTurn } from '../../support/eventually.js';
 
 describe('SerialQueue', () => {
   it('runs one task at a time, in order, also after one that failed', async () => {
@@ -10,7 +10,7 @@ describe('SerialQueue', () => {
       (name: string, fails = false) =>
       async () => {
         steps.push(`${name} starts`);
-        await turn();
+        await nextTurn();
         steps.push(`${name} ends`);
         if (fails) throw new Error(name);
         return name;

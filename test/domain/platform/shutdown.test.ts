@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { Shutdown } from '../../../domain/platform/shutdown.js';
-import { eventually } from '../../support/eventually.js';
+import { eventually, sleep } from '../../support/eventually.js';
 
 describe('an ordered stop', () => {
   const logger = createLogger('silent', 'test');
@@ -21,7 +21,7 @@ describe('an ordered stop', () => {
     const log: string[] = [];
     const shutdown = new Shutdown(logger, 5_000);
     const { add } = steps(shutdown, log);
-    add('first', () => new Promise((resolve) => setTimeout(resolve, 20)));
+    add('first', () => sleep(20));
     add('second', () => {});
     expect(shutdown.draining).to.equal(false);
     const stopped = shutdown.begin('test');

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { AdoptionPost } from '../../../domain/adoption/adoption-post.model.js';
 import type { RenderRecord } from '../../../domain/adoption/index.js';
 import type { Domain } from '../../../domain/domain.js';
 import { adoptionRoutes } from '../../../http/adoption/adoption.routes.js';
@@ -37,7 +38,7 @@ describe('GET /adopt/render', () => {
     ]);
   });
 
-  it('answers the same with and without _csrf, whatever it is', async () => {
+  it('44: answers the same with and without _csrf, whatever it is', async () => {
     const plain = (await anyone.get('/adopt/render')).body;
     for (const query of ['?_csrf=', '?_csrf=a&_csrf=b', '?_csrf[$ne]=1', '?page=2']) {
       expect((await anyone.get(`/adopt/render${query}`)).body).to.deep.equal(plain);
@@ -68,5 +69,16 @@ describe('GET /adopt/render', () => {
   it('accepts no other method', async () => {
     const { status, headers } = await anyone.post('/adopt/render', {});
     expect([status, headers.get('allow')]).to.deep.equal([405, 'HEAD, GET']);
+  });
+
+  it('44: lists the newest fifty thousand posts', async () => {
+    const { domain } = await service();
+    const last = await domain.adoption.savePost(POST);
+    const posts = Array.from({ length: 50_000 }, (_, i) => ({ ...POST, _id: last + 1 + i, modal: false }));
+    await AdoptionPost.collection.insertMany(posts as never[]);
+    // The list is cached: another post makes it be read again.
+    const newest = await domain.adoption.savePost({ ...POST, id: last + 50_001 });
+    const { status, body } = await anyone.get<RenderRecord[]>('/adopt/render');
+    expect([status, body.length, body[0]?.id]).to.deep.equal([200, 50_000, newest]);
   });
 });

@@ -1,17 +1,13 @@
 import { expect } from 'chai';
 import { Room } from '../../../domain/chat/room.model.js';
-import { call, member } from '../../support/api.js';
-import { adoptionPost, openRoom, push } from '../../support/chat.js';
+import type { RoomView } from '../../../domain/kernel/live.js';
+import { call, expectError, member } from '../../support/api.js';
+import { adoptionPost, contentsOf, openRoom, pushTo, unreadOf } from '../../support/chat.js';
 import { service } from '../../support/service.js';
 import { connect } from '../../support/sockets.js';
 
-interface RoomElement {
-  chatNo: number;
-  unReadCount: number;
-}
-
 describe('POST /chatroom', () => {
-  it('creates one room for a pair and a sale, even if both call at once', async () => {
+  it('22: creates one room for a pair and a sale, even if both call at once', async () => {
     const [author, asker] = [await member(), await member()];
     const saleNo = await adoptionPost(author);
     const asks = [author.no, asker.no, author.no, asker.no].map((createMember) =>
@@ -21,7 +17,7 @@ describe('POST /chatroom', () => {
       expect(status).to.equal(200);
       expect(body).to.deep.equal({ status: 200 });
     }
-    const rooms = await author.get<RoomElement[]>('/chatroom');
+    const rooms = await author.get<RoomView[]>('/chatroom');
     expect(rooms.body).to.have.length(1);
     const { domain } = await service();
     const other = { saleNo: await adoptionPost(author), createMember: author.no };
@@ -44,7 +40,7 @@ describe('POST /chatroom', () => {
     const saleNo = await adoptionPost(author);
     const asked = { saleNo: `${saleNo}`, createMember: `${author.no}` };
     expect((await asker.post('/chatroom', asked)).body).to.deep.equal({ status: 200 });
-    expect((await author.get<RoomElement[]>('/chatroom')).body[0]).to.include({ saleNo });
+    expect((await author.get<RoomView[]>('/chatroom')).body[0]).to.include({ saleNo });
   });
 
   it('sends a `room` event for a new room to both members, and none for an existing one', async () => {
@@ -56,60 +52,52 @@ describe('POST /chatroom', () => {
       [asker, mine],
       [author, theirs],
     ] as const) {
-      const told = await client.next<RoomElement>('room');
-      expect([told]).to.deep.equal((await who.get<RoomElement[]>('/chatroom')).body);
+      const told = await client.next<RoomView>('room');
+      expect([told]).to.deep.equal((await who.get<RoomView[]>('/chatroom')).body);
     }
     await asker.post('/chatroom', { saleNo, createMember: author.no });
     // A member's events arrive in order: one of the second call would precede this.
     const other = await adoptionPost(author);
     await asker.post('/chatroom', { saleNo: other, createMember: author.no });
     for (const client of [mine, theirs]) {
-      await client.next<RoomElement & { saleNo: number }>('room', (room) => room.saleNo === other);
+      await client.next<RoomView>('room', (room) => room.saleNo === other);
       expect(client.heard('room')).to.have.length(2);
     }
   });
 
-  it('refuses the author alone, a third member as creator, and an unknown sale', async () => {
+  it('23: refuses the author alone, a third member as creator, and an unknown sale', async () => {
     const [author, asker, third] = [await member(), await member(), await member()];
     const saleNo = await adoptionPost(author);
     expect((await author.post('/chatroom', { saleNo, createMember: author.no })).status).to.equal(400);
-    const foreign = await asker.post<{ errors: string[] }>('/chatroom', { saleNo, createMember: third.no });
-    expect(foreign.status).to.equal(400);
-    expect(foreign.body.errors[0]).to.match(/createMember/);
-    const missing = await asker.post('/chatroom', { saleNo: 987_654_321, createMember: asker.no });
-    expect(missing.body).to.deep.equal({
-      status: 404,
-      message: 'SALE_NOT_FOUND',
-      errors: ['saleNo: adoption post 987654321 does not exist'],
-    });
+    const foreign = asker.post('/chatroom', { saleNo, createMember: third.no });
+    await expectError(foreign, 400, 'INVALID_INPUT', /createMember/);
+    const missing = asker.post('/chatroom', { saleNo: 987_654_321, createMember: asker.no });
+    await expectError(missing, 404, 'SALE_NOT_FOUND', 'saleNo: adoption post 987654321 does not exist');
     expect((await asker.get<unknown[]>('/chatroom')).body).to.deep.equal([]);
   });
 });
 
 describe('GET /chatroom', () => {
   it('lists exactly the documented fields, newest activity first, and filters by sale', async () => {
-    const { author, asker, saleNo, saleTitle, chatNo } = await openRoom();
+    const { author, asker, saleNo, chatNo } = await openRoom();
     const otherSale = await adoptionPost(author, 'Nabi, a calm cat');
     await asker.post('/chatroom', { saleNo: otherSale, createMember: author.no });
-    const sent = await asker.post<{ sendTime: number }>(
-      '/chatroom/notification',
-      push(chatNo, saleNo, 'hello'),
-    );
-    const { body } = await author.get<(RoomElement & { regDate: number; saleNo: number })[]>('/chatroom');
+    const sent = await pushTo<{ sendTime: number }>({ chatNo, saleNo }, asker, 'hello');
+    const { body } = await author.get<RoomView[]>('/chatroom');
     expect(body.map((room) => room.saleNo)).to.deep.equal([saleNo, otherSale]);
     expect(body[0]).to.deep.equal({
       chatNo,
       createMember: author.no,
       joinMember: asker.no,
       saleNo,
-      saleTitle,
+      saleTitle: 'Bori, a gentle Jindo mix',
       regDate: body[0]?.regDate,
       participant: { username: asker.nickname, profile: '' },
       latestMessage: { context: 'hello', sendAt: sent.body.sendTime },
       unReadCount: 1,
     });
     expect(body[0]?.regDate).to.be.closeTo(Date.now(), 60_000);
-    const one = await author.get<RoomElement[]>(`/chatroom?saleNo=${otherSale}`);
+    const one = await author.get<RoomView[]>(`/chatroom?saleNo=${otherSale}`);
     expect(one.body.map((room) => room.chatNo)).to.not.include(chatNo);
     expect(one.body).to.have.length(1);
   });
@@ -129,7 +117,7 @@ describe('GET /chatroom of rooms with activity at the same moment', () => {
     }
     await Room.updateMany({ creator: { $in: [first.no, second.no] } }, { createdAt: new Date() });
     for (const who of [first, second]) {
-      const numbers = (await who.get<RoomElement[]>('/chatroom')).body.map(({ chatNo }) => chatNo);
+      const numbers = (await who.get<RoomView[]>('/chatroom')).body.map(({ chatNo }) => chatNo);
       expect(numbers).to.have.length(4);
       expect(numbers).to.deep.equal([...numbers].sort((a, b) => b - a));
     }
@@ -138,10 +126,9 @@ describe('GET /chatroom of rooms with activity at the same moment', () => {
 
 describe('GET /chatroom/{chat_no}', () => {
   it('pages back from a message id, up to the limit asked for', async () => {
-    const { asker, author, saleNo, chatNo } = await openRoom();
-    for (let i = 1; i <= 5; i += 1) {
-      await asker.post('/chatroom/notification', push(chatNo, saleNo, `m${i}`, { sendTime: i }));
-    }
+    const room = await openRoom();
+    const { asker, author, chatNo } = room;
+    for (let i = 1; i <= 5; i += 1) await pushTo(room, asker, `m${i}`, { sendTime: i });
     const read = (query: string) =>
       author.get<{ chatList: { id: string; content: string }[] }>(`/chatroom/${chatNo}${query}`);
     const last = await read('?limit=2');
@@ -150,25 +137,22 @@ describe('GET /chatroom/{chat_no}', () => {
     expect(before.body.chatList.map(({ content }) => content)).to.deep.equal(['m2', 'm3']);
     expect((await read('?before=unknown')).status).to.equal(404);
     const elsewhere = await openRoom();
-    const foreign = await elsewhere.asker.post<{ id: string }>(
-      '/chatroom/notification',
-      push(elsewhere.chatNo, elsewhere.saleNo, 'of another room'),
-    );
+    const foreign = await pushTo(elsewhere, elsewhere.asker, 'of another room');
     expect((await read(`?before=${foreign.body.id}`)).status).to.equal(404);
     expect((await read('?limit=1001')).status).to.equal(400);
     expect((await (await member()).get(`/chatroom/${chatNo}`)).status).to.equal(403);
   });
 
   it('marks nothing read for a HEAD request', async () => {
-    const { asker, author, saleNo, chatNo } = await openRoom();
-    await asker.post('/chatroom/notification', push(chatNo, saleNo, 'unread'));
+    const room = await openRoom();
+    const { asker, author, chatNo } = room;
+    await pushTo(room, asker, 'unread');
     const head = (headers: Record<string, string>) =>
       call(`/chatroom/${chatNo}?limit=1`, { method: 'HEAD', headers });
     expect((await head({ Authorization: author.token })).status).to.equal(200);
     expect((await head({ Authorization: (await member()).token })).status).to.equal(403);
-    const unread = async () => (await author.get<RoomElement[]>('/chatroom')).body[0]?.unReadCount;
-    expect(await unread()).to.equal(1);
-    await author.get(`/chatroom/${chatNo}`);
-    expect(await unread()).to.equal(0);
+    expect(await unreadOf(author)).to.equal(1);
+    expect(await contentsOf(author, chatNo)).to.deep.equal(['unread']);
+    expect(await unreadOf(author)).to.equal(0);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { call, member } from '../../support/api.js';
-import { openRoom, push } from '../../support/chat.js';
-import { connect } from '../../support/sockets.js';
+import { openRoom, pushTo } from '../../support/chat.js';
+import { connect, nextPresence } from '../../support/sockets.js';
 
 describe('POST /chatroom/{chat_no}', () => {
   const forms: [string, (chatNo: number, email: string) => Parameters<typeof call>][] = [
@@ -23,8 +23,9 @@ describe('POST /chatroom/{chat_no}', () => {
   ];
 
   for (const [name, build] of forms) {
-    it(`removes the member from the room at their own request, sent as ${name}`, async () => {
-      const { author, asker, chatNo } = await openRoom();
+    it(`21: removes the member from the room at their own request, sent as ${name}`, async () => {
+      const room = await openRoom();
+      const { author, asker, chatNo } = room;
       const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
       await theirs.join(chatNo);
       await mine.join(chatNo);
@@ -40,18 +41,8 @@ describe('POST /chatroom/{chat_no}', () => {
         headers: { ...headers, Authorization: asker.token },
       });
       expect(own.body).to.deep.equal({ status: 200 });
-      await theirs.next(
-        'presence',
-        (e: { memberNo: number; present: boolean }) => e.memberNo === asker.no && !e.present,
-      );
-      await author.post(
-        '/chatroom/notification',
-        push(
-          chatNo,
-          (await author.get<{ saleNo: number }[]>('/chatroom')).body[0]?.saleNo as number,
-          'gone?',
-        ),
-      );
+      await nextPresence(theirs, false, asker.no);
+      await pushTo(room, author, 'gone?');
       expect(mine.heard('message')).to.deep.equal([]);
     });
   }
@@ -75,13 +66,10 @@ describe('POST /chatroom/{chat_no}', () => {
       const answer = await leave(`?email=${encodeURIComponent(asker.email)}`, none);
       expect(answer.body).to.deep.equal({ status: 200 });
     }
-    await theirs.next(
-      'presence',
-      (e: { memberNo: number; present: boolean }) => e.memberNo === asker.no && !e.present,
-    );
+    await nextPresence(theirs, false, asker.no);
   });
 
-  it('reveals nothing to an unknown caller, and removes nobody', async () => {
+  it('21: reveals nothing to an unknown caller or a foreign page, and removes nobody', async () => {
     const { author, asker, chatNo } = await openRoom();
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
     await mine.join(chatNo);
@@ -127,9 +115,11 @@ describe('POST /chatroom/{chat_no}', () => {
     expect((await leave(99_999_999, third.email)).body.message).to.equal('CHAT_ROOM_NOT_FOUND');
   });
 
-  it('names the fault: no e-mail, a malformed one, another member, an unknown room, a large body', async () => {
+  it('21: names the fault: no e-mail, a malformed one, another member, an unknown room, a large body', async () => {
     const { asker, chatNo } = await openRoom();
-    const send = (path: string, raw: string) => call<{ errors: string[] }>(path, { method: 'POST', raw });
+    const headers = { Authorization: asker.token };
+    const send = (path: string, raw: string) =>
+      call<{ errors: string[] }>(path, { method: 'POST', raw, headers });
     expect((await send(`/chatroom/${chatNo}`, '')).status).to.equal(400);
     expect((await send(`/chatroom/${chatNo}`, 'email=nobody')).body.errors[0]).to.match(/^email/);
     expect((await send(`/chatroom/${chatNo}`, `email=${(await member()).email}`)).status).to.equal(404);

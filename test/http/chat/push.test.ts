@@ -1,26 +1,30 @@
 import { expect } from 'chai';
 import { metrics } from '../../../domain/platform/metrics.js';
-import { call, type Member, member } from '../../support/api.js';
-import { openRoom, push, timesNotified } from '../../support/chat.js';
+import { anyone, expectError, type Member, member } from '../../support/api.js';
+import { contentsOf, type OpenedRoom, openRoom, push, pushTo, timesNotified } from '../../support/chat.js';
+import { counted } from '../../support/counted.js';
 import { connect } from '../../support/sockets.js';
 
 describe('POST /chatroom/notification', () => {
+  let room: OpenedRoom;
   let author: Member;
   let asker: Member;
   let chatNo: number;
   let saleNo: number;
 
   beforeEach(async () => {
-    ({ author, asker, chatNo, saleNo } = await openRoom());
+    room = await openRoom();
+    ({ author, asker, chatNo, saleNo } = room);
   });
+
+  const contents = () => contentsOf(asker, chatNo);
+  const withoutToken = (json: object, headers: Record<string, string> = {}) =>
+    anyone.post<{ senderNo: number }>('/chatroom/notification', json, headers);
 
   it('stores and delivers as a socket send does, and fills every field', async () => {
     const theirs = await connect(author);
     await theirs.join(chatNo);
-    const answer = await asker.post<Record<string, unknown>>(
-      '/chatroom/notification',
-      push(chatNo, saleNo, 'hi'),
-    );
+    const answer = await pushTo<Record<string, unknown>>(room, asker, 'hi');
     expect(answer.body).to.deep.equal({
       id: answer.body.id,
       chatNo,
@@ -46,17 +50,16 @@ describe('POST /chatroom/notification', () => {
     const answers = await Promise.all([1, 2, 3].map(() => asker.post('/chatroom/notification', body)));
     expect(answers[1]?.body).to.deep.equal(answers[0]?.body);
     expect(answers[2]?.body).to.deep.equal(answers[0]?.body);
-    const list = await asker.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
-    expect(list.body.chatList).to.have.length(1);
+    expect(await contents()).to.deep.equal(['once']);
   });
 
   it('treats a different time, type, text or sender as another message', async () => {
     const first = push(chatNo, saleNo, 'https://example.org/cat.png', { sendTime: Date.now() });
-    const counted = async () => [
-      (await metrics.messagesStored.get()).values[0]?.value ?? 0,
-      (await metrics.messagesRepeated.get()).values.find(({ labels }) => labels.kind === 'key')?.value ?? 0,
+    const counts = async () => [
+      await counted(metrics.messagesStored),
+      await counted(metrics.messagesRepeated, { kind: 'key' }),
     ];
-    const [stored = 0, repeated = 0] = await counted();
+    const [stored = 0, repeated = 0] = await counts();
     const ids = new Set<string>();
     for (const body of [
       first,
@@ -71,22 +74,14 @@ describe('POST /chatroom/notification', () => {
     }
     ids.add((await author.post<{ id: string }>('/chatroom/notification', first)).body.id);
     expect([...ids]).to.have.length(5);
-    expect(await counted()).to.deep.equal([stored + 5, repeated + 2]);
+    expect(await counts()).to.deep.equal([stored + 5, repeated + 2]);
   });
-
-  const contents = async () =>
-    (await asker.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`)).body.chatList.map(
-      ({ content }) => content,
-    );
 
   it('accepts numbers as text of digits, also to recognise a retry', async () => {
     const sendTime = Date.now();
-    const first = await asker.post<{ id: string }>(
-      '/chatroom/notification',
-      push(chatNo, saleNo, 'once', { sendTime }),
-    );
+    const first = await pushTo(room, asker, 'once', { sendTime });
     const asText = { chatNo: `${chatNo}`, saleNo: `${saleNo}`, sendTime: `${sendTime}` };
-    const again = await asker.post('/chatroom/notification', push(chatNo, saleNo, 'once', asText));
+    const again = await pushTo(room, asker, 'once', asText);
     expect(again.body).to.deep.equal(first.body);
     expect(await contents()).to.deep.equal(['once']);
   });
@@ -120,55 +115,31 @@ describe('POST /chatroom/notification', () => {
     }
     expect(await contents()).to.have.length(2 * moments.length + plausible.length);
     for (const sendTime of ['now', -1, 1.5, {}, '2022-13-45T99:99']) {
-      const refused = await asker.post<{ errors: string[] }>(
-        '/chatroom/notification',
-        push(chatNo, saleNo, 'x', { sendTime }),
-      );
-      expect(refused.status, `sendTime ${sendTime}`).to.equal(400);
-      expect(refused.body.errors[0]).to.match(/^sendTime: must /);
+      await expectError(pushTo(room, asker, 'x', { sendTime }), 400, 'INVALID_INPUT', /^sendTime: must /);
     }
   });
 
   it('answers a broadcast that is posted back with the stored message, without a token', async () => {
-    const first = await asker.post<{ id: string }>('/chatroom/notification', push(chatNo, saleNo, 'echo me'));
+    const first = await pushTo(room, asker, 'echo me');
     const copy = { ...first.body, content: 'altered', senderEmail: author.email, sendTime: '2022-08-01' };
-    const echoes = await Promise.all(
-      [1, 2, 3].map(() =>
-        call('/chatroom/notification', { method: 'POST', json: copy, headers: { 'User-Agent': 'echo' } }),
-      ),
-    );
-    for (const echo of echoes) expect(echo.body).to.deep.equal(first.body);
-    const list = await asker.get<{ chatList: unknown[] }>(`/chatroom/${chatNo}`);
-    expect(list.body.chatList).to.have.length(1);
-    expect(await timesNotified(author, asker, chatNo, saleNo)).to.equal(1);
-    const elsewhere = await call<{ message: string }>('/chatroom/notification', {
-      method: 'POST',
-      json: { ...copy, id: '0190-unknown' },
-    });
-    expect(elsewhere.body.message).to.equal('MESSAGE_NOT_FOUND');
+    const echoes = await Promise.all([1, 2, 3].map(() => withoutToken(copy, { 'User-Agent': 'echo' })));
+    for (const echo of echoes) expect(echo.body).to.deep.equal({ ...first.body, senderEmail: '' });
+    expect(await contents()).to.deep.equal(['echo me']);
+    expect(await timesNotified(author, asker, room)).to.equal(1);
+    await expectError(withoutToken({ ...copy, id: '0190-unknown' }), 404, 'MESSAGE_NOT_FOUND');
     const other = await openRoom();
-    const inAnother = await call('/chatroom/notification', {
-      method: 'POST',
-      json: { ...copy, chatNo: other.chatNo, saleNo: other.saleNo },
-    });
+    const inAnother = await withoutToken({ ...copy, chatNo: other.chatNo, saleNo: other.saleNo });
     expect(inAnother.status).to.equal(404);
   });
 
   it('treats an empty senderEmail as absent', async () => {
-    const sent = await asker.post<{ senderEmail: string }>(
-      '/chatroom/notification',
-      push(chatNo, saleNo, 'hi', { senderEmail: '' }),
-    );
+    const sent = await pushTo<{ senderEmail: string }>(room, asker, 'hi', { senderEmail: '' });
     expect([sent.status, sent.body.senderEmail]).to.deep.equal([200, asker.email]);
   });
 
   it('identifies a sender without a token by the session cookie, else by the client', async () => {
     const anonymous = (headers: Record<string, string>, more: object = {}) =>
-      call<{ senderNo: number }>('/chatroom/notification', {
-        method: 'POST',
-        json: push(chatNo, saleNo, `from ${JSON.stringify(headers)}`, more),
-        headers,
-      });
+      withoutToken(push(chatNo, saleNo, `from ${JSON.stringify(headers)}`, more), headers);
     expect((await anonymous({ 'User-Agent': 'nobody' })).status).to.equal(401);
 
     const signedIn = await asker.get('/chatroom', { 'User-Agent': 'phone-1' });
@@ -216,11 +187,7 @@ describe('POST /chatroom/notification', () => {
     for (const more of pushes) {
       const answers = await Promise.all(
         [chatNo, unknown].map((no) =>
-          call<{ errors: string[] }>('/chatroom/notification', {
-            method: 'POST',
-            json: push(no, saleNo, 'x', more),
-            headers: { 'User-Agent': 'never seen before' },
-          }),
+          withoutToken(push(no, saleNo, 'x', more), { 'User-Agent': 'never seen before' }),
         ),
       );
       const [there, missing] = answers.map(({ status, text }) => [status, text.replaceAll(/\d+/g, 'N')]);
@@ -232,13 +199,9 @@ describe('POST /chatroom/notification', () => {
 
   it('refuses strangers, foreign sales and unknown rooms', async () => {
     const stranger = await member();
-    expect((await stranger.post('/chatroom/notification', push(chatNo, saleNo, 'x'))).status).to.equal(403);
-    const sale = await asker.post<{ errors: string[] }>(
-      '/chatroom/notification',
-      push(chatNo, saleNo + 1, 'x'),
-    );
-    expect(sale.status).to.equal(400);
-    expect(sale.body.errors[0]).to.match(/^saleNo/);
-    expect((await asker.post('/chatroom/notification', push(999_999, saleNo, 'x'))).status).to.equal(404);
+    expect((await pushTo(room, stranger, 'x')).status).to.equal(403);
+    const foreign = pushTo({ chatNo, saleNo: saleNo + 1 }, asker, 'x');
+    await expectError(foreign, 400, 'INVALID_INPUT', /^saleNo/);
+    expect((await pushTo({ chatNo: 999_999, saleNo }, asker, 'x')).status).to.equal(404);
   });
 });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { Article } from '../../../domain/community/article.model.js';
 import type { ArticleDetail, ArticleList } from '../../../domain/community/index.js';
-import { anyone, call, errorBody, type Member, member } from '../../support/api.js';
+import { anyone, call, expectError, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/;
 const DONE = { status: 200 };
-const NOT_FOUND = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
+const NOT_FOUND = [404, 'ARTICLE_NOT_FOUND', 'there is no such article'] as const;
 const DRAFT = {
   categoryId: 3,
   title: 'Three kittens look for a home',
@@ -53,9 +53,7 @@ describe('articles over REST', () => {
       const answers = await Promise.all([
         author.post('/community/article', { categoryId, title, context }),
         author.post('/community/article', {
-          categoryId,
-          title,
-          context,
+          ...DRAFT,
           imageList: null,
           thumbnail: null,
           _csrf: 'x',
@@ -73,11 +71,8 @@ describe('articles over REST', () => {
     });
 
     it('needs a token', async () => {
-      const { status, body } = await anyone.post('/community/article', DRAFT);
-      expect([status, body]).to.deep.equal([
-        401,
-        errorBody(401, 'UNAUTHORIZED', 'the Authorization header is missing'),
-      ]);
+      const written = anyone.post('/community/article', DRAFT);
+      await expectError(written, 401, 'UNAUTHORIZED', 'the Authorization header is missing');
     });
   });
 
@@ -142,8 +137,7 @@ describe('articles over REST', () => {
     });
 
     it('is 404 for an unknown article', async () => {
-      const { status, body } = await anyone.get('/community/article/9007199254740991');
-      expect([status, body]).to.deep.equal([404, NOT_FOUND]);
+      await expectError(anyone.get('/community/article/9007199254740991'), ...NOT_FOUND);
     });
 
     for (const bad of [
@@ -160,11 +154,7 @@ describe('articles over REST', () => {
       '$ne',
     ]) {
       it(`refuses the number ${bad}`, async () => {
-        const { status, body } = await anyone.get<{ message: string; errors: string[] }>(
-          `/community/article/${bad}`,
-        );
-        expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
-        expect(body.errors[0]).to.match(/^articleId: /);
+        await expectError(anyone.get(`/community/article/${bad}`), 400, 'INVALID_INPUT', /^articleId: /);
       });
     }
   });
@@ -206,11 +196,8 @@ describe('articles over REST', () => {
 
     it('is for the author and administrators', async () => {
       const no = await write();
-      const { status, body } = await other.patch(`/community/article/${no}`, { title: 'Mine now' });
-      expect([status, body]).to.deep.equal([
-        403,
-        errorBody(403, 'FORBIDDEN', 'only its author may edit an article'),
-      ]);
+      const edited = other.patch(`/community/article/${no}`, { title: 'Mine now' });
+      await expectError(edited, 403, 'FORBIDDEN', 'only its author may edit an article');
       expect((await admin.patch(`/community/article/${no}`, { title: 'Moderated' })).body).to.deep.equal(
         DONE,
       );
@@ -221,22 +208,15 @@ describe('articles over REST', () => {
     it('refuses an empty change and a bad value', async () => {
       const no = await write();
       for (const change of [{}, { unknown: 1 }, { title: null }]) {
-        const { status, body } = await author.patch(`/community/article/${no}`, change);
-        expect([status, body]).to.deep.equal([
-          400,
-          errorBody(
-            400,
-            'INVALID_INPUT',
-            'body: must hold at least one of categoryId, title, context, imageList and thumbnail',
-          ),
-        ]);
+        const edited = author.patch(`/community/article/${no}`, change);
+        const fields = 'categoryId, title, context, imageList and thumbnail';
+        await expectError(edited, 400, 'INVALID_INPUT', `body: must hold at least one of ${fields}`);
       }
       expect((await author.patch(`/community/article/${no}`, { title: '' })).status).to.equal(400);
     });
 
     it('is 404 for an unknown article, 401 without a token', async () => {
-      const missing = await author.patch('/community/article/999999999', { title: 'x' });
-      expect([missing.status, missing.body]).to.deep.equal([404, NOT_FOUND]);
+      await expectError(author.patch('/community/article/999999999', { title: 'x' }), ...NOT_FOUND);
       expect((await anyone.patch('/community/article/1', { title: 'x' })).status).to.equal(401);
     });
   });
@@ -245,11 +225,8 @@ describe('articles over REST', () => {
     it('makes the article and everything below it 404', async () => {
       const no = await write();
       const { domain } = await service();
-      const commentId = await domain.community.createComment(author.actor, {
-        articleId: no,
-        parentId: 0,
-        context: 'Hi',
-      });
+      const comment = { articleId: no, parentId: 0, context: 'Hi' };
+      const commentId = await domain.community.createComment(author.actor, comment);
       await other.post(`/community/bookmark/${no}`);
       const { body } = await author.delete(`/community/article/${no}`);
       expect(body).to.deep.equal(DONE);
@@ -282,11 +259,8 @@ describe('articles over REST', () => {
 
     it('is for the author and administrators', async () => {
       const no = await write();
-      const refused = await other.delete(`/community/article/${no}`);
-      expect([refused.status, refused.body]).to.deep.equal([
-        403,
-        errorBody(403, 'FORBIDDEN', 'only its author may delete an article'),
-      ]);
+      const deleted = other.delete(`/community/article/${no}`);
+      await expectError(deleted, 403, 'FORBIDDEN', 'only its author may delete an article');
       expect((await anyone.delete(`/community/article/${no}`)).status).to.equal(401);
       expect((await admin.delete(`/community/article/${no}`)).body).to.deep.equal(DONE);
     });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { anyone, errorBody, type Member, member } from '../../support/api.js';
+import { anyone, expectError, type Member, member } from '../../support/api.js';
+import { DRAFT } from '../../support/community.js';
 import { service } from '../../support/service.js';
 
 const DONE = { status: 200 };
@@ -14,8 +15,7 @@ describe('bookmarks over REST', () => {
 
   beforeEach(async () => {
     const { domain } = await service();
-    const draft = { categoryId: 1, title: 'Title', context: 'Text', imageList: [], thumbnail: '' };
-    path = `/community/bookmark/${await domain.community.createArticle(reader.actor, draft)}`;
+    path = `/community/bookmark/${await domain.community.createArticle(reader.actor, DRAFT)}`;
   });
 
   it('are added and removed with exactly the status body', async () => {
@@ -33,29 +33,21 @@ describe('bookmarks over REST', () => {
     expect((await other.post(path)).body).to.deep.equal(DONE);
   });
 
-  it('added twice are 409', async () => {
+  it('are refused with 409 when added twice', async () => {
     await reader.post(path);
-    const { status, body } = await reader.post(path);
-    expect([status, body]).to.deep.equal([
-      409,
-      errorBody(409, 'ALREADY_BOOKMARKED', 'this member has that bookmark already'),
-    ]);
+    await expectError(reader.post(path), 409, 'ALREADY_BOOKMARKED', 'this member has that bookmark already');
   });
 
   it('are 404 when removed twice', async () => {
-    const { status, body } = await reader.delete(path);
-    expect([status, body]).to.deep.equal([
-      404,
-      errorBody(404, 'BOOKMARK_NOT_FOUND', 'there is no such bookmark'),
-    ]);
+    await expectError(reader.delete(path), 404, 'BOOKMARK_NOT_FOUND', 'there is no such bookmark');
   });
 
   it('are 404 for an unknown article, 400 for nonsense, 401 without a token', async () => {
-    const missing = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
-    expect((await reader.post('/community/bookmark/999999999')).body).to.deep.equal(missing);
-    expect((await reader.delete('/community/bookmark/999999999')).body).to.deep.equal(missing);
-    const nonsense = errorBody(400, 'INVALID_INPUT', 'targetId: must be a positive whole number');
-    expect((await reader.post('/community/bookmark/x')).body).to.deep.equal(nonsense);
+    const missing = '/community/bookmark/999999999';
+    for (const asked of [reader.post(missing), reader.delete(missing)])
+      await expectError(asked, 404, 'ARTICLE_NOT_FOUND', 'there is no such article');
+    const nonsense = reader.post('/community/bookmark/x');
+    await expectError(nonsense, 400, 'INVALID_INPUT', 'targetId: must be a positive whole number');
     expect((await anyone.post(path)).status).to.equal(401);
     expect((await anyone.delete(path)).status).to.equal(401);
   });

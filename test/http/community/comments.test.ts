@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { ArticleDetail, CommentView } from '../../../domain/community/index.js';
-import { anyone, errorBody, type Member, member } from '../../support/api.js';
+import { anyone, expectError, type Member, member } from '../../support/api.js';
+import { DRAFT } from '../../support/community.js';
 import { service } from '../../support/service.js';
 
 const DONE = { status: 200 };
-const NOT_FOUND = errorBody(404, 'COMMENT_NOT_FOUND', 'there is no such comment');
+const NOT_FOUND = [404, 'COMMENT_NOT_FOUND', 'there is no such comment'] as const;
 
 describe('comments over REST', () => {
   let author: Member;
@@ -24,8 +25,7 @@ describe('comments over REST', () => {
 
   async function newArticle(): Promise<number> {
     const { domain } = await service();
-    const draft = { categoryId: 1, title: 'Title', context: 'Text', imageList: [], thumbnail: '' };
-    return domain.community.createArticle(author.actor, draft);
+    return domain.community.createArticle(author.actor, DRAFT);
   }
 
   const shown = async (reader = anyone) =>
@@ -120,31 +120,21 @@ describe('comments over REST', () => {
     ]);
   });
 
-  it('refuse a parent that is a reply, of another article, or unknown', async () => {
+  it('42: refuse a parent that is a reply, of another article, or unknown', async () => {
     const first = await comment('First');
     const reply = await comment('Reply', first);
-    const answer = async (parentId: number, article = boardId) => {
-      const { status, body } = await other.post('/community/comment', {
-        boardId: article,
-        parentId,
-        context: 'x',
-      });
-      return [status, body];
-    };
-    expect(await answer(reply)).to.deep.equal([
-      400,
-      errorBody(400, 'INVALID_INPUT', 'parentId: must be a comment; a reply takes no replies'),
-    ]);
-    expect(await answer(first, await newArticle())).to.deep.equal([
-      400,
-      errorBody(400, 'INVALID_INPUT', 'parentId: must be a comment of the same article'),
-    ]);
-    expect(await answer(999_999_999)).to.deep.equal([
-      404,
-      errorBody(404, 'COMMENT_NOT_FOUND', 'parentId: there is no comment 999999999'),
-    ]);
+    const answer = (parentId: number, article = boardId) =>
+      other.post('/community/comment', { boardId: article, parentId, context: 'x' });
+    const [noReply, foreign] = [
+      'must be a comment; a reply takes no replies',
+      'must be a comment of the same article',
+    ];
+    await expectError(answer(reply), 400, 'INVALID_INPUT', `parentId: ${noReply}`);
+    await expectError(answer(first, await newArticle()), 400, 'INVALID_INPUT', `parentId: ${foreign}`);
+    const unknown = 'parentId: there is no comment 999999999';
+    await expectError(answer(999_999_999), 404, 'COMMENT_NOT_FOUND', unknown);
     await other.delete(`/community/comment/${first}`);
-    expect((await answer(first))[0]).to.equal(404);
+    expect((await answer(first)).status).to.equal(404);
     expect(await count()).to.equal(1);
   });
 
@@ -159,22 +149,16 @@ describe('comments over REST', () => {
   ];
   for (const [what, over, field] of refused) {
     it(`refuse ${what}, naming ${field}`, async () => {
-      const { status, body } = await other.post<{ message: string; errors: string[] }>('/community/comment', {
-        boardId,
-        context: 'x',
-        ...over,
-      });
-      expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
-      expect(body.errors[0]?.startsWith(`${field}: `)).to.equal(true);
+      const written = other.post('/community/comment', { boardId, context: 'x', ...over });
+      await expectError(written, 400, 'INVALID_INPUT', new RegExp(`^${field}: `));
     });
   }
 
   it('are 404 for an unknown article, 400 for nonsense', async () => {
-    const missing = errorBody(404, 'ARTICLE_NOT_FOUND', 'there is no such article');
-    const listed = await anyone.get('/community/comment/999999999');
-    expect([listed.status, listed.body]).to.deep.equal([404, missing]);
-    const written = await other.post('/community/comment', { boardId: 999_999_999, context: 'x' });
-    expect([written.status, written.body]).to.deep.equal([404, missing]);
+    const listed = anyone.get('/community/comment/999999999');
+    await expectError(listed, 404, 'ARTICLE_NOT_FOUND', 'there is no such article');
+    const written = other.post('/community/comment', { boardId: 999_999_999, context: 'x' });
+    await expectError(written, 404, 'ARTICLE_NOT_FOUND', 'there is no such article');
     expect((await anyone.get('/community/comment/x')).status).to.equal(400);
   });
 
@@ -197,11 +181,8 @@ describe('comments over REST', () => {
 
     it('is for the author and administrators', async () => {
       const id = await comment('First');
-      const { status, body } = await author.patch('/community/comment', { id, context: 'x' });
-      expect([status, body]).to.deep.equal([
-        403,
-        errorBody(403, 'FORBIDDEN', 'only its author may edit a comment'),
-      ]);
+      const edited = author.patch('/community/comment', { id, context: 'x' });
+      await expectError(edited, 403, 'FORBIDDEN', 'only its author may edit a comment');
       expect((await admin.patch('/community/comment', { id, context: 'x' })).body).to.deep.equal(DONE);
     });
 
@@ -212,8 +193,7 @@ describe('comments over REST', () => {
       expect((await other.patch('/community/comment', { context: 'x' })).status).to.equal(400);
       await other.delete(`/community/comment/${id}`);
       for (const no of [id, 999_999_999]) {
-        const { status, body } = await other.patch('/community/comment', { id: no, context: 'x' });
-        expect([status, body]).to.deep.equal([404, NOT_FOUND]);
+        await expectError(other.patch('/community/comment', { id: no, context: 'x' }), ...NOT_FOUND);
       }
     });
   });
@@ -224,8 +204,7 @@ describe('comments over REST', () => {
       expect((await other.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
       expect(await shown()).to.deep.equal([]);
       expect(await count()).to.equal(0);
-      const again = await other.delete(`/community/comment/${id}`);
-      expect([again.status, again.body]).to.deep.equal([404, NOT_FOUND]);
+      await expectError(other.delete(`/community/comment/${id}`), ...NOT_FOUND);
     });
 
     it('flags and blanks one with replies; it is removed with the last of them', async () => {
@@ -255,20 +234,14 @@ describe('comments over REST', () => {
 
     it('is for the author and administrators', async () => {
       const id = await comment('First');
-      const { status, body } = await author.delete(`/community/comment/${id}`);
-      expect([status, body]).to.deep.equal([
-        403,
-        errorBody(403, 'FORBIDDEN', 'only its author may delete a comment'),
-      ]);
+      const deleted = author.delete(`/community/comment/${id}`);
+      await expectError(deleted, 403, 'FORBIDDEN', 'only its author may delete a comment');
       expect((await admin.delete(`/community/comment/${id}`)).body).to.deep.equal(DONE);
     });
 
     it('refuses a malformed number', async () => {
-      const { status, body } = await other.delete('/community/comment/0');
-      expect([status, body]).to.deep.equal([
-        400,
-        errorBody(400, 'INVALID_INPUT', 'id: must be a positive whole number'),
-      ]);
+      const deleted = other.delete('/community/comment/0');
+      await expectError(deleted, 400, 'INVALID_INPUT', 'id: must be a positive whole number');
     });
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ArticleDetail, CommentView } from '../../../domain/community/index.js';
-import { anyone, errorBody, type Member, member } from '../../support/api.js';
+import { anyone, expectError, type Member, member, type Reply } from '../../support/api.js';
+import { DRAFT } from '../../support/community.js';
 import { service } from '../../support/service.js';
 
 describe('hearts over REST', () => {
@@ -15,13 +16,9 @@ describe('hearts over REST', () => {
 
   beforeEach(async () => {
     const { domain } = await service();
-    const draft = { categoryId: 1, title: 'Title', context: 'Text', imageList: [], thumbnail: '' };
-    const article = await domain.community.createArticle(author.actor, draft);
-    const comment = await domain.community.createComment(author.actor, {
-      articleId: article,
-      parentId: 0,
-      context: 'Hi',
-    });
+    const article = await domain.community.createArticle(author.actor, DRAFT);
+    const draft = { articleId: article, parentId: 0, context: 'Hi' };
+    const comment = await domain.community.createComment(author.actor, draft);
     targets = { article, comment };
   });
 
@@ -38,60 +35,35 @@ describe('hearts over REST', () => {
 
     it(`count for a ${target}; the answer holds exactly status and the new count`, async () => {
       const id = targets[target];
-      expect((await author.post('/community/heart', { target, id })).body).to.deep.equal({
-        status: 200,
-        data: 1,
-      });
-      expect((await other.post('/community/heart', { target, id })).body).to.deep.equal({
-        status: 200,
-        data: 2,
-      });
-      expect(await likes(target)).to.equal(2);
-      expect((await author.delete(`/community/heart/${target}/${id}`)).body).to.deep.equal({
-        status: 200,
-        data: 1,
-      });
-      expect(await likes(target)).to.equal(1);
-      expect((await author.post('/community/heart', { target, id })).body).to.deep.equal({
-        status: 200,
-        data: 2,
-      });
+      const expectCount = async (asked: Promise<Reply>, data: number) => {
+        expect((await asked).body).to.deep.equal({ status: 200, data });
+        expect(await likes(target)).to.equal(data);
+      };
+      await expectCount(author.post('/community/heart', { target, id }), 1);
+      await expectCount(other.post('/community/heart', { target, id }), 2);
+      await expectCount(author.delete(`/community/heart/${target}/${id}`), 1);
+      await expectCount(author.post('/community/heart', { target, id }), 2);
     });
 
-    it(`twice for a ${target} are 409 and change nothing`, async () => {
+    it(`are refused with 409 when given twice for a ${target}, and change nothing`, async () => {
       const id = targets[target];
       await author.post('/community/heart', { target, id });
-      const { status, body } = await author.post('/community/heart', { target, id });
-      expect([status, body]).to.deep.equal([
-        409,
-        errorBody(409, 'ALREADY_HEARTED', 'this member has given that heart already'),
-      ]);
+      const again = author.post('/community/heart', { target, id });
+      await expectError(again, 409, 'ALREADY_HEARTED', 'this member has given that heart already');
       expect(await likes(target)).to.equal(1);
     });
 
     it(`cannot be taken back from a ${target} before they are given`, async () => {
       const id = targets[target];
       await other.post('/community/heart', { target, id });
-      const { status, body } = await author.delete(`/community/heart/${target}/${id}`);
-      expect([status, body]).to.deep.equal([
-        404,
-        errorBody(404, 'HEART_NOT_FOUND', 'there is no such heart'),
-      ]);
+      const taken = author.delete(`/community/heart/${target}/${id}`);
+      await expectError(taken, 404, 'HEART_NOT_FOUND', 'there is no such heart');
       expect(await likes(target)).to.equal(1);
     });
 
     it(`for a ${target} that does not exist are 404`, async () => {
-      const given = await author.post<{ message: string }>('/community/heart', {
-        target,
-        id: 999_999_999,
-      });
-      const taken = await author.delete<{ message: string }>(`/community/heart/${target}/999999999`);
-      expect([given.status, given.body.message, taken.status, taken.body.message]).to.deep.equal([
-        404,
-        CODE,
-        404,
-        CODE,
-      ]);
+      await expectError(author.post('/community/heart', { target, id: 999_999_999 }), 404, CODE);
+      await expectError(author.delete(`/community/heart/${target}/999999999`), 404, CODE);
     });
   }
 
@@ -129,22 +101,16 @@ describe('hearts over REST', () => {
   ];
   for (const [what, over, field] of refused) {
     it(`refuse ${what}, naming ${field}`, async () => {
-      const { status, body } = await author.post<{ message: string; errors: string[] }>('/community/heart', {
-        target: 'article',
-        id: 1,
-        ...over,
-      });
-      expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
-      expect(body.errors).to.have.length(1);
-      expect(body.errors[0]?.startsWith(`${field}: `)).to.equal(true);
+      const given = author.post('/community/heart', { target: 'article', id: 1, ...over });
+      await expectError(given, 400, 'INVALID_INPUT', new RegExp(`^${field}: `));
     });
   }
 
   it('refuse the same in the path', async () => {
-    const other = await author.delete<{ errors: string[] }>('/community/heart/member/1');
-    expect([other.status, other.body.errors]).to.deep.equal([400, ['target: must be article or comment']]);
-    const zero = await author.delete<{ errors: string[] }>('/community/heart/article/0');
-    expect([zero.status, zero.body.errors]).to.deep.equal([400, ['id: must be a positive whole number']]);
+    const ofMember = author.delete('/community/heart/member/1');
+    await expectError(ofMember, 400, 'INVALID_INPUT', 'target: must be article or comment');
+    const zero = author.delete('/community/heart/article/0');
+    await expectError(zero, 400, 'INVALID_INPUT', 'id: must be a positive whole number');
   });
 
   it('need a token', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ArticleList } from '../../../domain/community/index.js';
-import { anyone, call, type Member, member } from '../../support/api.js';
+import { anyone, call, expectError, type Member, member } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
 describe('GET /community/list/{recent|like}', () => {
@@ -58,7 +58,7 @@ describe('GET /community/list/{recent|like}', () => {
     expect(Object.keys(body.weekly ?? {})).to.deep.equal(Object.keys(summary ?? {}));
   });
 
-  it('without a query is the newest ten of all', async () => {
+  it('returns the newest ten of all without a query', async () => {
     const { body } = await anyone.get<ArticleList>('/community/list/recent');
     expect(body.list).to.have.length(10);
     const ids = body.list.map(({ id }) => id);
@@ -73,7 +73,7 @@ describe('GET /community/list/{recent|like}', () => {
     expect(positions(await list('recent', { size: 50 }))).to.have.length(23);
   });
 
-  it('by likes: most hearts, then views, then newest', async () => {
+  it('sorts by likes: most hearts, then views, then newest', async () => {
     const { domain } = await service();
     const { community } = domain;
     for (const [position, hearts] of [
@@ -99,7 +99,7 @@ describe('GET /community/list/{recent|like}', () => {
     ]);
   });
 
-  it('searches title, text and author, literally and in any case', async () => {
+  it('36: searches title, text and author, literally and in any case', async () => {
     const found: [string, string, number[]][] = [
       ['a.c', 'title', [4]],
       ['A.C (X)', 'title', [4]],
@@ -181,15 +181,11 @@ describe('GET /community/list/{recent|like}', () => {
   ];
   for (const [path, fault] of refused) {
     it(`refuses ${path.slice(0, 40)}`, async () => {
-      const { status, body } = await anyone.get<{ message: string; errors: string[] }>(
-        `/community/list/${path}`,
-      );
-      expect([status, body.message]).to.deep.equal([400, 'INVALID_INPUT']);
-      expect(body.errors[0]).to.match(fault);
+      await expectError(anyone.get(`/community/list/${path}`), 400, 'INVALID_INPUT', fault);
     });
   }
 
-  it('never treats a query as an operator', async () => {
+  it('36: never treats a query as an operator', async () => {
     const { status, body } = await anyone.get<ArticleList>(
       '/community/list/recent?keyword[$ne]=1&categoryId[$gt]=0&$where=1',
     );

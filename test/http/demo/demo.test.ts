@@ -33,7 +33,7 @@ describe('the demo page', () => {
     expect(page.headers.get('referrer-policy')).to.equal('no-referrer');
   });
 
-  it('takes no host into its policy that is none', async () => {
+  it('puts no malformed host into its policy', async () => {
     const { port } = new URL(demo.http);
     const page = await requestWithHost(demo.http, `x;script-src'*':${port}`);
     expect(page).to.not.include('*');

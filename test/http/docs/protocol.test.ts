@@ -86,7 +86,7 @@ describe('gateway/PROTOCOL.md', () => {
   });
 
   it('states the enforced budgets', () => {
-    for (const { points, duration } of [budgets.message, budgets.socketEvent, budgets.connect]) {
+    for (const { points, duration } of [budgets.message, budgets.socketEvent]) {
       expect(text).to.include(`| ${points} in ${duration} s |`);
     }
   });

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
+import type { NotificationView as Record } from '../../../domain/kernel/live.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
 import { member } from '../../support/api.js';
-import { listedWith, openRoom } from '../../support/chat.js';
-import { notify, type NotificationRecord as Record, writeElsewhere } from '../../support/notifications.js';
+import { listedWith, openRoom, pushTo } from '../../support/chat.js';
+import { notify, writeElsewhere } from '../../support/notifications.js';
 
 describe('notifications over REST', () => {
   it('list exactly the documented fields, newest first, only the latest of each chat', async () => {
     const { author, asker, chatNo, saleNo } = await openRoom();
     await notify(author, 'first');
-    for (const content of ['one', 'two']) {
-      await asker.post('/chatroom/notification', { id: null, chatNo, contentType: 'text', content, saleNo });
-    }
+    for (const content of ['one', 'two']) await pushTo({ chatNo, saleNo }, asker, content);
     const body = await listedWith<Record>(author, 'two');
     expect(body.map(({ content }) => content)).to.deep.equal(['two', 'first']);
     expect(body[0]).to.deep.equal({
@@ -28,7 +27,7 @@ describe('notifications over REST', () => {
     expect(utc).to.be.closeTo(Date.now(), 60_000);
   });
 
-  it('are marked read and deleted by their member only', async () => {
+  it('41: are marked read and deleted by their member only', async () => {
     const [owner, other] = [await member(), await member()];
     const [a, b, c] = [await notify(owner, 'a'), await notify(owner, 'b'), await notify(owner, 'c')];
     expect((await other.patch(`/notification/checked/${a.id}`)).status).to.equal(404);
@@ -58,9 +57,7 @@ describe('notifications over REST', () => {
 
   it('of a chat are deleted with the older ones of the room, so that none of them reappears', async () => {
     const { author, asker, chatNo, saleNo } = await openRoom();
-    for (const content of ['one', 'two']) {
-      await asker.post('/chatroom/notification', { id: null, chatNo, contentType: 'text', content, saleNo });
-    }
+    for (const content of ['one', 'two']) await pushTo({ chatNo, saleNo }, asker, content);
     const body = await listedWith<Record>(author, 'two');
     await author.post('/notification', { idList: body.map(({ id }) => id) });
     expect((await author.get<Record[]>('/notification/all')).body).to.deep.equal([]);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Notification } from '../../../domain/notifications/notification.model.js';
-import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { type Member, member } from '../../support/api.js';
+import { DRAFT } from '../../support/community.js';
+import { writeElsewhere } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
@@ -34,32 +34,14 @@ describe('the url of a notification', () => {
   it('begins with a slash, too, if another process wrote it, or if it is empty', async () => {
     const who = await member();
     const socket = await connect(who);
-    await Notification.collection.insertOne({
-      _id: (await nextNumbers('notification')) as never,
-      memberNo: who.no,
-      n: 1,
-      type: 'announcement',
-      content: 'to the first page',
-      url: '',
-      originNo: 0,
-      publishedAt: new Date(),
-      checked: false,
-      deleted: false,
-      cause: 'elsewhere',
-    });
+    await writeElsewhere([{ memberNo: who.no, n: 1, content: 'to the first page', url: '' }]);
     expect((await socket.next<Record>('notification')).url).to.equal('/');
   });
 
   it('leads to the article of a comment and of a reply', async () => {
     const { domain } = await service();
     const [author, other] = [await member(), await member()];
-    const articleId = await domain.community.createArticle(author.actor, {
-      categoryId: 1,
-      title: 'Title',
-      context: 'Text',
-      imageList: [],
-      thumbnail: '',
-    });
+    const articleId = await domain.community.createArticle(author.actor, DRAFT);
     const draft = { articleId, context: 'Text' };
     const parentId = await domain.community.createComment(other.actor, { ...draft, parentId: 0 });
     await domain.community.createComment(author.actor, { ...draft, parentId });

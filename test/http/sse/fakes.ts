@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Delivery } from '../../../domain/notifications/index.js';
-
-export const turn = () => new Promise((resolve) => setImmediate(resolve));
+import { nextTurn } from '../../support/eventually.js';
 
 /** A response that keeps what is written to it, and closes as soon as it has ended. */
 export class FakeResponse extends EventEmitter {
@@ -55,7 +54,7 @@ export class FakeNotifications {
   async *replayAfter(_: number, after: number) {
     if (this.isAway || ++this.reads > 1_000) throw new Error('the database is away');
     const found = this.history.filter(({ n }) => n > after);
-    await turn();
+    await nextTurn();
     yield found.slice(0, 2);
     if (found.length <= 2) return;
     this.reads += 1;

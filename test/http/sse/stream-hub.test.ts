@@ -6,8 +6,10 @@ import { createLogger } from '../../../domain/platform/logger.js';
 import { metrics } from '../../../domain/platform/metrics.js';
 import type { CloseReason } from '../../../http/sse/stream.js';
 import { StreamHub } from '../../../http/sse/stream-hub.js';
+import { counted } from '../../support/counted.js';
+import { nextTurn } from '../../support/eventually.js';
 import { memoryTaken } from '../../support/memory.js';
-import { FakeNotifications, FakeResponse, turn } from './fakes.js';
+import { FakeNotifications, FakeResponse } from './fakes.js';
 
 const notice = (n: number) => ({ memberNo: 7, n, view: { id: n } }) as unknown as Delivery;
 
@@ -66,19 +68,19 @@ describe('the hub of event streams', () => {
   it('writes each number once and in order, and reads the numbers of a gap', async () => {
     source.history.push(notice(1), notice(2));
     const res = open();
-    await turn();
+    await nextTurn();
     source.deliver(notice(2));
-    await turn();
+    await nextTurn();
     source.deliver(notice(3));
     source.deliver(notice(3));
     source.history.push(notice(3), notice(4), notice(5));
     source.deliver(notice(5));
-    await turn();
+    await nextTurn();
     source.deliver(notice(4));
     expect(res.numbers).to.deep.equal([1, 2, 3, 4, 5]);
   });
 
-  it('reads once its subscription stands, and holds back deliveries before and meanwhile', async () => {
+  it('38: reads once its subscription stands, and holds back deliveries before and meanwhile', async () => {
     let stands = () => {};
     source.ready = new Promise((resolve) => {
       stands = resolve;
@@ -86,15 +88,14 @@ describe('the hub of event streams', () => {
     source.history.push(notice(1), notice(2));
     const res = open();
     source.deliver(notice(2));
-    await turn();
+    await nextTurn();
     expect([source.reads, res.numbers]).to.deep.equal([0, []]);
     stands();
     await Promise.resolve();
     source.history.push(notice(3));
     source.deliver(notice(3));
     source.deliver(notice(1));
-    await turn();
-    await turn();
+    await nextTurn(2);
     expect(res.numbers).to.deep.equal([1, 2, 3]);
     source.deliver(notice(4));
     expect(res.numbers).to.deep.equal([1, 2, 3, 4]);
@@ -103,12 +104,12 @@ describe('the hub of event streams', () => {
   it('treats missing numbers as deleted, and reads nothing for numbers it has passed', async () => {
     source.history.push(notice(1), notice(2));
     const res = open();
-    await turn();
+    await nextTurn();
     source.deliver(notice(5));
-    await turn();
+    await nextTurn();
     const before = source.reads;
     for (const n of [1, 4, 5]) source.deliver(notice(n));
-    await turn();
+    await nextTurn();
     expect(source.reads).to.equal(before);
     source.deliver(notice(6));
     expect(res.numbers).to.deep.equal([1, 2, 6]);
@@ -120,24 +121,22 @@ describe('the hub of event streams', () => {
     const closeListeners = res.listenerCount('close');
     res.writableNeedDrain = true;
     for (const n of [1, 2, 3]) {
-      await turn();
-      await turn();
+      await nextTurn(2);
       expect(res.numbers.at(-1)).to.equal(n);
       res.emit('drain');
     }
-    await turn();
+    await nextTurn();
     res.writableNeedDrain = false;
     res.emit('drain');
-    await turn();
+    await nextTurn();
     expect([res.listenerCount('drain'), res.listenerCount('close')]).to.deep.equal([0, closeListeners]);
 
     const goes = open();
     goes.writableNeedDrain = true;
-    await turn();
-    await turn();
+    await nextTurn(2);
     const before = source.reads;
     goes.destroy();
-    await turn();
+    await nextTurn();
     expect([goes.numbers, source.reads]).to.deep.equal([[1], before]);
     expect(goes.listenerCount('drain')).to.equal(0);
 
@@ -145,27 +144,24 @@ describe('the hub of event streams', () => {
     slow.writableNeedDrain = true;
     await Promise.resolve();
     slow.writableLength = 2 ** 21;
-    await turn();
-    await turn();
+    await nextTurn(2);
     expect([slow.destroyed, slow.listenerCount('drain')]).to.deep.equal([true, 0]);
 
     const leaves = open();
     await Promise.resolve();
     leaves.destroy();
-    await turn();
-    await turn();
+    await nextTurn(2);
     expect(leaves.numbers, 'gone during its read').to.deep.equal([]);
 
     const after = source.reads;
     open().destroy();
-    await turn();
+    await nextTurn();
     expect(source.reads, 'gone before its read').to.equal(after);
   });
 
   it('closes a client that lags more than 1 MiB behind', async () => {
     const res = open();
-    await turn();
-    await turn();
+    await nextTurn(2);
     res.writableLength = 1024 * 1024;
     source.deliver(notice(1));
     expect(res.destroyed).to.equal(false);
@@ -192,29 +188,28 @@ describe('the hub of event streams', () => {
     async error() {
       source.isAway = true;
       source.deliver(notice(9));
-      await turn();
+      await nextTurn();
     },
   };
   for (const [reason, end] of Object.entries(ends)) {
     it(`counts an end as ${reason} once, and ends once`, async () => {
-      const counted = async () => [
-        (await metrics.streams.get()).values[0]?.value ?? 0,
-        (await metrics.streamsClosed.get()).values.find(({ labels }) => labels.reason === reason)?.value ?? 0,
+      const counts = async () => [
+        await counted(metrics.streams),
+        await counted(metrics.streamsClosed, { reason }),
       ];
-      const [open0 = 0, ended0 = 0] = await counted();
+      const [open0 = 0, ended0 = 0] = await counts();
       const res = open(reason === 'expired' ? 10_000 : 3_600_000);
-      await turn();
-      await turn();
-      expect(await counted()).to.deep.equal([open0 + 1, ended0]);
+      await nextTurn(2);
+      expect(await counts()).to.deep.equal([open0 + 1, ended0]);
       await end(res);
       const others = reason === 'too-many' ? 10 : 0;
-      expect(await counted()).to.deep.equal([open0 + others, ended0 + 1]);
+      expect(await counts()).to.deep.equal([open0 + others, ended0 + 1]);
       const byForce = reason === 'slow' || reason === 'client';
       expect([res.destroyed, res.isEnded]).to.deep.equal([byForce, !byForce]);
       expect(source.subscribed).to.equal(others);
       res.emit('close');
       res.emit('error', new Error('late'));
-      expect(await counted()).to.deep.equal([open0 + others, ended0 + 1]);
+      expect(await counts()).to.deep.equal([open0 + others, ended0 + 1]);
     });
   }
 
@@ -222,7 +217,7 @@ describe('the hub of event streams', () => {
     const taken = await memoryTaken(3_000, async (i) => {
       // Neither of their members, nor of timers for the end of their tokens.
       const res = open(15_000, i);
-      if (i % 1_000 === 500) await turn();
+      if (i % 1_000 === 500) await nextTurn();
       res.emit('close');
     });
     expect(taken).to.be.below(300_000);
@@ -270,7 +265,7 @@ describe('the hub of event streams', () => {
       expect(open().isEnded).to.equal(true);
       mock.timers.tick(400);
       expect(ended()).to.deep.equal([false, true, true]);
-      await turn();
+      await nextTurn();
       expect(isOver).to.equal(false);
       mock.timers.tick(400);
       expect(ended()).to.deep.equal([true, true, true]);

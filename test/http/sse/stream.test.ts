@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import type { NotificationView as Record } from '../../../domain/kernel/live.js';
 import { type Member, member } from '../../support/api.js';
-import { openRoom } from '../../support/chat.js';
-import { notify, type NotificationRecord as Record, writeElsewhere } from '../../support/notifications.js';
+import { openRoom, pushTo } from '../../support/chat.js';
+import { notify, writeElsewhere } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
@@ -91,7 +92,7 @@ describe('GET /notification/connect', () => {
     }
   });
 
-  it('replays from a time given in the legacy form, and nothing for ids that are not the member’s', async () => {
+  it('37: replays from a time given in the legacy form, and nothing for ids that are not the member’s', async () => {
     const who = await member();
     const before = Date.now() - 1_000;
     await notify(who, 'old');
@@ -115,7 +116,7 @@ describe('GET /notification/connect', () => {
     }
   });
 
-  it('opens for any last id, of any length, in header or query, once or twice', async () => {
+  it('37: opens for any last id, of any length, in header or query, once or twice', async () => {
     const who = await member();
     await notify(who, 'before');
     const opened = await Promise.all([
@@ -135,7 +136,7 @@ describe('GET /notification/connect', () => {
     }
   });
 
-  it('delivers what is written during the replay once, and in order', async () => {
+  it('38: delivers what is written during the replay once, and in order', async () => {
     const who = await member();
     for (let i = 1; i <= 30; i += 1) await notify(who, `old ${i}`);
     const [stream] = await Promise.all([
@@ -149,16 +150,11 @@ describe('GET /notification/connect', () => {
   });
 
   it('carries the same record as the list and the socket', async () => {
-    const { author, asker, chatNo, saleNo } = await openRoom();
+    const room = await openRoom();
+    const { author, asker } = room;
     const [stream, socket] = await Promise.all([openStream(author), connect(author)]);
     await stream.next();
-    await asker.post('/chatroom/notification', {
-      id: null,
-      chatNo,
-      contentType: 'text',
-      content: 'hello',
-      saleNo,
-    });
+    await pushTo(room, asker, 'hello');
     const pushed = await socket.next('notification');
     const [listed] = (await author.get<Record[]>('/notification/all')).body;
     expect(pushed).to.deep.equal(listed);

@@ -94,7 +94,7 @@ describe('the connection to the database', () => {
     ]);
   });
 
-  it('refuses a server without the indexes, and names them', async () => {
+  it('35: refuses a server without the indexes, and names them', async () => {
     const built: Document[] = [];
     database = await startSlowDatabase({}, (command) => {
       const [index] = command.createIndexes === 'rooms' ? command.indexes : [];

@@ -67,8 +67,13 @@ describe('the options of connections to Redis', () => {
     for (const [purpose, options] of optionsOf(redis)) {
       expect(options, purpose).deep.include({
         ...limits[purpose],
-        ...{ db: 3, name: 'main', sentinels: [{ host: '127.0.0.1', port: 1 }], sentinelPassword: 'other' },
-        ...{ tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true },
+        db: 3,
+        name: 'main',
+        sentinels: [{ host: '127.0.0.1', port: 1 }],
+        sentinelPassword: 'other',
+        tls: {},
+        sentinelTLS: {},
+        enableTLSForSentinelMode: true,
       });
       expectPauses(options.retryStrategy);
       expectPauses(options.sentinelRetryStrategy);
@@ -80,7 +85,8 @@ describe('the options of connections to Redis', () => {
     for (const [purpose, options] of optionsOf(redis)) {
       expect(options.redisOptions, purpose).deep.include({ ...limits[purpose], tls: {} });
       expect(options, purpose).include({
-        ...{ slotsRefreshTimeout: 2_000, slotsRefreshInterval: 10_000 },
+        slotsRefreshTimeout: 2_000,
+        slotsRefreshInterval: 10_000,
         shardedSubscribers: purpose === 'subscriber',
       });
       expectPauses(options.clusterRetryStrategy);

@@ -1,13 +1,11 @@
 import { expect } from 'chai';
-import { Server } from 'socket.io';
-import { redisChannels } from '../../../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../../../domain/platform/logger.js';
 import { metrics } from '../../../../domain/platform/metrics.js';
 import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
-import { createSocketAdapter } from '../../../../domain/platform/socket-adapter.js';
 import { freePort } from '../../../../scripts/command/ports.js';
 import { eventually } from '../../../support/eventually.js';
 import {
+  droppedMessages,
   hasRedisServer,
   openConnections,
   reaches,
@@ -193,7 +191,7 @@ describe('the connection to Redis', () => {
   });
 
   it('drops and counts messages whose listener fails, and too large ones', async () => {
-    const dropped = await value(metrics.redisMessagesDropped);
+    const dropped = await droppedMessages('malformed', 'too-large');
     redis.subscriber().on('messageBuffer', (_channel: Buffer, message: Buffer) => {
       if (message.toString() === 'throws') throw new Error('malformed');
     });
@@ -209,7 +207,7 @@ describe('the connection to Redis', () => {
     await eventually(() => expect(heard).include('plain good'));
     const said = heard.map((text) => text.replace(longest, 'the longest').slice(0, 20));
     expect(said).deep.equal(['plain throws', 'plain rejects', 'plain the longest', 'plain good']);
-    expect((await value(metrics.redisMessagesDropped)) - dropped).equal(3);
+    expect((await droppedMessages('malformed', 'too-large')) - dropped).equal(3);
   });
 
   it('does not call a removed listener', async () => {
@@ -224,47 +222,6 @@ describe('the connection to Redis', () => {
     await hearsEverything('two');
     expect(count).equal(before);
   });
-
-  for (const kind of ['classic', 'sharded'] as const) {
-    it(`guards the ${kind} Socket.IO adapter against malformed messages`, async () => {
-      const io = new Server({ adapter: createSocketAdapter(redis, kind) as never });
-      const dropped = await value(metrics.redisMessagesDropped);
-      const channels =
-        kind === 'sharded'
-          ? [`${redisChannels.sockets}#/#`]
-          : [`${redisChannels.sockets}#/#`, `${redisChannels.sockets}-request#/#`];
-      const publish = async (channel: string, bytes: Buffer | string) =>
-        kind === 'sharded'
-          ? redis.publisher().spublish(channel, bytes)
-          : redis.publisher().publish(channel, bytes);
-      // Every kind of request that either adapter knows, and some that neither does, with parts missing.
-      const parts = [undefined, null, 7, [], {}, { opts: null }, { opts: {} }, { opts: { rooms: 7 } }];
-      const requests = Array.from({ length: 14 }, (_, type) =>
-        parts.map((data) =>
-          JSON.stringify({ uid: 'x', nsp: '/', type, data, ...(data as object), requestId: 'y' }),
-        ),
-      ).flat();
-      // The adapter subscribes without telling when it stands.
-      await eventually(async () => {
-        for (const channel of channels) expect(await publish(channel, '')).above(0);
-      });
-      for (const channel of channels) {
-        for (const bytes of [
-          Buffer.from([0xc1, 0xff, 0x00]),
-          Buffer.from([0x93, 0xa1, 0x78, 0x80, 0xc0]),
-          ...requests,
-          'null',
-          '[]',
-          'x'.repeat(1_100_000),
-        ]) {
-          await publish(channel, bytes);
-        }
-      }
-      await hearsEverything('after all of them');
-      expect((await value(metrics.redisMessagesDropped)) - dropped).above(0);
-      await io.of('/').adapter.close();
-    });
-  }
 
   it('closes, whatever Redis does', async () => {
     server.pause();

@@ -6,10 +6,13 @@ import { redisKeys } from '../../../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../../../domain/platform/logger.js';
 import { connectRedis } from '../../../../domain/platform/redis/connection.js';
 import { RedisEcho } from '../../../../domain/platform/redis/echo.js';
+import { eventually } from '../../../support/eventually.js';
 import {
+  droppedMessages,
   hasRedisServer,
   openConnections,
   reaches,
+  SIGNING_KEY,
   startRedis,
   type TestRedis,
 } from '../../../support/redis.js';
@@ -93,9 +96,38 @@ describe('the health of the connection to Redis', () => {
     } finally {
       await redis.close();
     }
-    expect(JSON.parse(lines[0] as string)).include({
-      ...{ reason: 'ERR wrong number of arguments', msg: 'Redis refused a command' },
-    });
+    const { reason, msg } = JSON.parse(lines[0] as string);
+    expect([reason, msg]).deep.equal(['ERR wrong number of arguments', 'Redis refused a command']);
+  });
+
+  it('logs dropped messages once in five seconds', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    const redis = connectRedis(server.url, logger, SIGNING_KEY);
+    try {
+      await redis.subscriber().subscribe('plain');
+      redis.listen(
+        'messageBuffer',
+        (channel) => channel === 'plain',
+        () => {},
+      );
+      for (const [ms, count] of [
+        [0, 1],
+        [3_000, 1],
+        [4_000, 1],
+        [6_000, 2],
+      ] as const) {
+        const dropped = await droppedMessages('unsigned');
+        await later(ms, async () => {
+          await redis.publisher().publish('plain', 'of anybody');
+          await eventually(async () => expect(await droppedMessages('unsigned')).equal(dropped + 1));
+        });
+        expect(lines, `after ${ms} ms`).length(count);
+      }
+    } finally {
+      await redis.close();
+    }
+    expect(lines.map((line) => JSON.parse(line).others)).deep.equal([0, 2]);
   });
 
   it('is `back` as soon as the connections are, not only at the next check', async () => {
@@ -186,6 +218,18 @@ describe('the echo through Redis', () => {
       time.restore();
     }
   });
+
+  for (const scheme of ['redis', 'redis+cluster']) {
+    it(`rejects a check within the time-out while ${scheme} was never reached`, async () => {
+      const redis = connectRedis(`${scheme}://${NOWHERE}`, silent);
+      try {
+        const answers = [1, 2].map(() => redis.ping().catch(({ code }) => code));
+        expect(await Promise.all(answers)).deep.equal(['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
+      } finally {
+        await redis.close();
+      }
+    });
+  }
 
   it('logs why a connection failed, and only logs it', async () => {
     const lines: string[] = [];

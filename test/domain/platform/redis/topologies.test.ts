@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { RedisPresence } from '../../../../domain/chat/presence.redis.js';
 import { RedisDeliveryBus } from '../../../../domain/notifications/delivery-bus.redis.js';
+import { budgets } from '../../../../domain/platform/rate-limits/rate-limits.js';
 import { createRedisRateLimits } from '../../../../domain/platform/rate-limits/rate-limits.redis.js';
 import type { RedisConnection } from '../../../../domain/platform/redis/connection.js';
 import { delivery } from '../../../ports/delivery-bus.contract.js';
@@ -42,10 +43,10 @@ async function sharePorts(one: RedisConnection, two: RedisConnection): Promise<v
   expect(await Promise.all(rooms.map((chatNo) => there.isPresent(chatNo, 3)))).not.include(true);
   await there.close();
 
-  const limits = createRedisRateLimits(one);
+  const limits = createRedisRateLimits(one, budgets);
   await Promise.all(Array.from({ length: 20 }, (_, key) => limits.take('message', key)));
 
-  const [saying, hearing] = [new RedisDeliveryBus(one), new RedisDeliveryBus(two)];
+  const [saying, hearing] = [new RedisDeliveryBus(one, () => {}), new RedisDeliveryBus(two, () => {})];
   const heard: number[] = [];
   await hearing.subscribe(3, ({ n }) => heard.push(n)).ready;
   await eventually(() => {

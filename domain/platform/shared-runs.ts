@@ -1,5 +1,5 @@
-/** Calls during a run share it. */
-export function singleFlight<V>(work: () => Promise<V>): () => Promise<V> {
+/** @returns a function that runs the work; calls during a run get that run's result */
+export function joinRunning<V>(work: () => Promise<V>): () => Promise<V> {
   let running: Promise<V> | undefined;
   return () => {
     running ??= work().finally(() => {
@@ -10,12 +10,33 @@ export function singleFlight<V>(work: () => Promise<V>): () => Promise<V> {
 }
 
 /**
- * Calls during a run share the *next* one, since the running one may have missed what the caller just
+ * Calls during a run, and for some time after it, share its outcome, also a failure.
+ * @param forMs that time, ms
+ */
+export function cachedFor<V>(forMs: number, work: () => Promise<V>): () => Promise<V> {
+  let outcome: Promise<V> | undefined;
+  /** By performance.now(). */
+  let until = 0;
+  const keep = () => {
+    until = performance.now() + forMs;
+  };
+  return () => {
+    if (!outcome || performance.now() >= until) {
+      until = Number.POSITIVE_INFINITY;
+      outcome = work();
+      outcome.then(keep, keep);
+    }
+    return outcome;
+  };
+}
+
+/**
+ * Calls during a run join the next one, since the running one may have missed what the caller just
  * wrote: a hundred calls at once cost two runs. A failed run fails its own callers only.
  *
  * @param work runs for different keys may overlap, runs for one key never do
  */
-export function coalesce<K, V>(work: (key: K) => Promise<V>): (key: K) => Promise<V> {
+export function joinNext<K, V>(work: (key: K) => Promise<V>): (key: K) => Promise<V> {
   const running = new Map<K, Promise<V>>();
   const next = new Map<K, Promise<V>>();
 

@@ -1,12 +1,13 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
-import { coalesce, singleFlight } from '../../../domain/platform/single-flight.js';
+import { cachedFor, joinNext, joinRunning } from '../../../domain/platform/shared-runs.js';
 import { gate } from '../../support/eventually.js';
 
-describe('coalesced runs', () => {
-  it('give calls during a run the shared result of the next run', async () => {
+describe('calls that join the next run', () => {
+  it('share its result if they come during a run', async () => {
     const gates = [gate(), gate()];
     let runs = 0;
-    const join = coalesce(async (_: string) => {
+    const join = joinNext(async (_: string) => {
       const run = runs++;
       await gates[run]?.opened;
       return run;
@@ -23,7 +24,7 @@ describe('coalesced runs', () => {
 
   it('keep keys apart', async () => {
     const held = gate();
-    const join = coalesce(async (key: string) => {
+    const join = joinNext(async (key: string) => {
       if (key === 'a') await held.opened;
       return key;
     });
@@ -36,7 +37,7 @@ describe('coalesced runs', () => {
   it('start the next run even if the current one fails', async () => {
     const held = gate();
     let runs = 0;
-    const join = coalesce(async (_: string) => {
+    const join = joinNext(async (_: string) => {
       runs += 1;
       if (runs > 1) return runs;
       await held.opened;
@@ -53,11 +54,11 @@ describe('coalesced runs', () => {
   });
 });
 
-describe('single flight', () => {
-  it('shares the run under way, and starts another after it', async () => {
+describe('calls that join the running one', () => {
+  it('share its result, and start another after it', async () => {
     const held = gate();
     let runs = 0;
-    const run = singleFlight(async () => {
+    const run = joinRunning(async () => {
       runs += 1;
       await held.opened;
       if (runs === 2) throw new Error('database away');
@@ -68,5 +69,44 @@ describe('single flight', () => {
     expect(await Promise.all(calls)).to.deep.equal([1, 1]);
     expect(await run().catch((error: Error) => error.message)).to.equal('database away');
     expect(await run()).to.equal(3);
+  });
+});
+
+describe('cached runs', () => {
+  let now = 1_000;
+  beforeEach(() => {
+    mock.method(performance, 'now', () => now);
+  });
+  afterEach(() => mock.restoreAll());
+
+  it('share their outcome while they last, and for as long after as was said', async () => {
+    const held = gate();
+    let runs = 0;
+    const ask = cachedFor(1_000, async () => {
+      runs += 1;
+      await held.opened;
+      return runs;
+    });
+    const first = ask();
+    now += 5_000;
+    const second = ask();
+    held.open();
+    expect(await Promise.all([first, second])).to.deep.equal([1, 1]);
+    now += 999;
+    expect(await ask()).to.equal(1);
+    now += 1;
+    expect(await ask()).to.equal(2);
+  });
+
+  it('share a failure, too', async () => {
+    let runs = 0;
+    const ask = cachedFor(1_000, async () => {
+      runs += 1;
+      throw new Error(`failure ${runs}`);
+    });
+    const outcome = () => ask().catch((error: Error) => error.message);
+    expect([await outcome(), await outcome()]).to.deep.equal(['failure 1', 'failure 1']);
+    now += 1_000;
+    expect(await outcome()).to.equal('failure 2');
   });
 });

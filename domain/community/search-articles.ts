@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { literalPattern } from '../kernel/literal-pattern.js';
+import {
+  countLive,
+  type ListOrder,
+  type LiveArticle,
+  readLiveSlice,
+  readSummaries,
+  type SummarisedArticle,
+} from './article.model.js';
+import type { CommunityDeps } from './community-deps.js';
+
+export interface ArticleSearch {
+  order: ListOrder;
+  /** From 1. */
+  page: number;
+  /** Articles per page. */
+  size: number;
+  categoryId?: number | undefined;
+  /** Matched literally and case-insensitively. */
+  keyword: string;
+  /** Where to search: `either` title or context; `author` is the author's nickname. */
+  option: 'title' | 'context' | 'either' | 'author';
+}
+
+/** Articles that a search looks through, from the beginning of the list. */
+const MAX_SEARCHED = 10_000;
+
+/** Articles of one query: some 20 ms of the embedded database, which does one thing at a time. */
+const SLICE = 200;
+
+/**
+ * A page of the articles that match, in the order of the list. The list is read slice by slice over its index,
+ * and between slices the database is left alone for as long as the last one took: no query of others waits for
+ * more than a slice. (docs/decisions/search.md)
+ */
+export async function searchArticles(
+  { directory, searches }: Pick<CommunityDeps, 'directory' | 'searches'>,
+  search: ArticleSearch,
+): Promise<SummarisedArticle[]> {
+  const { page, size } = search;
+  const numbers = await searches(() => findNumbers(directory, search, page * size));
+  const shown = numbers.slice((page - 1) * size);
+  const articles = new Map(
+    (await readSummaries({ _id: { $in: shown } })).map((article) => [article._id, article]),
+  );
+  return shown.map((no) => articles.get(no)).filter((article) => article !== undefined);
+}
+
+/** The numbers of the first `wanted` articles that match. */
+async function findNumbers(
+  directory: CommunityDeps['directory'],
+  search: ArticleSearch,
+  wanted: number,
+): Promise<number[]> {
+  const { order, categoryId } = search;
+  const category = categoryId === undefined ? {} : { categoryId };
+  const found = new Set<number>();
+  const total = await countLive(category, MAX_SEARCHED);
+  for (let skip = 0; skip < total && found.size < wanted; skip += SLICE) {
+    const startedAt = performance.now();
+    const slice = { order, skip, limit: Math.min(SLICE, MAX_SEARCHED - skip) };
+    const matching = await readLiveSlice(category, slice, contentFilter(search));
+    // In a set: an article may move to the next slice meanwhile.
+    for (const { _id } of await byNickname(directory, search, matching)) found.add(_id);
+    await sleep(performance.now() - startedAt);
+  }
+  return [...found].slice(0, wanted);
+}
+
+function contentFilter({ keyword, option }: ArticleSearch): object {
+  if (option === 'author') return {};
+  const pattern = { $regex: literalPattern(keyword), $options: 'i' };
+  if (option === 'either') return { $or: [{ title: pattern }, { context: pattern }] };
+  return { [option]: pattern };
+}
+
+async function byNickname(
+  directory: CommunityDeps['directory'],
+  { keyword, option }: ArticleSearch,
+  articles: LiveArticle[],
+): Promise<LiveArticle[]> {
+  if (option !== 'author') return articles;
+  const authors = await directory.lookUp(articles.map(({ authorNo }) => authorNo));
+  const pattern = new RegExp(literalPattern(keyword), 'i');
+  return articles.filter(({ authorNo }) => pattern.test(authors.get(authorNo)?.nickname ?? ''));
+}

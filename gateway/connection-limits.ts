@@ -1,0 +1,162 @@
+import type { Config } from '../domain/platform/config.js';
+import type { GatewaySocket } from './socket.js';
+
+/** Frames and bytes that a connection may send until it is admitted: connect requests, an upgrade, an answer to a ping. */
+const MAX_FRAMES_UNADMITTED = 10;
+const MAX_BYTES_UNADMITTED = 32 * 1024;
+
+/** What a network's connections may send in a window until they are admitted, for each handshake that it may make. */
+const FRAMES_PER_HANDSHAKE = 5;
+const BYTES_PER_HANDSHAKE = 8 * 1024;
+
+/** Between the packets of a long-polling body. (Engine.IO protocol, 4) */
+const SEPARATOR = '\x1e';
+
+/** Limits count anew after this time, ms. */
+const WINDOW_MS = 10_000;
+
+type Sizes = Pick<Config, 'SOCKET_FRAMES' | 'SOCKET_BYTES' | 'SOCKET_HANDSHAKES' | 'SOCKET_UNADMITTED'>;
+
+/** A member by number, or a network by name: an IPv4 address, or a /64 of IPv6. */
+type SenderKey = number | string;
+
+/** What the connections of a member, or those of a network that are not admitted yet, may still send in this window. */
+interface Sender {
+  frames: number;
+  bytes: number;
+  connections: number;
+  /** Of a network, in this window. */
+  handshakes: number;
+}
+
+/** What a connection may still send. */
+export interface Allowance {
+  /** Until the admission. */
+  frames: number;
+  bytes: number;
+  /** The network, from the admission on the member; unset at the end of the connection. */
+  sender: Sender | undefined;
+  /** Set from the admission on. */
+  socket: GatewaySocket | undefined;
+  /** It has sent too much and is being closed. */
+  isSpent: boolean;
+}
+
+/**
+ * Limits what may be sent, counted before anything is parsed, and how many handshakes and connections without a
+ * member a network may make. What members may send is theirs, not a connection's: reconnecting renews nothing.
+ * Each process counts alone, since a handshake cannot wait for an answer.
+ */
+export class ConnectionLimits {
+  readonly #sizes: Sizes;
+  /** Those that have connections, or had some in this window. */
+  readonly #senders = new Map<SenderKey, Sender>();
+  #since = performance.now();
+
+  constructor(sizes: Sizes) {
+    this.#sizes = sizes;
+  }
+
+  /** Begins windows. @returns a function that stops it */
+  start(): () => void {
+    const timer = setInterval(() => this.#next(), WINDOW_MS);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+
+  #next(): void {
+    this.#since = performance.now();
+    for (const [key, sender] of this.#senders) {
+      if (sender.connections === 0) this.#senders.delete(key);
+      else this.#refill(key, sender);
+    }
+  }
+
+  #refill(key: SenderKey, sender: Sender): void {
+    const { SOCKET_FRAMES, SOCKET_BYTES, SOCKET_HANDSHAKES } = this.#sizes;
+    const isMember = typeof key === 'number';
+    sender.frames = isMember ? SOCKET_FRAMES : FRAMES_PER_HANDSHAKE * SOCKET_HANDSHAKES;
+    sender.bytes = isMember ? SOCKET_BYTES : BYTES_PER_HANDSHAKE * SOCKET_HANDSHAKES;
+    sender.handshakes = 0;
+  }
+
+  #sender(key: SenderKey): Sender {
+    let sender = this.#senders.get(key);
+    if (!sender) {
+      sender = { frames: 0, bytes: 0, connections: 0, handshakes: 0 };
+      this.#refill(key, sender);
+      this.#senders.set(key, sender);
+    }
+    return sender;
+  }
+
+  /** Until the next window, ms. */
+  get retryAfterMs(): number {
+    return Math.max(1, Math.ceil(this.#since + WINDOW_MS - performance.now()));
+  }
+
+  /**
+   * Charges a network for a request that begins a connection, or names one that does not exist.
+   * @returns the limit that it would exceed; a refused request is not charged, so that it never prolongs the wait
+   */
+  refuses(network: string): 'handshakes' | 'unadmitted' | undefined {
+    const sender = this.#sender(network);
+    if (sender.handshakes >= this.#sizes.SOCKET_HANDSHAKES) return 'handshakes';
+    if (sender.connections >= this.#sizes.SOCKET_UNADMITTED) return 'unadmitted';
+    sender.handshakes += 1;
+    return undefined;
+  }
+
+  /** @param network that a new connection comes from */
+  open(network: string): Allowance {
+    const sender = this.#sender(network);
+    sender.connections += 1;
+    return {
+      frames: MAX_FRAMES_UNADMITTED,
+      bytes: MAX_BYTES_UNADMITTED,
+      sender,
+      socket: undefined,
+      isSpent: false,
+    };
+  }
+
+  /** The connection of an allowance has ended. Does nothing the second time. */
+  close(allowance: Allowance): void {
+    if (allowance.sender) allowance.sender.connections -= 1;
+    allowance.sender = undefined;
+  }
+
+  /** The connection is a member's from now on. */
+  admit(allowance: Allowance, socket: GatewaySocket): void {
+    if (!allowance.sender) return;
+    this.close(allowance);
+    allowance.socket = socket;
+    allowance.sender = this.#sender(socket.data.session.actor.no);
+    allowance.sender.connections += 1;
+  }
+
+  /** Packets in the body of a long-polling request; as soon as there are too many, they are not counted on. */
+  countPackets(body: string): number {
+    let packets = 1;
+    for (let at = body.indexOf(SEPARATOR); at >= 0; at = body.indexOf(SEPARATOR, at + 1)) {
+      packets += 1;
+      if (packets > this.#sizes.SOCKET_FRAMES) break;
+    }
+    return packets;
+  }
+
+  /** Charges frames before they are parsed. @returns whether they are allowed */
+  take(allowance: Allowance, frames: number, bytes: number): boolean {
+    const { sender } = allowance;
+    if (!sender || allowance.isSpent) return false;
+    if (!allowance.socket) {
+      allowance.frames -= frames;
+      allowance.bytes -= bytes;
+      // Not charged to the network, whose other connections need its budget.
+      if (allowance.frames < 0 || allowance.bytes < 0) return false;
+    }
+    sender.frames -= frames;
+    sender.bytes -= bytes;
+    return sender.frames >= 0 && sender.bytes >= 0;
+  }
+}

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { commonLength, fitting, shortened } from '../../../domain/kernel/list-size.js';
+
+describe('the size of a list', () => {
+  it('is as many of the first items as fit, by their bytes of JSON, at least one', () => {
+    const items = ['aaaa', '고고', 'c', 'd'];
+    // 6, 8, 3 and 3 bytes with their quotes.
+    expect(fitting(items, 20)).to.deep.equal(items);
+    expect(fitting(items, 19)).to.deep.equal(['aaaa', '고고', 'c']);
+    expect(fitting(items, 13)).to.deep.equal(['aaaa']);
+    expect(fitting(items, 1)).to.deep.equal(['aaaa']);
+    expect(fitting([], 1)).to.deep.equal([]);
+    expect(fitting(items, 1, () => 1)).to.deep.equal(['aaaa']);
+  });
+
+  it('shortens texts, never inside a surrogate pair', () => {
+    expect(shortened('abcd', 4)).to.equal('abcd');
+    expect(shortened('abcde', 4)).to.equal('abc…');
+    expect(shortened('ab🐕de', 4)).to.equal('ab…');
+  });
+
+  it('shortens the longest only, and these alike', () => {
+    const together = (lengths: number[], max: number) => {
+      const common = commonLength(lengths, max);
+      return lengths.map((length) => Math.min(length, common));
+    };
+    expect(together([5, 10, 20], 35)).to.deep.equal([5, 10, 20]);
+    expect(together([20, 5, 10], 34)).to.deep.equal([19, 5, 10]);
+    expect(together([20, 5, 20], 25)).to.deep.equal([10, 5, 10]);
+    expect(together([20, 20, 20], 30)).to.deep.equal([10, 10, 10]);
+    expect(together([], 30)).to.deep.equal([]);
+  });
+});
