@@ -48,7 +48,7 @@ describe('the content type of a body', () => {
     expect(multipart).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('leads to 415 for a body other than JSON, and to 400 if it claims JSON', async () => {
+  it('gives 415 for a body other than JSON, and 400 if it claims JSON', async () => {
     for (const raw of ['title=As+a+form', '{"title":', 'null']) {
       for (const type of OTHER_TYPES) {
         expect(await post(raw, type), type).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
@@ -59,18 +59,18 @@ describe('the content type of a body', () => {
     }
   });
 
-  it('is a foreign type first where the bytes are no text: 415', async () => {
+  it('gives 415 for bytes that are no text, unless it claims JSON', async () => {
     const png = Buffer.from('89504e470d0a1a0a', 'hex');
     expect(await post(png, 'image/png')).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
     expect(await post(png, 'application/json')).to.deep.equal([400, 'MALFORMED_BODY']);
   });
 
-  it('may begin with a byte-order mark', async () => {
+  it('allows a byte-order mark before JSON', async () => {
     const article = '\uFEFF{"categoryId":1,"title":"marked","context":"x"}';
     expect(await post(article, 'application/json')).to.deep.equal([200, undefined]);
   });
 
-  it('does not help JSON in another encoding than UTF-8: it is refused, not stored as other text', async () => {
+  it('changes nothing for JSON in another encoding than UTF-8: it is refused, not stored as other text', async () => {
     const before = await listed();
     for (const type of ['application/json;charset=euc-kr', 'application/json', 'text/plain', '']) {
       // "고양이" in EUC-KR; a character cut off; a lone surrogate in three bytes; UTF-16.
@@ -91,7 +91,7 @@ describe('the content type of a body', () => {
     expect(await post(plain, 'application/json;charset=iso-8859-1')).to.deep.equal([200, undefined]);
   });
 
-  it('is read after unpacking what is compressed; what is not, or no UTF-8 inside, is refused', async () => {
+  it('allows compressed JSON; a body that does not unpack, or not to UTF-8, is refused', async () => {
     const article = '{"categoryId":1,"title":"compressed","context":"고양이"}';
     const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
     for (const [encoding, pack] of Object.entries(packers)) {
@@ -106,14 +106,14 @@ describe('the content type of a body', () => {
     }
   });
 
-  it('does not help an unknown content encoding', async () => {
+  it('changes nothing for an unknown content encoding: 415', async () => {
     for (const type of ['application/json', 'text/plain']) {
       const answer = await post('{}', type, { 'Content-Encoding': 'rot13' });
       expect(answer).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
     }
   });
 
-  it('may be JSON over a form where a member leaves a room (legacy)', async () => {
+  it('may claim JSON for the form by which a member leaves a room (legacy)', async () => {
     const answer = await call('/chatroom/1', {
       method: 'POST',
       raw: `email=${encodeURIComponent(me.email)}`,

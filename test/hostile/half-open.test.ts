@@ -3,9 +3,9 @@ import timers from 'node:timers';
 import { expect } from 'chai';
 import { openRoom } from '../support/chat.js';
 import { eventually } from '../support/eventually.js';
-import { rawSocket } from '../support/raw-socket.js';
+import { type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { service } from '../support/service.js';
-import { connect, openSockets } from '../support/sockets.js';
+import { connect, nextPresence, openSockets } from '../support/sockets.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 
 describe('half-open connections', () => {
@@ -27,7 +27,7 @@ describe('half-open connections', () => {
     const before = await openSockets();
     const { gateway } = await service();
     const proxy = await startTcpProxy(() => Number(new URL(gateway).port));
-    let lost: Awaited<ReturnType<typeof rawSocket>> | undefined;
+    let lost: RawSocket | undefined;
     const pings = await timersOf(20_000, async () => {
       lost = await rawSocket(`http://127.0.0.1:${proxy.port}`);
     });
@@ -45,10 +45,7 @@ describe('half-open connections', () => {
     ]);
     for (const timeout of timeouts) timeout();
     await eventually(async () => expect(await openSockets()).to.equal(before));
-    await watcher.next<{ memberNo: number; present: boolean }>(
-      'presence',
-      ({ memberNo, present }) => memberNo === asker.no && !present,
-    );
+    await nextPresence(watcher, false, asker.no);
     await proxy.close();
   });
 });

@@ -5,12 +5,13 @@ import { connect } from '../support/sockets.js';
 
 const ASKER = 'asker@example.org';
 
-/** A room of the asker and the author; the asker is seen under this User-Agent. */
+/** A room of the asker, or another member, and the author; the asker is seen under this User-Agent. */
 async function openRoom(
   service: ServiceProcess,
   agent: string,
+  email = ASKER,
 ): Promise<{ chatNo: number; askerNo: number }> {
-  const asker = service.as(await service.token(ASKER));
+  const asker = service.as(await service.token(email));
   const headers = { 'User-Agent': agent };
   await asker.post('/chatroom', { saleNo: service.saleNo, createMember: service.authorNo }, headers);
   const { body } = await asker.get<{ chatNo: number; joinMember: number }[]>('/chatroom', headers);
@@ -56,9 +57,10 @@ describe('settings', () => {
     }
   });
 
-  it('RATE_LIMIT=on answers 429 with a retry time over REST and sockets, and leaves other members alone', async () => {
-    const { chatNo } = await openRoom(service, 'seen');
-    const token = await service.token(ASKER);
+  it('11: RATE_LIMIT=on answers 429 with a retry time over REST and sockets, and leaves other members alone', async () => {
+    const email = 'busy@example.org';
+    const { chatNo } = await openRoom(service, 'seen', email);
+    const token = await service.token(email);
     const client = await connect({ token }, {}, service.gateway);
     const answers = await Promise.all(
       Array.from({ length: 150 }, (_, i) =>
@@ -77,11 +79,16 @@ describe('settings', () => {
     expect(pushed.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
     expect(Number(pushed.headers.get('retry-after'))).to.be.within(1, 5);
     expect(pushed.body).to.include({ status: 429, message: 'RATE_LIMITED' });
+    // So do pushes without a token, of whoever is found to send them.
+    const caller = { 'User-Agent': 'seen', 'X-Forwarded-For': '198.51.100.30' };
+    await service.as(token).get('/chatroom', caller);
+    const withoutToken = await service.anyone.post('/chatroom/notification', message, caller);
+    expect(withoutToken.status).to.equal(429);
     const other = await connect({ token: await service.token('author@example.org') }, {}, service.gateway);
     expect(await other.send(chatNo, 'still here')).to.include({ status: 200 });
   });
 
-  it('RATE_LIMIT=on closes the oldest of more than fifty sockets of one member', async () => {
+  it('11: RATE_LIMIT=on closes the oldest of more than fifty sockets of one member', async () => {
     const token = await service.token('many@example.org');
     const first = await connect({ token }, {}, service.gateway);
     await Promise.all(Array.from({ length: 50 }, () => connect({ token }, {}, service.gateway)));
@@ -107,7 +114,13 @@ describe('settings for messages without a token', () => {
     const message = push(chatNo, service.saleNo, 'x');
     const byCookie = { Cookie: `session=${token}` };
     expect((await service.anyone.post('/chatroom/notification', message, byCookie)).status).to.equal(401);
-    expect((await service.as(token).post('/chatroom/notification', message)).status).to.equal(200);
+    const stored = await service.as(token).post<{ id: string }>('/chatroom/notification', message);
+    expect(stored.status).to.equal(200);
+    const { id } = stored.body;
+    expect((await pushAs('seen', chatNo, { id })).body).to.include({ message: 'UNAUTHORIZED' });
+    expect((await pushAs('seen', chatNo, { id: `${id}x` })).status).to.equal(401);
+    const echo = { ...message, id };
+    expect((await service.as(token).post('/chatroom/notification', echo)).body).to.include({ id });
   });
 
   it('LEGACY_ANONYMOUS=open believes the participant that the payload names, and only participants', async () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { metrics } from '../../domain/platform/metrics.js';
 import type { HttpServer } from '../../http/server.js';
 import { type Member, member } from '../support/api.js';
+import { counted } from '../support/counted.js';
 import { eventually, sleep } from '../support/eventually.js';
 import { answerTo, serveHttp } from '../support/http-server.js';
 import { notifyOf } from '../support/notifications.js';
@@ -17,10 +18,9 @@ const STALLED_MS = 1_500;
 /** Notifications of 100 kB: more than the system buffers for a connection. */
 const MANY = 120;
 
-const counted = async () => (await metrics.connectionsStalled.get()).values[0]?.value ?? 0;
-const ended = async (reason: string) =>
-  (await metrics.streamsClosed.get()).values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
-const openStreams = async () => (await metrics.streams.get()).values[0]?.value ?? 0;
+const stalled = () => counted(metrics.connectionsClosed, { reason: 'stalled' });
+const ended = (reason: string) => counted(metrics.streamsClosed, { reason });
+const openStreams = () => counted(metrics.streams);
 
 /** @param count notifications of 100 kB */
 const notify = (who: Member, count: number) =>
@@ -49,7 +49,7 @@ describe('clients that do not read', () => {
   const clients: Socket[] = [];
 
   before(async () => {
-    ({ server, base } = await serveHttp({}, {}, STALLED_MS));
+    ({ server, base } = await serveHttp({}, {}, { stalledMs: STALLED_MS }));
   });
   beforeEach(async () => {
     me = await member();
@@ -82,14 +82,14 @@ describe('clients that do not read', () => {
 
   it('of a REST answer are closed, also when they go on sending', async () => {
     await notify(me, MANY);
-    const before = await counted();
+    const before = await stalled();
     const silent = send({ path: '/notification/all' });
     const busy = send({ path: '/notification/all' });
     // Each byte of a next request restarts Node’s own socket timeout.
     busy.write('GET /healthz HTTP/1.1\r\nDrip: ');
     const drip = setInterval(() => busy.write('x'), STALLED_MS / 6);
     try {
-      await eventually(async () => expect(await counted()).to.equal(before + 2));
+      await eventually(async () => expect(await stalled()).to.equal(before + 2));
     } finally {
       clearInterval(drip);
     }
@@ -105,22 +105,22 @@ describe('clients that do not read', () => {
 
   it('of an event stream are closed during its replay', async () => {
     await notify(me, MANY);
-    const before = [await counted(), await openStreams()];
+    const before = [await stalled(), await openStreams()];
     send(stream(me));
     await eventually(async () => expect(await openStreams()).to.equal((before[1] ?? 0) + 1));
     await eventually(async () =>
-      expect([await counted(), await openStreams()]).to.deep.equal([(before[0] ?? 0) + 1, before[1]]),
+      expect([await stalled(), await openStreams()]).to.deep.equal([(before[0] ?? 0) + 1, before[1]]),
     );
   });
 
   it('of event streams that have ended, with their token or as one too many, are closed', async () => {
     // Long enough for both streams to end before they are closed for the stall itself.
-    const patient = await serveHttp({}, {}, 5 * STALLED_MS);
+    const patient = await serveHttp({}, {}, { stalledMs: 5 * STALLED_MS });
     try {
       const [short, crowded] = [await member(), await member()];
       await Promise.all([notify(short, MANY), notify(crowded, MANY)]);
       const { token } = await service();
-      const before = [await counted(), await ended('expired'), await ended('too-many')];
+      const before = [await stalled(), await ended('expired'), await ended('too-many')];
       // A token expires at a whole second.
       await sleep(1_000 - (Date.now() % 1_000));
       const shortToken = await token(short.email, { ttl: '5s' });
@@ -137,8 +137,8 @@ describe('clients that do not read', () => {
           before.slice(1).map((count) => count + 1),
         ),
       );
-      expect(await counted(), 'ended, and still connected').to.equal(before[0]);
-      await eventually(async () => expect(await counted()).to.equal((before[0] ?? 0) + 2));
+      expect(await stalled(), 'ended, and still connected').to.equal(before[0]);
+      await eventually(async () => expect(await stalled()).to.equal((before[0] ?? 0) + 2));
     } finally {
       await patient.server.drain();
     }
@@ -146,9 +146,10 @@ describe('clients that do not read', () => {
 
   it('stay open if they read slowly: they get whole answers, also two in a row', async () => {
     await notify(me, MANY);
-    const before = await counted();
-    const client = send({ path: '/notification/all' }, { path: '/notification/all' });
+    const before = await stalled();
+    const client = send({ path: '/notification/all' });
     await eventually(() => expect(answerTo(client)?.response.writableEnded).to.equal(true));
+    client.write(rawGet('/notification/all', me.token));
     let received = 0;
     client.on('data', ({ length }: Buffer) => {
       received += length;
@@ -158,10 +159,10 @@ describe('clients that do not read', () => {
     });
     client.resume();
     await eventually(() => expect(received).to.be.above(2 * MANY * 100_000));
-    expect(await counted()).to.equal(before);
+    expect(await stalled()).to.equal(before);
   });
 
-  it('are closed after half a minute by default', async () => {
+  it('40: are closed after half a minute by default', async () => {
     await notify(me, MANY);
     const made = mock.method(globalThis, 'setInterval');
     const usual = await serveHttp();
@@ -175,28 +176,24 @@ describe('clients that do not read', () => {
         } of looks)
           run();
       };
-      const before = await counted();
+      const before = await stalled();
       await filled(sendTo(usual.base, stream(me)));
       await look();
       await later(20_000, look);
-      expect(await counted()).to.equal(before);
+      expect(await stalled()).to.equal(before);
       await later(30_000, look);
-      expect(await counted()).to.equal(before + 1);
+      expect(await stalled()).to.equal(before + 1);
     } finally {
       await usual.server.drain();
     }
   });
 
-  it('of a stream queued behind another answer leave nothing behind, whether they stay or disconnect', async () => {
-    const before = [await counted(), await openStreams()];
-    const goes = send({ path: '/notification/connect' }, { path: '/notification/connect' });
-    await eventually(async () => expect(await openStreams()).to.equal((before[1] ?? 0) + 2));
-    goes.destroy();
-    await eventually(async () => expect(await openStreams()).to.equal(before[1]));
-    send({ path: '/notification/connect' }, { path: '/notification/connect' }).resume();
-    await eventually(async () => expect(await openStreams()).to.equal((before[1] ?? 0) + 2));
-    await eventually(async () =>
-      expect([await counted(), await openStreams()]).to.deep.equal([(before[0] ?? 0) + 1, before[1]]),
-    );
+  it('of a stream requested behind another get none until that one ends, and leave nothing behind', async () => {
+    const before = [await stalled(), await openStreams()];
+    const both = send({ path: '/notification/connect' }, { path: '/notification/connect' });
+    both.resume();
+    await eventually(async () => expect(await openStreams()).to.equal((before[1] ?? 0) + 1));
+    both.destroy();
+    await eventually(async () => expect([await stalled(), await openStreams()]).to.deep.equal(before));
   });
 });

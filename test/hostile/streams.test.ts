@@ -12,7 +12,7 @@ describe('event streams of broken and greedy clients', () => {
     me = await member();
   });
 
-  it('open with any Last-Event-ID, and replay exactly what follows it', async () => {
+  it('37: open with any Last-Event-ID, and replay exactly what follows it', async () => {
     for (let i = 1; i <= 3; i += 1) await notifyOf(me, `n${i}`);
     const { no } = me;
     const forms: Record<string, string[]> = {
@@ -56,7 +56,7 @@ describe('event streams of broken and greedy clients', () => {
     }
   });
 
-  it('are never compressed, also where a client accepts it', async () => {
+  it('40: are never compressed, also where a client accepts it', async () => {
     const { http } = await service();
     const answer = await fetch(`${http}/notification/connect`, {
       headers: { Authorization: me.token, 'Accept-Encoding': 'gzip, br' },
@@ -67,11 +67,12 @@ describe('event streams of broken and greedy clients', () => {
     await answer.body?.cancel();
   });
 
-  it('are limited to ten a member: the oldest are closed, and none stays counted', async () => {
+  it('39: are limited to ten a member: the oldest are closed with the reason, and none stays counted', async () => {
     const before = await countStreams();
     const streams = [];
     for (let i = 0; i < 20; i += 1) streams.push(await openStream(me));
     await Promise.all(streams.slice(0, 10).map(({ ended }) => ended));
+    for (const { comments } of streams.slice(0, 10)) expect(comments.at(-1)).to.equal('too-many');
     expect(await countStreams()).to.equal(before + 10);
     await notifyOf(me, 'hello');
     await Promise.all(streams.slice(10).map((stream) => stream.next(({ data }) => data.includes('hello'))));
@@ -79,14 +80,14 @@ describe('event streams of broken and greedy clients', () => {
     await eventually(async () => expect(await countStreams()).to.equal(before));
   });
 
-  it('of clients that disconnect at once leave nothing behind', async () => {
+  it('40: of clients that disconnect at once leave nothing behind', async () => {
     const { http } = await service();
     const before = await countStreams();
     await breakOff(http, Array(50).fill(rawGet('/notification/connect', me.token)));
     await eventually(async () => expect(await countStreams()).to.equal(before));
   });
 
-  it('of a reader that stops are closed at 1 MiB of lag, and replay the rest when it reconnects', async () => {
+  it('40: of a reader that stops are closed at 1 MiB of lag, and replay the rest when it reconnects', async () => {
     const { http } = await service();
     const before = await countStreams();
     const reader = rawConnection(http, rawGet('/notification/connect', me.token));

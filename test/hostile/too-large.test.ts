@@ -68,7 +68,7 @@ describe('a body that is too large', () => {
     });
   }
 
-  it('and breaks past the limit is refused, and ends no process', async () => {
+  it('is refused, and ends no process, when its gzip breaks past the limit', async () => {
     // The decoder failed after the answer, when nothing listened to its errors.
     const { http } = await service();
     const blanks = Buffer.alloc(1024 * 1024 + 20_000, ' ');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** Nothing of the browser's own may go to the network, and it may run as root in a container. */
 const ARGUMENTS = [
@@ -17,8 +17,8 @@ const ARGUMENTS = [
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** Path of an installed browser, or undefined. */
-function findChromium(path = process.env.PATH ?? ''): string | undefined {
-  return [...path.split(delimiter), '/usr/bin']
+function findChromium(): string | undefined {
+  return [...(process.env.PATH ?? '').split(delimiter), '/usr/bin']
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
     .find((candidate) => existsSync(candidate));
 }
@@ -39,13 +39,11 @@ export interface WatchedPage {
   foreign: string[];
 }
 
-/** @param hosts names of hosts that the page may request */
 export async function openPage(
   browser: Browser,
-  hosts: string[],
-  options: BrowserContextOptions = {},
+  viewport: { width: number; height: number },
 ): Promise<WatchedPage> {
-  const page = await browser.newPage(options);
+  const page = await browser.newPage({ viewport });
   const consoleErrors: string[] = [];
   const foreign: string[] = [];
   page.on('console', (message) => {
@@ -54,7 +52,7 @@ export async function openPage(
   page.on('pageerror', (error) => consoleErrors.push(error.message));
   const note = (address: string) => {
     const { hostname, protocol } = new URL(address);
-    if (protocol !== 'data:' && !hosts.includes(hostname)) foreign.push(address);
+    if (protocol !== 'data:' && hostname !== '127.0.0.1') foreign.push(address);
   };
   page.on('request', (request) => note(request.url()));
   page.on('websocket', (socket) => note(socket.url()));

@@ -22,7 +22,7 @@ describe('the demo page in a browser', () => {
     const article = { categoryId: 1, title: 'Bori & <i>friends</i>', context: 'A text', imageList: [] };
     await author.post('/community/article', article);
     const path = `/demo#${demo.authorNo}-${body[0]?.joinMember}`;
-    watched = await openPage(browser, ['127.0.0.1'], { viewport: { width: 1_440, height: 900 } });
+    watched = await openPage(browser, { width: 1_440, height: 900 });
     page = watched.page;
     await page.goto(demo.http + path);
     await page.locator('body[data-ready]').waitFor();

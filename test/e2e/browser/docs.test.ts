@@ -19,7 +19,7 @@ describe('the page of the documents in a browser', () => {
       ['phone', PHONE],
       ['desktop', DESKTOP],
     ] as const) {
-      pages[name] = await openPage(browser, ['127.0.0.1'], { viewport });
+      pages[name] = await openPage(browser, viewport);
       await pageOf(name).goto(`${http}/docs`, { waitUntil: 'networkidle' });
     }
   });

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { Socket } from 'socket.io-client';
+import type { MessagePayload as Message, RoomView } from '../../../domain/kernel/live.js';
 import type { ClusterMember } from '../../support/cluster-members.js';
 import { eventually, sleep } from '../../support/eventually.js';
 import { socketOf } from '../../support/sockets.js';
-import type { Checker, Message, View } from './checker.js';
+import type { Checker, View } from './checker.js';
 
 /** Timeout of an answer, ms; then the client retries. */
 const TIMEOUT_MS = 5_000;
@@ -13,10 +14,6 @@ const RETRY_AFTER_MS = 50;
 
 /** Longest time for which a message is retried, ms. */
 const RETRY_FOR_MS = 25_000;
-
-interface RoomElement {
-  chatNo: number;
-}
 
 /** A connection that the server closed; times in ms. */
 interface Loss {
@@ -36,7 +33,7 @@ export interface ChatClient {
   /** Addresses of its connections, in order. */
   readonly visited: string[];
   /** The latest `room` event of each room. */
-  readonly list: Map<number, RoomElement>;
+  readonly list: Map<number, RoomView>;
   /** The open connection, now or later. */
   socket(): Promise<Socket>;
   /** Joins a room, now and after each reconnect; resolves once it has caught up. */
@@ -68,7 +65,7 @@ export function createChatClient(
   const views = new Map<number, Entered>();
   const losses: Loss[] = [];
   const visited: string[] = [];
-  const list = new Map<number, RoomElement>();
+  const list = new Map<number, RoomView>();
   let waiting: ((socket: Socket) => void)[] = [];
   let current: Socket | undefined;
   let closed = false;
@@ -104,7 +101,7 @@ export function createChatClient(
       const entered = views.get(message.chatNo);
       if (entered?.liveOn === socket) entered.view.show(message);
     });
-    socket.on('room', (room: RoomElement) => list.set(room.chatNo, room));
+    socket.on('room', (room: RoomView) => list.set(room.chatNo, room));
     socket.on('drain', ({ retryAfterMs }: { retryAfterMs: number }) => {
       drainMs = retryAfterMs;
     });

@@ -1,18 +1,8 @@
 import { expect } from 'chai';
+import type { MessagePayload as Message } from '../../../domain/kernel/live.js';
 import type { ClusterMember, ClusterRoom } from '../../support/cluster-members.js';
 import { eventually } from '../../support/eventually.js';
 import { connect } from '../../support/sockets.js';
-
-/** A message as sockets deliver it. */
-export interface Message {
-  id: string;
-  chatNo: number;
-  content: string;
-  senderNo: number;
-  seq: number;
-  readCount: number;
-  sendTime: number;
-}
 
 /** What one client shows of one room. */
 export interface View {
@@ -73,8 +63,9 @@ async function listRoom(who: ClusterMember, chatNo: number): Promise<{ id: strin
       `/chatroom/${chatNo}?limit=1000${before}`,
     );
     expect(status).to.equal(200);
+    // Fewer than the limit may come: a page ends at 4 MiB, too.
+    if (body.chatList.length === 0) return all;
     all.unshift(...body.chatList);
-    if (body.chatList.length < 1_000) return all;
   }
 }
 

@@ -1,19 +1,16 @@
 import { expect } from 'chai';
+import type { RoomView } from '../../../domain/kernel/live.js';
+import { contentsOf, unreadOf } from '../../support/chat.js';
 import { type Cluster, startCluster } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { metric } from '../../support/rest.js';
 import { type Client, connect } from '../../support/sockets.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
-import type { ChatClient } from './chat-client.js';
 import { useChatClients } from './load.js';
 
 /** Time, in ms, within which presence ends after its process. (contract, section 5) */
 const PRESENCE_ENDS_MS = 30_000;
-
-interface RoomElement {
-  latestMessage?: { context: string };
-}
 
 (hasRedisServer ? describe : describe.skip)('processes that are killed, restarted or slow', () => {
   let cluster: Cluster;
@@ -45,11 +42,6 @@ interface RoomElement {
 
   const gateway = (i: number) => cluster.gateways[i % cluster.gateways.length] as string;
 
-  async function listed(who: ChatClient['who'], chatNo: number): Promise<string[]> {
-    const { body } = await who.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`);
-    return body.chatList.map(({ content }) => content);
-  }
-
   it('15, 16: a gateway killed between storing and publishing: the other party gets the message within 10 s, a retry the same answer', async () => {
     const room = await cluster.openRoom();
     const { asker, chatNo } = room;
@@ -61,7 +53,7 @@ interface RoomElement {
 
     database.holdAfter((request) => request.includes('insert') && request.includes('messages'));
     const sent = sender.send(chatNo, 'in doubt');
-    await eventually(async () => expect(await listed(asker, chatNo)).to.include('in doubt'));
+    await eventually(async () => expect(await contentsOf(asker, chatNo)).to.include('in doubt'));
     const start = Date.now();
     home = 2;
     await cluster.kill('gateway-0');
@@ -156,8 +148,8 @@ interface RoomElement {
       expect(second.sendTime, 'the clocks differ').to.be.below(first.sendTime);
     }
     await clients.checker.verify(room, gateway(2));
-    const { body } = await room.author.get<{ latestMessage: { context: string } }[]>('/chatroom');
-    expect(body[0]?.latestMessage.context).to.equal('asker-10');
+    const { body } = await room.author.get<RoomView[]>('/chatroom');
+    expect(body[0]?.latestMessage?.context).to.equal('asker-10');
   });
 
   it('ends a room list with its latest state, also when a slow gateway publishes what it read before', async () => {
@@ -171,7 +163,7 @@ interface RoomElement {
       connect(author, {}, fast),
     ]);
     const receives = (content: string) =>
-      watcher.next<RoomElement>('room', (room) => room.latestMessage?.context === content);
+      watcher.next<RoomView>('room', (room) => room.latestMessage?.context === content);
     const published = () => metric(slow, 'socket_broadcasts_total{event="room"}');
     await sender.send(chatNo, 'before');
     await receives('before');
@@ -190,8 +182,8 @@ interface RoomElement {
     await watcher.join(chatNo);
     sender.socket.emit('typing', { chatNo, typing: true });
     await watcher.next('typing');
-    const { body } = await author.get<RoomElement[]>('/chatroom');
-    const last = watcher.heard<RoomElement>('room').at(-1);
+    const { body } = await author.get<RoomView[]>('/chatroom');
+    const last = watcher.heard<RoomView>('room').at(-1);
     expect(last?.latestMessage?.context).to.equal('second');
     expect(body[0]?.latestMessage?.context).to.equal('second');
   });
@@ -239,8 +231,7 @@ interface RoomElement {
     process.stdout.write(`      presence ended after ${Date.now() - start} ms\n`);
     // Unread, as the member is no longer present.
     await sender.send(ofFrozen.chatNo);
-    const { body } = await ofFrozen.author.get<{ unReadCount: number }[]>('/chatroom');
-    expect(body[0]?.unReadCount).to.be.above(0);
+    expect(await unreadOf(ofFrozen.author)).to.be.above(0);
 
     cluster.process('gateway-1').signal('SIGCONT');
     await clients.checker.verify(ofFrozen, gateway(0));

@@ -3,18 +3,11 @@ import { sleep } from '../../support/eventually.js';
 import { type ChatClient, createChatClient } from './chat-client.js';
 import { type Checker, createChecker } from './checker.js';
 
-/** Members who write to each other while a test does something to the processes. */
-export interface Load {
-  clients: ChatClient[];
-  rooms: ClusterRoom[];
-  /** Ends the writing; resolves when every message sent is acknowledged. */
-  finish(): Promise<void>;
-  /** Finishes, checks every room on `gateway`, and closes the clients. */
-  verify(gateway: string): Promise<void>;
-  close(): void;
-}
+export type Load = Awaited<ReturnType<typeof startLoad>>;
 
 /**
+ * Starts members who write to each other while a test does something to the processes.
+ *
  * @param rooms number of rooms; two members write in each
  * @param address the gateway for a client, by the client's number; called at each attempt to connect
  * @param pauseMs pause of a writer between two messages
@@ -25,7 +18,7 @@ export async function startLoad(
   rooms: number,
   address: (client: number) => string,
   pauseMs = 20,
-): Promise<Load> {
+) {
   const opened: ClusterRoom[] = [];
   for (let i = 0; i < rooms; i += 1) opened.push(await cluster.openRoom());
   const writers = opened.flatMap(({ author, asker, chatNo }) => [
@@ -46,6 +39,7 @@ export async function startLoad(
   // `finish` reports a failure; until then it must not end the tests.
   for (const writer of written) writer.catch(() => undefined);
 
+  /** Ends the writing; resolves when every message sent is acknowledged. */
   async function finish(): Promise<void> {
     writing = false;
     await Promise.all(written);
@@ -59,7 +53,8 @@ export async function startLoad(
     rooms: opened,
     finish,
     close,
-    async verify(gateway) {
+    /** Finishes, checks every room on a gateway, and closes the clients. */
+    async verify(gateway: string): Promise<void> {
       await finish();
       await Promise.all(opened.map((room) => checker.verify(room, gateway)));
       close();
@@ -67,20 +62,8 @@ export async function startLoad(
   };
 }
 
-/** The chat clients of a suite: one checker for each test, and all clients closed after it. */
-export interface ChatClients {
-  readonly checker: Checker;
-  /** @param address the gateway, called at each attempt to connect */
-  open(name: string, who: ChatClient['who'], address: () => string): ChatClient;
-  startLoad(
-    cluster: Pick<ClusterMembers, 'openRoom'>,
-    rooms: number,
-    address: (client: number) => string,
-  ): Promise<Load>;
-}
-
-/** Registers the hooks of a suite. */
-export function useChatClients(): ChatClients {
+/** The chat clients of a suite: registers hooks that give each test a checker, and close all clients after it. */
+export function useChatClients() {
   const open: { close(): void }[] = [];
   let checker = createChecker();
   function closeAfter<T extends { close(): void }>(one: T): T {
@@ -95,8 +78,13 @@ export function useChatClients(): ChatClients {
     get checker() {
       return checker;
     },
-    open: (name, who, address) => closeAfter(createChatClient(name, who, address, checker)),
-    startLoad: async (cluster, rooms, address) =>
-      closeAfter(await startLoad(cluster, checker, rooms, address)),
+    /** @param address the gateway, called at each attempt to connect */
+    open: (name: string, who: ChatClient['who'], address: () => string) =>
+      closeAfter(createChatClient(name, who, address, checker)),
+    startLoad: async (
+      cluster: Pick<ClusterMembers, 'openRoom'>,
+      rooms: number,
+      address: (client: number) => string,
+    ) => closeAfter(await startLoad(cluster, checker, rooms, address)),
   };
 }

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import type { MessagePayload as Message } from '../../../domain/kernel/live.js';
 import { redisChannels } from '../../../domain/kernel/redis-keys.js';
+import { unreadOf } from '../../support/chat.js';
 import type { Cluster } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { metric } from '../../support/rest.js';
-import { connect } from '../../support/sockets.js';
+import { connect, nextPresence } from '../../support/sockets.js';
 import type { ChatClient } from './chat-client.js';
-import type { Message } from './checker.js';
 import { useChatClients } from './load.js';
 
 /** Records what the gateways publish to each other, so that a test can publish it again. */
@@ -106,7 +107,7 @@ export function itKeepsOrder(given: () => Cluster): void {
       clients.checker.asked(chatNo, 'to be echoed');
       const { message } = await sender.send<{ message: Message }>(chatNo, 'to be echoed');
       clients.checker.acked('to be echoed', message);
-      const broadcast = await listener.next<Message & { senderEmail: string }>('message');
+      const broadcast = await listener.next<Message>('message');
       const forms = [
         broadcast,
         { ...broadcast, senderEmail: author.email },
@@ -258,19 +259,15 @@ export function itKeepsOrder(given: () => Cluster): void {
       await watcher.join(chatNo);
       const devices = await Promise.all([connect(author, {}, gateway(0)), connect(author, {}, gateway(1))]);
       for (const device of devices) await device.join(chatNo);
-      const gone = watcher.next<{ memberNo: number; present: boolean }>(
-        'presence',
-        (event) => event.memberNo === author.no && !event.present,
-      );
+      const gone = nextPresence(watcher, false, author.no);
       const answer = await author.post(`/chatroom/${chatNo}`, { email: author.email });
       expect(answer).to.deep.include({ status: 200, body: { status: 200 } });
       await gone;
       // None of the devices is in the room any more: messages are unread, and none of them receives one.
       await eventually(async () => {
-        const before = await author.get<{ unReadCount: number }[]>('/chatroom');
+        const before = (await unreadOf(author)) ?? 0;
         await watcher.send(chatNo, 'still there?');
-        const { body } = await author.get<{ unReadCount: number }[]>('/chatroom');
-        expect(body[0]?.unReadCount).to.equal((before.body[0]?.unReadCount ?? 0) + 1);
+        expect(await unreadOf(author)).to.equal(before + 1);
       });
       const heard = devices.map((device) => device.heard('message').length);
       await watcher.send(chatNo, 'and now?');

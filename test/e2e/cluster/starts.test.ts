@@ -5,19 +5,21 @@ import { runScript } from '../../scripts/script-runs.js';
 const MONGODB_URI = 'mongodb://127.0.0.1:1/adoption';
 const REDIS_URL = 'redis://127.0.0.1:1';
 
-describe('one process of several without its settings', () => {
+describe('one process of several', () => {
+  /** Its lines on stderr, when it has exited with status 1. */
+  async function start(path: string, settings: Record<string, string>): Promise<string[]> {
+    const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
+    const { status, stderr } = await runScript(path, [], { DATA_DIR: tmpdir(), ...ports, ...settings });
+    expect(status).to.equal(1);
+    return stderr.trim().split('\n');
+  }
+
   for (const path of ['gateway/main.js', 'http/main.js']) {
-    it(`${path} exits with status 1 and one line for each of Redis and the database that is not set`, async () => {
-      const start = async (settings: Record<string, string>) => {
-        const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
-        const { status, stderr } = await runScript(path, [], { DATA_DIR: tmpdir(), ...ports, ...settings });
-        expect(status).to.equal(1);
-        return stderr.trim().split('\n');
-      };
+    it(`49: ${path} exits with status 1 and one line for each of Redis and the database that is not set`, async () => {
       const [withoutRedis, withoutDatabase, withoutBoth] = await Promise.all([
-        start({ MONGODB_URI }),
-        start({ REDIS_URL }),
-        start({}),
+        start(path, { MONGODB_URI }),
+        start(path, { REDIS_URL }),
+        start(path, {}),
       ]);
       expect(withoutRedis).to.have.length(1);
       expect(withoutRedis[0]).to.match(/^REDIS_URL: /);
@@ -26,4 +28,14 @@ describe('one process of several without its settings', () => {
       expect(withoutBoth, 'a line for each').to.have.length(2);
     });
   }
+
+  it('26: exits with status 1 if Redis does not answer and REDIS_REQUIRED is on', async () => {
+    const lines = await start('http/main.js', {
+      MONGODB_URI,
+      REDIS_URL,
+      REDIS_REQUIRED: 'on',
+      LOG_LEVEL: 'silent',
+    });
+    expect(lines).to.deep.equal(['REDIS_URL: Redis does not answer']);
+  });
 });

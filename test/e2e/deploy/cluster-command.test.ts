@@ -35,14 +35,14 @@ describe('npm run cluster', function () {
 
   after(() => cluster?.destroy());
 
-  it('names a missing setting in one line, and starts nothing', async () => {
+  it('49: names a missing setting in one line, and starts nothing', async () => {
     const { status, output } = await cluster.run(undefined, { REDIS_URL: '' });
     expect(output).to.match(/^REDIS_URL: .+\n$/);
     expect(status).to.equal(1);
     expect(cluster.pids()).to.deep.equal([]);
   });
 
-  it('refuses a Redis that does not answer and a port that is taken', async () => {
+  it('50: refuses a Redis that does not answer and a port that is taken', async () => {
     const away = await cluster.run(undefined, { REDIS_URL: 'redis://127.0.0.1:1' });
     expect(away.output).to.match(/^REDIS_URL: .+\n$/);
     const { port } = new URL(process.env.REDIS_URL ?? cluster.http);

@@ -18,7 +18,7 @@ export const hasNginx =
   spawnSync('nginx', ['-v'], { env: { PATH } }).status === 0 &&
   spawnSync('openssl', ['version']).status === 0;
 
-export interface SecureReply {
+interface SecureReply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
@@ -26,7 +26,7 @@ export interface SecureReply {
   firstByteMs: number;
 }
 
-export interface SecureCall {
+interface SecureCall {
   method?: string;
   headers?: OutgoingHttpHeaders;
   json?: unknown;
@@ -36,26 +36,14 @@ export interface SecureCall {
   until?: RegExp;
 }
 
-/** A test's nginx with the project's configuration, on loopback. */
-export interface TlsProxy {
-  base: string;
-  plain: string;
-  certificate: string;
-  call(path: string, options?: SecureCall): Promise<SecureReply>;
-  stop(): Promise<void>;
-}
+export type TlsProxy = Awaited<ReturnType<typeof startProxy>>;
 
 function makeCertificate(folder: string): { certificate: string; key: string } {
   const [certificate, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   const files = ['-keyout', key, '-out', certificate];
-  execFileSync(
-    'openssl',
-    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, ...files],
-    {
-      stdio: 'ignore',
-    },
-  );
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1'];
+  execFileSync('openssl', [...request, ...subject, ...files], { stdio: 'ignore' });
   return { certificate, key };
 }
 
@@ -116,8 +104,11 @@ function callOver(base: string, ca: string, path: string, options: SecureCall): 
   });
 }
 
-/** @param http,gateway the upstreams' `server` lines */
-export async function startProxy(http: string, gateway: string): Promise<TlsProxy> {
+/**
+ * Starts nginx with the project's configuration, on loopback.
+ * @param http,gateway the upstreams' `server` lines
+ */
+export async function startProxy(http: string, gateway: string) {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-nginx-'));
   const [port, plainPort] = [await freePort(), await freePort()];
   const { certificate, key } = makeCertificate(folder);
@@ -151,8 +142,9 @@ export async function startProxy(http: string, gateway: string): Promise<TlsProx
     base,
     plain: `http://127.0.0.1:${plainPort}`,
     certificate: ca,
-    call: (path, options = {}) => callOver(`https://127.0.0.1:${port}`, ca, path, options),
-    async stop() {
+    call: (path: string, options: SecureCall = {}) =>
+      callOver(`https://127.0.0.1:${port}`, ca, path, options),
+    async stop(): Promise<void> {
       const exited = once(server, 'exit');
       server.kill('SIGTERM');
       await exited;

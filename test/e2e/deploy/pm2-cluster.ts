@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../scripts/command/ports.js';
-import { type ProgramRun, runProgram } from '../../support/child-process.js';
-import { type ClusterMembers, createClusterMembers, importMembers } from '../../support/cluster-members.js';
+import { runProgram } from '../../support/child-process.js';
+import { createClusterMembers, importMembers } from '../../support/cluster-members.js';
 import { startRedis } from '../../support/redis.js';
 
 /** Signs the tokens of the cluster's members. */
@@ -12,21 +12,7 @@ const SECRET = 'a secret of the pm2 cluster, long enough for HS256';
 const POPULATION = { members: 80, postsEach: 1 };
 
 /** A cluster of `npm run cluster`, with its own Redis, folder and ports. */
-export interface Pm2Cluster extends ClusterMembers {
-  http: string;
-  gateway: string;
-  folder: string;
-  /** `npm run cluster`, or with an action `npm run cluster -- ACTION`. */
-  run(action?: string, env?: Record<string, string>): Promise<ProgramRun>;
-  /** `npm start` on the cluster's data, on other ports. */
-  start(): Promise<ProgramRun>;
-  /** `npm run import` of members with a post each. */
-  importMembers(): Promise<void>;
-  /** Pids of the processes that use this cluster's folder, pm2's daemon included. */
-  pids(): number[];
-  /** Kills what still runs, and removes the folder. */
-  destroy(): Promise<void>;
-}
+export type Pm2Cluster = Awaited<ReturnType<typeof preparePm2Cluster>>;
 
 /** Processes whose environment names this folder. */
 function pidsOf(folder: string): number[] {
@@ -46,7 +32,7 @@ function pidsOf(folder: string): number[] {
 }
 
 /** Prepares a cluster; only Redis is started. */
-export async function preparePm2Cluster(settings: Record<string, string> = {}): Promise<Pm2Cluster> {
+export async function preparePm2Cluster() {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-pm2-'));
   const redis = await startRedis();
   const env: Record<string, string> = {
@@ -57,7 +43,6 @@ export async function preparePm2Cluster(settings: Record<string, string> = {}): 
     JWT_SECRET: SECRET,
     RATE_LIMIT: 'off',
     DRAIN_WINDOW_MS: '500',
-    ...settings,
   };
   const http = `http://127.0.0.1:${env.HTTP_PORT}`;
   const run = (script: string, args: string[], more: Record<string, string>) =>
@@ -68,14 +53,16 @@ export async function preparePm2Cluster(settings: Record<string, string> = {}): 
     http,
     gateway: `http://127.0.0.1:${env.GATEWAY_PORT}`,
     folder,
-    run: (action, more = {}) => run('cluster', action ? [action] : [], more),
+    /** `npm run cluster`, or with an action `npm run cluster -- ACTION`. */
+    run: (action?: string, more: Record<string, string> = {}) => run('cluster', action ? [action] : [], more),
+    /** `npm start` on the cluster's data, on other ports. */
     start: () => run('start', [], { REDIS_URL: '', HTTP_PORT: '0', GATEWAY_PORT: '0' }),
-
+    /** `npm run import` of members with a post each. */
     importMembers: () => importMembers(folder, env, POPULATION),
-
+    /** Pids of the processes that use this cluster's folder, pm2's daemon included. */
     pids: () => pidsOf(folder),
-
-    async destroy() {
+    /** Kills what still runs, and removes the folder. */
+    async destroy(): Promise<void> {
       for (const pid of pidsOf(folder)) {
         try {
           process.kill(pid, 'SIGKILL');

@@ -1,33 +1,21 @@
 import { Agent, request } from 'node:http';
 
 /** One request of the load. */
-export interface Shot {
+interface Shot {
   method?: string;
   path: string;
   headers?: Record<string, string>;
   json?: unknown;
 }
 
-export interface RequestLoad {
-  /** Requests answered with status 200. */
-  readonly answered: number;
-  /** One line per request without an answer, or with another status than 200. */
-  readonly failures: string[];
-  /** Requests over a reused connection. */
-  readonly reused: number;
-  stop(): Promise<void>;
-}
-
 /** Pause of each worker between requests, ms: several hundred requests a second in all. */
 const REST_MS = 5;
 
-interface Answer {
-  status: number;
-  reused: boolean;
-  text: string;
-}
-
-function shoot(base: string, agent: Agent, shot: Shot): Promise<Answer> {
+function shoot(
+  base: string,
+  agent: Agent,
+  shot: Shot,
+): Promise<{ status: number; reused: boolean; text: string }> {
   return new Promise((resolve, reject) => {
     const body = shot.json === undefined ? undefined : JSON.stringify(shot.json);
     const headers = {
@@ -54,7 +42,7 @@ function shoot(base: string, agent: Agent, shot: Shot): Promise<Answer> {
  * @param workers number of requests in flight
  * @param next returns each request
  */
-export function startRequests(base: string, workers: number, next: (turn: number) => Shot): RequestLoad {
+export function startRequests(base: string, workers: number, next: (turn: number) => Shot) {
   // With a time-out, as node's global agent has: without one an agent ignores the server's
   // `Keep-Alive: timeout=5`, and may use a connection that is being closed.
   const agent = new Agent({ keepAlive: true, maxSockets: workers, timeout: 5_000 });
@@ -82,14 +70,17 @@ export function startRequests(base: string, workers: number, next: (turn: number
   const all = Promise.all(Array.from({ length: workers }, work));
 
   return {
+    /** One line per request without an answer, or with another status than 200. */
     failures,
+    /** Requests answered with status 200. */
     get answered() {
       return answered;
     },
+    /** Requests over a reused connection. */
     get reused() {
       return reused;
     },
-    async stop() {
+    async stop(): Promise<void> {
       running = false;
       await all;
       agent.destroy();

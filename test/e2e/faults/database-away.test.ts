@@ -1,11 +1,18 @@
 import { expect } from 'chai';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
+import { contentsOf, openChat } from '../../support/chat.js';
 import { eventually } from '../../support/eventually.js';
 import { commandIn, replyTo } from '../../support/mongo-wire.js';
 import { isReady, type RestClient } from '../../support/rest.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { type Client, connect } from '../../support/sockets.js';
 import { startTcpProxy, type Tap, type TcpProxy } from '../../support/tcp-proxy.js';
+
+interface Stored {
+  id: string;
+  content: string;
+  seq: number;
+}
 
 /** Longest time, in ms, of a request without a database: 3 s (platform/mongo/connection.ts), and some for a busy machine. */
 const IN_TIME_MS = 8_000;
@@ -20,18 +27,19 @@ describe('a database that does not answer', () => {
   /** Whether writes fail as at a primary that steps down, and how many have failed. */
   let isSteppingDown = false;
   let failedWrites = 0;
+  /** Inserts that are still to be executed without being acknowledged by a majority in time. */
+  let unacknowledged = 0;
 
   before(async () => {
     database = await startEmbeddedMongo({ storage: 'memory' });
     proxy = await startTcpProxy(() => database.port, failWrites);
-    service = await startServiceProcess({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/adoption` });
+    service = await startServiceProcess({
+      MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/adoption`,
+      RATE_LIMIT: 'off',
+    });
     token = await service.token('asker@example.org');
     asker = service.as(token);
-    const room = { saleNo: service.saleNo, createMember: service.authorNo };
-    const opened = await asker.post('/chatroom', room);
-    expect(opened.status, opened.text).to.equal(200);
-    const rooms = await asker.get<{ chatNo: number }[]>('/chatroom');
-    chatNo = rooms.body[0]?.chatNo as number;
+    chatNo = await openChat(asker, service.saleNo, service.authorNo);
   });
 
   after(async () => {
@@ -40,12 +48,26 @@ describe('a database that does not answer', () => {
     await database.close();
   });
 
-  /** Fails each write of a primary that steps down: in turn it is not executed, or executed without being confirmed. */
+  /**
+   * Fails each write of a primary that steps down: in turn it is not executed, or executed without being confirmed.
+   * Without a majority, an insert is executed, and answered with the time-out of its write concern.
+   */
   function failWrites(client: { write(bytes: Buffer): void }): Tap {
     let unconfirmed: Buffer | undefined;
     return {
       request(message, pass) {
         const command = commandIn(message);
+        if (command.insert && unacknowledged > 0) {
+          unacknowledged -= 1;
+          const writeConcernError = {
+            code: 64,
+            codeName: 'WriteConcernTimeout',
+            errmsg: 'waiting for replication timed out',
+          };
+          unconfirmed = replyTo(message, { ok: 1, n: 1, writeConcernError });
+          pass(message);
+          return;
+        }
         if (!isSteppingDown || !(command.insert ?? command.update ?? command.findAndModify))
           return pass(message);
         failedWrites += 1;
@@ -79,7 +101,6 @@ describe('a database that does not answer', () => {
       ['POST', '/community/comment', { boardId: 1, context: 'x' }],
       ['POST', '/chatroom/notification', { id: null, chatNo, contentType: 'text', content: 'x' }],
       ['POST', '/notification', { idList: [1] }],
-      ['GET', '/readyz'],
     ];
     await Promise.all(
       calls.map(async ([method, path, json]) => {
@@ -94,15 +115,27 @@ describe('a database that does not answer', () => {
         expect(took, path).to.be.below(IN_TIME_MS);
       }),
     );
-    const ready = await fetch(`${service.gateway}/readyz`);
-    expect(ready.status).to.equal(503);
-    expect(await ready.json(), 'no internals').to.deep.equal({
-      status: 503,
-      message: 'SERVICE_UNAVAILABLE',
-      errors: ['the database does not answer'],
-    });
-    for (const base of [service.http, service.gateway])
+    for (const base of [service.http, service.gateway]) {
+      // An answer is up to a second old.
+      await eventually(async () => expect(await isReady(base)).to.equal(false));
+      expect(await (await fetch(`${base}/readyz`)).json(), 'no internals').to.deep.equal({
+        status: 503,
+        message: 'SERVICE_UNAVAILABLE',
+        errors: ['the database does not answer'],
+      });
       expect((await fetch(`${base}/healthz`)).status).to.equal(200);
+    }
+  }
+
+  /** Every message of the room. */
+  async function allMessages(client: Client): Promise<Stored[]> {
+    const all: Stored[] = [];
+    for (let more = true; more; ) {
+      const page = await client.join<{ messages: Stored[]; more: boolean }>(chatNo, all.at(-1)?.seq ?? 0);
+      all.push(...page.messages);
+      ({ more } = page);
+    }
+    return all;
   }
 
   async function expectBack(client: Client, acked: string): Promise<void> {
@@ -112,15 +145,14 @@ describe('a database that does not answer', () => {
       expect(await isReady(service.gateway)).to.equal(true);
     });
     expect(await client.send(chatNo, 'back')).to.include({ status: 200 });
-    const { body } = await asker.get<{ chatList: { content: string }[] }>(`/chatroom/${chatNo}`);
-    expect(body.chatList.map(({ content }) => content)).to.include.members([acked, 'back']);
+    expect(await contentsOf(asker, chatNo)).to.include.members([acked, 'back']);
   }
 
   for (const [name, fail] of [
-    ['refuses connections', () => proxy.refuse()],
-    ['drops all packets', async () => proxy.silence()],
+    ['it refuses connections', () => proxy.refuse()],
+    ['it drops all packets', async () => proxy.silence()],
   ] as const) {
-    it(`and ${name}: calls answer 503 in time, sockets stay open, and the service recovers by itself`, async () => {
+    it(`33: makes calls answer 503 in time when ${name}; sockets stay open, and the service recovers by itself`, async () => {
       const client = await connect({ token }, {}, service.gateway);
       await client.join(chatNo);
       const before = `before: ${name}`;
@@ -150,27 +182,25 @@ describe('a database that does not answer', () => {
     });
   }
 
-  it('32: whose primary steps down while messages are sent: acknowledged ones are stored, the rest answers 503, and a retry stores it once', async () => {
-    interface Sent {
-      message: { id: string; seq: number };
-    }
+  it('32: a primary that steps down: acknowledged messages are stored, the rest answers 503, and a retry stores it once', async () => {
     const client = await connect({ token }, {}, service.gateway);
-    const contents = Array.from({ length: 16 }, (_, i) => `sent ${i}`);
-    const send = (content: string) => client.send<Sent>(chatNo, content, content);
-    const acked = new Map<string, Sent['message']>();
-    for (let i = 0; i < contents.length; i += 4) {
-      isSteppingDown = i >= 4 && i < 12;
-      await Promise.all(
-        contents.slice(i, i + 4).map(async (content) => {
-          const answer = await send(content);
-          if (answer.status === 200) acked.set(content, answer.message);
-          else expect(answer, content).to.include({ status: 503, message: 'SERVICE_UNAVAILABLE' });
-        }),
-      );
+    const contents = Array.from({ length: 1_000 }, (_, i) => `sent ${i}`);
+    const send = (content: string) => client.send<{ message: Stored }>(chatNo, content, content);
+    const acked = new Map<string, Stored>();
+    /** Fifty at a time. */
+    async function forEachContent(work: (content: string, i: number) => Promise<void>) {
+      for (let from = 0; from < contents.length; from += 50)
+        await Promise.all(contents.slice(from, from + 50).map((content, i) => work(content, from + i)));
     }
+    await forEachContent(async (content, i) => {
+      isSteppingDown = i >= 400 && i < 600;
+      const answer = await send(content);
+      if (answer.status === 200) acked.set(content, answer.message);
+      else expect(answer, content).to.include({ status: 503, message: 'SERVICE_UNAVAILABLE' });
+    });
     expect(failedWrites).to.be.at.least(2);
     expect(acked.size).to.be.below(contents.length);
-    for (const content of contents) {
+    await forEachContent(async (content) => {
       const { message } = await eventually(async () => {
         const answer = await send(content);
         expect(answer, JSON.stringify(answer)).to.include({ status: 200 });
@@ -178,12 +208,30 @@ describe('a database that does not answer', () => {
       });
       expect(message).to.include(acked.get(content) ?? {});
       acked.set(content, message);
-    }
-    const { messages } = await client.join<{ messages: { id: string; content: string; seq: number }[] }>(
-      chatNo,
-    );
+    });
+    const messages = await allMessages(client);
     const stored = messages.filter(({ content }) => contents.includes(content));
     expect(stored.map(({ id }) => id)).to.have.members([...acked.values()].map(({ id }) => id));
     expect(messages.map(({ seq }) => seq)).to.deep.equal(messages.map((_, i) => i + 1));
+  });
+
+  it('34: a write concern that times out after the write: 503, the peer gets the message, and a retry finds it', async () => {
+    const author = await service.token('author@example.org');
+    const [client, peer] = await Promise.all(
+      [token, author].map((one) => connect({ token: one }, {}, service.gateway)),
+    );
+    if (!client || !peer) throw new Error('not connected');
+    await Promise.all([client.join(chatNo), peer.join(chatNo)]);
+    const content = 'stored, not acknowledged';
+    unacknowledged = 1;
+    const refused = await client.send(chatNo, content, content);
+    expect(refused).to.include({ status: 503, message: 'SERVICE_UNAVAILABLE' });
+    expect(unacknowledged).to.equal(0);
+    const shown = await peer.next<Stored>('message', (message) => message.content === content);
+    const retried = await client.send<{ message: Stored }>(chatNo, content, content);
+    expect(retried, JSON.stringify(retried)).to.include({ status: 200 });
+    expect(retried.message).to.include({ id: shown.id, seq: shown.seq });
+    const stored = (await allMessages(client)).filter((message) => message.content === content);
+    expect(stored.map(({ id }) => id)).to.deep.equal([shown.id]);
   });
 });

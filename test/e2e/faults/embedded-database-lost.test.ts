@@ -36,6 +36,7 @@ describe('npm start when its embedded database is killed', () => {
       GATEWAY_PORT: String(await freePort()),
       JWT_SECRET: 'a secret of the lost database, long enough for HS256',
       DEMO: 'off',
+      LOAD_SHEDDING: 'off',
       LOG_LEVEL: 'info',
     };
     http = `http://127.0.0.1:${env.HTTP_PORT}`;
@@ -120,7 +121,7 @@ describe('npm start when its embedded database is killed', () => {
     expect(log).to.include('the embedded database is gone: starting it again');
   });
 
-  it('ends with status 1 where its ports are taken', async () => {
+  it('50: ends with status 1 where its ports are taken', async () => {
     const { status, output } = await run('scripts/start.js', [], { DATA_DIR: join(dataDir, 'other') });
     expect(output).to.match(/^(GATEWAY|HTTP)_PORT: 127\.0\.0\.1:\d+ is taken\n$/m);
     expect(status).to.equal(1);

@@ -1,5 +1,5 @@
 import { type Member, member } from '../../support/api.js';
-import { adoptionPost } from '../../support/chat.js';
+import { adoptionPost, openChat } from '../../support/chat.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
 import { tellStory } from './story.js';
@@ -12,9 +12,7 @@ describe('REST, sockets and streams', () => {
       openStream,
       async openRoom(author, asker) {
         const saleNo = await adoptionPost(author);
-        await asker.post('/chatroom', { saleNo, createMember: author.no });
-        const { body } = await asker.get<{ chatNo: number }[]>(`/chatroom?saleNo=${saleNo}`);
-        return { chatNo: body[0]?.chatNo as number, saleNo };
+        return { chatNo: await openChat(asker, saleNo, author.no), saleNo };
       },
     });
   });

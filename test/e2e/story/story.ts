@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import type { MessagePayload as Message, NotificationView, RoomView } from '../../../domain/kernel/live.js';
 import type { Member } from '../../support/api.js';
+import { pushTo } from '../../support/chat.js';
 import { eventually } from '../../support/eventually.js';
 import { createRandom } from '../../support/random.js';
 import type { Client } from '../../support/sockets.js';
@@ -17,28 +19,6 @@ export interface World<M extends StoryMember> {
   openStream(who: M): Promise<EventStream>;
 }
 
-interface Message {
-  id: string;
-  chatNo: number;
-  content: string;
-  senderNo: number;
-  sendTime: number;
-  seq: number;
-}
-
-interface RoomElement {
-  chatNo: number;
-  unReadCount: number;
-  latestMessage?: { context: string; sendAt: number };
-}
-
-interface Notification {
-  id: number;
-  type: string;
-  url: string;
-  content: string;
-}
-
 /** A member with a socket that comes and goes, a stream that stays open, and what both have delivered. */
 interface Person<M extends StoryMember> {
   who: M;
@@ -48,7 +28,7 @@ interface Person<M extends StoryMember> {
   screens: Map<number, Message[]>;
   joined: Set<number>;
   /** The room list according to `room` events. */
-  list: Map<number, RoomElement>;
+  list: Map<number, RoomView>;
 }
 
 /** Steps of one run: enough for every pair of actions, few enough for seconds. */
@@ -58,7 +38,7 @@ const STEPS = 300;
  * Plays random actions of three members, three at a time, then compares REST, sockets and event streams: acknowledged
  * messages are readable, once, in one order; an old state plus events equals the fresh state.
  */
-export async function tellStory<M extends StoryMember>(world: World<M>, steps = STEPS): Promise<void> {
+export async function tellStory<M extends StoryMember>(world: World<M>): Promise<void> {
   const random = createRandom('STORY_SEED');
   const people: Person<M>[] = [];
   for (let i = 0; i < 3; i += 1) {
@@ -91,9 +71,9 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
     const client = await world.connect(person.who);
     person.client = client;
     client.socket.on('message', (message: Message) => show(person, message));
-    client.socket.on('room', (view: RoomElement) => person.list.set(view.chatNo, view));
+    client.socket.on('room', (view: RoomView) => person.list.set(view.chatNo, view));
     // As a client does after reconnecting.
-    const { body } = await person.who.get<RoomElement[]>('/chatroom');
+    const { body } = await person.who.get<RoomView[]>('/chatroom');
     for (const view of body) if (!person.list.has(view.chatNo)) person.list.set(view.chatNo, view);
   }
 
@@ -150,18 +130,11 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
       for (const answer of answers) acked.get(chatNo)?.set(answer?.message.id as string, content);
     },
     async sendByPush(person) {
-      const { chatNo, saleNo } = roomOf(person);
+      const room = roomOf(person);
       key += 1;
       const content = `p${key}`;
-      const { body } = await person.who.post<Message>('/chatroom/notification', {
-        id: null,
-        chatNo,
-        saleNo,
-        contentType: 'text',
-        content,
-        sendTime: key,
-      });
-      acked.get(chatNo)?.set(body.id, content);
+      const { body } = await pushTo<Message>(room, person.who, content, { sendTime: key });
+      acked.get(room.chatNo)?.set(body.id, content);
       if (random.below(3) === 0) {
         const echo = await random.pick(people).who.post<Message>('/chatroom/notification', body);
         expect(echo.body.id).to.equal(body.id);
@@ -194,7 +167,7 @@ export async function tellStory<M extends StoryMember>(world: World<M>, steps = 
   };
 
   // Three at a time, so that actions overlap.
-  for (let step = 0; step < steps; step += people.length) {
+  for (let step = 0; step < STEPS; step += people.length) {
     await Promise.all(people.map((person) => actions[random.pick(Object.keys(actions))]?.(person)));
   }
 
@@ -265,25 +238,25 @@ async function compareMessages(
 
 /** The room list of the client is, or becomes, the one that REST answers. */
 async function compareRooms({ who, client, list }: Person<StoryMember>): Promise<void> {
-  const { body } = await who.get<RoomElement[]>('/chatroom');
+  const { body } = await who.get<RoomView[]>('/chatroom');
   for (const view of body) {
     expect(view.unReadCount, 'all messages are read').to.equal(0);
-    const isView = (event: RoomElement | undefined) => JSON.stringify(event) === JSON.stringify(view);
+    const isView = (event: RoomView | undefined) => JSON.stringify(event) === JSON.stringify(view);
     // The last event may still be delayed by conflation.
-    if (!isView(list.get(view.chatNo))) await client?.next<RoomElement>('room', isView);
+    if (!isView(list.get(view.chatNo))) await client?.next<RoomView>('room', isView);
   }
 }
 
 /** The events of the stream, reduced as the list is, equal the list. */
 async function compareNotifications({ who, stream }: Person<StoryMember>): Promise<void> {
-  const { body: listed } = await who.get<Notification[]>('/notification/all');
+  const { body: listed } = await who.get<NotificationView[]>('/notification/all');
   const newest = listed[0];
   if (newest) await stream.next(({ data }) => data.startsWith('{') && JSON.parse(data).id === newest.id);
   const events = stream.events.slice(1);
   expect(events.map(({ id }) => id)).to.deep.equal(events.map((_, i) => `${who.no}_${i + 1}`));
   const seen = new Set<string>();
   const reduced = events
-    .map(({ data }) => JSON.parse(data) as Notification)
+    .map(({ data }) => JSON.parse(data) as NotificationView)
     .reverse()
     .filter(({ type, url }) => {
       if (type !== 'chat') return true;

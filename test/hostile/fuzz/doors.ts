@@ -1,0 +1,20 @@
+import { bus } from './bus.js';
+import { type Door, runRound } from './door.js';
+import { frames } from './frames.js';
+import { importing } from './import.js';
+import { rest } from './rest.js';
+import { sockets } from './sockets.js';
+import { wire } from './wire.js';
+
+const doorOf = <T>(door: Door<T>) => ({
+  name: door.name,
+  cases: door.cases,
+  /** One round: see runRound. */
+  run: (seed: number, cases?: number) => runRound(door, seed, cases),
+});
+
+/** Everything that random input is sent to. */
+export const doors = [
+  ...[doorOf(rest), doorOf(sockets), doorOf(frames)],
+  ...[doorOf(bus), doorOf(wire), doorOf(importing)],
+];
