@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../domain/platform/project-root.js';
@@ -71,11 +72,21 @@ async function startServing(
   return process;
 }
 
-/** Starts the whole service in one process, by the program of `npm start`. @param execArgv more flags of Node */
-export async function startService(group: ProcessGroup, databaseUri: string, execArgv?: string[]) {
+/** How a service differs from that of `npm start`: more flags of Node, other settings. */
+export interface ServiceOptions {
+  execArgv?: string[];
+  env?: Record<string, string>;
+}
+
+/** Starts the whole service in one process, by the program of `npm start`. */
+export async function startService(
+  group: ProcessGroup,
+  databaseUri: string,
+  { execArgv, env: others }: ServiceOptions = {},
+) {
   const [httpPort, gatewayPort] = [await freePort(), await freePort()];
   const env = {
-    ...settings(group, databaseUri),
+    ...{ ...settings(group, databaseUri), ...others },
     HTTP_PORT: String(httpPort),
     GATEWAY_PORT: String(gatewayPort),
   };
@@ -84,6 +95,9 @@ export async function startService(group: ProcessGroup, databaseUri: string, exe
 }
 
 export type RedisAdapter = 'classic' | 'sharded';
+
+/** Of all gateways of a run. */
+const SIGNING_KEY = randomBytes(32).toString('base64url');
 
 /** Starts one of several gateways. */
 export async function startGateway(
@@ -97,6 +111,7 @@ export async function startGateway(
     ...settings(group, databaseUri),
     REDIS_URL: redis.url,
     REDIS_ADAPTER: redis.adapter,
+    REDIS_SIGNING_KEY: SIGNING_KEY,
     GATEWAY_PORT: String(port),
   };
   return { process: await startServing(group, name, '../gateway/main.js', env, [port]), port };

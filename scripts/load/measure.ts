@@ -91,6 +91,8 @@ export async function measureFlow(
 /** A worker's result of one command. */
 export interface WorkResult {
   operations: number;
+  /** Refused for the time being. */
+  refused?: number;
   failed?: number;
   /** Encoded histogram. */
   times?: string;

@@ -13,12 +13,18 @@ export const metrics = {
   },
   delivered: { label: 'delivered', title: 'deliveries or answers that arrived', digits: 0 },
   lost: { label: 'lost', title: 'expected deliveries or answers that did not arrive', digits: 0 },
+  refused: {
+    label: 'refused',
+    title: 'requests or messages that the server refused for the time being',
+    digits: 0,
+  },
   perSecond: { label: 'per s', title: 'deliveries or answers per second', digits: 0 },
   p50: { label: 'p50 ms', title: 'latency, ms', digits: 2 },
   p99: { label: 'p99 ms', title: 'latency, ms', digits: 2 },
   p999: { label: 'p99.9 ms', title: 'latency, ms', digits: 2 },
   memory: { label: 'KiB each', title: 'private memory of the server per connection, KiB', digits: 1 },
   memoryTotal: { label: 'MiB', title: 'private memory of the process, MiB', digits: 0 },
+  handles: { label: 'files', title: 'open files and sockets of the process', digits: 0 },
   duration: { label: 'took s', title: 'seconds until the last one was done', digits: 2 },
   clients: { label: 'clients %', title: 'CPU of the busiest client process, % of a core', digits: 0 },
 } as const;

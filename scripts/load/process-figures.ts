@@ -32,6 +32,11 @@ export function privateBytes(pid: number): number {
   return Number(/^Private_Dirty:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
+/** How many files and sockets a process has open. */
+export function openFiles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
 /** A process and all its descendants: nginx, for one, serves from a child. */
 export function processTree(root: number): number[] {
   const children = new Map<number, number[]>();

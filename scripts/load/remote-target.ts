@@ -36,13 +36,15 @@ async function memberNoOf(base: string, token: string): Promise<number> {
  * Rooms of a running installation: each load member opens one about its newest adoption post. Nobody can act
  * as that post's author, so both connections of a room are the load member's, and what is sent stays unread.
  *
+ * @param after members who are left out: the first ones of `tokensOf`
  * @returns both connections of each room
  */
 export async function openRemoteRooms(
-  { http, secret }: RemoteTarget,
+  { http, secret }: Pick<RemoteTarget, 'http' | 'secret'>,
   count: number,
+  after = 0,
 ): Promise<ConnectionSpec[]> {
-  const tokens = await tokensOf(secret, count);
+  const tokens = await tokensOf(secret, count, after);
   const posts = await call<{ id: number }[]>(http, '/adopt/render', tokens[0] as string);
   const saleNo = posts[0]?.id;
   if (saleNo === undefined) throw new Error('the installation needs an adoption post, and has none');

@@ -5,12 +5,15 @@ import { ProcessGroup } from './process-group.js';
 import type { Contender, Result, Scenario } from './scenario.js';
 import { summarise } from './statistics.js';
 
+/** Turns by default. */
+const RUNS = 3;
+
 const label = ({ name, part }: Contender) => (part ? `${name}, ${part}` : name);
 
-async function measureOnce(contender: Contender, options: LoadOptions): Promise<Figures> {
+async function measureOnce(contender: Contender, options: LoadOptions): Promise<Figures[]> {
   const group = new ProcessGroup(options.profile);
   try {
-    return await contender.measure({ group, options });
+    return [await contender.measure({ group, options })].flat();
   } finally {
     await group.end();
   }
@@ -54,13 +57,14 @@ export async function runScenario(
     failure: undefined as string | undefined,
   }));
   const present = entries.filter(({ contender }) => contender.missing === undefined);
-  const progress = createProgress(options.runs * present.length, scenario.name);
+  const runs = options.runs ?? scenario.runs ?? RUNS;
+  const progress = createProgress(runs * present.length, scenario.name);
   try {
-    for (let i = 0; i < options.runs; i += 1) {
+    for (let i = 0; i < runs; i += 1) {
       for (const entry of present) {
         if (stopped()) continue;
         try {
-          entry.runs.push(await measureOnce(entry.contender, options));
+          entry.runs.push(...(await measureOnce(entry.contender, options)));
         } catch (error) {
           const { message } = error as Error;
           entry.failure = `failed: ${message}`;

@@ -26,8 +26,11 @@ export interface Entry {
 }
 
 export interface Contender extends Entry {
-  /** Measures once. Processes that it starts in the group are stopped afterwards. */
-  measure(run: Run): Promise<Figures>;
+  /**
+   * Measures once. Processes that it starts in the group are stopped afterwards.
+   * @returns figures; several if it measures repeatedly, each of which counts as a run
+   */
+  measure(run: Run): Promise<Figures | Figures[]>;
 }
 
 /** A contender's figures of all runs. */
@@ -49,6 +52,8 @@ export interface Scenario {
   title: string;
   /** Columns of its table, the first being its subject. */
   columns: Metric[];
+  /** Turns, unless the options say otherwise; 3 by default. */
+  runs?: number;
   contenders(options: LoadOptions): Contender[];
   verdicts(results: Result[], options: LoadOptions): Verdict[];
 }

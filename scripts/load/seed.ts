@@ -16,12 +16,16 @@ import * as records from './seed-records.js';
 /** Records per insert. */
 const BATCH = 1_000;
 
-/** Access tokens of members 1 … count, valid for longer than any load test. */
-export function tokensOf(secret: string, count: number): Promise<string[]> {
+/** Access tokens of members 1 … count, or of those after the first ones, valid for longer than any load test. */
+export function tokensOf(secret: string, count: number, after = 0): Promise<string[]> {
   const config = loadConfig({ JWT_SECRET: secret, NODE_ENV: 'test' }, '/nonexistent');
   return Promise.all(
     Array.from({ length: count }, (_, i) =>
-      issueToken(config, { email: records.emailOf(i + 1), nickname: records.nicknameOf(i + 1), ttl: '24h' }),
+      issueToken(config, {
+        email: records.emailOf(after + i + 1),
+        nickname: records.nicknameOf(after + i + 1),
+        ttl: '24h',
+      }),
     ),
   );
 }

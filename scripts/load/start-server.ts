@@ -1,5 +1,5 @@
 import type { ConnectionSpec, Target } from './clients/connection.js';
-import { HOST, settings, startDatabase, startService } from './installation.js';
+import { HOST, type ServiceOptions, settings, startDatabase, startService } from './installation.js';
 import { remoteTargetOf } from './options.js';
 import type { ProcessGroup } from './process-group.js';
 import { openRemoteRooms } from './remote-target.js';
@@ -12,6 +12,8 @@ export interface RunningServer {
   /** Processes whose CPU and memory are the server's; none for a remote target. */
   pids: number[];
   databasePid?: number;
+  /** Of REST and event streams; only of the service. */
+  httpPort?: number;
   /** Connections of its members: both members of room 1, of room 2, and so on. */
   members: ConnectionSpec[];
   /** Whether a sender receives its own messages, as in Socket.IO; otherwise senders need extra connections. */
@@ -35,22 +37,22 @@ async function announce(group: ProcessGroup, databaseUri: string, content: strin
 /** Starts the service. @param options.extra members without a room */
 export async function startOurs(
   group: ProcessGroup,
-  options: {
+  options: ServiceOptions & {
     rooms?: number;
     extra?: number;
     sharedCreator?: boolean;
     kind?: 'socketio' | 'stream';
-    execArgv?: string[];
   },
 ): Promise<RunningServer> {
-  const { rooms = 0, kind = 'socketio', execArgv } = options;
+  const { rooms = 0, kind = 'socketio' } = options;
   const database = await startDatabase(group);
   const members = await seedChat(database.uri, rooms, options);
-  const { process, httpPort, gatewayPort } = await startService(group, database.uri, execArgv);
+  const { process, httpPort, gatewayPort } = await startService(group, database.uri, options);
   return {
     target: { kind, host: HOST, port: kind === 'stream' ? httpPort : gatewayPort },
     pids: [process.pid],
     databasePid: database.pid,
+    httpPort,
     members,
     senderReceives: true,
     announce: (content) => announce(group, database.uri, content),

@@ -39,8 +39,8 @@ export interface OpenResult {
 
 interface Client {
   connection: Connection;
-  /** When each message without an acknowledgement was sent, µs, oldest first. */
-  pending: number[];
+  /** When each message without an acknowledgement was sent, µs, by its count, oldest first. */
+  pending: Map<number, number>;
   onAck?: () => void;
 }
 
@@ -74,8 +74,9 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
         resolve(client);
       },
       delivered: (bytes, from, to) => counter.delivered(bytes, from, to),
-      acknowledged(ok) {
-        counter.acknowledged(client.pending.shift() ?? nowMicros(), ok);
+      acknowledged(ok, count = client.pending.keys().next().value ?? 0) {
+        counter.acknowledged(client.pending.get(count) ?? nowMicros(), ok);
+        client.pending.delete(count);
         client.onAck?.();
       },
       closed(reason) {
@@ -84,7 +85,7 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
         else reject(new Error(reason));
       },
     });
-    const client: Client = { connection, pending: [] };
+    const client: Client = { connection, pending: new Map() };
   });
 }
 
@@ -107,7 +108,7 @@ async function open({ target, specs, concurrency, timeoutMs }: OpenCommand): Pro
 function send(client: Client, length: number): void {
   sequence += 1;
   counter.counts.sent += 1;
-  client.pending.push(nowMicros());
+  client.pending.set(sequence, nowMicros());
   client.connection.send(stampedText(length), sequence);
 }
 

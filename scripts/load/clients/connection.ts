@@ -28,8 +28,8 @@ export interface ConnectionEvents {
   ready(): void;
   /** A delivery; the bytes are valid during the call. */
   delivered(bytes: Buffer, from: number, to: number): void;
-  /** The oldest unacknowledged message was acknowledged. */
-  acknowledged(ok: boolean): void;
+  /** A message was acknowledged. @param count of `send`; without it, the oldest unacknowledged one */
+  acknowledged(ok: boolean, count?: number): void;
   /** The connection failed, was refused, or was closed by the server. */
   closed(reason: string): void;
 }

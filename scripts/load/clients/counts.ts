@@ -36,7 +36,7 @@ export class Counter {
   /** @param sentAt µs, of `nowMicros` */
   acknowledged(sentAt: number, ok: boolean): void {
     this.counts[ok ? 'acked' : 'refused'] += 1;
-    record(this.#ackTimes, nowMicros() - sentAt);
+    if (ok) record(this.#ackTimes, nowMicros() - sentAt);
   }
 
   get answered(): number {

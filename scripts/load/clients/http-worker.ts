@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLatencies, encode, record } from '../latency.js';
 import type { WorkResult } from '../measure.js';
+import { atRate } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';
-import { TcpClient } from './tcp-client.js';
+import { HttpConnection } from './http-connection.js';
 
-/** A process that sends requests over keep-alive connections: on each the next one follows the answer. */
+/** A process that sends requests over keep-alive connections, one at a time on each. */
 
 export interface HttpCommand {
   host: string;
@@ -14,89 +15,57 @@ export interface HttpCommand {
   paths: string[];
   token: string | undefined;
   connections: number;
+  /** Requests per second; without it, on each connection the next one follows the answer. */
+  rate?: number;
   seconds: number;
 }
 
 /** Longest wait for the last responses, ms. */
 const LAST_RESPONSES_MS = 10_000;
 
-const CONTENT_LENGTH = /content-length: (\d+)/i;
-
-/** One connection, which requests while `running()`. Resolves when it is closed. */
-function requestAll(
-  { host, port, paths, token }: HttpCommand,
-  running: () => boolean,
-  onResponse: (ok: boolean, micros?: number) => void,
-): Promise<void> {
-  const authorization = token ? `Authorization: ${token}\r\n` : '';
-  const requests = paths.map((path) =>
-    Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${authorization}\r\n`),
-  );
-  let next = Math.floor(Math.random() * requests.length);
-  let sentAt = 0;
-  let ok = false;
-  /** Bytes of the response's body that are missing; -1 before its head. */
-  let left = -1;
-
-  function request(): Buffer {
-    left = -1;
-    sentAt = nowMicros();
-    next = (next + 1) % requests.length;
-    return requests[next] as Buffer;
-  }
-
-  /** @returns where the body begins; undefined while the head is incomplete */
-  function readHead(bytes: Buffer): number | undefined {
-    const end = bytes.indexOf('\r\n\r\n');
-    if (end < 0) return undefined;
-    const head = bytes.toString('latin1', 0, end);
-    ok = head.startsWith('HTTP/1.1 200');
-    left = Number(CONTENT_LENGTH.exec(head)?.[1] ?? 0);
-    return end + 4;
-  }
-
-  return new Promise((resolve) => {
-    const tcp = new TcpClient(host, port, {
-      greeting: request,
-      read(bytes) {
-        const body = left < 0 ? readHead(bytes) : 0;
-        if (body === undefined) return undefined;
-        left -= bytes.length - body;
-        if (left > 0) return bytes.length;
-        onResponse(ok, nowMicros() - sentAt);
-        if (running()) tcp.write(request());
-        else {
-          tcp.cut();
-          resolve();
-        }
-        return bytes.length;
-      },
-      closed() {
-        onResponse(false);
-        resolve();
-      },
-    });
-  });
-}
+/** Answers that ask to come back later. */
+const REFUSED = [429, 503];
 
 handleCommands(async (command: HttpCommand): Promise<WorkResult> => {
+  const { seconds, rate } = command;
   const times = createLatencies();
-  // Responses with status 200; other responses, and requests without one.
-  const result = { operations: 0, failed: 0 };
+  // Responses with status 200; refusals; other responses, and requests without one.
+  const result = { operations: 0, refused: 0, failed: 0 };
   let running = true;
-  const connections = Array.from({ length: command.connections }, () =>
-    requestAll(
-      command,
-      () => running,
-      (ok, micros) => {
-        result[ok ? 'operations' : 'failed'] += 1;
-        if (micros !== undefined) record(times, micros);
-      },
-    ),
+  /** Requests that wait for a connection: when each was due, µs. Their latency includes the wait. */
+  const due: number[] = [];
+  const idle: HttpConnection[] = [];
+
+  function onAnswer(connection: HttpConnection, status: number | undefined, sentAt: number): void {
+    if (status === 200) {
+      result.operations += 1;
+      record(times, nowMicros() - sentAt);
+    } else result[status && REFUSED.includes(status) ? 'refused' : 'failed'] += 1;
+    const next = rate === undefined && running ? nowMicros() : due.shift();
+    if (next === undefined) idle.push(connection);
+    else connection.request(next);
+  }
+
+  const connections = Array.from(
+    { length: command.connections },
+    () => new HttpConnection(command, onAnswer),
   );
-  await sleep(command.seconds * 1_000);
+  if (rate === undefined) {
+    for (const connection of connections) connection.request(nowMicros());
+    await sleep(seconds * 1_000);
+  } else {
+    idle.push(...connections);
+    await atRate({ rate, seconds }, () => {
+      const connection = idle.shift();
+      if (connection) connection.request(nowMicros());
+      else due.push(nowMicros());
+    });
+  }
   running = false;
-  await Promise.race([Promise.all(connections), sleep(LAST_RESPONSES_MS)]);
+  const deadline = performance.now() + LAST_RESPONSES_MS;
+  while (idle.length < connections.length && performance.now() < deadline) await sleep(5);
+  result.failed += due.length + connections.length - idle.length;
+  for (const connection of connections) connection.cut();
   return { ...result, times: encode(times) };
 });
 reportReady();

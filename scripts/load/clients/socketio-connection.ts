@@ -8,7 +8,7 @@ const PATH = '/socket.io/?EIO=4&transport=websocket';
 /** Keeps client ids apart from those of every other process and run. */
 const RUN = randomBytes(6).toString('base64url');
 
-/** Acknowledgement id of the join; those of messages follow. */
+/** Acknowledgement id of the join; those of messages are their counts, from 1. */
 const JOIN_ACK = 0;
 
 /** Characters that identify a frame: Engine.IO's packet type and, in a message, Socket.IO's. */
@@ -18,7 +18,6 @@ const TYPE_LENGTH = 2;
 export const openSocketIo: OpenConnection = (target, { room, after, token }, events) => {
   const delivery = Buffer.from(`42["${target.event ?? 'message'}"`);
   let ready = false;
-  let lastAck = JOIN_ACK;
 
   function becomeReady(): void {
     ready = true;
@@ -34,7 +33,7 @@ export const openSocketIo: OpenConnection = (target, { room, after, token }, eve
   function readAck(bytes: Buffer, from: number, to: number): void {
     const body = bytes.indexOf('[', from);
     const ok = bytes.toString('latin1', body, Math.min(to, body + 14)) === '[{"status":200';
-    if (ready) events.acknowledged(ok);
+    if (ready) events.acknowledged(ok, Number(bytes.toString('latin1', from + TYPE_LENGTH, body)));
     else if (ok) becomeReady();
     else fail(`the room was not joined: ${bytes.toString('utf8', from, to)}`);
   }
@@ -62,9 +61,8 @@ export const openSocketIo: OpenConnection = (target, { room, after, token }, eve
 
   return {
     send(content, count) {
-      lastAck += 1;
       client.send(
-        `42${lastAck}["message:send",{"chatNo":${room ?? 0},"contentType":"text","content":"${content}","clientId":"${RUN}-${count}"}]`,
+        `42${count}["message:send",{"chatNo":${room ?? 0},"contentType":"text","content":"${content}","clientId":"${RUN}-${count}"}]`,
       );
     },
     cut: () => client.cut(),

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startWorkerPool } from '../clients/worker-pool.js';
-import { memoryOf, startMeasuring, sum } from '../measure.js';
+import { startMeasuring, sum } from '../measure.js';
 import type { Figures } from '../metrics.js';
 import type { ProcessGroup } from '../process-group.js';
 import { atMost, type Contender, medianOf, type Role, type Run, type Scenario } from '../scenario.js';
+import { COLLECTS, SETTLING_SECONDS, settledMemory } from '../settled-memory.js';
 import {
   ours,
   type RunningServer,
@@ -17,22 +18,11 @@ import {
 const MEMBERS = 10_000;
 const STREAMS = 2_000;
 
-/** Lets the load test collect a process's garbage, so that only memory in use is measured. */
-const COLLECTS = ['--import', new URL('../collect-on-signal.js', import.meta.url).href];
-
 /**
  * Share of the connections that are opened and closed before the first measurement, so that compiled code and
  * other effects of the first connections are not counted.
  */
 const WARM_UP_SHARE = 0.1;
-
-/** Longest wait for memory to settle, s, and the interval of collections meanwhile, ms. */
-const SETTLING_SECONDS = 20;
-const COLLECT_EVERY_MS = 1_000;
-
-/** Memory has settled when this many collections in a row changed it by less than this share. */
-const SETTLED_TIMES = 2;
-const SETTLED_SHARE = 0.002;
 
 /** Time in which V8 collects garbage of the opening, s; not counted as idle. */
 const QUIET_SECONDS = 8;
@@ -42,20 +32,6 @@ const PING_SECONDS = 20;
 
 const SOCKETS = 'sockets, authenticated and joined';
 const EVENT_STREAMS = 'event streams';
-
-/** Private memory in bytes once it has settled. */
-async function settledMemory(server: RunningServer, seconds: number): Promise<number> {
-  let memory = memoryOf(server);
-  let settled = 0;
-  for (let left = seconds; left > 0 && settled < SETTLED_TIMES; left -= 1) {
-    for (const pid of server.pids) process.kill(pid, 'SIGUSR2');
-    await sleep(COLLECT_EVERY_MS);
-    const before = memory;
-    memory = memoryOf(server);
-    settled = Math.abs(before - memory) < before * SETTLED_SHARE ? settled + 1 : 0;
-  }
-  return memory;
-}
 
 /** Opens connections and measures memory per connection, and CPU per connection and second while they are idle. */
 async function measure(

@@ -6,9 +6,11 @@ import { database } from './database.js';
 import { fanout } from './fanout.js';
 import { http } from './http.js';
 import { idle } from './idle.js';
+import { overload } from './overload.js';
+import { soak } from './soak.js';
 import { storm } from './storm.js';
 
-const all: Scenario[] = [fanout, chat, announce, idle, http, cluster, storm, database];
+const all: Scenario[] = [fanout, chat, announce, idle, http, cluster, storm, overload, soak, database];
 
 /** Scenarios that need nothing but a remote target. */
 const REMOTE = new Set(['fanout', 'chat', 'storm']);

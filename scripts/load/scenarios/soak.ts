@@ -1,0 +1,92 @@
+import type { ConnectionSpec, Target } from '../clients/connection.js';
+import { startWorkerPool, type WorkerPool } from '../clients/worker-pool.js';
+import { HOST, SECRET } from '../installation.js';
+import { sum } from '../measure.js';
+import type { Figures, Metric } from '../metrics.js';
+import { openFiles } from '../process-figures.js';
+import { openRemoteRooms } from '../remote-target.js';
+import { atMost, type Result, type Run, type Scenario } from '../scenario.js';
+import { COLLECTS, SETTLING_SECONDS, settledMemory } from '../settled-memory.js';
+import { type RunningServer, startOurs } from '../start-server.js';
+
+/** Connections of each kind that a cycle opens and closes, and new members of whom each opens a room. */
+const SOCKETS = 400;
+const STREAMS = 100;
+const NEW_MEMBERS = 20;
+
+/** Messages of a cycle: how many a second, and their characters; for a second. */
+const FLOW = { rate: 400, length: 100 };
+
+/** Longest round, s: a minute, each of which is a figure. */
+const ROUND_SECONDS = 60;
+
+const NAME = 'this service';
+
+/** Opens and closes sockets and streams; new members come and open rooms. @returns connections that failed */
+async function cycle(
+  { target, httpPort = 0, members }: RunningServer,
+  pool: WorkerPool,
+  specs: ConnectionSpec[],
+  created: number,
+  seconds: number,
+): Promise<{ opened: number; failed: number }> {
+  const streams: Target = { kind: 'stream', host: HOST, port: httpPort };
+  const http = `http://${HOST}:${httpPort}`;
+  const rooms = await openRemoteRooms({ http, secret: SECRET }, NEW_MEMBERS, members.length + created);
+  const listeners = specs.slice(0, STREAMS).map(({ token = '' }) => ({ token }));
+  const opened = [await pool.open(target, [...specs, ...rooms]), await pool.open(streams, listeners)];
+  await pool.flow({ ...FLOW, seconds });
+  await pool.cut();
+  return { opened: sum(opened.map((one) => one.opened)), failed: sum(opened.map((one) => one.failed)) };
+}
+
+async function measure({ group, options }: Run): Promise<Figures[]> {
+  const sockets = options.members ?? SOCKETS;
+  const server = await startOurs(group, { rooms: Math.ceil(sockets / 2), execArgv: COLLECTS });
+  const pool = await startWorkerPool(group, options.clients);
+  const specs = server.members.slice(0, sockets).map((spec, i) => ({ ...spec, sender: i % 2 === 0 }));
+  const rounds = Math.max(2, Math.round((options.minutes * 60) / ROUND_SECONDS));
+  const roundMs = (options.minutes * 60_000) / rounds;
+  const settling = Math.min(SETTLING_SECONDS, roundMs / 3_000);
+  const figures: Figures[] = [];
+  let created = 0;
+  // The first round fills caches and pools, and is not shown.
+  for (let round = 0; round <= rounds; round += 1) {
+    const total = { opened: 0, failed: 0 };
+    const end = performance.now() + roundMs;
+    do {
+      const { opened, failed } = await cycle(server, pool, specs, created, Math.min(1, options.seconds));
+      created += NEW_MEMBERS;
+      total.opened += opened;
+      total.failed += failed;
+    } while (performance.now() < end);
+    const memoryTotal = (await settledMemory(server, settling)) / 1024 ** 2;
+    const handles = sum(server.pids.map(openFiles));
+    figures.push({ memoryTotal, handles, delivered: total.opened, lost: total.failed });
+  }
+  return figures.slice(1);
+}
+
+/** How much the highest figure of all rounds exceeds the lowest. */
+function spread(results: Result[], metric: Metric): { share: number; difference: number } | undefined {
+  const figure = results.find(({ name }) => name === NAME)?.figures[metric];
+  return figure && { share: figure.max / figure.min - 1, difference: figure.max - figure.min };
+}
+
+export const soak: Scenario = {
+  name: 'soak',
+  title:
+    'Sockets, streams, rooms and members come and go: memory and open files after each minute, all connections closed',
+  columns: ['memoryTotal', 'handles', 'delivered', 'lost'],
+  runs: 1,
+
+  contenders: () => [{ name: NAME, role: 'ours', part: 'churn', measure }],
+
+  verdicts(results) {
+    const memory = spread(results, 'memoryTotal');
+    return [
+      atMost('memory, highest above lowest minute, %', memory && memory.share * 100, 5),
+      atMost('open files, highest minus lowest minute', spread(results, 'handles')?.difference, 5),
+    ];
+  },
+};
