@@ -55,7 +55,7 @@ const files = new Map(
 const elsewhere: Record<string, string[]> = {
   'scripts/load.ts': Object.keys(optionSchema.shape),
   // Its other options are mocha's.
-  'scripts/test.ts': ['base'],
+  'scripts/test.ts': ['base', 'reporter'],
 };
 
 const inUsage = (usage: string) =>

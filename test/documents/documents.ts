@@ -18,6 +18,7 @@ export function filesUnder(folder: string): string[] {
 export const pages = [
   'README.md',
   'ARCHITECTURE.md',
+  'SECURITY.md',
   'gateway/PROTOCOL.md',
   ...filesUnder('docs').filter((path) => path.endsWith('.md')),
 ];
@@ -59,3 +60,6 @@ export function tableOf(path: string, head: string): string[][] {
       .map((cell) => cell.trim()),
   );
 }
+
+/** The numbers of the contract's promises. */
+export const promises = mentionsOf(/^(\d+)\. (?!\[)/gm, ['docs/contract.md']).map(({ found }) => found);

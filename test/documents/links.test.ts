@@ -28,7 +28,7 @@ describe('the documents', () => {
 
   it('name files and folders that exist', () => {
     const paths = mentionsOf(
-      /(?<![\w/.<-])((?:deploy|docs|domain|gateway|http|scripts|test)\/[\w./-]*\w\/?)(?![\w<*])/g,
+      /(?<![\w/.<-])((?:deploy|docs|domain|gateway|http|scripts|test)\/[\w./@-]*\w\/?)(?![\w<*])/g,
       [...pages, ...operatorFiles],
     );
     expect(paths.length).to.be.greaterThan(60);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
 import { service } from '../support/service.js';
 import { mentionsOf, pages, tableOf, textOf, wrong } from './documents.js';
 
@@ -36,7 +37,10 @@ describe('the metrics of docs/operations.md', () => {
     const { http, gateway } = await service();
     // One request, so that something is counted.
     await (await fetch(`${http}/community/list/recent`)).text();
-    [ofHttp, ofGateway] = await Promise.all([figuresOf(http), figuresOf(gateway)]);
+    await eventually(async () => {
+      [ofHttp, ofGateway] = await Promise.all([figuresOf(http), figuresOf(gateway)]);
+      expect(ofHttp.get('http_request_duration_seconds')?.labels).not.to.be.empty;
+    });
   });
 
   it('are those of both ports, apart from Node’s own', () => {
