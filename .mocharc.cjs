@@ -1,5 +1,5 @@
 /** Mocha adds its `spec` setting to the files on the command line: set only if there are none. */
-const filesNamed = process.argv.slice(2).some((argument) => /\.js$/.test(argument));
+const filesNamed = process.argv.slice(2).some((argument) => /\.test\.js$/.test(argument));
 
 /** Folders whose files take longest. They run first: a long one at the end would run alone, on one core. */
 const LONG = 'e2e,scripts';

@@ -9,7 +9,8 @@ const usage = `Usage: npm run db -- dump DIR
        npm run db -- restore DIR
 
 dump writes the database (MONGODB_URI, or the embedded one of DATA_DIR) to DIR in mongodump's layout;
-restore reads such a folder into a database whose collections are empty. For a consistent snapshot, dump
+restore reads such a folder into a database whose collections are empty; a damaged folder is refused before
+anything is written. For a consistent snapshot, dump
 while the service is stopped: collections are read one after the other.`;
 
 await runCommand(usage, async (args) => {

@@ -15,7 +15,10 @@ test/gateway/chat.test.ts); without one, the whole suite. With CI=true a test th
 test:changed runs the tests affected by a change: changed tests, tests that import a changed file, and the
 tests in the folder that mirrors it. Slow tests, of several processes, run only if they have changed themselves.
 
-  --base REV   compare with this commit (default HEAD)`;
+  --base REV   compare with this commit (default HEAD)
+
+With --reporter dist/test/documents/reliability.js, one of mocha's options, npm test also writes the results of
+the tests of faults to docs/reliability.md.`;
 
 /** Mocha's argument for a path of the source. @throws UsageError when there is no such test */
 function compiledTests(root: string, path: string): string {

@@ -13,7 +13,7 @@ const usage = `Usage: npm run verify [-- --repair]
 Recomputes every stored count, unread count, read position and sequence number from the records and lists
 the differences, one line each.
 
-  --repair   repairs them. Before a repair that renumbers messages or notifications, stop the service:
+  --repair   repairs them, and builds unique indexes that are missing. Before a repair that renumbers messages or notifications, stop the service:
              it keeps the newest numbers in memory.
 
 Exit status: 0 everything agrees or was repaired; 1 something disagrees.`;
@@ -27,5 +27,5 @@ await runCommand(usage, async (args) => {
     ...checkChat(),
     ...checkNotifications(),
   ];
-  return withDomain('verify', () => verify(checks, values.repair));
+  return withDomain('verify', () => verify(checks, values.repair), values.repair);
 });

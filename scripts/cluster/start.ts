@@ -30,10 +30,7 @@ async function startAll(config: Config, pm2: Pm2): Promise<void> {
   if (!config.MONGODB_URI) {
     await startKind(config, pm2, 'database');
     if (config.DEMO)
-      await withDomain('cluster', async (domain) => {
-        await addSampleData(domain, createLogger('warn', 'cluster'));
-        return 0;
-      });
+      await withDomain('cluster', (domain) => addSampleData(domain, createLogger('warn', 'cluster')));
   }
   await Promise.all(['gateway', 'http'].map((kind) => startKind(config, pm2, kind)));
   for (const port of [config.HTTP_PORT, config.GATEWAY_PORT]) await waitForReadyz(config, port);

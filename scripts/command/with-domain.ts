@@ -10,15 +10,20 @@ import { openDatabase } from './open-database.js';
  * embedded database that does not run is started for the command.
  *
  * @param name the command's name in the log
- * @returns the exit status that `work` returns
+ * @param isRepair whether unique indexes that are missing beside records are built, instead of being refused
+ * @returns what `work` resolves to
  */
-export async function withDomain(name: string, work: (domain: Domain) => Promise<number>): Promise<number> {
+export async function withDomain<T>(
+  name: string,
+  work: (domain: Domain) => Promise<T>,
+  isRepair = false,
+): Promise<T> {
   const config = loadConfig();
   const logger = createLogger(config.LOG_LEVEL, name);
   const database = await openDatabase(config);
   try {
     await connectMongo(database.uri);
-    await ensureIndexes(database.uri);
+    await ensureIndexes(database.uri, isRepair);
     const domain = await createDomain({ config, logger, live: noLive });
     try {
       return await work(domain);

@@ -58,7 +58,7 @@ const adoptionRow = z.object({
   thumbnail: trimmed(2_048),
 });
 
-const row = z.discriminatedUnion('record', [memberRow, adoptionRow], 'must be member or adoption');
+export const row = z.discriminatedUnion('record', [memberRow, adoptionRow], 'must be member or adoption');
 
 export type MemberRow = z.output<typeof memberRow>;
 export type AdoptionRow = z.output<typeof adoptionRow>;

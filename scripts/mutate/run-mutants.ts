@@ -1,22 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutant } from './mutant.js';
+import { seededRandom } from './random.js';
 import { type Equivalent, type Result, resultOf } from './report.js';
 import { createSandbox } from './sandbox.js';
 
 /** Time beyond three times their usual duration after which tests count as hanging, ms. */
 const SLACK_MS = 30_000;
 
-/** Draws without repeats, reproducibly by seed (mulberry32). */
+/** Draws without repeats, reproducibly by seed. */
 export function draw<T>(list: readonly T[], size: number, seed: number): T[] {
   const rest = [...list];
-  let state = seed >>> 0;
-  function below(limit: number): number {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * limit);
-  }
+  const below = seededRandom(seed);
   return Array.from(
     { length: Math.min(size, rest.length) },
     () => rest.splice(below(rest.length), 1)[0] as T,

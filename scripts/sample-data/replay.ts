@@ -5,6 +5,7 @@ import { noLive } from '../../domain/kernel/live.js';
 import { createLocalDateTime } from '../../domain/kernel/local-date-time.js';
 import { createNotifications, type Notifications } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
+import { unlimitedQuotas } from '../../domain/platform/rate-limits/index.js';
 import { type ActivityOf, type ActivityRow, type Members, memberOf, timeOf } from './activity.js';
 
 /**
@@ -30,7 +31,7 @@ export class Replay {
     const localTime = createLocalDateTime('UTC');
     this.#notifications = createNotifications({ ...shared, localTime, live: noLive });
     this.#chat = createChat({
-      ...{ ...shared, adoption, config: { LEGACY_ANONYMOUS: 'off' } },
+      ...{ ...shared, adoption, config: { LEGACY_ANONYMOUS: 'off' }, quotas: unlimitedQuotas },
       // A recipient who has entered a room counts as connected.
       live: { ...noLive, isInRoom: () => true },
     });

@@ -1,8 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../domain/platform/config.js';
 import { findOrphans, isRunning, pm2Home } from '../cluster/pm2-home.js';
-import { folderError, makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
+import { folderError, makeDataFolder, makePrivate } from '../embedded-mongo/folder/data-folder.js';
 import { holdOwner, takeFolder } from '../embedded-mongo/folder/lock.js';
 
 /**
@@ -20,7 +19,7 @@ export async function claimDataDir({ DATA_DIR }: Config): Promise<{ release(): v
     throw new Error(`DATA_DIR: a cluster serves ${DATA_DIR}: npm run cluster -- status (or stop)`);
   const folder = join(DATA_DIR, 'run');
   try {
-    mkdirSync(folder, { recursive: true });
+    makePrivate(folder);
   } catch (error) {
     throw folderError(folder, error);
   }

@@ -9,6 +9,7 @@ import { inspectFile } from '../../scripts/import/source.js';
 import { interceptCalls } from '../support/database-calls.js';
 import { printed } from '../support/output.js';
 import { service } from '../support/service.js';
+import { importSummary } from './script-runs.js';
 
 let runs = 0;
 
@@ -45,16 +46,6 @@ describe('Importing a file', () => {
     return { result, lines: stdout.trimEnd().split('\n') };
   }
 
-  function report(members: number[], posts: number[], rejected: number): string[] {
-    const row = ([created, updated, unchanged]: number[]) =>
-      `${created} created, ${updated} updated, ${unchanged} unchanged`;
-    return [
-      `members         ${row(members)}`,
-      `adoption posts  ${row(posts)}`,
-      `rejected        ${rejected}`,
-    ];
-  }
-
   it('stores rows about one record in order: the later one wins', async () => {
     const { domain } = await service();
     const id = (await domain.adoption.savePost({ ...postRow('a'), authorNo: 1 })) + 5;
@@ -69,7 +60,7 @@ describe('Importing a file', () => {
     ];
     expect(await importRows(rows)).to.deep.equal({
       result: 0,
-      lines: report([1, 1, 0], [2, 2, 1], 0),
+      lines: importSummary([1, 1, 0], [2, 2, 1], 0),
     });
     const member = await Member.findOne({ email: `a-${runs}@example.org` }).lean();
     expect(member?.nickname).to.equal('Later');
@@ -88,14 +79,14 @@ describe('Importing a file', () => {
     expect(result).to.equal(1);
     expect(lines).to.deep.equal([
       `line 1: author: there is no member new-${runs}@example.org, in the database or earlier in the file`,
-      ...report([1, 1, 0], [2, 0, 0], 1),
+      ...importSummary([1, 1, 0], [2, 0, 0], 1),
     ]);
   });
 
   it('accepts an author who was there before their row', async () => {
     await importRows([memberRow('old')]);
     const { lines } = await importRows([postRow('old'), memberRow('old', { nickname: 'New name' })]);
-    expect(lines).to.deep.equal(report([0, 1, 0], [1, 0, 0], 0));
+    expect(lines).to.deep.equal(importSummary([0, 1, 0], [1, 0, 0], 0));
   });
 
   it('refuses a member who has left, and the number of a post imported without one', async () => {
@@ -114,7 +105,7 @@ describe('Importing a file', () => {
       'line 1: email: this member has left',
       `line 2: id: ${id} is the number of another post`,
       `line 3: author: there is no member gone-${runs}@example.org, in the database or earlier in the file`,
-      ...report([0, 1, 0], [0, 0, 0], 3),
+      ...importSummary([0, 1, 0], [0, 0, 0], 3),
     ]);
   });
 
@@ -133,7 +124,7 @@ describe('Importing a file', () => {
     });
     const { lines } = await importRows(rows);
     stop();
-    expect(lines.slice(-3)).to.deep.equal(report([1_097, 0, 0], [2, 0, 0], 602));
+    expect(lines.slice(-3)).to.deep.equal(importSummary([1_097, 0, 0], [2, 0, 0], 602));
     const numbers = lines.slice(0, -3).map((line) => Number(/^line (\d+): /.exec(line)?.[1]));
     expect(numbers).to.deep.equal([4, 1_001, ...Array.from({ length: 600 }, (_, i) => 1_102 + i)]);
     expect(batches).to.deep.equal([500, 498, 99]);
@@ -161,8 +152,17 @@ describe('Importing a file', () => {
     const { isTTY } = process.stderr;
     process.stderr.isTTY = true;
     try {
-      for (const each of [domain, broken]) {
-        const { stderr } = await printed(() => importFile(each, path, file).catch(() => {}));
+      for (const [each, failure] of [
+        [domain, undefined],
+        [broken, 'away'],
+      ] as const) {
+        const { stderr } = await printed(async () => {
+          const error = await importFile(each, path, file).then(
+            () => undefined,
+            ({ message }: Error) => message,
+          );
+          expect(error).to.equal(failure);
+        });
         expect(stderr).to.contain('import ');
         // The bar hides the cursor.
         expect(stderr.lastIndexOf('\u001B[?25h')).to.be.above(stderr.lastIndexOf('\u001B[?25l'));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { openEmbeddedMongo } from '../../scripts/embedded-mongo/open.js';
-import { openScratch, runHere, runScript, type Scratch } from './script-runs.js';
+import { importSummary, openScratch, runHere, runScript, type Scratch } from './script-runs.js';
 
 const kim = { record: 'member', email: 'Kim@Example.org', nickname: '김', role: 'ADMIN' };
 const lee = { record: 'member', email: 'lee@example.org', nickname: 'Lee', profile: '/lee.svg' };
@@ -21,11 +21,7 @@ const { id: _, ...stray } = { ...bori, title: 'A stray cat', name: 'Nabi', autho
 
 const unknownAuthor = 'author: there is no member nobody@example.org, in the database or earlier in the file';
 
-function counts(members: number[], posts: number[], rejected: number): string {
-  const row = ([created, updated, unchanged]: number[]) =>
-    `${created} created, ${updated} updated, ${unchanged} unchanged`;
-  return `members         ${row(members)}\nadoption posts  ${row(posts)}\nrejected        ${rejected}\n`;
-}
+const counts = (...of: Parameters<typeof importSummary>) => `${importSummary(...of).join('\n')}\n`;
 
 describe('npm run import', () => {
   let scratch: Scratch;
@@ -37,7 +33,7 @@ describe('npm run import', () => {
   });
   after(() => scratch.close());
 
-  it('NDJSON: stores valid rows, names line and field of the others, and changes nothing the second time', async () => {
+  it('44: NDJSON: stores valid rows, names line and field of the others, and changes nothing the second time', async () => {
     const lines = [
       kim,
       { ...bori, id: 13, author: 'lee@example.org' },

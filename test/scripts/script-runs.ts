@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Collection, Mongoose } from 'mongoose';
-import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { printed } from '../support/output.js';
+import { openDatabase } from '../support/service.js';
 
 /** The outcome of a script. */
 export interface ScriptRun {
@@ -88,49 +88,39 @@ async function runAlone(path: string, args: string[], settings: Record<string, s
   }
 }
 
-/** A test's database and folder. */
-export interface Scratch {
-  uri: string;
-  /** DATA_DIR, and the test's files. */
-  folder: string;
-  /** Settings that make a script use this database and folder. */
-  settings: Record<string, string>;
-  /** A collection without the domain, to inspect it and to plant faults. */
-  collection(name: string): Collection;
-  /** Writes a file. @returns its path */
-  file(name: string, content: string | Buffer): string;
-  close(): Promise<void>;
+/** The last lines of an import: created, updated and unchanged records, and rejected rows. */
+export function importSummary(members: number[], posts: number[], rejected: number): string[] {
+  const row = ([created, updated, unchanged]: number[]) =>
+    `${created} created, ${updated} updated, ${unchanged} unchanged`;
+  return [`members         ${row(members)}`, `adoption posts  ${row(posts)}`, `rejected        ${rejected}`];
 }
+
+/** A test's database and folder. */
+export type Scratch = Awaited<ReturnType<typeof openScratch>>;
 
 /** The secret that signs the tests' tokens. */
 export const SECRET = 'a secret of the script tests, long enough for HS256';
 
-/** A new database on MONGODB_URI if that is set, else an embedded one in memory. */
-async function ownDatabase(): Promise<{ uri: string; close(): Promise<void> }> {
-  const given = process.env.MONGODB_URI;
-  if (!given) return startEmbeddedMongo({ storage: 'memory' });
-  const uri = new URL(given);
-  uri.pathname = `/adoption_scripts_${process.pid}_${Date.now()}`;
-  return { uri: uri.href, close: async () => {} };
-}
-
-export async function openScratch(): Promise<Scratch> {
+export async function openScratch() {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-scripts-'));
-  const database = await ownDatabase();
+  const database = await openDatabase(`adoption_scripts_${process.pid}_${Date.now()}`);
   // A separate mongoose: a script that ends in this process closes all connections of the default one.
   const connection = await new Mongoose().createConnection(database.uri).asPromise();
   return {
     uri: database.uri,
+    /** DATA_DIR, and the test's files. */
     folder,
+    /** Settings that make a script use this database and folder. */
     settings: { DATA_DIR: folder, MONGODB_URI: database.uri, JWT_SECRET: SECRET },
-    collection: (name) => connection.collection(name),
-    file(name, content) {
+    /** A collection without the domain, to inspect it and to plant faults. */
+    collection: (name: string): Collection => connection.collection(name),
+    /** Writes a file. @returns its path */
+    file(name: string, content: string | Buffer): string {
       const path = join(folder, name);
       writeFileSync(path, content);
       return path;
     },
-    async close() {
-      if (process.env.MONGODB_URI) await connection.dropDatabase();
+    async close(): Promise<void> {
       await connection.close();
       await database.close();
       rmSync(folder, { recursive: true, force: true });

@@ -52,6 +52,27 @@ describe('npm run verify', () => {
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
   });
 
+  it('35: a unique index that is missing beside records stops every start, which names it, until --repair builds it', async () => {
+    const messages = scratch.collection('messages');
+    await messages.dropIndex('chatNo_1_seq_1');
+    const missing =
+      'missing database indexes: messages {"chatNo":1,"seq":1} unique (npm run verify -- --repair builds it)';
+    const { status, stderr } = await runScript('scripts/start.js', [], {
+      ...scratch.settings,
+      HTTP_PORT: '0',
+      GATEWAY_PORT: '0',
+    });
+    expect({ status, stderr }).to.deep.equal({ status: 1, stderr: `${missing}\n` });
+    expect(await verify()).to.include({ status: 1, stderr: `${missing}\n` });
+
+    const { insertedId } = await messages.insertOne({ chatNo: 1, seq: 1 });
+    const refused = await verify('--repair');
+    expect(refused.status).to.equal(1);
+    expect(refused.stderr).to.match(/E11000.* index: chatNo_1_seq_1 /);
+    await messages.deleteOne({ _id: insertedId });
+    expect(await verify('--repair')).to.include({ status: 0, stderr: '' });
+  });
+
   it('lists planted differences, and --repair repairs them; unread messages stay unread', async () => {
     const lines = await plant(scratch);
     const found = await verify();

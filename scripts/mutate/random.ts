@@ -1,0 +1,13 @@
+/**
+ * Random integers, repeatable by their seed (mulberry32: 32 bits of state are plenty for a few thousand numbers).
+ * @returns a function that returns an integer from 0 to below `limit`
+ */
+export function seededRandom(seed: number): (limit: number) => number {
+  let state = seed >>> 0;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
+}
