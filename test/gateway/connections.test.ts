@@ -129,7 +129,7 @@ describe('the connection handler of a gateway', () => {
     const TIMED = [0, 30, 60, 75, 80];
     for (const seconds of [...TIMED, 81, 119, 255]) {
       it(`warns and closes in time with a token that expires in ${seconds} s`, async () => {
-        const before = await closed('TOKEN_EXPIRED');
+        const before = await closed('expired');
         const { connect, sockets } = fakeNamespace();
         stop = watchExpiries(sockets);
         const { told, socket } = connect(seconds * 1_000);
@@ -146,7 +146,7 @@ describe('the connection handler of a gateway', () => {
         }
         mock.timers.tick(0);
         expect(told.slice(1, 3)).to.deep.equal(['closing TOKEN_EXPIRED', 'disconnected']);
-        expect(await closed('TOKEN_EXPIRED')).to.equal(before + 1);
+        expect(await closed('expired')).to.equal(before + 1);
       });
     }
 

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import type { MessagePayload } from '../../domain/kernel/live.js';
 import { RoomComparer } from '../../gateway/compare-rooms.js';
-import { Sequencer, type SequencerDeps } from '../../gateway/sequencer.js';
+import { Sequencer } from '../../gateway/sequencer.js';
+import type { SequencerDeps } from '../../gateway/sequencer-deps.js';
 import { nextTurn } from '../support/eventually.js';
 
 export const CHAT = 7;

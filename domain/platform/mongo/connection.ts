@@ -1,6 +1,6 @@
 import mongoose, { type Connection, type ConnectOptions, type Model, type mongo } from 'mongoose';
 import { AppError } from '../../kernel/errors.js';
-import { failWritesToClosedConnections } from './driver-internals.js';
+import { changeDriver } from './driver-internals.js';
 import { QUERY_MS } from './query-time.js';
 
 /** Longest time, ms, a request waits for an unavailable database before it is answered 503. */
@@ -13,7 +13,7 @@ mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 // Of reads and findOneAndUpdate; not of cursors, which commands use to read whole collections.
 mongoose.set('maxTimeMS', QUERY_MS);
-failWritesToClosedConnections();
+changeDriver();
 
 /** Longest time, ms, an operation may take before its connection is closed. */
 const OPERATION_MS = 10_000;

@@ -48,6 +48,9 @@ export class RedisConnection {
   readonly #logger: Logger;
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #timer: NodeJS.Timeout;
+  readonly #stopWatching: () => void;
+  /** Publishes that Redis has not answered. */
+  #publishing = 0;
   /** Commands are answered. */
   #answering = false;
   /** Published messages reach the subscriber. */
@@ -82,6 +85,7 @@ export class RedisConnection {
       });
     }
     this.#timer = setInterval(() => void this.#check(), CHECK_EVERY_MS).unref();
+    this.#stopWatching = metrics.queueLength.watch(() => this.#publishing, { queue: 'publish' });
   }
 
   #watch(client: RedisClient, onLoss: () => void): void {
@@ -188,7 +192,9 @@ export class RedisConnection {
 
   /** Publishes to all processes, for their `listen`. Never rejects. @param command `spublish` for a shard channel */
   async publish(channel: string, text: string, command: 'publish' | 'spublish' = 'publish'): Promise<void> {
+    this.#publishing += 1;
     await this.#publisher[command](channel, this.#seal.seal(channel, text));
+    this.#publishing -= 1;
   }
 
   /**
@@ -271,6 +277,7 @@ export class RedisConnection {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
+    this.#stopWatching();
     this.#update();
     // Data already written to the sockets is still sent before they close.
     for (const client of [this.commands, this.#publisher, this.#subscriber]) client.disconnect();
