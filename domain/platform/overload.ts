@@ -79,6 +79,7 @@ export class Overload {
 
   constructor(logger: Logger) {
     this.#logger = logger;
+    metrics.workAccepted.set(1);
   }
 
   /** Starts to sample this process. @returns a function that stops it */

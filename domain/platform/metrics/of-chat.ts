@@ -43,6 +43,6 @@ export const chatMetrics = {
   }),
   notificationsPolled: new Counter({
     name: 'adoption_notifications_polled_total',
-    help: 'Notifications that the poll found before their push, such as those of npm run announce: a steady rate means that Redis loses messages',
+    help: 'Notifications that the poll found before their push, such as those of an announcement: a steady rate means that Redis loses messages',
   }),
 };

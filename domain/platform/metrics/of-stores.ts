@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import { DURATIONS } from './durations.js';
+import { SampledGauge } from './sampled-gauge.js';
 
 /** The database and Redis. */
 export const storeMetrics = {
@@ -9,9 +10,9 @@ export const storeMetrics = {
     labelNames: ['command', 'outcome'],
     buckets: DURATIONS,
   }),
-  redisUp: new Gauge({
+  redisUp: new SampledGauge({
     name: 'adoption_redis_up',
-    help: '1 while Redis accepts commands and echoes what is published; 0 also without Redis',
+    help: '1 while Redis accepts commands and echoes what is published; absent without Redis',
     aggregator: 'min',
   }),
   redisCommands: new Histogram({

@@ -6,7 +6,10 @@ interface Source<L extends string> {
   read(): number;
 }
 
-/** A gauge that is read when it is asked for: counting up and down on the way of every message would cost more. */
+/**
+ * A gauge that is read when it is asked for: counting up and down on the way of every message would cost more. It has
+ * no value where nothing is watched.
+ */
 export class SampledGauge<L extends string = never> extends Gauge<L> {
   readonly #sources = new Set<Source<L>>();
 
@@ -26,6 +29,8 @@ export class SampledGauge<L extends string = never> extends Gauge<L> {
 
   #sample(): void {
     this.reset();
+    // Without labels a gauge begins at 0.
+    this.remove({});
     for (const { labels, read } of this.#sources) this.inc(labels, read());
   }
 }

@@ -48,7 +48,7 @@ export class RedisConnection {
   readonly #logger: Logger;
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #timer: NodeJS.Timeout;
-  readonly #stopWatching: () => void;
+  readonly #stopWatching: (() => void)[];
   /** Publishes that Redis has not answered. */
   #publishing = 0;
   /** Commands are answered. */
@@ -85,7 +85,10 @@ export class RedisConnection {
       });
     }
     this.#timer = setInterval(() => void this.#check(), CHECK_EVERY_MS).unref();
-    this.#stopWatching = metrics.queueLength.watch(() => this.#publishing, { queue: 'publish' });
+    this.#stopWatching = [
+      metrics.queueLength.watch(() => this.#publishing, { queue: 'publish' }),
+      metrics.redisUp.watch(() => (this.#up ? 1 : 0)),
+    ];
   }
 
   #watch(client: RedisClient, onLoss: () => void): void {
@@ -111,7 +114,6 @@ export class RedisConnection {
     const up = this.#answering && this.#echoing && !this.#closed;
     if (up === this.#up) return;
     this.#up = up;
-    metrics.redisUp.set(up ? 1 : 0);
     if (this.#closed) return;
     if (up) this.#logger.info('Redis is up');
     else this.#logger.warn({ reason: this.#reason }, 'Redis is down: processes cannot reach each other');
@@ -277,7 +279,7 @@ export class RedisConnection {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
-    this.#stopWatching();
+    for (const stop of this.#stopWatching) stop();
     this.#update();
     // Data already written to the sockets is still sent before they close.
     for (const client of [this.commands, this.#publisher, this.#subscriber]) client.disconnect();
