@@ -1,6 +1,6 @@
 import type { Config } from '../../domain/platform/config.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
-import { type Answer, below, openSocket, openStream, request } from './request.js';
+import { type Answer, below, messageOf, openSocket, openStream, request } from './request.js';
 
 /** A certificate that expires sooner, days, should have been renewed. */
 const CERTIFICATE_DAYS = 14;
@@ -43,9 +43,12 @@ async function checkOperations(url: string): Promise<Verdict> {
 
 /** A stream whose first event, sent at once, does not arrive is held back on the way. */
 async function checkStream(base: string, token: string): Promise<Verdict> {
-  const { status, headers, firstMs } = await openStream(base, token);
+  const { status, headers, first, firstMs } = await openStream(base, token);
   if (status !== undefined && status !== 200)
-    return failure(`GET /notification/connect answers ${status}`, 'the proxy’s rules for that path');
+    return failure(
+      `GET /notification/connect answers ${status}: ${messageOf(first)}`,
+      'the proxy’s rules for that path; the service’s log',
+    );
   if (firstMs === undefined)
     return failure(
       'the proxy holds the event stream back: its first event does not arrive',

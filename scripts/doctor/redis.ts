@@ -51,6 +51,10 @@ async function readSettings({ commands }: RedisConnection): Promise<Record<strin
 async function readFacts({ REDIS_URL, REDIS_SIGNING_KEY }: Config): Promise<RedisFacts> {
   if (!REDIS_URL) throw new Skipped('REDIS_URL is not set: everything runs in one process');
   const redis = connectRedis(REDIS_URL, createLogger('silent', 'doctor'), REDIS_SIGNING_KEY);
+  let refusal: string | undefined;
+  redis.commands.on('error', ({ message }: Error) => {
+    refusal ??= message;
+  });
   try {
     // ping() rejects with the reason.
     if (!(await redis.connected(CONNECT_MS))) await redis.ping();
@@ -67,8 +71,8 @@ async function readFacts({ REDIS_URL, REDIS_SIGNING_KEY }: Config): Promise<Redi
     const { addresses } = parseRedisUrl(REDIS_URL);
     const hosts = addresses.map(({ host, port }) => `${host}:${port}`).join(', ');
     throw new Fault(
-      `Redis at ${hosts} does not take writes or return what is published: ${cause?.message ?? message}`,
-      'check REDIS_URL, the network and its log',
+      `Redis at ${hosts} cannot be used: ${refusal ?? cause?.message ?? message}`,
+      'check REDIS_URL, the rights of its user, the network and its log',
     );
   } finally {
     await redis.close();

@@ -110,6 +110,8 @@ export async function request(url: URL, options: RequestOptions = {}): Promise<A
 export interface StreamStart {
   status: number | undefined;
   headers: IncomingHttpHeaders;
+  /** Its first bytes. */
+  first: string;
   /** Time until its first bytes, ms; undefined if there were none in time. */
   firstMs: number | undefined;
 }
@@ -127,10 +129,12 @@ export async function openStream(base: string, token: string): Promise<StreamSta
   const timer = setTimeout(() => ending.abort(), FIRST_EVENT_MS);
   let response: IncomingMessage | undefined;
   let firstMs: number | undefined;
+  let first = '';
   try {
     response = await ask(url, { headers }, ending.signal);
-    for await (const _ of response) {
+    for await (const chunk of response) {
       firstMs = performance.now() - start;
+      first = String(chunk);
       break;
     }
   } catch (error) {
@@ -139,7 +143,7 @@ export async function openStream(base: string, token: string): Promise<StreamSta
     clearTimeout(timer);
     ending.abort();
   }
-  return { status: response?.statusCode, headers: response?.headers ?? {}, firstMs };
+  return { status: response?.statusCode, headers: response?.headers ?? {}, first, firstMs };
 }
 
 /** How a socket began. */

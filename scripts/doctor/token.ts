@@ -17,7 +17,9 @@ async function checkKeySet(url: string): Promise<Verdict> {
   const address = new URL(url);
   const { host, pathname } = address;
   const remedy = 'check JWKS_URL and the network';
-  const { status, body } = await request(address);
+  const { status, body } = await request(address).catch(({ message }) => {
+    throw new Fault(`the key set: ${message}`, remedy);
+  });
   if (status !== 200) throw new Fault(`the key set of ${host}${pathname} answers ${status}`, remedy);
   let keys: unknown;
   try {
