@@ -9,15 +9,22 @@ const RECENT_HOURS = 25;
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** When the newest file or folder in a folder was written, epoch ms; undefined if there is none. */
-async function newestIn(folder: string, isGiven: boolean): Promise<number | undefined> {
+/** When a backup was written, epoch ms: a file, or a folder with anything but a dump that was interrupted. */
+async function writtenAt(path: string): Promise<number> {
+  const stats = await stat(path);
+  const isBackup =
+    !stats.isDirectory() || (await readdir(path)).some((name) => !name.endsWith('.unfinished'));
+  return isBackup ? stats.mtimeMs : 0;
+}
+
+/** When the newest backup in a folder was written, epoch ms; 0 if there is none. */
+async function newestIn(folder: string, isGiven: boolean): Promise<number> {
   try {
     const names = (await readdir(folder)).filter((name) => !name.endsWith('.unfinished'));
-    const times = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).mtimeMs));
-    return times.length > 0 ? Math.max(...times) : undefined;
+    return Math.max(0, ...(await Promise.all(names.map((name) => writtenAt(join(folder, name))))));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && !isGiven) return undefined;
+    if (code === 'ENOENT' && !isGiven) return 0;
     throw new Fault(`${folder} cannot be read: ${code}`, 'name the folder that holds the backups');
   }
 }
@@ -30,7 +37,7 @@ async function checkBackups(config: Config, given: string | undefined): Promise<
   const remedy = config.MONGODB_URI
     ? 'docs/operations.md, Backup and restore'
     : 'npm run db -- dump, every day';
-  if (newest === undefined) return warning(`no backup in ${folder}`, remedy);
+  if (newest === 0) return warning(`no backup in ${folder}`, remedy);
   const hours = Math.max(0, (Date.now() - newest) / HOUR_MS);
   const age = hours < 48 ? `${Math.floor(hours)} h` : `${Math.floor(hours / 24)} days`;
   const text = `the newest backup in ${folder} is ${age} old`;
