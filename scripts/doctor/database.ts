@@ -63,7 +63,7 @@ export function judgeWriteConcern({ writeConcern: { w, journal } }: MongoFacts):
 }
 
 /** Judges by the indexes that are missing. */
-export function judgeIndexes({ isEmpty, missingIndexes }: MongoFacts): Verdict {
+function judgeIndexes({ isEmpty, missingIndexes }: MongoFacts): Verdict {
   if (isEmpty) return ok('the database is empty: the first start creates all indexes');
   if (missingIndexes.length === 0) return ok('all indexes are there');
   const text = `missing: ${missingIndexes.join('; ')}`;

@@ -61,7 +61,7 @@ function fileLimit(pid: number | 'self'): number | undefined {
 }
 
 /** @param pids of the service's processes; without any, of this process */
-export async function checkFiles(pids: number[]): Promise<Verdict> {
+async function checkFiles(pids: number[]): Promise<Verdict> {
   const measured = pids.map(fileLimit).filter((limit) => limit !== undefined);
   const limit = measured.length > 0 ? Math.min(...measured) : fileLimit('self');
   if (limit === undefined) throw new Skipped('this system does not tell how many files a process may open');

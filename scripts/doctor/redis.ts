@@ -68,10 +68,13 @@ async function readFacts({ REDIS_URL, REDIS_SIGNING_KEY }: Config): Promise<Redi
     };
   } catch (error) {
     const { cause, message } = error as Error & { cause?: Error };
+    const answered = redis.down
+      ? undefined
+      : 'what is published does not return (the channels of its ACL user?)';
     const { addresses } = parseRedisUrl(REDIS_URL);
     const hosts = addresses.map(({ host, port }) => `${host}:${port}`).join(', ');
     throw new Fault(
-      `Redis at ${hosts} cannot be used: ${refusal ?? cause?.message ?? message}`,
+      `Redis at ${hosts} cannot be used: ${refusal ?? answered ?? cause?.message ?? message}`,
       'check REDIS_URL, the rights of its user, the network and its log',
     );
   } finally {
@@ -147,7 +150,7 @@ export function judgeAccess({ settings }: RedisFacts, { REDIS_URL = '', producti
 }
 
 /** Judges whether Redis does needless work. */
-export function judgeEvents({ settings }: RedisFacts): Verdict {
+function judgeEvents({ settings }: RedisFacts): Verdict {
   if (!settings) throw new Skipped('this Redis user may not read CONFIG');
   const events = settings['notify-keyspace-events'];
   if (!events) return ok('notify-keyspace-events is off');

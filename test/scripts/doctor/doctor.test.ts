@@ -5,11 +5,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
+import { loadConfig } from '../../../domain/platform/config.js';
 import { projectRoot } from '../../../domain/platform/project-root.js';
 import type { Finding } from '../../../scripts/doctor/check.js';
 import { judgeTopology, judgeWriteConcern } from '../../../scripts/doctor/database.js';
 import { judgeNode } from '../../../scripts/doctor/machine.js';
-import { judgeVersion } from '../../../scripts/doctor/redis.js';
+import { judgeAccess, judgeMemory, judgePersistence, judgeVersion } from '../../../scripts/doctor/redis.js';
 import { hasRedisServer, startRedis } from '../../support/redis.js';
 import { service } from '../../support/service.js';
 import { startServiceProcess } from '../../support/service-process.js';
@@ -198,6 +199,32 @@ describe('npm run doctor', () => {
     expect(judge('6.2.0')).to.equal('warning');
     expect(judge('6.2.0', 'sharded')).to.equal('failure');
     expect(judge('7.0.15', 'sharded')).to.equal('ok');
+  });
+
+  it('finds a Redis that is nearly full, cannot save, or is reached over the network in the clear', () => {
+    const settings = {
+      'maxmemory-policy': 'noeviction',
+      maxmemory: '100',
+      save: '',
+      appendonly: 'no',
+      bind: '*',
+    };
+    const facts = { info: { used_memory: '90' }, settings, skewMs: 0 };
+    expect(judgeMemory(facts)).to.include({ result: 'warning' });
+    expect(judgeMemory({ ...facts, info: { used_memory: '10' } })).to.include({ result: 'ok' });
+    expect(() => judgeMemory({ ...facts, settings: undefined })).to.throw('may not read CONFIG');
+    expect(judgePersistence({ ...facts, info: { rdb_last_bgsave_status: 'err' } }).result).to.equal(
+      'failure',
+    );
+    expect(judgePersistence({ ...facts, info: { rdb_last_bgsave_status: 'ok' } }).result).to.equal('ok');
+    const access = (url: string, mode: string) =>
+      judgeAccess(
+        { ...facts, settings: { ...settings, 'protected-mode': mode } },
+        loadConfig({ REDIS_URL: url }, projectRoot()),
+      ).result;
+    expect(access('redis://redis.example.org', 'no')).to.equal('failure');
+    expect(access('redis://:word@redis.example.org', 'no')).to.equal('warning');
+    expect(access('rediss://:word@redis.example.org', 'no')).to.equal('ok');
   });
 
   it('finds a dropped index, a refused token, and backups that are missing or old', async () => {
