@@ -32,7 +32,7 @@ function judgeAnswer({ status, headers, certificateUntil }: Answer, url: string)
 }
 
 /** Metrics are for operators only. */
-async function checkOperations(url: string): Promise<Verdict> {
+async function checkMetrics(url: string): Promise<Verdict> {
   const { status } = await request(below(url, '/metrics'));
   if (status !== 200) return ok('/metrics is not public');
   return warning(
@@ -126,12 +126,12 @@ export function inspectAddress(
     if (!url) throw new Skipped('no --url is given');
     return url;
   };
-  const answer = shared('the public address', async () =>
+  const answer = shared('the public address does not answer', async () =>
     request(below(requireUrl(), '/community/list/recent?size=1')),
   );
   const checks: Check[] = [
     { name: 'address', run: async () => judgeAnswer(await answer.read(), requireUrl()) },
-    { name: 'metrics', run: () => checkOperations(requireUrl()) },
+    { name: 'metrics', run: async () => (await answer.given()) && checkMetrics(requireUrl()) },
     { name: 'event stream', run: async () => checkStream(await httpBase(), await token()) },
     {
       name: 'socket',

@@ -43,9 +43,9 @@ const LATE = Symbol('late');
  * What several checks ask about, read once. The check that is about reaching it uses `read`, which rejects with the
  * fault; the others use `given`, which then skips them.
  *
- * @param what it is, as in "… cannot be read"
+ * @param absent why those are skipped
  */
-export function shared<T>(what: string, load: () => Promise<T>) {
+export function shared<T>(absent: string, load: () => Promise<T>) {
   let loading: Promise<T> | undefined;
   const read = () => {
     loading ??= load();
@@ -55,7 +55,7 @@ export function shared<T>(what: string, load: () => Promise<T>) {
     read,
     given: () =>
       read().catch((error) => {
-        throw error instanceof Skipped ? error : new Skipped(`${what} cannot be read`);
+        throw error instanceof Skipped ? error : new Skipped(absent);
       }),
   };
 }

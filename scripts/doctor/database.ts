@@ -74,7 +74,7 @@ function judgeIndexes({ isEmpty, missingIndexes }: MongoFacts): Verdict {
 
 /** The database: topology, indexes, write concern. */
 export function inspectDatabase(config: () => Config) {
-  const facts = shared('the database', async () => readFacts(config()));
+  const facts = shared('the database cannot be read', async () => readFacts(config()));
   const checks: Check[] = [
     { name: 'database', run: async () => judgeTopology(await facts.read()) },
     { name: 'indexes', run: async () => judgeIndexes(await facts.given()) },

@@ -100,7 +100,7 @@ async function localBase({ name, port }: Inspected): Promise<string> {
 export function inspectPorts(config: () => Config) {
   const inspected = (name: PortName, other?: PortName): Inspected => ({
     name,
-    port: shared(name, async () => {
+    port: shared(`the service does not answer at ${name}`, async () => {
       const { [name]: port, [other ?? name]: taken } = config();
       if (other && port === taken && port > 0)
         throw new Fault(`${name} is ${other}, ${port}`, 'set another port');

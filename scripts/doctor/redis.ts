@@ -171,7 +171,7 @@ function judgeSigning({ REDIS_URL, REDIS_SIGNING_KEY }: Config): Verdict {
 
 /** Redis: whether it works, version, memory, persistence, access, key. */
 export function inspectRedis(config: () => Config) {
-  const facts = shared('Redis', async () => readFacts(config()));
+  const facts = shared('Redis cannot be read', async () => readFacts(config()));
   const checks: Check[] = [
     { name: 'redis', run: async () => judgeVersion(await facts.read(), config().REDIS_ADAPTER) },
     { name: 'redis memory', run: async () => judgeMemory(await facts.given()) },

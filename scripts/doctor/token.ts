@@ -95,7 +95,7 @@ export function inspectToken(
   given: string | undefined,
   httpBase: () => Promise<string>,
 ) {
-  const accepted = shared('a token', async () => {
+  const accepted = shared('no token is accepted', async () => {
     const token = await tokenFor(config(), given);
     await verifyHere(config(), token);
     return callAs(token, await httpBase());

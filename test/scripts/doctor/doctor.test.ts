@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, utimesSync } from 'node:fs';
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -137,7 +137,7 @@ describe('npm run doctor', () => {
       expect(wrongKey.lines.token).to.match(
         /^failure: .* refuses a token .*: UNAUTHORIZED: .* → all processes need/,
       );
-      expect(wrongKey.lines['event stream']).to.equal('skipped: a token cannot be read');
+      expect(wrongKey.lines['event stream']).to.equal('skipped: no token is accepted');
     } finally {
       await proxy.close();
       await buffering.close();
@@ -230,8 +230,10 @@ describe('npm run doctor', () => {
   it('finds a dropped index, a refused token, and backups that are missing or old', async () => {
     const settings = await serviceSettings();
     const folder = join(settings.DATA_DIR ?? '', 'dumps');
-    mkdirSync(join(folder, 'monday'), { recursive: true });
-    utimesSync(join(folder, 'monday'), 0, Date.now() / 1_000 - 3 * 24 * 3_600);
+    // A dump that was interrupted is none.
+    mkdirSync(join(folder, 'today', 'adoption.unfinished'), { recursive: true });
+    writeFileSync(join(folder, 'monday.gz'), '');
+    utimesSync(join(folder, 'monday.gz'), 0, Date.now() / 1_000 - 3 * 24 * 3_600);
     const messages = mongoose.connection.collection('messages');
     await messages.dropIndex('chatNo_1_seq_1');
     const { status, lines } = await examine(settings, ['--token', 'no.token.atall', '--backups', folder]);
