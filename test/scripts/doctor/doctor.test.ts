@@ -104,7 +104,7 @@ describe('npm run doctor', () => {
     expect(stdout).to.match(/^failure +open files +.* may open 256 files.* → LimitNOFILE=/m);
     const holder = process.platform === 'linux' ? `process ${process.pid} \\(.*\\)` : 'another program';
     expect(stdout).to.match(
-      new RegExp(`^failure +http port +127.0.0.1:${port} is taken by .*${holder}.* → `, 'm'),
+      new RegExp(`^failure +http port .*127.0.0.1:${port} is taken by .*${holder}.* → `, 'm'),
     );
     expect(stdout).to.match(new RegExp(`^failure +gateway port +GATEWAY_PORT is HTTP_PORT, ${port} → `, 'm'));
   });
