@@ -23,7 +23,8 @@ async function readFacts(config: Config): Promise<MongoFacts & { isEmbedded: boo
       await database.close();
     }
   } catch (error) {
-    const { message } = error as Error;
+    const { cause, message: ours } = error as Error & { cause?: Error };
+    const message = cause?.message ?? ours;
     if (!uri) throw new Fault(message, 'docs/embedded-database.md; DATA_DIR/logs/database.log');
     throw new Fault(
       `MongoDB at ${hostsOf(uri)} cannot be used: ${message.replaceAll(uri, '')}`,
