@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { type Config, loadConfig } from '../domain/platform/config.js';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand } from './command/run-command.js';
 import { inspectAddress } from './doctor/address.js';
 import { backupChecks } from './doctor/backups.js';
-import { type Check, type Finding, runChecks, Skipped } from './doctor/check.js';
+import { type Check, type Finding, runChecks } from './doctor/check.js';
 import { clockChecks } from './doctor/clocks.js';
 import { inspectDatabase } from './doctor/database.js';
 import { machineChecks } from './doctor/machine.js';
 import { inspectPorts } from './doctor/ports.js';
 import { inspectRedis } from './doctor/redis.js';
 import { countResults, lineOf, summaryOf } from './doctor/report.js';
+import { readSettings } from './doctor/settings.js';
 import { inspectToken } from './doctor/token.js';
 
 const usage = `Usage: npm run doctor [-- options]
@@ -39,25 +39,10 @@ const schema = z.object({
 
 type Options = z.output<typeof schema>;
 
-/** The configuration; with an invalid one, what needs it is skipped. */
-function readConfig(): { config: () => Config; error: unknown } {
-  try {
-    const config = loadConfig();
-    return { config: () => config, error: undefined };
-  } catch (error) {
-    return {
-      error,
-      config() {
-        throw new Skipped('the settings are invalid');
-      },
-    };
-  }
-}
-
 /** All checks, in the order of the report. */
 function listChecks(options: Options): Check[] {
   const { url, 'gateway-url': gatewayUrl = url, token: given, backups } = options;
-  const { config, error } = readConfig();
+  const { checks: settings, config } = readSettings();
   const ports = inspectPorts(config);
   const httpBase = async () => url ?? ports.httpBase();
   const gatewayBase = async () => gatewayUrl ?? ports.gatewayBase();
@@ -66,7 +51,8 @@ function listChecks(options: Options): Check[] {
   const token = inspectToken(config, given, httpBase);
   const publicAddress = inspectAddress(config, { url, httpBase, gatewayBase }, token.accepted);
   return [
-    ...machineChecks(config, error, ports.servingPids),
+    ...settings,
+    ...machineChecks(config, ports.servingPids),
     ...ports.checks,
     ...database.checks,
     ...redis.checks,

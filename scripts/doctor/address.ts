@@ -1,6 +1,7 @@
 import type { Config } from '../../domain/platform/config.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
 import { type Answer, below, messageOf, openSocket, openStream, request } from './request.js';
+import { settingOf } from './settings.js';
 
 /** A certificate that expires sooner, days, should have been renewed. */
 const CERTIFICATE_DAYS = 14;
@@ -137,16 +138,10 @@ export function inspectAddress(
       name: 'socket',
       run: async () => checkSocket(await gatewayBase(), await token().catch(() => undefined)),
     },
-    { name: 'sticky', run: async () => checkSticky(await gatewayBase(), stickyOf(config)) },
+    {
+      name: 'sticky',
+      run: async () => checkSticky(await gatewayBase(), settingOf(config, 'GATEWAY_STICKY')),
+    },
   ];
   return { checks, answer: answer.given };
-}
-
-/** GATEWAY_STICKY, unless the configuration is invalid. */
-function stickyOf(config: () => Config): Config['GATEWAY_STICKY'] | undefined {
-  try {
-    return config().GATEWAY_STICKY;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { type Config, ConfigError } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/config.js';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import { type Check, failure, ok, Skipped, type Verdict, warning } from './check.js';
 
@@ -85,28 +85,13 @@ async function checkDisk({ DATA_DIR, MONGODB_URI }: Config): Promise<Verdict> {
     : ok(text);
 }
 
-/** A check for each fault of the configuration. @param error of reading it */
-function settingsChecks(config: () => Config, error: unknown): Check[] {
-  const name = 'settings';
-  if (!error) return [{ name, run: () => ok(`valid, for ${config().NODE_ENV}`) }];
-  const faults = error instanceof ConfigError ? error.faults : [(error as Error).message];
-  const remedy = 'README.md, Configuration; the environment wins over .env';
-  return faults.map((fault) => ({ name, run: () => failure(fault, remedy) }));
-}
-
 /**
- * The installation: settings, Node, the engine, open files, disk.
- * @param configError of reading the configuration
+ * The installation: Node, the engine, open files, disk.
  * @param servingPids the service's processes on this machine
  */
-export function machineChecks(
-  config: () => Config,
-  configError: unknown,
-  servingPids: () => Promise<number[]>,
-): Check[] {
+export function machineChecks(config: () => Config, servingPids: () => Promise<number[]>): Check[] {
   const { engines } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
   return [
-    ...settingsChecks(config, configError),
     { name: 'node', run: () => judgeNode(process.versions.node, engines.node) },
     { name: 'engine', run: checkEngine },
     { name: 'open files', run: async () => checkFiles(await servingPids()) },
