@@ -17,12 +17,20 @@ export type { MemberDirectory } from './member-directory.js';
 export { tokenOf } from './verify-token.js';
 
 /**
+ * Verifies tokens as the service does, by the configured key.
+ * @throws Error if JWT_PUBLIC_KEY is no usable key
+ */
+export async function loadTokenVerifier(config: Config, clock: Clock) {
+  return createTokenVerifier(config, await loadSigningKey(config, clock), clock);
+}
+
+/**
  * Who members are and how they prove it. (contract, section 2)
  * @param config determines the key; without one, a development key is generated under DATA_DIR
  */
 export async function createMembers(config: Config, clock: Clock) {
   const directory = createMemberDirectory();
-  const verifyToken = createTokenVerifier(config, await loadSigningKey(config, clock), clock);
+  const verifyToken = await loadTokenVerifier(config, clock);
   return {
     /** The member of a token. @throws AppError UNAUTHORIZED, TOKEN_EXPIRED */
     authenticate: createAuthenticator(clock, verifyToken, directory),
