@@ -96,7 +96,7 @@ export async function createDomain(options: DomainOptions) {
     chat,
     notifications,
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
-    overload: new Overload(logger),
+    overload: new Overload(logger, config.QUEUE_MS),
     /** Finishes what a crash interrupted, at once and then regularly until `close`. */
     async startSweeps(): Promise<void> {
       await notifications.startPoll();

@@ -68,7 +68,8 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     const { event, limit, schema, handle } = definition;
     const { actor } = socket.data.session;
     await domain.rateLimits.take(limit, actor.no);
-    const answer = await handle({ ...services, socket }, actor, parseInput(schema, request, event));
+    const input = parseInput(schema, request, event);
+    const answer = await domain.overload.follow(handle({ ...services, socket }, actor, input));
     return { status: 200, ...answer };
   }
 

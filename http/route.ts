@@ -90,15 +90,9 @@ export function route<
       const query = definition.query && parseInput(definition.query, ctx.query, 'query');
       const read = definition.encoding === 'form' ? readFormBody : readJsonBody;
       const body = definition.body && parseInput(definition.body, await read(ctx), 'body');
-      const answer = await definition.handle({
-        actor,
-        client: ctx.state.client,
-        params,
-        query,
-        body,
-        peek: ctx.method === 'HEAD',
-        ctx,
-      } as Request<A, P, Q, B>);
+      const { client, domain } = ctx.state;
+      const request = { actor, client, params, query, body, peek: ctx.method === 'HEAD', ctx };
+      const answer = await domain.overload.follow(definition.handle(request as Request<A, P, Q, B>));
       if (!definition.answer) respond(ctx, DONE);
       else if (answer !== undefined) respond(ctx, answer);
     },

@@ -136,6 +136,8 @@ const schema = z.object({
   RATE_LIMIT: onOff.default('on'),
   /** Whether an overloaded process refuses part of the work; unset: as RATE_LIMIT. */
   LOAD_SHEDDING: onOff.optional(),
+  /** Time that 16 requests and events may wait for the database at once before it is overloaded, ms. */
+  QUEUE_MS: z.coerce.number().int().min(5).max(10_000).default(30),
   /** Frames of one member to one gateway in 10 s; whatever connection sends a further one is closed. */
   SOCKET_FRAMES: z.coerce.number().int().min(100).max(1_000_000).default(2_000),
   /** Bytes of one member to one gateway in 10 s, the same; the default is twice the longest messages of their budget. */

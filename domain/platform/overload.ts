@@ -14,6 +14,8 @@ interface Strain {
   busy: number;
   /** What is used of the heap, new objects left out, as a share of its limit. */
   heap: number;
+  /** How long a queue of work has been under way, ms; 0 without a queue. */
+  queuedMs: number;
 }
 
 /** Interval of the samples, ms. */
@@ -25,6 +27,9 @@ const SAMPLE_MS = 20;
  */
 const LAG_MS = 15;
 const WINDOW_MS = 100;
+
+/** Pieces of work that have been under way for too long from which on they are a queue, and not only slow. */
+const QUEUE = 16;
 
 /** Lag of a process that is less busy comes from others on its machine: refusing work would not end it. */
 const BUSY = 0.9;
@@ -50,7 +55,7 @@ const LASTING_MS = 2_000;
 const RETRY_MS = [1_000, 5_000] as const;
 
 /** @returns reads the strain of this process; `dueAt` is when the timer was to run (performance.now()) */
-function createStrainReader(): (dueAt: number) => Strain {
+function createStrainReader(): (dueAt: number) => Omit<Strain, 'queuedMs'> {
   let before = performance.eventLoopUtilization();
   return (dueAt) => {
     const now = performance.eventLoopUtilization();
@@ -61,24 +66,30 @@ function createStrainReader(): (dueAt: number) => Strain {
 }
 
 /**
- * Sheds load: refuses a share of all new work while the event loop lags or the heap is nearly full, so that the rest is
- * served in time. The share falls as long as the lag stays and rises slowly after it, hence it does not
- * flap. Connects are refused more often: each brings more work. (fault 47)
+ * Sheds load: refuses a share of all new work while the event loop lags, work queues for the database or the heap is
+ * nearly full, so that the rest is served in time. The share falls as long as that stays and rises slowly after it, hence
+ * it does not flap. Connects are refused more often: each brings more work. (fault 47)
  */
 export class Overload {
   readonly #logger: Logger;
+  readonly #queueMs: number;
+  /** When each piece of work under way began (performance.now()), the oldest first. */
+  readonly #underWay = new Set<{ since: number }>();
   /** Share of the work that is taken on, and what is left of it by the last decision. */
   #share = 1;
   #credit = 0;
   #heapFull = false;
-  /** Of this window: its length so far and the least lag, ms. */
+  /** Of this window: its length so far, the least lag and the least age of a queue, ms. */
   #elapsedMs = 0;
   #leastLagMs = Number.POSITIVE_INFINITY;
+  #leastQueuedMs = Number.POSITIVE_INFINITY;
   /** How long work has been refused without a break, ms. */
   #lastedMs = 0;
 
-  constructor(logger: Logger) {
+  /** @param queueMs time for which so many pieces of work may be under way at once */
+  constructor(logger: Logger, queueMs: number) {
     this.#logger = logger;
+    this.#queueMs = queueMs;
     metrics.workAccepted.set(1);
   }
 
@@ -88,7 +99,7 @@ export class Overload {
     const servesFrom = performance.now() + STARTING_MS;
     let dueAt = performance.now() + SAMPLE_MS;
     const timer = setInterval(() => {
-      const strain = read(dueAt);
+      const strain = { ...read(dueAt), queuedMs: this.queuedMs };
       if (performance.now() >= servesFrom) this.sample(strain);
       dueAt = performance.now() + SAMPLE_MS;
     }, SAMPLE_MS);
@@ -113,6 +124,30 @@ export class Overload {
     return new AppError('SERVICE_UNAVAILABLE', 'this process is overloaded', { retryAfterMs });
   }
 
+  /**
+   * Counts a use case as under way until it is done: most of its time it waits for the database. Not the reading of a
+   * request, whose time is the client's.
+   */
+  async follow<R>(useCase: Promise<R>): Promise<R> {
+    const piece = { since: performance.now() };
+    this.#underWay.add(piece);
+    try {
+      return await useCase;
+    } finally {
+      this.#underWay.delete(piece);
+    }
+  }
+
+  /** How long a queue of work has been under way, ms: as long as so many pieces of it. 0 if there are fewer. */
+  get queuedMs(): number {
+    let count = 0;
+    for (const { since } of this.#underWay) {
+      count += 1;
+      if (count === QUEUE) return performance.now() - since;
+    }
+    return 0;
+  }
+
   #takes(work: Work): boolean {
     if (this.#share === 1 && !this.#heapFull) return true;
     if (this.#heapFull) return false;
@@ -123,12 +158,13 @@ export class Overload {
   }
 
   /** Takes a sample into account; `watch` takes one every SAMPLE_MS. */
-  sample({ lagMs, busy, heap }: Strain): void {
+  sample({ lagMs, busy, heap, queuedMs }: Strain): void {
     this.#heapFull = heap >= (this.#heapFull ? HEAP_FREE : HEAP_FULL);
     this.#elapsedMs += SAMPLE_MS + lagMs;
     const ownLagMs = busy < BUSY ? 0 : lagMs;
     // A longer lag is a window without a break by itself.
     this.#leastLagMs = ownLagMs >= WINDOW_MS ? ownLagMs : Math.min(this.#leastLagMs, ownLagMs);
+    this.#leastQueuedMs = Math.min(this.#leastQueuedMs, queuedMs);
     if (this.#elapsedMs >= WINDOW_MS) this.#endWindow();
   }
 
@@ -136,13 +172,14 @@ export class Overload {
   #endWindow(): void {
     const windows = this.#elapsedMs / WINDOW_MS;
     this.#share =
-      this.#leastLagMs > LAG_MS
+      this.#leastLagMs > LAG_MS || this.#leastQueuedMs > this.#queueMs
         ? Math.max(LEAST_SHARE, this.#share * DECREASE ** windows)
         : Math.min(1, this.#share + INCREASE * windows);
     const wasLasting = this.isLasting;
     this.#lastedMs = this.#share < 1 || this.#heapFull ? this.#lastedMs + this.#elapsedMs : 0;
     if (this.isLasting && !wasLasting) {
-      const details = { lagMs: Math.round(this.#leastLagMs), heapFull: this.#heapFull };
+      const [lagMs, queuedMs] = [Math.round(this.#leastLagMs), Math.round(this.#leastQueuedMs)];
+      const details = { lagMs, queuedMs, heapFull: this.#heapFull };
       this.#logger.warn(
         { ...details, share: this.#share },
         'overloaded: not ready, part of the work is refused',
@@ -150,6 +187,7 @@ export class Overload {
     } else if (wasLasting && !this.isLasting) this.#logger.info('no longer overloaded');
     this.#elapsedMs = 0;
     this.#leastLagMs = Number.POSITIVE_INFINITY;
+    this.#leastQueuedMs = Number.POSITIVE_INFINITY;
     metrics.workAccepted.set(this.#heapFull ? 0 : this.#share);
   }
 }

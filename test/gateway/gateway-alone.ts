@@ -12,7 +12,7 @@ import { createWatchedLogger } from '../support/unexpected-errors.js';
 /** A domain that stores nothing: the token `member-7` is member 7, who takes part in every room. */
 function fakeDomain(log: unknown[][]) {
   return {
-    overload: new Overload(createWatchedLogger()),
+    overload: new Overload(createWatchedLogger(), 30),
     rateLimits: {
       take: async (budget: string, key: string | number): Promise<void> => void log.push([budget, key]),
     },

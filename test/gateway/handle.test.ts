@@ -26,7 +26,7 @@ function build(definitions: readonly EventDefinition[]) {
       if (state.refused) throw state.refused;
     },
   };
-  const overload = new Overload(createWatchedLogger());
+  const overload = new Overload(createWatchedLogger(), 30);
   const socket = {
     connected: true,
     data: { session: { actor: { no: MEMBER } } },

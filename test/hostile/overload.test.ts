@@ -1,8 +1,11 @@
 import { expect } from 'chai';
+import { Message } from '../../domain/chat/message.model.js';
+import { Article } from '../../domain/community/article.model.js';
 import type { Overload } from '../../domain/platform/overload.js';
 import { anyone, expectError, type Member, member } from '../support/api.js';
 import { openRoom } from '../support/chat.js';
-import { eventually } from '../support/eventually.js';
+import { interceptCalls } from '../support/database-calls.js';
+import { eventually, gate } from '../support/eventually.js';
 import { notifyOf } from '../support/notifications.js';
 import { rawGet, rawRequest } from '../support/raw-connection.js';
 import { handshakeRequest } from '../support/raw-socket.js';
@@ -10,9 +13,9 @@ import { service } from '../support/service.js';
 import { connect, socketOf } from '../support/sockets.js';
 import { openStream } from '../support/streams.js';
 
-const CALM = { lagMs: 0, busy: 0, heap: 0.2 };
+const CALM = { lagMs: 0, busy: 0, heap: 0.2, queuedMs: 0 };
 const FULL = { ...CALM, heap: 0.95 };
-const BLOCKED = { lagMs: 3_000, busy: 1, heap: 0.2 };
+const BLOCKED = { ...CALM, lagMs: 3_000, busy: 1 };
 
 const REFUSED = { status: 503, message: 'SERVICE_UNAVAILABLE', errors: ['this process is overloaded'] };
 
@@ -90,6 +93,26 @@ describe('an overloaded process', () => {
     await new Promise((resolve) => socket.once('connect_error', resolve));
     recover();
     await eventually(() => expect(socket.connected).to.equal(true));
+  });
+
+  it('counts requests and events as a queue while they wait for the database', async () => {
+    const { chatNo, author } = await openRoom();
+    const client = await connect(author);
+    await client.join(chatNo);
+    const { open, opened } = gate();
+    const stop = interceptCalls([Article, Message], (_model, _call, run) => opened.then(run));
+    const work: Promise<{ status: unknown }>[] = [
+      ...Array.from({ length: 8 }, () => anyone.get('/community/list/recent')),
+      ...Array.from({ length: 8 }, (_, i) => client.send(chatNo, 'hello', `queued ${i}`)),
+    ];
+    try {
+      await eventually(() => expect(overload.queuedMs).to.be.above(0));
+    } finally {
+      open();
+      stop();
+    }
+    for (const { status } of await Promise.all(work)) expect(status).to.equal(200);
+    expect(overload.queuedMs).to.equal(0);
   });
 
   it('47: is alive and not ready after the event loop was blocked for 3 s, until it has recovered', async () => {

@@ -14,7 +14,7 @@ const CONNECTIONS = 256;
 const ROOMS = 500;
 
 /** Requests and messages at the same time while it is measured what the process carries. */
-const AT_ONCE = 64;
+const AT_ONCE = 32;
 
 /** Connections opened at the same time: more would be refused in part. */
 const FEW = 8;

@@ -104,7 +104,19 @@ export const ofSockets: Stated[] = [
     [asyncApi, 'and # of text; oldest first'],
   ],
   // Overload.
-  ['domain/platform/overload.ts LAG_MS', ms, [operations, 'event-loop lag: # without a break']],
+  [
+    'domain/platform/overload.ts LAG_MS',
+    ms,
+    [operations, 'event-loop lag: # without a break'],
+    [operations, 'used heap | a process | # for'],
+  ],
+  [
+    'domain/platform/overload.ts QUEUE',
+    count,
+    [operations, 'of # requests and events under way'],
+    ['README.md', 'for which # requests and events'],
+    [decisions('overload'), 'a window # use cases'],
+  ],
   [
     'domain/platform/overload.ts WINDOW_MS',
     ms,

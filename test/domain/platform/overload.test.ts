@@ -5,14 +5,17 @@ import { counted } from '../../support/counted.js';
 import { eventually } from '../../support/eventually.js';
 import { createWatchedLogger } from '../../support/unexpected-errors.js';
 
-const CALM = { lagMs: 1, busy: 0.1, heap: 0.2 };
-const LAGGING = { lagMs: 80, busy: 1, heap: 0.2 };
+const QUEUE_MS = 30;
+
+const CALM = { lagMs: 1, busy: 0.1, heap: 0.2, queuedMs: 0 };
+const LAGGING = { ...CALM, lagMs: 80, busy: 1 };
+const QUEUED = { ...CALM, lagMs: 0, queuedMs: QUEUE_MS + 1 };
 const FULL = { ...CALM, heap: 0.91 };
 
 describe('overload', () => {
   let overload: Overload;
   beforeEach(() => {
-    overload = new Overload(createWatchedLogger());
+    overload = new Overload(createWatchedLogger(), QUEUE_MS);
   });
 
   /** Takes the sample several times. @returns how many of 100 requests are taken on then */
@@ -43,6 +46,35 @@ describe('overload', () => {
       overload.sample({ ...LAGGING, lagMs: 40 });
       expect(taken(CALM, 2)).to.equal(100);
     }
+  });
+
+  it('refuses more and more while work waits for the database, however idle the event loop', () => {
+    expect(taken({ ...QUEUED, queuedMs: QUEUE_MS }, 100)).to.equal(100);
+    // A window is five samples.
+    expect([taken(QUEUED, 5), taken(QUEUED, 5), taken(QUEUED, 100)]).to.deep.equal([80, 64, 5]);
+    expect(taken(CALM, 120)).to.equal(100);
+  });
+
+  it('takes everything on while the queue ends again and again', () => {
+    for (let i = 0; i < 20; i += 1) {
+      for (let j = 0; j < 4; j += 1) overload.sample(QUEUED);
+      expect(taken(CALM, 1)).to.equal(100);
+    }
+  });
+
+  it('has a queue while sixteen use cases are under way, as old as they are, whether they fail or not', async () => {
+    const ends: (() => void)[] = [];
+    const follow = () =>
+      overload.follow(new Promise<void>((resolve, reject) => ends.push(ends.length % 2 ? resolve : reject)));
+    const slow = Array.from({ length: 15 }, follow);
+    expect(overload.queuedMs).to.equal(0);
+    slow.push(follow());
+    await eventually(() => expect(overload.queuedMs).to.be.above(1));
+    ends[3]?.();
+    await slow[3];
+    expect(overload.queuedMs).to.equal(0);
+    for (const end of ends) end();
+    await Promise.allSettled(slow);
   });
 
   it('takes everything on while other processes have the processor', () => {
