@@ -19,6 +19,7 @@ import { announceClosing } from './session-expiry.js';
 const REFUSED = {
   handshakes: 'too many connects from this address',
   unadmitted: 'too many connections from this address that are not admitted yet',
+  connections: 'too many connections from this address',
   frames: 'too much was sent before the connection was admitted, by it or by others of this address',
 };
 

@@ -15,7 +15,10 @@ const SEPARATOR = '\x1e';
 /** Limits count anew after this time, ms. */
 const WINDOW_MS = 10_000;
 
-type Sizes = Pick<Config, 'SOCKET_FRAMES' | 'SOCKET_BYTES' | 'SOCKET_HANDSHAKES' | 'SOCKET_UNADMITTED'>;
+type Sizes = Pick<
+  Config,
+  'SOCKET_FRAMES' | 'SOCKET_BYTES' | 'SOCKET_HANDSHAKES' | 'SOCKET_UNADMITTED' | 'SOCKET_CONNECTIONS'
+>;
 
 /** A member by number, or a network by name: an IPv4 address, or a /64 of IPv6. */
 type SenderKey = number | string;
@@ -27,6 +30,8 @@ interface Sender {
   connections: number;
   /** Of a network, in this window. */
   handshakes: number;
+  /** Of a network: all its connections, those of members included. */
+  open: number;
 }
 
 /** What a connection may still send. */
@@ -36,6 +41,7 @@ export interface Allowance {
   bytes: number;
   /** The network, from the admission on the member; unset at the end of the connection. */
   sender: Sender | undefined;
+  readonly network: Sender;
   /** Set from the admission on. */
   socket: GatewaySocket | undefined;
   /** It has sent too much and is being closed. */
@@ -43,8 +49,8 @@ export interface Allowance {
 }
 
 /**
- * Limits what may be sent, counted before anything is parsed, and how many handshakes and connections without a
- * member a network may make. What members may send is theirs, not a connection's: reconnecting renews nothing.
+ * Limits what may be sent, counted before anything is parsed, and how many handshakes and connections, in all and without
+ * a member, a network may make. What members may send is theirs, not a connection's: reconnecting renews nothing.
  * Each process counts alone, since a handshake cannot wait for an answer.
  */
 export class ConnectionLimits {
@@ -67,7 +73,7 @@ export class ConnectionLimits {
   #next(): void {
     this.#since = performance.now();
     for (const [key, sender] of this.#senders) {
-      if (sender.connections === 0) this.#senders.delete(key);
+      if (sender.connections === 0 && sender.open === 0) this.#senders.delete(key);
       else this.#refill(key, sender);
     }
   }
@@ -83,7 +89,7 @@ export class ConnectionLimits {
   #sender(key: SenderKey): Sender {
     let sender = this.#senders.get(key);
     if (!sender) {
-      sender = { frames: 0, bytes: 0, connections: 0, handshakes: 0 };
+      sender = { frames: 0, bytes: 0, connections: 0, handshakes: 0, open: 0 };
       this.#refill(key, sender);
       this.#senders.set(key, sender);
     }
@@ -99,22 +105,25 @@ export class ConnectionLimits {
    * Charges a network for a request that begins a connection, or names one that does not exist.
    * @returns the limit that it would exceed; a refused request is not charged, so that it never prolongs the wait
    */
-  refuses(network: string): 'handshakes' | 'unadmitted' | undefined {
+  refuses(network: string): 'handshakes' | 'unadmitted' | 'connections' | undefined {
     const sender = this.#sender(network);
     if (sender.handshakes >= this.#sizes.SOCKET_HANDSHAKES) return 'handshakes';
     if (sender.connections >= this.#sizes.SOCKET_UNADMITTED) return 'unadmitted';
+    if (sender.open >= this.#sizes.SOCKET_CONNECTIONS) return 'connections';
     sender.handshakes += 1;
     return undefined;
   }
 
-  /** @param network that a new connection comes from */
-  open(network: string): Allowance {
-    const sender = this.#sender(network);
-    sender.connections += 1;
+  /** @param from the network that a new connection comes from */
+  open(from: string): Allowance {
+    const network = this.#sender(from);
+    network.connections += 1;
+    network.open += 1;
     return {
       frames: MAX_FRAMES_UNADMITTED,
       bytes: MAX_BYTES_UNADMITTED,
-      sender,
+      sender: network,
+      network,
       socket: undefined,
       isSpent: false,
     };
@@ -122,14 +131,16 @@ export class ConnectionLimits {
 
   /** The connection of an allowance has ended. Does nothing the second time. */
   close(allowance: Allowance): void {
-    if (allowance.sender) allowance.sender.connections -= 1;
+    if (!allowance.sender) return;
+    allowance.sender.connections -= 1;
     allowance.sender = undefined;
+    allowance.network.open -= 1;
   }
 
   /** The connection is a member's from now on. */
   admit(allowance: Allowance, socket: GatewaySocket): void {
     if (!allowance.sender) return;
-    this.close(allowance);
+    allowance.sender.connections -= 1;
     allowance.socket = socket;
     allowance.sender = this.#sender(socket.data.session.actor.no);
     allowance.sender.connections += 1;

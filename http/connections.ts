@@ -1,9 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { identifyClient, networkOf } from '../domain/kernel/client.js';
 import { bytesTaken } from './node-internals.js';
 
 /** Why a connection was closed, for metrics. */
-export type ClosedFor = 'stalled' | 'slow' | 'memory' | 'pipelined';
+export type ClosedFor = 'stalled' | 'slow' | 'memory' | 'pipelined' | 'address';
 
 export interface ConnectionLimits {
   /**
@@ -15,6 +16,8 @@ export interface ConnectionLimits {
   answerMs: number;
   /** Bytes of answers and of waiting requests that all connections together may hold; the oldest are closed. */
   heldBytes: number;
+  /** Connections that an address may have; of IPv6 addresses a /64 counts as one. */
+  perAddress: number;
   /** Called for each connection that is destroyed. */
   onClosed(reason: ClosedFor): void;
 }
@@ -62,6 +65,8 @@ export class Connections {
   /** Connections that hold bytes, the oldest first. */
   readonly #holding = new Set<Connection>();
   #heldBytes = 0;
+  /** How many there are of each network. */
+  readonly #ofNetworks = new Map<string, number>();
   /** Answers that were complete before `Connection: close` could be set. */
   readonly #doneBeforeDraining = new WeakSet<ServerResponse>();
   #draining = false;
@@ -110,7 +115,27 @@ export class Connections {
     });
   }
 
+  /** Counts a connection, unless its network has too many. @returns whether it has */
+  #isOneTooMany(socket: Socket): boolean {
+    const { address } = identifyClient(socket.remoteAddress ?? '', {}, 0, () => true);
+    const network = networkOf(address);
+    const count = (this.#ofNetworks.get(network) ?? 0) + 1;
+    if (count > this.#limits.perAddress) return true;
+    this.#ofNetworks.set(network, count);
+    socket.once('close', () => {
+      const left = (this.#ofNetworks.get(network) ?? 0) - 1;
+      if (left > 0) this.#ofNetworks.set(network, left);
+      else this.#ofNetworks.delete(network);
+    });
+    return false;
+  }
+
   #add(socket: Socket): void {
+    if (this.#isOneTooMany(socket)) {
+      this.#limits.onClosed('address');
+      socket.destroy();
+      return;
+    }
     const connection: Connection = {
       socket,
       current: undefined,

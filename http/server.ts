@@ -82,13 +82,14 @@ export class HttpServer {
    * @throws Error when the port is taken
    */
   async listen(domain: Domain, probe: Probe, sockets: SocketDescription): Promise<number> {
-    const { HOST, HTTP_PORT, HTTP_HELD_MIB, LEGACY_ANONYMOUS } = this.#config;
+    const { HOST, HTTP_PORT, HTTP_HELD_MIB, HTTP_CONNECTIONS, LEGACY_ANONYMOUS } = this.#config;
+    const isLimited = this.#config.RATE_LIMIT === 'on';
     const { headersMs, requestMs, stalledMs, answerMs } = this.#times;
     if (LEGACY_ANONYMOUS === 'open')
       this.#logger.warn(
         'LEGACY_ANONYMOUS=open: whoever reaches this port may write as any participant of a chat',
       );
-    const streams = new StreamHub(domain.notifications, this.#logger);
+    const streams = new StreamHub(domain.notifications, this.#logger, isLimited);
     const app = createApp(domain, streams, this.#config, this.#logger, probe, sockets);
     const options = {
       maxHeaderSize: MAX_HEAD,
@@ -101,6 +102,8 @@ export class HttpServer {
     const connections = new Connections(server, app.callback(), {
       stalledMs,
       answerMs,
+      // A proxy has one address for all of its clients, and counts them.
+      perAddress: isLimited && this.#config.TRUST_PROXY === 0 ? HTTP_CONNECTIONS : Number.POSITIVE_INFINITY,
       heldBytes: HTTP_HELD_MIB * 1024 ** 2,
       onClosed: (reason) => metrics.connectionsClosed.inc({ reason }),
     });

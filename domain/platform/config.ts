@@ -69,6 +69,9 @@ const origins = z
   )
   .transform((list) => list.map((origin) => (origin === '*' ? origin : new URL(origin).origin)));
 
+/** So many comments are still read within the time limit of a query. */
+const MOST_COMMENTS = 100_000;
+
 /** The variables, in the order of README's table. */
 const schema = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
@@ -146,12 +149,16 @@ const schema = z.object({
   SOCKET_HANDSHAKES: z.coerce.number().int().min(10).max(1_000_000).default(1_000),
   /** Connections of one address to one gateway that are not admitted yet. */
   SOCKET_UNADMITTED: z.coerce.number().int().min(10).max(1_000_000).default(500),
+  /** Connections of one address to one gateway, admitted or not. */
+  SOCKET_CONNECTIONS: z.coerce.number().int().min(10).max(1_000_000).default(10_000),
+  /** Connections of one address to one HTTP process, event streams included; not behind a proxy. */
+  HTTP_CONNECTIONS: z.coerce.number().int().min(10).max(1_000_000).default(10_000),
   /** What a member may store in 24 h, from the first record on; RATE_LIMIT=off lifts these, too. */
   MESSAGES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(5_000),
   ARTICLES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(100),
   COMMENTS_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(1_000),
   /** Live comments and replies that an article takes. */
-  ARTICLE_COMMENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
+  ARTICLE_COMMENTS: z.coerce.number().int().min(1).max(MOST_COMMENTS).default(1_000),
   /** Article searches that an HTTP process runs at once; few more wait, the others are refused. */
   SEARCHES_AT_ONCE: z.coerce.number().int().min(1).max(100).default(2),
   /** Answers not yet read and requests not yet handled that an HTTP process holds at most, MiB. */
@@ -168,6 +175,9 @@ const schema = z.object({
 });
 
 type Settings = z.infer<typeof schema>;
+
+/** Limits that RATE_LIMIT=off lifts whatever they are set to; the others are not applied then. */
+const LIFTED = { ARTICLE_COMMENTS: MOST_COMMENTS, SEARCHES_AT_ONCE: Number.POSITIVE_INFINITY };
 
 export type Config = Readonly<
   Omit<Settings, 'DEMO' | 'LEGACY_ANONYMOUS' | 'LOAD_SHEDDING'> & {
@@ -243,6 +253,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string 
   const production = settings.NODE_ENV === 'production';
   return {
     ...settings,
+    ...(settings.RATE_LIMIT === 'off' ? LIFTED : {}),
     LEGACY_ANONYMOUS: settings.LEGACY_ANONYMOUS ?? (production ? 'off' : 'bound'),
     LOAD_SHEDDING: settings.LOAD_SHEDDING ?? settings.RATE_LIMIT,
     DEMO: settings.DEMO ? settings.DEMO === 'on' : !settings.MONGODB_URI,

@@ -7,12 +7,13 @@ import { Stream, type StreamServices } from './stream.js';
 /** Heartbeat interval, ms; the usual polyfill reconnects after 45 s of silence. (contract, section 6) */
 const HEARTBEAT_MS = 20_000;
 
-/** Most streams of one member; one more closes the oldest. (contract, section 6) */
+/** Most streams of one member, without limits any number; one more closes the oldest. (contract, section 6) */
 const MAX_STREAMS = 10;
 
 /** Every open event stream of this process. */
 export class StreamHub {
   readonly #services: StreamServices;
+  readonly #isLimited: boolean;
   readonly #streams = new Set<Stream>();
   readonly #byMember = new Map<number, Set<Stream>>();
   readonly #expiries = new Map<Stream, NodeJS.Timeout>();
@@ -20,7 +21,9 @@ export class StreamHub {
   readonly #stopWatching: () => void;
   #closing = false;
 
-  constructor(notifications: Notifications, logger: Logger) {
+  /** @param isLimited whether a member may have MAX_STREAMS at most */
+  constructor(notifications: Notifications, logger: Logger, isLimited: boolean) {
+    this.#isLimited = isLimited;
     this.#services = {
       notifications,
       logger,
@@ -54,7 +57,7 @@ export class StreamHub {
     this.#streams.add(stream);
     const mine = this.#byMember.get(memberNo) ?? new Set();
     this.#byMember.set(memberNo, mine.add(stream));
-    if (mine.size > MAX_STREAMS) mine.values().next().value?.close('too-many');
+    if (this.#isLimited && mine.size > MAX_STREAMS) mine.values().next().value?.close('too-many');
     this.#setExpiry(stream);
     if (this.#closing) stream.close('drain');
   }

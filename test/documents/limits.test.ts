@@ -92,13 +92,12 @@ describe('limits', () => {
   });
 
   it('of connections and frames have their default in the protocol', () => {
-    const { SOCKET_FRAMES, SOCKET_BYTES, SOCKET_HANDSHAKES, SOCKET_UNADMITTED } = loadConfig(
-      {},
-      '/nonexistent',
-    );
+    const { SOCKET_FRAMES, SOCKET_BYTES, SOCKET_HANDSHAKES, SOCKET_UNADMITTED, SOCKET_CONNECTIONS } =
+      loadConfig({}, '/nonexistent');
     for (const line of [
       `| connects of one address to one process | ${SOCKET_HANDSHAKES} in 10 s |`,
       `| connections of one address to one process that are not admitted yet | ${SOCKET_UNADMITTED} |`,
+      `| all connections of one address to one process | ${SOCKET_CONNECTIONS}; a further one is refused |`,
       `| frames of one member to one process, packets of long-polling | ${SOCKET_FRAMES} in 10 s |`,
       `| bytes of one member to one process | ${mib(SOCKET_BYTES)} in 10 s |`,
     ])

@@ -99,6 +99,28 @@ describe('connects of one address', () => {
     expect(named.status).to.equal(200);
   });
 
+  it('are refused beyond the most connections of an address, admitted or not, until one ends', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    lone = await startGateway({ SOCKET_CONNECTIONS: '10', TRUST_PROXY: '1' });
+    const before = await refused('connections');
+    const [first] = await Promise.all([
+      ...Array.from({ length: 6 }, (_, i) =>
+        connect({ token: `member-${i + 1}` }, { extraHeaders: from('198.51.100.7') }, lone.base),
+      ),
+      ...Array.from({ length: 4 }, () => statusOf(OPEN, from('198.51.100.7'))),
+    ]);
+    for (let i = 0; i < 2; i += 1) {
+      expect(await statusOf(OPEN, from('198.51.100.7'))).to.equal(429);
+      // Not forgotten with the window either.
+      mock.timers.tick(10_000);
+    }
+    expect(await refused('connections')).to.equal(before + 2);
+    expect(await statusOf(OPEN, from('198.51.100.8'))).to.equal(200);
+    (first as Awaited<ReturnType<typeof connect>>).socket.disconnect();
+    await eventually(async () => expect(await statusOf(OPEN, from('198.51.100.7'))).to.equal(200));
+    expect(await statusOf(OPEN, from('198.51.100.7'))).to.equal(429);
+  });
+
   it('do not count if a foreign page makes them, by scripts, images or frames', async () => {
     lone = await startGateway({ SOCKET_HANDSHAKES: '10' });
     for (const header of [

@@ -3,6 +3,7 @@ import { push } from '../support/chat.js';
 import { metric, type Reply, type RestClient } from '../support/rest.js';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.js';
 import { connect } from '../support/sockets.js';
+import { openStream } from '../support/streams.js';
 
 const SETTINGS = { MESSAGES_PER_DAY: '3', ARTICLES_PER_DAY: '2', COMMENTS_PER_DAY: '2' };
 const DAY_S = 86_400;
@@ -101,11 +102,29 @@ describe('the quotas of a member and day', () => {
     expect((await (await member()).rest.post('/community/article', article)).status).to.equal(200);
   });
 
-  it('are lifted by RATE_LIMIT=off', async () => {
-    const unlimited = await startServiceProcess({ ...SETTINGS, RATE_LIMIT: 'off' });
-    const { rest } = await member(unlimited);
+  it('are lifted by RATE_LIMIT=off, as are other limits of number', async () => {
+    const limits = {
+      SEARCHES_AT_ONCE: '1',
+      ARTICLE_COMMENTS: '1',
+      SOCKET_CONNECTIONS: '10',
+      HTTP_CONNECTIONS: '10',
+    };
+    const unlimited = await startServiceProcess({ ...SETTINGS, ...limits, RATE_LIMIT: 'off' });
+    const { token, rest } = await member(unlimited);
     for (let i = 0; i < 4; i += 1)
       expect((await rest.post('/community/article', article)).status).to.equal(200);
+    const listed = await rest.get<{ list: { id: number }[] }>('/community/list/recent');
+    const comment = { boardId: listed.body.list[0]?.id, parentId: 0, context: 'A comment' };
+    for (let i = 0; i < 3; i += 1)
+      expect((await rest.post('/community/comment', comment)).status).to.equal(200);
+    const search = '/community/list/recent?keyword=text&option=2';
+    const searches = await Promise.all(Array.from({ length: 20 }, () => rest.get(search)));
+    expect(searches.map(({ status }) => status)).to.deep.equal(searches.map(() => 200));
+    const streams = [];
+    for (let i = 0; i < 12; i += 1) streams.push(await openStream({ token }, { base: unlimited.http }));
+    await Promise.all(Array.from({ length: 12 }, () => connect({ token }, {}, unlimited.gateway)));
+    const metrics = await (await fetch(`${unlimited.http}/metrics`)).text();
+    expect(metrics).to.match(/^event_streams_open 12$/m);
     await unlimited.stop();
   });
 });

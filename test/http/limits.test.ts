@@ -1,9 +1,14 @@
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { AppError } from '../../domain/kernel/errors.js';
+import type { Config } from '../../domain/platform/config.js';
+import { metrics } from '../../domain/platform/metrics.js';
 import type { Budget } from '../../domain/platform/rate-limits/index.js';
 import { type Member, member } from '../support/api.js';
 import { routes } from '../support/api-documents.js';
 import { openRoom, push } from '../support/chat.js';
+import { counted } from '../support/counted.js';
+import { eventually } from '../support/eventually.js';
 import { type ServedHttp, serveHttp } from '../support/http-server.js';
 
 const ADDRESS = '127.0.0.1';
@@ -141,5 +146,51 @@ describe('the budget of a request', () => {
       const answer = await ask(request, headers, json);
       expect([answer.status, answer.headers.get('retry-after')], request).to.deep.equal([429, '2']);
     }
+  });
+});
+
+describe('the connections of one address', () => {
+  const served: ServedHttp[] = [];
+  const sockets: Socket[] = [];
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await Promise.all(served.splice(0).map(({ server }) => server.drain()));
+  });
+
+  async function serve(settings: Partial<Config>): Promise<ServedHttp> {
+    const one = await serveHttp({ RATE_LIMIT: 'on', HTTP_CONNECTIONS: 10, ...settings });
+    served.push(one);
+    return one;
+  }
+
+  /** Opens a connection. @returns the first line of the answer to a request on it, or nothing if it is closed */
+  async function firstLine({ port }: ServedHttp): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    sockets.push(socket);
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    return new Promise((resolve) => {
+      socket.on('error', () => {});
+      socket.once('close', () => resolve(''));
+      socket.once('data', (bytes: Buffer) => resolve(bytes.toString().split('\r\n')[0] as string));
+    });
+  }
+
+  const several = (to: ServedHttp, count: number) =>
+    Promise.all(Array.from({ length: count }, () => firstLine(to)));
+
+  it('are closed beyond HTTP_CONNECTIONS, until another one ends, and counted', async () => {
+    const one = await serve({});
+    const before = await counted(metrics.connectionsClosed, { reason: 'address' });
+    expect(new Set(await several(one, 10))).to.deep.equal(new Set(['HTTP/1.1 200 OK']));
+    expect(await several(one, 2)).to.deep.equal(['', '']);
+    expect(await counted(metrics.connectionsClosed, { reason: 'address' })).to.equal(before + 2);
+    sockets[0]?.destroy();
+    await eventually(async () => expect(await firstLine(one)).to.equal('HTTP/1.1 200 OK'));
+    expect(await firstLine(one)).to.equal('');
+  });
+
+  it('are as many as come from a trusted proxy, and with RATE_LIMIT=off', async () => {
+    for (const settings of [{ TRUST_PROXY: 1 }, { RATE_LIMIT: 'off' }] as const)
+      expect(new Set(await several(await serve(settings), 12))).to.deep.equal(new Set(['HTTP/1.1 200 OK']));
   });
 });

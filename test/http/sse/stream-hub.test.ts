@@ -20,7 +20,7 @@ describe('the hub of event streams', () => {
   beforeEach(() => {
     source = new FakeNotifications();
     mock.timers.enable({ apis: ['setInterval', 'setTimeout', 'Date'] });
-    hub = new StreamHub(source as unknown as Notifications, createLogger('silent', 'test'));
+    hub = new StreamHub(source as unknown as Notifications, createLogger('silent', 'test'), true);
   });
   afterEach(() => {
     void hub.close(0);
