@@ -79,13 +79,25 @@ function isPoll(req: HttpRequest): boolean {
   return req.getMethod() === 'get' && !req.getHeader('upgrade');
 }
 
+/** With them a page can read a refusal, which Engine.IO, and its CORS, never sees. `createOriginGuard` has let it pass. */
+function corsHeaders(req: HttpRequest, withCredentials: boolean): Record<string, string> {
+  const origin = req.getHeader('origin');
+  if (!origin) return {};
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Expose-Headers': 'Retry-After',
+    ...(withCredentials ? { 'Access-Control-Allow-Credentials': 'true' } : {}),
+    Vary: 'Origin',
+  };
+}
+
 /**
  * Applies the limits to requests and connections.
  * @param sessionOf finds a connection by its id
  */
 export function createConnectionGuard(
   limits: ConnectionLimits,
-  { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,
+  { TRUST_PROXY, CORS_ORIGINS }: Pick<Config, 'TRUST_PROXY' | 'CORS_ORIGINS'>,
   sessionOf: (id: string) => Connection | undefined,
 ): ConnectionGuard {
   function network(remote: string, forwardedFor: string | undefined): string {
@@ -94,17 +106,30 @@ export function createConnectionGuard(
     );
   }
 
-  function refuse(res: HttpResponse, req: HttpRequest): boolean {
-    const session = sessionOf(sessionIdOf(req));
-    if (session) {
-      const isRefused = session.allowance?.isSpent === true && !isPoll(req);
-      if (isRefused) answer(res, Promise.reject(new AppError('INVALID_INPUT', 'this session is closing')));
-      return isRefused;
-    }
+  /** The error for a request of a session, which costs as much as a frame. */
+  function refusalOf(session: Connection, req: HttpRequest): AppError | undefined {
+    const { allowance } = session;
+    if (!allowance) return undefined;
+    if (!limits.take(allowance, 1, 0)) closeSpent(session);
+    return allowance.isSpent && !isPoll(req)
+      ? new AppError('INVALID_INPUT', 'this session is closing')
+      : undefined;
+  }
+
+  /** The error for a request that names no session. */
+  function refusalOfConnect(res: HttpResponse, req: HttpRequest): AppError | undefined {
     const remote = Buffer.from(res.getRemoteAddressAsText()).toString();
     const reason = limits.refuses(network(remote, forwardedForOf(req)));
-    if (reason) answer(res, Promise.reject(refusal(reason, limits.retryAfterMs)));
-    return reason !== undefined;
+    return reason && refusal(reason, limits.retryAfterMs);
+  }
+
+  function refuse(res: HttpResponse, req: HttpRequest): boolean {
+    // A page's preflight, which is no connect; its answer costs no more than a refusal.
+    if (req.getMethod() === 'options') return false;
+    const session = sessionOf(sessionIdOf(req));
+    const error = session ? refusalOf(session, req) : refusalOfConnect(res, req);
+    if (error) answer(res, Promise.reject(error), corsHeaders(req, !CORS_ORIGINS?.includes('*')));
+    return error !== undefined;
   }
 
   function mayPass({ connection }: Transport, frames: number, bytes: number): boolean {

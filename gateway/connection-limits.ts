@@ -146,9 +146,12 @@ export class ConnectionLimits {
     allowance.sender.connections += 1;
   }
 
-  /** Packets in the body of a long-polling request; as soon as there are too many, they are not counted on. */
+  /**
+   * Packets in the body of a long-polling request but the first, which the request itself has paid for; as soon as there are
+   * too many, they are not counted on.
+   */
   countPackets(body: string): number {
-    let packets = 1;
+    let packets = 0;
     for (let at = body.indexOf(SEPARATOR); at >= 0; at = body.indexOf(SEPARATOR, at + 1)) {
       packets += 1;
       if (packets > this.#sizes.SOCKET_FRAMES) break;

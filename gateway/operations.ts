@@ -17,8 +17,13 @@ interface Answer {
 /**
  * Sends an answer when it is ready, unless the client has gone: uWebSockets.js forbids touching an aborted
  * response, and the request once its handler has returned.
+ * @param headers besides those that every answer has
  */
-export function answer(res: HttpResponse, ready: Promise<Answer>): void {
+export function answer(
+  res: HttpResponse,
+  ready: Promise<Answer>,
+  headers: Record<string, string> = {},
+): void {
   let aborted = false;
   res.onAborted(() => {
     aborted = true;
@@ -34,6 +39,7 @@ export function answer(res: HttpResponse, ready: Promise<Answer>): void {
       res.cork(() => {
         res.writeStatus(`${status} ${STATUS_CODES[status]}`);
         res.writeHeader('Content-Type', type);
+        for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value);
         if (retryAfterMs) res.writeHeader('Retry-After', String(Math.ceil(retryAfterMs / 1_000)));
         res.end(body);
       });

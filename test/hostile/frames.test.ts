@@ -147,6 +147,19 @@ describe('a connection that sends too much', () => {
     }
   });
 
+  it('pays for requests of a session without packets, too', async () => {
+    await start({ SOCKET_FRAMES: '100' });
+    const hostile = await rawPolling(lone.base);
+    await hostile.post(['40{"token":"member-7"}']);
+    await hostile.poll();
+    const heard = hostile.poll();
+    for (let i = 0; i < 100; i += 1) {
+      const { status } = await fetch(`${hostile.url}&transport=none`);
+      expect(status).to.equal(400);
+    }
+    expect((await heard)[0]).to.match(/^42\["closing",\{"code":"TOO_MANY_FRAMES"/);
+  });
+
   it('on a WebSocket to upgrade to pays with the frames of its connection, and so does every attempt', async () => {
     for (const [attempts, probes] of [
       [1, FLOOD],

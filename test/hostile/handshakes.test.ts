@@ -121,6 +121,26 @@ describe('connects of one address', () => {
     expect(await statusOf(OPEN, from('198.51.100.7'))).to.equal(429);
   });
 
+  it('do not count if a page only asks whether it may connect, and their refusal can be read by a page', async () => {
+    const page = 'http://localhost:3000';
+    lone = await startGateway({ SOCKET_HANDSHAKES: '10' });
+    const ask = (method: string) =>
+      fetch(lone.base + OPEN, {
+        method,
+        headers: { Origin: page, 'Access-Control-Request-Method': 'POST' },
+      });
+    for (let i = 0; i < 20; i += 1) expect((await ask('OPTIONS')).status).to.equal(204);
+    for (let i = 0; i < 10; i += 1) expect((await ask('GET')).status).to.equal(200);
+    const { status, headers } = await ask('GET');
+    expect(status).to.equal(429);
+    expect(Object.fromEntries(headers)).to.include({
+      'access-control-allow-origin': page,
+      'access-control-allow-credentials': 'true',
+      'access-control-expose-headers': 'Retry-After',
+      vary: 'Origin',
+    });
+  });
+
   it('do not count if a foreign page makes them, by scripts, images or frames', async () => {
     lone = await startGateway({ SOCKET_HANDSHAKES: '10' });
     for (const header of [
