@@ -3,6 +3,8 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../kernel/clock.js';
+import type { Logger } from '../platform/logger.js';
+import { metrics } from '../platform/metrics.js';
 import { joinRunning } from '../platform/shared-runs.js';
 
 /** Age, ms, at which the set is fetched again, so that withdrawn keys expire. */
@@ -64,12 +66,14 @@ async function fetchKeys(url: URL): Promise<JWTVerifyGetKey> {
  * an outage nor a flood of unknown key ids causes more than one fetch per cool-down. jose's own remote set
  * refuses known keys after ten minutes of outage and waits for a fetch with every token (fault 8).
  *
+ * @param logger told once of each outage
  * @returns a function that rejects with the fetch's error until one has succeeded
  */
-export function createRemoteKeys(url: URL, clock: Clock): JWTVerifyGetKey {
+export function createRemoteKeys(url: URL, clock: Clock, logger: Logger): JWTVerifyGetKey {
   let keys: JWTVerifyGetKey | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let failedAt = Number.NEGATIVE_INFINITY;
+  /** Of the last fetch, if it failed. */
   let failure: unknown;
 
   const refresh = joinRunning(async () => {
@@ -77,7 +81,12 @@ export function createRemoteKeys(url: URL, clock: Clock): JWTVerifyGetKey {
     try {
       keys = await fetchKeys(url);
       fetchedAt = clock.now();
+      if (failure) logger.info('the key set can be fetched again');
+      failure = undefined;
     } catch (error) {
+      metrics.keySetFailures.inc();
+      // Once per outage: every token may cause a fetch.
+      if (!failure) logger.warn({ err: error }, 'the key set cannot be fetched; the last one stays in use');
       failure = error;
       failedAt = clock.now();
     }

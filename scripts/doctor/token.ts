@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../domain/kernel/clock.js';
 import type { AppError } from '../../domain/kernel/errors.js';
+import { createLogger } from '../../domain/platform/logger.js';
 import { issueToken, loadTokenVerifier } from '../../domain/members/index.js';
 import type { Config } from '../../domain/platform/config.js';
 import { type Check, Fault, ok, Skipped, shared, type Verdict } from './check.js';
@@ -36,7 +37,7 @@ async function checkKey(config: Config): Promise<Verdict> {
   if (config.JWKS_URL) return checkKeySet(config.JWKS_URL);
   requireKey(config);
   try {
-    await loadTokenVerifier(config, systemClock);
+    await loadTokenVerifier(config, systemClock, createLogger('silent', 'doctor'));
   } catch (error) {
     throw new Fault((error as Error).message, 'a public key in PEM: RSA with 2,048 bits, P-256 or Ed25519');
   }
@@ -60,7 +61,7 @@ async function tokenFor(config: Config, given: string | undefined): Promise<stri
 
 /** @throws Fault if this configuration refuses the token, with its reason */
 async function verifyHere(config: Config, token: string): Promise<void> {
-  const verify = await loadTokenVerifier(config, systemClock);
+  const verify = await loadTokenVerifier(config, systemClock, createLogger('silent', 'doctor'));
   try {
     await verify(token);
   } catch (error) {

@@ -16,7 +16,7 @@ export const httpMetrics = {
   }),
   connectionsClosed: new Counter({
     name: 'adoption_http_connections_closed_total',
-    help: 'Connections closed because of their client: it read nothing of an answer or stream for 30 s (`stalled`: phones without coverage, or clients that do not read), did not read an answer to its end within 300 s (`slow`), held its bytes longest when all together held more than HTTP_HELD_MIB (`memory`), sent more than 2 MiB of requests ahead (`pipelined`)',
+    help: 'Connections closed because of their client: it read nothing of an answer or stream for 30 s (`stalled`: phones without coverage, or clients that do not read), did not read an answer to its end within 300 s (`slow`), held its bytes longest when all together held more than HTTP_HELD_MIB (`memory`), sent more than 2 MiB of requests ahead (`pipelined`), was one more than HTTP_CONNECTIONS of its address (`address`)',
     labelNames: ['reason'],
   }),
   streams: new Gauge({

@@ -38,7 +38,7 @@ export const processMetrics = {
   }),
   limitHits: new Counter({
     name: 'adoption_limit_hits_total',
-    help: 'What a limit refused: of rate (`address`, `read`, `write`, `search`, `message`, `socketEvent`), of searches at once (`searches`), of a day (`messages-per-day`, `articles-per-day`, `comments-per-day`), of connects (`handshakes`, `unadmitted`, `frames`); a rise is an attack, or many members behind one address',
+    help: 'What a limit refused: of rate (`address`, `read`, `write`, `search`, `message`, `socketEvent`), of searches at once (`searches`), of a day (`messages-per-day`, `articles-per-day`, `comments-per-day`), of connects (`handshakes`, `unadmitted`, `connections`, `frames`); a rise is an attack, or many members behind one address',
     labelNames: ['limit'],
   }),
   queueLength: new SampledGauge({
@@ -55,6 +55,10 @@ export const processMetrics = {
     name: 'adoption_drift_mended_total',
     help: 'What differed from its records when a sweep looked, and was mended: stored counts (`article-hearts`, `comment-hearts`, `article-comments`, `comment-state`), records of deleted articles (`article-deletion`), and rooms with a write of unknown outcome (`room`); rises after a crash or an outage only',
     labelNames: ['what'],
+  }),
+  keySetFailures: new Counter({
+    name: 'adoption_key_set_failures_total',
+    help: 'Fetches of JWKS_URL that failed: while it rises, new keys are unknown and withdrawn ones stay valid; the log says once why',
   }),
   unexpectedErrors: new Counter({
     name: 'adoption_unexpected_errors_total',

@@ -7,6 +7,7 @@ import { decodeJwt } from 'jose';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { createMembers, issueToken } from '../../../domain/members/index.js';
 import { loadConfig } from '../../../domain/platform/config.js';
+import { createLogger } from '../../../domain/platform/logger.js';
 import { clock, codeOf, membersWith, pairs, token } from './signed-tokens.js';
 
 /** Other algorithms that the same key can sign with. */
@@ -96,7 +97,9 @@ describe('whatever the key, a token', () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-keys-'));
     const config = loadConfig({ NODE_ENV: 'test', DATA_DIR: join(folder, 'not', 'yet') }, folder);
     const jwt = await issueToken(config, { email: 'made@example.org', ttl: '1h' });
-    expect(await codeOf(await createMembers(config, systemClock), jwt)).to.equal('accepted');
+    expect(
+      await codeOf(await createMembers(config, systemClock, createLogger('silent', 'test')), jwt),
+    ).to.equal('accepted');
     expect(readdirSync(config.DATA_DIR)).to.deep.equal(['jwt-secret']);
     rmSync(folder, { recursive: true });
   });
@@ -106,7 +109,7 @@ describe('whatever the key, a token', () => {
     const request = { email: 'signed@example.org', ttl: '1h' };
     const config = loadConfig({ ...settings, JWT_SECRET: SECRET }, '/nowhere');
     const jwt = await issueToken(config, request);
-    const members = await createMembers(config, systemClock);
+    const members = await createMembers(config, systemClock, createLogger('silent', 'test'));
     expect(await codeOf(members, jwt)).to.equal('accepted');
     const { iat, exp, ...said } = decodeJwt(jwt);
     expect(said).to.deep.equal({ sub: 'signed@example.org', iss: 'us', aud: 'you' });

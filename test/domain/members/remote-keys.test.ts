@@ -5,6 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { exportJWK } from 'jose';
 import type { Members } from '../../../domain/members/index.js';
+import type { Logger } from '../../../domain/platform/logger.js';
+import { metrics } from '../../../domain/platform/metrics.js';
+import { counted } from '../../support/counted.js';
 import { eventually } from '../../support/eventually.js';
 import { collectGarbage } from '../../support/memory.js';
 import { clock, codeOf, membersWith, pairs, token } from './signed-tokens.js';
@@ -56,6 +59,35 @@ describe('a key set', () => {
     const codes = await Promise.all(tokens.map((jwt) => codeOf(members, jwt)));
     expect(codes).to.deep.equal(Array(20).fill('accepted'));
     expect(fetches).to.equal(1);
+  });
+
+  it('that cannot be fetched is logged once per outage, and counted each time', async () => {
+    const logged: string[] = [];
+    const logger = {
+      warn: (_details: object, text: string) => logged.push(text),
+      info: (text: string) => logged.push(text),
+    };
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/jwks.json`;
+    members = await membersWith({ JWKS_URL: url }, logger as unknown as Logger);
+    const before = await counted(metrics.keySetFailures);
+    const outages = [
+      'the key set cannot be fetched; the last one stays in use',
+      'the key set can be fetched again',
+    ];
+    for (let outage = 1; outage <= 2; outage += 1) {
+      answer = down;
+      for (let i = 0; i < 3; i += 1) {
+        clock.at += 31_000;
+        expect(await codeOf(members, await signedBy('ES256'))).to.equal('UNAUTHORIZED');
+      }
+      expect((await counted(metrics.keySetFailures)) - before).to.equal(3 * outage);
+      answer = publish('RS256');
+      clock.at += 31_000;
+      await codeOf(members, await signedBy('ES256'));
+      expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
+      expect(logged.splice(0)).to.deep.equal(outages);
+    }
   });
 
   it('is used for our algorithms only', async () => {

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { createMembers, type Members } from '../../../domain/members/index.js';
 import { loadConfig } from '../../../domain/platform/config.js';
+import { createLogger } from '../../../domain/platform/logger.js';
 import { service } from '../../support/service.js';
 
 /** The members' time, which tests set. */
@@ -19,9 +20,12 @@ export const pairs = {
 };
 
 /** Members on the running database, with these keys. */
-export async function membersWith(settings: Record<string, string>): Promise<Members> {
+export async function membersWith(
+  settings: Record<string, string>,
+  logger = createLogger('silent', 'test'),
+): Promise<Members> {
   const { config } = await service();
-  return createMembers(loadConfig({ NODE_ENV: 'test', ...settings }, config.DATA_DIR), clock);
+  return createMembers(loadConfig({ NODE_ENV: 'test', ...settings }, config.DATA_DIR), clock, logger);
 }
 
 let counter = 0;
