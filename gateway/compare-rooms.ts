@@ -38,6 +38,7 @@ export class RoomComparer {
   readonly #deps: ComparerDeps;
   /** Rooms to be compared because a push was lost. */
   readonly #filled = new Set<number>();
+  #soon: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
   #isRunning = false;
@@ -110,16 +111,18 @@ export class RoomComparer {
     });
   }
 
-  /** Compares the room of a lost push. */
+  /** Compares the room of a lost push; one such comparison at a time, however slow the database is. */
   compareSoon(chatNo: number): void {
-    const isScheduled = this.#filled.size > 0;
     this.#filled.add(chatNo);
-    if (isScheduled) return;
-    setTimeout(() => {
-      const chatNos = [...this.#filled];
-      this.#filled.clear();
-      this.compare(chatNos).catch((error) => this.#warn(error));
-    }, COMPARE_FILLED_MS).unref();
+    this.#soon ??= setTimeout(() => void this.#compareFilled(), COMPARE_FILLED_MS).unref();
+  }
+
+  async #compareFilled(): Promise<void> {
+    const chatNos = [...this.#filled];
+    this.#filled.clear();
+    await this.compare(chatNos).catch((error) => this.#warn(error));
+    this.#soon = undefined;
+    for (const chatNo of this.#filled) this.compareSoon(chatNo);
   }
 
   #warn(error: unknown): void {

@@ -33,6 +33,9 @@ interface Sent {
 /** Time until a failed read is repeated, ms. */
 const AFTER_FAILURE_MS = 1_000;
 
+/** Rooms read at a time because of announcements that anybody may have made. */
+const MAX_CHECKS = 100;
+
 /** Members per query of heads. */
 const MEMBERS_AT_ONCE = 100;
 
@@ -56,6 +59,7 @@ export class RoomViews {
   readonly #deps: RoomViewsDeps;
   /** Member → room. */
   readonly #members = new Map<number, Map<number, Sent>>();
+  #checks = 0;
 
   constructor(deps: RoomViewsDeps) {
     this.#deps = deps;
@@ -89,9 +93,15 @@ export class RoomViews {
     }
   }
 
-  /** A state may have changed. */
-  check(memberNo: number, chatNo: number): void {
-    if (this.#deps.isConnected(memberNo)) void this.#refresh(memberNo, chatNo, this.#sent(memberNo, chatNo));
+  /** A state may have changed. @returns false if too many are being read: then all rooms of the member are to be compared */
+  check(memberNo: number, chatNo: number): boolean {
+    if (!this.#deps.isConnected(memberNo)) return true;
+    if (this.#checks >= MAX_CHECKS) return false;
+    this.#checks += 1;
+    void this.#refresh(memberNo, chatNo, this.#sent(memberNo, chatNo)).finally(() => {
+      this.#checks -= 1;
+    });
+    return true;
   }
 
   /** Compares a room with its numbers in the database, for the members whose state is known. */

@@ -173,9 +173,11 @@ export class SocketLive implements Live {
       case 'presence':
         chat.checkPresence(push[1].chatNo);
         break;
-      case 'room':
-        views.check(memberNoOf(room) as number, push[1].chatNo);
+      case 'room': {
+        const memberNo = memberNoOf(room) as number;
+        if (!views.check(memberNo, push[1].chatNo)) comparer.compareMember(memberNo);
         break;
+      }
       case 'notification':
         notifications.pollSoon();
         break;

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../domain/kernel/clock.js';
 import type { AppError } from '../../domain/kernel/errors.js';
-import { createLogger } from '../../domain/platform/logger.js';
 import { issueToken, loadTokenVerifier } from '../../domain/members/index.js';
 import type { Config } from '../../domain/platform/config.js';
+import { createLogger } from '../../domain/platform/logger.js';
 import { type Check, Fault, ok, Skipped, shared, type Verdict } from './check.js';
 import { below, messageOf, request } from './request.js';
 

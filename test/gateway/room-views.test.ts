@@ -107,6 +107,18 @@ describe('a gateway’s room views', () => {
     expect(reads, 'for nobody who is not here').to.have.length(2);
   });
 
+  it('read no more than a hundred rooms at a time that are only announced, as a forger may', async () => {
+    const { views, reads } = buildViews();
+    const checks = Array.from({ length: 150 }, (_, i) => views.check(MEMBER, CHAT + i));
+    expect(reads).to.have.length(100);
+    expect(checks.filter((isRead) => !isRead)).to.have.length(50);
+    reads[0]?.(new AppError('CHAT_ROOM_NOT_FOUND'));
+    await nextTurn();
+    expect([views.check(MEMBER, CHAT + 120), views.check(MEMBER, CHAT + 121)]).to.deep.equal([true, false]);
+    expect(views.check(MEMBER + 1, CHAT), 'of nobody who is not here').to.equal(true);
+    expect(reads).to.have.length(101);
+  });
+
   it('deliver once the state at the join when it is only announced', async () => {
     const { views, told, reads, database } = buildViews();
     database.mark = { seq: 2, read: 0 };

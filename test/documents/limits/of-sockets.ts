@@ -103,6 +103,7 @@ export const ofSockets: Stated[] = [
     [operations, 'their text | an answer | 500; # |'],
     [asyncApi, 'and # of text; oldest first'],
   ],
+  ['gateway/room-views.ts MAX_CHECKS', count, [operations, 'room and member, # of states']],
   // Overload.
   [
     'domain/platform/overload.ts LAG_MS',
