@@ -128,6 +128,16 @@ describe('a gateway’s live port', () => {
     });
   }
 
+  it('compares all rooms of a member of whom too many are announced without a signature', () => {
+    serve(true, false);
+    isNews = false;
+    push('member:3', ['room', view, mark]);
+    expect(log).to.deep.equal([
+      ['room checked', 3, 7],
+      ['compare member', 3],
+    ]);
+  });
+
   it('drops pushes of no documented form', () => {
     for (const data of [['message', { ...message, seq: 1.5 }], ['drain', {}], 'x']) {
       expect(() => push('room:7', data)).to.throw();
