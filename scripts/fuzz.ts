@@ -8,7 +8,7 @@ const names = doors.map(({ name }) => name);
 const usage = `Usage: npm run fuzz [-- --minutes N] [--seed S] [--only NAME]
 
 Sends random input, valid, nearly valid and wild, to all that the service takes from outside: ${names.join(', ')}.
-Each must be answered as documented; no process may end, log an error, or keep handles or memory. The same
+Each must be answered as documented, for at most 200 ms of CPU; no process may end, log an error, or keep handles or memory. The same
 runs for some seconds with the other tests. Rounds of all doors follow one another, each on new processes
 and with the next seed. bus needs redis-server.
 
@@ -42,9 +42,11 @@ await runCommand(usage, async (args) => {
   do {
     for (const { name, cases, run } of chosen) {
       const start = performance.now();
-      await run(round, cases * LONGER);
+      const most = await run(round, cases * LONGER);
       const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-      process.stdout.write(`seed ${round}  ${name.padEnd(8)} ${cases * LONGER} inputs in ${seconds} s\n`);
+      process.stdout.write(
+        `seed ${round}  ${name.padEnd(8)} ${cases * LONGER} inputs in ${seconds} s, CPU of one: ${most} ms at most\n`,
+      );
     }
     round += 1;
   } while (performance.now() < end);

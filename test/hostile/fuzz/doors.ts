@@ -1,9 +1,8 @@
 import { bus } from './bus.js';
+import { calls } from './calls.js';
 import { type Door, runRound } from './door.js';
 import { frames } from './frames.js';
 import { importing } from './import.js';
-import { rest } from './rest.js';
-import { sockets } from './sockets.js';
 import { wire } from './wire.js';
 
 const doorOf = <T>(door: Door<T>) => ({
@@ -14,7 +13,4 @@ const doorOf = <T>(door: Door<T>) => ({
 });
 
 /** Everything that random input is sent to. */
-export const doors = [
-  ...[doorOf(rest), doorOf(sockets), doorOf(frames)],
-  ...[doorOf(bus), doorOf(wire), doorOf(importing)],
-];
+export const doors = [...[doorOf(calls), doorOf(frames)], ...[doorOf(bus), doorOf(wire), doorOf(importing)]];

@@ -2,20 +2,18 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { expectDocumented, expectValid, openApi } from '../../support/api-documents.js';
 import { WAIT_MS } from '../../support/eventually.js';
-import { startServiceProcess } from '../../support/service-process.js';
-import { type Door, MEASURED } from './door.js';
-import { headerText, SECRET, tokens } from './tokens.js';
+import { headerText, tokens } from './tokens.js';
 import { jsonOf, near, rarely, type Schema, wild } from './values.js';
 
-interface Request {
+export interface Request {
   method: string;
   path: string;
   headers: Record<string, string>;
   body?: string | undefined;
 }
 
-/** Numbers that records have from the beginning. */
-const few = [1, 2, 3, 4, 5];
+/** Numbers that articles and comments have from the beginning. */
+export const few = [1, 2, 3, 4, 5];
 const known = {
   ...{ id: few, boardId: few, parentId: [0, ...few] },
   ...{ chatNo: [1], saleNo: [1], createMember: [1, 2], senderNo: [1, 2] },
@@ -90,7 +88,14 @@ const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => requestsOf(path, method)),
 );
 
-async function send(base: string, { path, ...request }: Request): Promise<void> {
+/** @param tokens that stand for a name in the Authorization header */
+export async function sendRequest(
+  base: string,
+  tokens: Record<string, string>,
+  { path, headers, ...rest }: Request,
+): Promise<void> {
+  const { Authorization = '' } = headers;
+  const request = { ...rest, headers: { ...headers, Authorization: tokens[Authorization] ?? Authorization } };
   const answer = await fetch(base + path, {
     ...request,
     signal: AbortSignal.timeout(WAIT_MS),
@@ -109,33 +114,5 @@ async function send(base: string, { path, ...request }: Request): Promise<void> 
   expectDocumented(request.method, path, { status: answer.status, headers: answer.headers, body });
 }
 
-/** REST: every documented call, with tokens, queries, bodies and Last-Event-ID. */
-export const rest: Door<Request> = {
-  name: 'rest',
-  cases: 700,
-  input: fc.oneof(...operations),
-  async open() {
-    const service = await startServiceProcess({ RATE_LIMIT: 'off', JWT_SECRET: SECRET, ...MEASURED });
-    const [own, other] = await Promise.all(
-      ['asker@example.org', 'author@example.org'].map((email) => service.token(email)),
-    );
-    const article = { categoryId: 1, title: 'Bori', context: 'Thank you' };
-    const asker = service.as(own as string);
-    for (const _ of few) await asker.post('/community/article', article);
-    for (const boardId of few) await asker.post('/community/comment', { boardId, context: 'Me too' });
-    await asker.post('/chatroom', { saleNo: service.saleNo, createMember: service.authorNo });
-    const given: Record<string, string | undefined> = { TOKEN: own, OTHER: other };
-    return {
-      processes: [service.process],
-      send: ({ headers, ...request }) => {
-        const Authorization = given[headers.Authorization ?? ''] ?? headers.Authorization ?? '';
-        return send(service.http, { ...request, headers: { ...headers, Authorization } });
-      },
-      async check() {
-        expect((await service.anyone.get('/healthz')).status).to.equal(200);
-        expect((await asker.post('/community/article', article)).status).to.equal(200);
-      },
-      close: async () => void (await service.stop()),
-    };
-  },
-};
+/** Every documented call, with tokens, queries, bodies and Last-Event-ID. */
+export const requests: fc.Arbitrary<Request> = fc.oneof(...operations);
