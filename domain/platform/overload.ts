@@ -164,7 +164,8 @@ export class Overload {
     const ownLagMs = busy < BUSY ? 0 : lagMs;
     // A longer lag is a window without a break by itself.
     this.#leastLagMs = ownLagMs >= WINDOW_MS ? ownLagMs : Math.min(this.#leastLagMs, ownLagMs);
-    this.#leastQueuedMs = Math.min(this.#leastQueuedMs, queuedMs);
+    // While the process stood still, nothing could be answered: that is lag, and perhaps not its own.
+    this.#leastQueuedMs = Math.min(this.#leastQueuedMs, queuedMs - lagMs);
     if (this.#elapsedMs >= WINDOW_MS) this.#endWindow();
   }
 

@@ -55,6 +55,10 @@ describe('overload', () => {
     expect(taken(CALM, 120)).to.equal(100);
   });
 
+  it('takes everything on after the process stood still, however much was under way', () => {
+    expect(taken({ ...QUEUED, lagMs: 1_000, queuedMs: 1_010 }, 10)).to.equal(100);
+  });
+
   it('takes everything on while the queue ends again and again', () => {
     for (let i = 0; i < 20; i += 1) {
       for (let j = 0; j < 4; j += 1) overload.sample(QUEUED);
