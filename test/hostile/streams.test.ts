@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Member, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
+import { serveHttp } from '../support/http-server.js';
 import { notifyOf } from '../support/notifications.js';
 import { breakOff, rawConnection, rawGet } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
@@ -69,8 +70,9 @@ describe('event streams of broken and greedy clients', () => {
 
   it('39: are limited to ten a member: the oldest are closed with the reason, and none stays counted', async () => {
     const before = await countStreams();
+    const { server, base } = await serveHttp({ RATE_LIMIT: 'on' });
     const streams = [];
-    for (let i = 0; i < 20; i += 1) streams.push(await openStream(me));
+    for (let i = 0; i < 20; i += 1) streams.push(await openStream(me, { base }));
     await Promise.all(streams.slice(0, 10).map(({ ended }) => ended));
     for (const { comments } of streams.slice(0, 10)) expect(comments.at(-1)).to.equal('too-many');
     expect(await countStreams()).to.equal(before + 10);
@@ -78,6 +80,7 @@ describe('event streams of broken and greedy clients', () => {
     await Promise.all(streams.slice(10).map((stream) => stream.next(({ data }) => data.includes('hello'))));
     for (const stream of streams) stream.close();
     await eventually(async () => expect(await countStreams()).to.equal(before));
+    await server.drain();
   });
 
   it('40: of clients that disconnect at once leave nothing behind', async () => {
