@@ -115,7 +115,7 @@ describe('clients that do not read', () => {
 
   it('of event streams that have ended, with their token or as one too many, are closed', async () => {
     // Long enough for both streams to end before they are closed for the stall itself.
-    const patient = await serveHttp({}, {}, { stalledMs: 5 * STALLED_MS });
+    const patient = await serveHttp({ RATE_LIMIT: 'on' }, {}, { stalledMs: 5 * STALLED_MS });
     try {
       const [short, crowded] = [await member(), await member()];
       await Promise.all([notify(short, MANY), notify(crowded, MANY)]);
