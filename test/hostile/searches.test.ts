@@ -3,10 +3,11 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { Article } from '../../domain/community/article.model.js';
 import type { ArticleList } from '../../domain/community/index.js';
+import { createDomain } from '../../domain/domain.js';
+import type { Live } from '../../domain/kernel/live.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { anyone, type Member, member, type Reply } from '../support/api.js';
 import { openRoom } from '../support/chat.js';
-import { buildBoard } from '../support/community.js';
 import { counted } from '../support/counted.js';
 import { interceptCalls } from '../support/database-calls.js';
 import { eventually, gate } from '../support/eventually.js';
@@ -14,6 +15,7 @@ import { serveHttp } from '../support/http-server.js';
 import { restClient } from '../support/rest.js';
 import { service } from '../support/service.js';
 import { startServiceProcess } from '../support/service-process.js';
+import { createWatchedLogger } from '../support/unexpected-errors.js';
 
 /** Articles of the test; a search reads 200 at a time. */
 const ARTICLES = 700;
@@ -98,7 +100,10 @@ describe('searches', () => {
 
   it('run two at once, eight more wait, and the others get 429 with Retry-After; nobody else does', async () => {
     // Of twenty searchers, members got 503 four times in five.
-    const { community } = await buildBoard();
+    const { config } = await service();
+    const limited = { ...config, SEARCHES_AT_ONCE: 2 };
+    const live = {} as Live;
+    const { community, close } = await createDomain({ config: limited, logger: createWatchedLogger(), live });
     const { server, base } = await serveHttp({}, { community });
     const searcher = restClient(() => base);
     const { opened, open } = gate();
@@ -138,6 +143,7 @@ describe('searches', () => {
     const again = await searcher.get<ArticleList>(path('keyword=marked&option=2'));
     expect(again.body.list, 'the turns were given back').to.have.length(4);
     await server.drain();
+    await close();
   });
 
   it('have a budget of their own, apart from other reads', async () => {
