@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { loadConfig } from './dist/domain/platform/config.js';
+import { CLUSTER_METRICS_PORT } from './dist/domain/platform/metrics/targets.js';
 
 /**
  * pm2's process list. Start it with `npm run cluster`, which checks the settings, starts the embedded database
@@ -41,6 +42,7 @@ const serving = {
   listen_timeout: 60_000,
   env: {
     DATA_DIR: dataDir,
+    METRICS_PORT: String(config.METRICS_PORT ?? CLUSTER_METRICS_PORT),
     ...(embedded
       ? {
           MONGODB_URI: `mongodb://${databaseSocket}/adoption`,

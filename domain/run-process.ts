@@ -3,6 +3,7 @@ import type { Live } from './kernel/live.js';
 import { type OpenDomain, openDomain } from './open-domain.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
 import { createLogger, type Logger } from './platform/logger.js';
+import { serveOwnPort } from './platform/metrics/own-port.js';
 import { metrics, nameProcess } from './platform/metrics.js';
 import { connectRedis, type RedisConnection } from './platform/redis/connection.js';
 import { Shutdown, stopOnSignals } from './platform/shutdown.js';
@@ -19,6 +20,9 @@ export interface ProcessContext {
 /** Longest wait for Redis at the start, ms. */
 const REDIS_WAIT_MS = 3_000;
 
+/** Starts a process, adds the steps of its stop, and returns its probe. */
+type Start = (context: ProcessContext) => Promise<OpenDomain['probe']>;
+
 /** Settings without which several processes would not share their state. (contract, section 1) */
 function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
   return [
@@ -27,10 +31,7 @@ function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
   ];
 }
 
-async function run(
-  name: 'gateway' | 'http',
-  start: (context: ProcessContext) => Promise<void>,
-): Promise<void> {
+async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
   const config = loadConfig();
   const faults = sharedFaults(config);
   const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config;
@@ -51,13 +52,15 @@ async function run(
     // The process serves what it can, and /readyz fails.
     logger.warn('Redis does not answer: starting without it');
   }
-  await start({
+  const probe = await start({
     config,
     logger,
     redis,
     shutdown,
     open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown }),
   });
+  const own = await serveOwnPort(name, config, probe, logger);
+  shutdown.add('metrics', () => own?.close());
   // For pm2's wait_ready.
   process.send?.('ready');
 }
@@ -67,12 +70,8 @@ async function run(
  * start, prints one line per fault and exits with 1.
  *
  * @param name the kind of process, in every log line
- * @param start starts it and adds the steps of its stop
  */
-export async function runProcess(
-  name: 'gateway' | 'http',
-  start: (context: ProcessContext) => Promise<void>,
-): Promise<void> {
+export async function runProcess(name: 'gateway' | 'http', start: Start): Promise<void> {
   try {
     await run(name, start);
   } catch (error) {

@@ -78,6 +78,8 @@ const schema = z.object({
   HTTP_PORT: port.default(8080),
   /** Socket.IO; 0 picks a free port. */
   GATEWAY_PORT: port.default(8081),
+  /** Operators' calls on a port of the process's own; under pm2 its number is added (metrics/targets.ts). */
+  METRICS_PORT: port.optional(),
   /** Folder of the embedded database and the development key. */
   DATA_DIR: z.string().default('.data'),
   /** MongoDB to use; unset: the embedded database. */
@@ -173,6 +175,8 @@ export type Config = Readonly<
     LEGACY_ANONYMOUS: 'bound' | 'open' | 'off';
     LOAD_SHEDDING: 'on' | 'off';
     production: boolean;
+    /** Under pm2, the number of this process among those of its kind, from 0. */
+    instance: number | undefined;
   }
 >;
 
@@ -245,5 +249,6 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string 
     LOAD_SHEDDING: settings.LOAD_SHEDDING ?? settings.RATE_LIMIT,
     DEMO: settings.DEMO ? settings.DEMO === 'on' : !settings.MONGODB_URI,
     production,
+    instance: env.NODE_APP_INSTANCE ? Number(env.NODE_APP_INSTANCE) : undefined,
   };
 }

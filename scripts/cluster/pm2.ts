@@ -12,10 +12,23 @@ export interface ClusterProcess {
   status: string;
   /** The environment it was started with. */
   env: Record<string, string>;
+  /** Its number among those of its name, from 0; a restarted process keeps it. */
+  instance: number;
+  pid: number;
+  /** Percent of a core. */
+  cpu: number;
+  /** Resident memory, bytes. */
+  memory: number;
+  /** Since the cluster was started, reloads included. */
+  restarts: number;
+  /** Epoch ms. */
+  startedAt: number;
 }
 
 /** pm2's types lack the environment, and the message bus. */
-type Description = ProcessDescription & { pm2_env?: { env?: Record<string, string> } };
+type Description = ProcessDescription & {
+  pm2_env?: { env?: Record<string, string>; NODE_APP_INSTANCE?: number };
+};
 interface Packet {
   raw?: unknown;
   event?: string;
@@ -79,11 +92,17 @@ export class Pm2 {
     const all = await call<Description[]>((done) => this.#api.list(done));
     return all
       .filter(({ pm_id }) => typeof pm_id === 'number')
-      .map(({ pm_id, name, pm2_env }) => ({
+      .map(({ pm_id, name, pid, monit, pm2_env }) => ({
         id: pm_id as number,
         name: name ?? '',
         status: pm2_env?.status ?? 'unknown',
         env: pm2_env?.env ?? {},
+        instance: pm2_env?.NODE_APP_INSTANCE ?? 0,
+        pid: pid ?? 0,
+        cpu: monit?.cpu ?? 0,
+        memory: monit?.memory ?? 0,
+        restarts: pm2_env?.restart_time ?? 0,
+        startedAt: pm2_env?.pm_uptime ?? 0,
       }));
   }
 
@@ -94,6 +113,24 @@ export class Pm2 {
     const mine = (await this.list()).filter(({ name }) => name === app);
     await within(ms, () => mine.every(({ id }) => this.#reports.has(id)));
     return mine.length > 0 && mine.every(({ id }) => this.#reports.get(id) === 'ready');
+  }
+
+  /**
+   * Adds a process to those of a name, with the next free number and the environment of the others.
+   * @returns it, and whether it got ready in time (ms)
+   */
+  async add(name: string, ms: number): Promise<{ added: ClusterProcess; isReady: boolean }> {
+    const before = await this.list();
+    const isNew = (id: number) => before.every((one) => one.id !== id);
+    const count = before.filter((one) => one.name === name).length;
+    const isReported = () => within(ms, () => [...this.#reports.keys()].some(isNew));
+    // Its types lack this call, which returns late if the process ends instead of getting ready.
+    const { scale } = this.#api as unknown as Record<'scale', (...args: unknown[]) => void>;
+    const scaled = call((done) => scale.call(this.#api, name, count + 1, done));
+    await Promise.race([scaled.then(isReported), isReported()]);
+    const added = (await this.list()).find(({ id }) => isNew(id));
+    if (!added) throw new Error(`pm2 has not added a process to ${name}`);
+    return { added, isReady: this.#reports.get(added.id) === 'ready' };
   }
 
   /**

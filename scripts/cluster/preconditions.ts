@@ -5,6 +5,7 @@ import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { isFree } from '../command/ports.js';
 import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
 import { holdOwner } from '../embedded-mongo/folder/lock.js';
+import { checkOwnPorts } from './own-ports.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
 /** Longest path of a socket in PM2_HOME, bytes: `sun_path` has 104 on macOS, 108 on Linux, with a final zero. */
@@ -28,9 +29,9 @@ async function answers(redisUrl: string): Promise<boolean> {
  */
 export async function checkPreconditions(config: Config): Promise<void> {
   const { REDIS_URL: redisUrl, HTTP_PORT, GATEWAY_PORT, HOST, DATA_DIR } = config;
-  const faults = (['HTTP_PORT', 'GATEWAY_PORT'] as const)
+  const faults = (['HTTP_PORT', 'GATEWAY_PORT', 'METRICS_PORT'] as const)
     .filter((name) => config[name] === 0)
-    .map((name) => `${name}: several processes share it, so it must not be 0`);
+    .map((name) => `${name}: several processes have it, so it must not be 0`);
   if (HTTP_PORT === GATEWAY_PORT && HTTP_PORT > 0) faults.push('GATEWAY_PORT: must not be HTTP_PORT');
   if (!redisUrl) faults.unshift('REDIS_URL: must be set, as several processes communicate through Redis');
   if (!redisUrl || faults.length > 0) throw new ConfigError(faults);
@@ -50,6 +51,11 @@ export async function checkPreconditions(config: Config): Promise<void> {
     if (!(await isFree(HOST, config[name])))
       throw new ConfigError([`${name}: ${HOST}:${config[name]} is taken`]);
   }
+  const kinds = { gateway: config.GATEWAY_INSTANCES, http: config.HTTP_INSTANCES };
+  const planned = Object.entries(kinds).flatMap(([kind, length]) =>
+    Array.from({ length }, (_, instance) => ({ kind, instance })),
+  );
+  await checkOwnPorts(config, planned);
   const owner = config.MONGODB_URI ? undefined : await holdOwner(makeDataFolder(DATA_DIR));
   if (owner) {
     await owner.release();

@@ -7,6 +7,7 @@ import { withDomain } from '../command/with-domain.js';
 import { addSampleData } from '../sample-data/add-sample-data.js';
 import { welcome } from '../start/welcome.js';
 import { followLog, logFolder } from './log-tail.js';
+import { recordTargets } from './own-ports.js';
 import { Pm2 } from './pm2.js';
 import { pm2Home } from './pm2-home.js';
 import { checkPreconditions } from './preconditions.js';
@@ -34,6 +35,7 @@ async function startAll(config: Config, pm2: Pm2): Promise<void> {
   }
   await Promise.all(['gateway', 'http'].map((kind) => startKind(config, pm2, kind)));
   for (const port of [config.HTTP_PORT, config.GATEWAY_PORT]) await waitForReadyz(config, port);
+  recordTargets(config, await pm2.list());
 }
 
 /** `npm run cluster` */
@@ -47,7 +49,7 @@ export async function startCluster(): Promise<number> {
     config,
     { httpPort, gatewayPort },
     `${processes} processes are ready. Try:`,
-    'npm run cluster -- status | reload | stop',
+    'npm run cluster -- status | logs | scale | reload | stop',
   );
 
   const pm2 = await Pm2.connect(pm2Home(config));

@@ -2,6 +2,7 @@ import type { Domain } from '../../domain/domain.js';
 import { openDomain } from '../../domain/open-domain.js';
 import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
+import { serveOwnPort } from '../../domain/platform/metrics/own-port.js';
 import { nameProcess } from '../../domain/platform/metrics.js';
 import { Shutdown } from '../../domain/platform/shutdown.js';
 import { pushes, requests } from '../../gateway/protocol.js';
@@ -46,6 +47,8 @@ export async function runService(
     const gatewayPort = await gateway.listen(domain, probe);
     const sockets = { port: gatewayPort, requests, pushes };
     const httpPort = await http.listen(domain, probe, sockets);
+    const own = await serveOwnPort('service', config, probe, logger);
+    shutdown.add('metrics', () => own?.close());
     return { domain, httpPort, gatewayPort, shutdown };
   } catch (error) {
     await http.drain();
