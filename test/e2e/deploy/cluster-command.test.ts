@@ -9,6 +9,7 @@ import { connect } from '../../support/sockets.js';
 import { followStream, openStream } from '../../support/streams.js';
 import { createChecker } from '../cluster/checker.js';
 import { startLoad } from '../cluster/load.js';
+import { describeOperatorViews } from './operator-views.js';
 import { type Pm2Cluster, preparePm2Cluster } from './pm2-cluster.js';
 import { startRequests } from './request-load.js';
 
@@ -56,6 +57,16 @@ describe('npm run cluster', function () {
     expect(wrong.output).to.match(/^there is no action relaod\n\nUsage: npm run cluster/);
     expect(wrong.status).to.equal(2);
     expect((await cluster.run('--help')).output).to.match(/^Usage: npm run cluster/);
+    for (const [action, fault] of [
+      ['scale gateways=0', 'gateways=0: must be gateways=N or http=N, with N from 1 to 999'],
+      ['scale', 'scale needs numbers of processes: gateways=4 http=3'],
+      ['stop --json', 'stop takes no --json'],
+      ['logs --lines all', '--lines: must be a number of lines from 0 to 999999'],
+    ] as const) {
+      const { status, output } = await cluster.run(action);
+      expect(output.split('\n')[0]).to.equal(fault);
+      expect(status).to.equal(2);
+    }
   });
 
   it('starts six processes and returns when all are ready', async () => {
@@ -82,15 +93,6 @@ describe('npm run cluster', function () {
     expect(status).to.equal(1);
   });
 
-  it('shows its processes in pm2’s table, without colours if piped', async () => {
-    const { status, output } = await cluster.run('status');
-    const names = [...output.matchAll(/^│ \d+ +│ (\w+)/gm)].map(([, name]) => name);
-    expect(names.sort()).to.deep.equal(['database', 'gateway', 'gateway', 'gateway', 'http', 'http']);
-    expect(output.match(/ online /g)).to.have.length(6);
-    expect(output).not.to.include('\u001B');
-    expect(status).to.equal(0);
-  });
-
   it('delivers messages between its gateways, and a notification to a stream', async () => {
     const room = await cluster.openRoom();
     const stream = await openStream(room.author, { base: cluster.http });
@@ -111,7 +113,9 @@ describe('npm run cluster', function () {
       await device.next<{ content: string }>('message', ({ content }) => content === 'and who is it?');
   });
 
-  it('replaces every process while members write, and nobody notices', async () => {
+  describeOperatorViews(() => cluster);
+
+  it('replaces, adds and removes processes while members write, and nobody notices', async () => {
     const checker = createChecker();
     const load = await startLoad(cluster, checker, ROOMS, () => cluster.gateway, REST_MS);
     const readers = await Promise.all(
@@ -146,11 +150,20 @@ describe('npm run cluster', function () {
     const began = performance.now();
     const reload = await cluster.run('reload');
     const seconds = (performance.now() - began) / 1_000;
+    const scaled = await cluster.run('scale gateways=2 http=3');
+    const listed = cluster.targets();
+    const restored = await cluster.run('scale http=2 gateways=3');
     await requests.stop();
     await load.verify(cluster.gateway);
 
     expect(reload.output, reload.output).to.match(/^( +ready +(http|gateway) \d+ .*\n){5}/);
-    expect(reload.status).to.equal(0);
+    expect(scaled.output, scaled.output).to.match(/^ +ready +http \d+ .*\n +removed +gateway \d+\n/);
+    expect(restored.output, restored.output).to.match(/^ +ready +gateway \d+ .*\n +removed +http \d+\n/);
+    expect([reload.status, scaled.status, restored.status]).to.deep.equal([0, 0, 0]);
+    expect([listed.http?.length, listed.gateway?.length]).to.deep.equal([3, 2]);
+    expect((await cluster.status()).map(({ process }) => process).sort()).to.deep.equal([
+      ...['database', 'gateway', 'gateway', 'gateway', 'http', 'http'],
+    ]);
     const kept = cluster.pids().filter((pid) => before.includes(pid));
     expect(kept, 'only pm2 and the database keep running').to.have.length(2);
     expect(requests.failures).to.deep.equal([]);
@@ -205,7 +218,7 @@ describe('npm run cluster', function () {
     // A command uses the running database and leaves it running.
     await cluster.importMembers();
     expect(await posts()).to.include('"id":80,');
-    expect((await cluster.run('status')).output).to.match(/│ database .+ online /);
+    expect((await cluster.run('status')).output).to.match(/^database .+ online /m);
   });
 
   it('stops everything: no process is left, and both ports are free', async () => {
@@ -217,6 +230,7 @@ describe('npm run cluster', function () {
       const { hostname, port } = new URL(base);
       expect(await isListening(hostname, Number(port)), base).to.equal(false);
     }
+    expect(Object.values(cluster.targets()).flat()).to.deep.equal([]);
     // pm2's dump would hold the environment of the processes: their secrets.
     expect(existsSync(join(cluster.folder, 'pm2', 'dump.pm2'))).to.equal(false);
     expect((await cluster.run('status')).status).to.equal(3);
