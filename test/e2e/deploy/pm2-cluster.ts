@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TargetGroup, targetsFile } from '../../../domain/platform/metrics/targets.js';
 import { freePort, isFree } from '../../../scripts/command/ports.js';
-import { createTestProcess, runProgram } from '../../support/child-process.js';
+import { runProgram, startProgram } from '../../support/child-process.js';
 import { createClusterMembers, importMembers } from '../../support/cluster-members.js';
 import { startRedis } from '../../support/redis.js';
 
@@ -12,7 +12,13 @@ const SECRET = 'a secret of the pm2 cluster, long enough for HS256';
 
 const POPULATION = { members: 80, postsEach: 1 };
 
-/** A process in the output of `status --json`. */
+/** The output of `status --json`. */
+interface ShownCluster {
+  running: boolean;
+  mergedMetrics: string;
+  processes: ShownProcess[];
+}
+
 interface ShownProcess {
   id: number;
   process: string;
@@ -88,15 +94,11 @@ export async function preparePm2Cluster() {
     /** `npm run cluster -- logs --follow`, until it is killed. */
     followLogs() {
       const args = ['logs', '--lines', '0', '--follow'];
-      const logs = createTestProcess({ name: 'logs', path: 'scripts/cluster.js', args, folder, env });
-      // It never reports that it is ready.
-      logs.start().catch(() => {});
-      return logs;
+      return startProgram({ path: 'scripts/cluster.js', args, folder, env });
     },
-    /** The processes of `status --json`. */
-    async status(): Promise<ShownProcess[]> {
-      const { output } = await run('cluster', ['status', '--json'], {});
-      return (JSON.parse(output) as { processes: ShownProcess[] }).processes;
+    /** What `status --json` prints. */
+    async status(): Promise<ShownCluster> {
+      return JSON.parse((await run('cluster', ['status', '--json'], {})).output);
     },
     /** What the cluster lists for Prometheus, by kind of process. */
     targets(): Record<string, string[]> {
