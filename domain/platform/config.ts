@@ -176,7 +176,7 @@ export type Config = Readonly<
     LOAD_SHEDDING: 'on' | 'off';
     production: boolean;
     /** Under pm2, the number of this process among those of its kind, from 0. */
-    instance: number | undefined;
+    instance?: number;
   }
 >;
 
@@ -249,6 +249,6 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string 
     LOAD_SHEDDING: settings.LOAD_SHEDDING ?? settings.RATE_LIMIT,
     DEMO: settings.DEMO ? settings.DEMO === 'on' : !settings.MONGODB_URI,
     production,
-    instance: env.NODE_APP_INSTANCE ? Number(env.NODE_APP_INSTANCE) : undefined,
+    ...(env.NODE_APP_INSTANCE ? { instance: Number(env.NODE_APP_INSTANCE) } : {}),
   };
 }

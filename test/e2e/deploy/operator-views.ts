@@ -30,8 +30,13 @@ export function describeOperatorViews(running: () => Pm2Cluster): void {
 
   it('shows them to programs, and lists them for Prometheus', async () => {
     await connect((await cluster.openRoom()).asker, {}, cluster.gateway);
-    const { running, mergedMetrics, processes: serving } = await cluster.status();
-    expect([running, mergedMetrics]).to.deep.equal([true, `${cluster.http}/metrics/cluster`]);
+    // A process computes its metrics once a second.
+    const serving = await eventually(async () => {
+      const { running, mergedMetrics, processes } = await cluster.status();
+      expect([running, mergedMetrics]).to.deep.equal([true, `${cluster.http}/metrics/cluster`]);
+      expect(processes.reduce((sum, { sockets }) => sum + (sockets ?? 0), 0)).to.equal(1);
+      return processes;
+    });
     expect(serving.map(({ process }) => process).sort()).to.deep.equal([
       ...['database', 'gateway', 'gateway', 'gateway', 'http', 'http'],
     ]);
@@ -42,7 +47,6 @@ export function describeOperatorViews(running: () => Pm2Cluster): void {
       expect(one.streams, one.process).to.equal(isDatabase ? null : 0);
       if (!isDatabase) expect((await fetch(one.metrics as string)).status).to.equal(200);
     }
-    expect(serving.reduce((sum, { sockets }) => sum + (sockets ?? 0), 0)).to.equal(1);
     const listed = Object.values(cluster.targets()).flat();
     expect(listed).to.have.members(
       serving.flatMap(({ metrics }) => (metrics ? [new URL(metrics).host] : [])),
