@@ -119,26 +119,26 @@ function absence(config: Config, orphans: number[]): string {
 export async function showStatus(asJson: boolean): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
-  const print = (line: string) => process.stdout.write(`${line}\n`);
-  const printJson = (form: unknown) => print(JSON.stringify(form, undefined, 2));
+  // At once: a reader such as `head` may close the pipe after what it wanted.
+  const print = (form: object, lines: () => string[]) =>
+    process.stdout.write(`${asJson ? JSON.stringify(form, undefined, 2) : lines().join('\n')}\n`);
   if (!(await isRunning(home))) {
     const orphans = findOrphans(home);
-    if (asJson) printJson({ running: false, orphans, processes: [] });
-    else print(absence(config, orphans));
+    print({ running: false, orphans, processes: [] }, () => [absence(config, orphans)]);
     return 3;
   }
   const pm2 = await Pm2.connect(home);
   const all = await pm2.list();
   await pm2.disconnect();
   const processes = await Promise.all(all.map((one) => describe(one, config)));
-  const merged = `${baseUrl(config.HOST, config.HTTP_PORT)}/metrics/cluster`;
+  const mergedMetrics = `${baseUrl(config.HOST, config.HTTP_PORT)}/metrics/cluster`;
   const targets = targetsFile(config);
-  if (asJson) printJson({ running: true, orphans: [], mergedMetrics: merged, targets, processes });
-  else {
-    print(tableOf(processes));
-    for (const { process: name, id, reason } of processes)
-      if (reason) print(`${name} ${id} is not ready: ${reason}`);
-    print(`All metrics: ${merged}  For Prometheus' file_sd: ${targets}`);
-  }
+  print({ running: true, orphans: [], mergedMetrics, targets, processes }, () => [
+    tableOf(processes),
+    ...processes.flatMap(({ process: name, id, reason }) =>
+      reason ? [`${name} ${id} is not ready: ${reason}`] : [],
+    ),
+    `All metrics: ${mergedMetrics}  For Prometheus' file_sd: ${targets}`,
+  ]);
   return all.length > 0 && all.every(({ status }) => status === 'online') ? 0 : 1;
 }

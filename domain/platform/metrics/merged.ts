@@ -29,7 +29,7 @@ function withLabel(sample: string, label: string): string {
  * Joins what processes expose into one text. Each sample gets its process's address as label `instance`, as
  * Prometheus itself would add it; `up` is 0 for a process that did not answer.
  */
-export function mergeMetrics(scrapes: Scrape[]): string {
+function mergeMetrics(scrapes: Scrape[]): string {
   const families = new Map<string, Family>();
   const add = (text: string, label: string) => {
     let family: Family = { comments: new Set(), samples: [] };
