@@ -15,7 +15,7 @@ interface Figures {
   ready: boolean | null;
   /** Why it is not ready. */
   reason: string | null;
-  /** What serves its sockets. */
+  /** What serves its sockets, in a gateway. */
   engine: string | null;
   sockets: number | null;
   streams: number | null;
@@ -45,7 +45,8 @@ async function ask(url: string | undefined, token: string | undefined): Promise<
     return {
       ready: readyz.ok,
       reason: body.errors?.join('; ') ?? null,
-      engine: /^\w+\{.*\bengine="([^"]+)".*\} 1$/m.exec(text ?? '')?.[1] ?? null,
+      // Processes without sockets name `none`.
+      engine: /^\w+\{.*\bengine="(?!none")([^"]+)".*\} 1$/m.exec(text ?? '')?.[1] ?? null,
       sockets: text === undefined ? null : await sumOf(text, metrics.sockets),
       streams: text === undefined ? null : await sumOf(text, metrics.streams),
     };

@@ -45,6 +45,7 @@ export function describeOperatorViews(running: () => Pm2Cluster): void {
       expect(one).to.include({ status: 'online', ready: isDatabase ? null : true, restarts: 0 });
       expect(one.memoryBytes).to.be.above(10 * 1024 ** 2);
       expect(one.streams, one.process).to.equal(isDatabase ? null : 0);
+      expect(one.engine ?? '', one.process).to.match(one.process === 'gateway' ? /^u?ws$/ : /^$/);
       if (!isDatabase) expect((await fetch(one.metrics as string)).status).to.equal(200);
     }
     const listed = Object.values(cluster.targets()).flat();
@@ -80,7 +81,8 @@ export function describeOperatorViews(running: () => Pm2Cluster): void {
       },
     });
     const both = (value: number) => ({ each: value, together: value });
-    const total = 'sum by (job) (chat_messages_stored_total)';
+    const stored = 'adoption_chat_messages_total{outcome="stored"}';
+    const total = `sum by (job) (${stored})`;
     try {
       // Five processes and the merged page itself.
       const up = { ...both(5), together: 6 };
@@ -102,9 +104,9 @@ export function describeOperatorViews(running: () => Pm2Cluster): void {
 
       const after = both(before + 12);
       await eventually(async () => expect(await prometheus.query(total, 'job')).to.deep.equal(after));
-      const sockets = await prometheus.query('sum by (job) (sockets_open)', 'job');
+      const sockets = await prometheus.query('sum by (job) (adoption_sockets_open)', 'job');
       expect(sockets).to.deep.equal(both(8));
-      const counting = 'count by (job) (chat_messages_stored_total > 0)';
+      const counting = `count by (job) (${stored} > 0)`;
       expect((await prometheus.query(counting, 'job')).each, 'several count').to.be.above(1);
     } finally {
       await prometheus.stop();
