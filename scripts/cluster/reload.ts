@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { followLog } from './log-tail.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
@@ -48,7 +48,9 @@ async function reloadAll(pm2: Pm2): Promise<void> {
       throw new Error(`${(error as Error).message}: the reload ends here.${untouched} ${logged}`.trim());
     }
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-    process.stdout.write(`  ${pc.green('ready')}  ${name} ${id}  ${pc.dim(`${seconds} s`)}\n`);
+    process.stdout.write(
+      `  ${styleText('green', 'ready')}  ${name} ${id}  ${styleText('dim', `${seconds} s`)}\n`,
+    );
   }
 }
 

@@ -9,7 +9,7 @@ import { welcome } from '../start/welcome.js';
 import { followLog, logFolder } from './log-tail.js';
 import { Pm2 } from './pm2.js';
 import { pm2Home } from './pm2-home.js';
-import { checkPreconditions } from './preconditions.js';
+import { checkPreconditions, clusterFaults } from './preconditions.js';
 import { waitForReadyz } from './readyz.js';
 import { stopAll } from './stop.js';
 
@@ -38,7 +38,7 @@ async function startAll(config: Config, pm2: Pm2): Promise<void> {
 
 /** `npm run cluster` */
 export async function startCluster(): Promise<number> {
-  const config = loadConfig();
+  const config = loadConfig(undefined, undefined, clusterFaults);
   await checkPreconditions(config);
   mkdirSync(logFolder(config), { recursive: true });
   const { HTTP_PORT: httpPort, GATEWAY_PORT: gatewayPort, HTTP_INSTANCES, GATEWAY_INSTANCES } = config;
