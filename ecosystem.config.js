@@ -30,15 +30,15 @@ const common = {
   kill_timeout: config.SHUTDOWN_TIMEOUT_MS + 2_000,
   // Restarts a process that cannot start, after growing delays of up to 15 s, indefinitely.
   exp_backoff_restart_delay: 200,
+  // For process.send('ready'). After listen_timeout pm2 continues as if it had been sent.
+  wait_ready: true,
+  listen_timeout: 60_000,
 };
 
 const serving = {
   ...common,
   // A larger young generation saves about a tenth of the CPU under load (docs/performance.md).
   node_args: '--enable-source-maps --max-semi-space-size=64',
-  // For process.send('ready') in domain/run-process.ts. After listen_timeout pm2 continues as if it had been sent.
-  wait_ready: true,
-  listen_timeout: 60_000,
   env: {
     DATA_DIR: dataDir,
     ...(embedded

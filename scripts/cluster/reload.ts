@@ -61,12 +61,7 @@ export async function reloadCluster(): Promise<number> {
   if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
   // The processes get this command's environment, but may have another working directory.
   process.env.DATA_DIR = resolve(config.DATA_DIR);
-  const pm2 = await Pm2.connect(home);
-  try {
-    await reloadAll(pm2);
-  } finally {
-    await pm2.disconnect();
-  }
+  await reloadAll(new Pm2(home));
   process.stdout.write('Every process has been replaced.\n');
   return 0;
 }

@@ -39,6 +39,7 @@ async function startAll(config: Config, pm2: Pm2): Promise<void> {
 /** `npm run cluster` */
 export async function startCluster(): Promise<number> {
   const config = loadConfig(undefined, undefined, clusterFaults);
+  const pm2 = new Pm2(pm2Home(config));
   await checkPreconditions(config);
   mkdirSync(logFolder(config), { recursive: true });
   const { HTTP_PORT: httpPort, GATEWAY_PORT: gatewayPort, HTTP_INSTANCES, GATEWAY_INSTANCES } = config;
@@ -50,7 +51,6 @@ export async function startCluster(): Promise<number> {
     'npm run cluster -- status | reload | stop',
   );
 
-  const pm2 = await Pm2.connect(pm2Home(config));
   // pm2's daemon is detached: Ctrl-C alone would leave half a cluster running.
   const interrupt = () => void stopAll(pm2, config).finally(() => process.exit(130));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
@@ -62,6 +62,5 @@ export async function startCluster(): Promise<number> {
   }
   process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   process.stdout.write(text);
-  await pm2.disconnect();
   return 0;
 }

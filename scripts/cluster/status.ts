@@ -1,7 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { loadConfig } from '../../domain/platform/config.js';
-import { projectRoot } from '../../domain/platform/project-root.js';
 import { Pm2 } from './pm2.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
@@ -18,12 +15,8 @@ export async function showStatus(): Promise<number> {
     );
     return 3;
   }
-  const pm2 = await Pm2.connect(home);
+  const pm2 = new Pm2(home);
   const all = await pm2.list();
-  await pm2.disconnect();
-  // pm2's command colours its table also when its output is piped.
-  const env = process.stdout.isTTY ? process.env : { ...process.env, FORCE_COLOR: '0' };
-  const command = join(projectRoot(), 'node_modules', 'pm2', 'bin', 'pm2');
-  spawnSync(process.execPath, [command, 'list'], { env, stdio: 'inherit' });
+  await pm2.printTable();
   return all.length > 0 && all.every(({ status }) => status === 'online') ? 0 : 1;
 }

@@ -9,7 +9,6 @@ const END_MS = 20_000;
 export async function stopAll(pm2: Pm2, config: Config): Promise<void> {
   const home = pm2Home(config);
   await pm2.delete(({ name }) => name !== 'database');
-  // pm2 writes the environment of processes that are left, secrets too, to a file when it ends.
   await pm2.delete(() => true);
   await pm2.end();
   if (!(await within(END_MS, async () => !(await isRunning(home)))))
@@ -21,7 +20,7 @@ export async function stopCluster(): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
   let stopped = true;
-  if (await isRunning(home)) await stopAll(await Pm2.connect(home), config);
+  if (await isRunning(home)) await stopAll(new Pm2(home), config);
   else stopped = (await endOrphans(home)) > 0;
   process.stdout.write(stopped ? 'Stopped.\n' : `No cluster of ${config.DATA_DIR} runs.\n`);
   return 0;
