@@ -3,8 +3,7 @@ import { loadConfig } from './dist/domain/platform/config.js';
 
 /**
  * pm2's process list. Start it with `npm run cluster`, which checks the settings, starts the embedded database
- * first if there is one, and waits until everything serves. With MONGODB_URI and REDIS_URL set,
- * `pm2-runtime start ecosystem.config.js` (a container) works too.
+ * first if there is one, and waits until everything serves.
  *
  * pm2 7 on Node 20 accepts an ES module only with an export named `apps`: a default export fails with
  * "No script path".

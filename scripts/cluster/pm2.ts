@@ -39,15 +39,17 @@ interface Description {
 /** The pm2 daemon of one home. */
 export class Pm2 {
   readonly #home: string;
+  readonly #program: string;
 
   /** @throws Error naming the remedy where pm2 is not installed: it is an optional dependency */
-  constructor(home: string) {
-    if (!existsSync(PROGRAM)) {
+  constructor(home: string, program = PROGRAM) {
+    if (!existsSync(program)) {
       throw new Error(
         'pm2, which runs the processes, is not installed: npm install --include=optional, or do without it (docs/operations.md, "Without pm2")',
       );
     }
     this.#home = home;
+    this.#program = program;
   }
 
   /**
@@ -62,7 +64,10 @@ export class Pm2 {
       PM2_DISABLE_VERSION_CHECK: 'true',
       FORCE_COLOR: '0',
     };
-    const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [this.#program, ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     signal?.addEventListener('abort', () => child.kill());
     const [stdout, stderr, [status]] = await Promise.all([
       text(child.stdout),
@@ -96,7 +101,7 @@ export class Pm2 {
       PM2_HOME: this.#home,
       ...(process.stdout.isTTY ? {} : { FORCE_COLOR: '0' }),
     };
-    await once(spawn(process.execPath, [PROGRAM, 'list'], { env, stdio: 'inherit' }), 'close');
+    await once(spawn(process.execPath, [this.#program, 'list'], { env, stdio: 'inherit' }), 'close');
   }
 
   /** Starts one app of the ecosystem file. @returns whether all its processes got ready in time (ms) */

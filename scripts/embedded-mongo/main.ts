@@ -3,7 +3,7 @@ import { type EmbeddedMongo, startEmbeddedMongo } from './server.js';
 
 /**
  * The embedded database as a separate process: `main.js --data-dir DIR [--port N]`. With an IPC channel it
- * reports `ready`, as pm2 wants it, or `{message}` if it fails, and once its parent has died or
+ * reports `{type: 'ready', uri}` or `{type: 'failed', message}`, and once its parent has died or
  * disconnected, it ends as soon as it has no users. Without a channel it runs until a signal.
  */
 async function main(): Promise<void> {
@@ -18,6 +18,8 @@ async function main(): Promise<void> {
   const server = await startEmbeddedMongo({ dataDir, storage: 'lmdb', port });
   endWith(server);
   // The parent may have died meanwhile; others may be waiting for this database.
+  process.send?.({ type: 'ready', uri: server.uri }, () => {});
+  // pm2 waits for this text.
   process.send?.('ready', () => {});
 }
 
@@ -47,6 +49,6 @@ process.stderr.on('error', () => {});
 main().catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`embedded database: ${message}\n`);
-  if (process.send) process.send({ message }, () => process.exit(1));
+  if (process.send) process.send({ type: 'failed', message }, () => process.exit(1));
   else process.exit(1);
 });

@@ -113,8 +113,8 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; failu
   });
   if (log !== undefined) closeSync(log);
   const failure = await new Promise<Error | undefined>((resolve) => {
-    child.once('message', (report: 'ready' | { message: string }) =>
-      resolve(report === 'ready' ? undefined : new Error(report.message)),
+    child.once('message', ({ type, message }: { type: string; message?: string }) =>
+      resolve(type === 'ready' ? undefined : new Error(message)),
     );
     child.once('exit', (code, signal) => {
       const how = signal ?? code;
