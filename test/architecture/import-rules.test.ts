@@ -136,7 +136,6 @@ describe('import rules', () => {
     ['uWebSockets.js', /^gateway\//],
     ['koa', /^http\//],
     ['@koa/router', /^http\//],
-    ['dotenv', /^domain\/platform\/config\.ts$/],
   ];
   for (const [name, allowed] of confined) {
     it(`keep ${name} in its place`, () => {
