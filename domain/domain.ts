@@ -41,7 +41,7 @@ export async function createDomain(options: DomainOptions) {
   const { config, logger, live, redis, clock = systemClock } = options;
   const events = createEventBus();
   const localTime = createLocalDateTime(config.TIME_ZONE);
-  const members = await createMembers(config, clock);
+  const members = await createMembers(config, clock, logger);
   const { directory } = members;
   const quotas = createQuotas(config, redis);
   const adoption = createAdoption({ clock });

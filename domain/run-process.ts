@@ -1,4 +1,5 @@
 /** Runs one of several processes (http/main.ts, gateway/main.ts) on a shared database and Redis. */
+import { AppError } from './kernel/errors.js';
 import type { Live } from './kernel/live.js';
 import { type OpenDomain, openDomain } from './open-domain.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
@@ -23,6 +24,8 @@ const REDIS_WAIT_MS = 3_000;
 /** Starts a process, adds the steps of its stop, and returns its probe. */
 type Start = (context: ProcessContext) => Promise<OpenDomain['probe']>;
 
+type Shared = Config & { MONGODB_URI: string; REDIS_URL: string };
+
 /** Settings without which several processes would not share their state. (contract, section 1) */
 function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
   return [
@@ -32,10 +35,8 @@ function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
 }
 
 async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
-  const config = loadConfig();
-  const faults = sharedFaults(config);
-  const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config;
-  if (!mongoUri || !redisUrl) throw new ConfigError(faults);
+  const config = loadConfig(undefined, undefined, sharedFaults);
+  const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config as Shared;
   nameProcess(name);
   const logger = createLogger(config.LOG_LEVEL, name);
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
@@ -48,9 +49,9 @@ async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
   }
   if (!(await redis.connected(REDIS_WAIT_MS))) {
     // Fault 26.
-    if (config.REDIS_REQUIRED === 'on') throw new Error('REDIS_URL: Redis does not answer');
+    if (config.REDIS_REQUIRED === 'on') throw new Error(`REDIS_URL: ${redis.fault}`);
     // The process serves what it can, and /readyz fails.
-    logger.warn('Redis does not answer: starting without it');
+    logger.warn(`${redis.fault}: starting without it`);
   }
   const probe = await start({
     config,
@@ -75,7 +76,12 @@ export async function runProcess(name: 'gateway' | 'http', start: Start): Promis
   try {
     await run(name, start);
   } catch (error) {
-    const lines = error instanceof ConfigError ? error.faults : [(error as Error).message];
+    const lines =
+      error instanceof ConfigError
+        ? error.faults
+        : error instanceof AppError
+          ? error.errors
+          : [(error as Error).message];
     for (const line of lines) process.stderr.write(`${line}\n`);
     process.exit(1);
   }

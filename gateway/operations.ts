@@ -27,7 +27,7 @@ export function answer(res: HttpResponse, ready: Promise<Answer>): void {
     .catch((thrown) => {
       const error = toAppError(thrown);
       const { status, body, retryAfterMs } = error;
-      return { status, type: JSON_TYPE, body: JSON.stringify(body), retryAfterMs };
+      return { status, type: JSON_TYPE, body: `${JSON.stringify(body)}\n`, retryAfterMs };
     })
     .then(({ status, type, body, retryAfterMs }) => {
       if (aborted) return;
@@ -41,7 +41,7 @@ export function answer(res: HttpResponse, ready: Promise<Answer>): void {
 }
 
 function json(body: unknown): Answer {
-  return { status: 200, type: JSON_TYPE, body: JSON.stringify(body) };
+  return { status: 200, type: JSON_TYPE, body: `${JSON.stringify(body)}\n` };
 }
 
 /** The operators' calls, the same as on the HTTP port. (contract, section 1) */

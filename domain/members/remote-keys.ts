@@ -64,9 +64,15 @@ async function fetchKeys(url: URL): Promise<JWTVerifyGetKey> {
  * an outage nor a flood of unknown key ids causes more than one fetch per cool-down. jose's own remote set
  * refuses known keys after ten minutes of outage and waits for a fetch with every token (fault 8).
  *
+ * @param onChange called with the fault, which names the host alone, when fetching begins to fail, and without one
+ *   when it succeeds again
  * @returns a function that rejects with the fetch's error until one has succeeded
  */
-export function createRemoteKeys(url: URL, clock: Clock): JWTVerifyGetKey {
+export function createRemoteKeys(
+  url: URL,
+  clock: Clock,
+  onChange: (fault?: string) => void = () => {},
+): JWTVerifyGetKey {
   let keys: JWTVerifyGetKey | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -77,7 +83,10 @@ export function createRemoteKeys(url: URL, clock: Clock): JWTVerifyGetKey {
     try {
       keys = await fetchKeys(url);
       fetchedAt = clock.now();
+      if (failure) onChange();
+      failure = undefined;
     } catch (error) {
+      if (!failure) onChange(`the key set at ${url.host} cannot be fetched (${(error as Error).message})`);
       failure = error;
       failedAt = clock.now();
     }

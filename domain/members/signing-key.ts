@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type CryptoKey, importSPKI, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../kernel/clock.js';
 import type { Config } from '../platform/config.js';
+import type { Logger } from '../platform/logger.js';
 import { createRemoteKeys } from './remote-keys.js';
 
 /** A secret, for HS256 only, or a public key (or key set) and the algorithms it may be used with. */
@@ -64,10 +65,12 @@ async function importPem(pem: string): Promise<SigningKey> {
 }
 
 /** The configured key: a secret, PEM or JWKS. */
-export async function loadSigningKey(config: Config, clock: Clock): Promise<SigningKey> {
+export async function loadSigningKey(config: Config, clock: Clock, logger?: Logger): Promise<SigningKey> {
   if (config.JWT_PUBLIC_KEY) return importPem(config.JWT_PUBLIC_KEY);
   if (config.JWKS_URL) {
-    return { key: createRemoteKeys(new URL(config.JWKS_URL), clock), algorithms: ASYMMETRIC };
+    const log = (fault?: string) =>
+      fault ? logger?.warn(`JWKS_URL: ${fault}`) : logger?.info('JWKS_URL: the key set is fetched again');
+    return { key: createRemoteKeys(new URL(config.JWKS_URL), clock, log), algorithms: ASYMMETRIC };
   }
   return { secret: createSecretKey(hmacSecret(config) as Uint8Array) };
 }

@@ -5,7 +5,7 @@ import {
   type TargetGroup,
   writeTargets,
 } from '../../domain/platform/metrics/targets.js';
-import { isFree } from '../command/ports.js';
+import { portFault, tryPort } from '../../domain/platform/port-faults.js';
 import { baseUrl } from '../start/welcome.js';
 import type { ClusterProcess } from './pm2.js';
 
@@ -33,7 +33,7 @@ export function recordTargets(config: Config, all: ClusterProcess[]): void {
 /**
  * Checks the metrics ports of processes that are about to start.
  * @param added their kind and number
- * @throws ConfigError naming the first that is taken, or another port of the cluster
+ * @throws ConfigError naming the first that cannot be bound, or another port of the cluster
  */
 export async function checkOwnPorts(
   config: Pick<Config, 'HOST' | 'HTTP_PORT' | 'GATEWAY_PORT' | 'METRICS_PORT'>,
@@ -42,11 +42,11 @@ export async function checkOwnPorts(
   const { HOST, METRICS_PORT: base = CLUSTER_METRICS_PORT } = config;
   for (const { kind, instance } of added) {
     const port = metricsPort(base, kind, instance);
-    const refuse = (why: string) =>
-      new ConfigError([`METRICS_PORT: ${port}, of ${kind} ${instance}, ${why}`]);
-    if (port > 65_535) throw refuse('is above 65535');
+    const setting = `METRICS_PORT of ${kind} ${instance}`;
+    if (port > 65_535) throw new ConfigError([`${setting}: ${port} is above 65535`]);
     for (const name of ['HTTP_PORT', 'GATEWAY_PORT'] as const)
-      if (config[name] === port) throw refuse(`is ${name}`);
-    if (!(await isFree(HOST, port))) throw refuse(`is taken on ${HOST}`);
+      if (config[name] === port) throw new ConfigError([`${setting}: ${port} is ${name}`]);
+    const error = await tryPort(HOST, port);
+    if (error) throw new ConfigError([portFault(setting, HOST, port, error)]);
   }
 }

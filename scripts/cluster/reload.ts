@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { followLog } from './log-tail.js';
 import { recordTargets, SERVING } from './own-ports.js';
@@ -49,7 +49,9 @@ async function reloadAll(pm2: Pm2): Promise<void> {
       throw new Error(`${(error as Error).message}: the reload ends here.${untouched} ${logged}`.trim());
     }
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-    process.stdout.write(`  ${pc.green('ready')}  ${name} ${id}  ${pc.dim(`${seconds} s`)}\n`);
+    process.stdout.write(
+      `  ${styleText('green', 'ready')}  ${name} ${id}  ${styleText('dim', `${seconds} s`)}\n`,
+    );
   }
 }
 
@@ -60,13 +62,9 @@ export async function reloadCluster(): Promise<number> {
   if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
   // The processes get this command's environment, but may have another working directory.
   process.env.DATA_DIR = resolve(config.DATA_DIR);
-  const pm2 = await Pm2.connect(home);
-  try {
-    await reloadAll(pm2);
-    recordTargets(config, await pm2.list());
-  } finally {
-    await pm2.disconnect();
-  }
+  const pm2 = new Pm2(home);
+  await reloadAll(pm2);
+  recordTargets(config, await pm2.list());
   process.stdout.write('Every process has been replaced.\n');
   return 0;
 }

@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { UsageError } from '../command/run-command.js';
 import { followLog } from './log-tail.js';
@@ -37,13 +37,16 @@ async function addOne(config: Config, pm2: Pm2, kind: string): Promise<void> {
     throw new Error(`A new ${kind} does not get ready, and was removed. ${await readLog(LOG_LINES)}`.trim());
   }
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  process.stdout.write(`  ${pc.green('ready')}    ${kind} ${added.id}  ${pc.dim(`${seconds} s`)}\n`);
+  process.stdout.write(
+    `  ${styleText('green', 'ready')}    ${kind} ${added.id}  ${styleText('dim', `${seconds} s`)}\n`,
+  );
 }
 
 /** Removes processes, the newest numbers; all drain at once. */
 async function removeSome(pm2: Pm2, leaving: ClusterProcess[]): Promise<void> {
   await pm2.delete(({ id }) => leaving.some((one) => one.id === id));
-  for (const { name, id } of leaving) process.stdout.write(`  ${pc.yellow('removed')}  ${name} ${id}\n`);
+  for (const { name, id } of leaving)
+    process.stdout.write(`  ${styleText('yellow', 'removed')}  ${name} ${id}\n`);
 }
 
 async function scaleAll(config: Config, pm2: Pm2, counts: Map<string, number>): Promise<void> {
@@ -71,12 +74,11 @@ export async function scaleCluster(args: string[]): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
   if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
-  const pm2 = await Pm2.connect(home);
+  const pm2 = new Pm2(home);
   try {
     await scaleAll(config, pm2, counts);
   } finally {
     recordTargets(config, await pm2.list());
-    await pm2.disconnect();
   }
   const setting = [...counts].map(([kind, count]) => `${kind.toUpperCase()}_INSTANCES=${count}`).join(' ');
   process.stdout.write(`This holds until the cluster is stopped; to start it so: ${setting}\n`);

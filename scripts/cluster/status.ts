@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { targetsFile } from '../../domain/platform/metrics/targets.js';
 import { metrics } from '../../domain/platform/metrics.js';
@@ -103,7 +103,7 @@ function tableOf(all: Described[]): string {
       .join('  ')
       .trimEnd(),
   );
-  return [pc.dim(head), ...rows].join('\n');
+  return [styleText('dim', head), ...rows].join('\n');
 }
 
 /** What is printed if pm2 does not run. */
@@ -128,9 +128,7 @@ export async function showStatus(asJson: boolean): Promise<number> {
     print({ running: false, orphans, processes: [] }, () => [absence(config, orphans)]);
     return 3;
   }
-  const pm2 = await Pm2.connect(home);
-  const all = await pm2.list();
-  await pm2.disconnect();
+  const all = await new Pm2(home).list();
   const processes = await Promise.all(all.map((one) => describe(one, config)));
   const mergedMetrics = `${baseUrl(config.HOST, config.HTTP_PORT)}/metrics/cluster`;
   const targets = targetsFile(config);

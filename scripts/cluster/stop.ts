@@ -10,7 +10,6 @@ const END_MS = 20_000;
 export async function stopAll(pm2: Pm2, config: Config): Promise<void> {
   const home = pm2Home(config);
   await pm2.delete(({ name }) => name !== 'database');
-  // pm2 writes the environment of processes that are left, secrets too, to a file when it ends.
   await pm2.delete(() => true);
   recordTargets(config, []);
   await pm2.end();
@@ -23,7 +22,7 @@ export async function stopCluster(): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
   let stopped = true;
-  if (await isRunning(home)) await stopAll(await Pm2.connect(home), config);
+  if (await isRunning(home)) await stopAll(new Pm2(home), config);
   else {
     stopped = (await endOrphans(home)) > 0;
     if (stopped) recordTargets(config, []);

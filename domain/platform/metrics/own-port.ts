@@ -6,6 +6,7 @@ import type { Config } from '../config.js';
 import { toAppError } from '../failures.js';
 import type { Logger } from '../logger.js';
 import { createOperations, JSON_TYPE } from '../operations.js';
+import { portFault } from '../port-faults.js';
 import { metricsPort } from './targets.js';
 
 /** Pause before a port that is taken is tried again, ms. */
@@ -27,35 +28,35 @@ class OwnPort {
     this.#logger = logger;
   }
 
-  /** @returns false if another process has the port; @throws Error naming it if it cannot be bound */
-  async bind(): Promise<boolean> {
+  /** @returns why the port cannot be bound */
+  async bind(): Promise<NodeJS.ErrnoException | undefined> {
     const { host, port } = this.#address;
     // A worker of pm2 would share the port of its daemon otherwise.
     this.#server.listen({ host, port, exclusive: true });
     try {
       await once(this.#server, 'listening');
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'EADDRINUSE') return false;
-      throw new Error(`METRICS_PORT: ${host}:${port} cannot be bound: ${message}`);
+      return error as NodeJS.ErrnoException;
     }
     // For example EMFILE on accept: unhandled, it would end the process.
     this.#server.on('error', (err) => this.#logger.error({ err }, 'a connection could not be accepted'));
     const { port: bound } = this.#server.address() as AddressInfo;
     this.#logger.info({ host, port: bound }, 'metrics are served');
-    return true;
+    return undefined;
   }
 
   /** Binds the port once the process before frees it. */
   bindLater(since = performance.now(), warned = false): void {
     this.#timer = setTimeout(async () => {
-      if (await this.bind()) return;
+      const error = await this.bind();
+      if (!error) return;
       const isLate = performance.now() - since > FREED_MS;
-      if (isLate && !warned)
+      if (isLate && !warned) {
+        const { host, port } = this.#address;
         this.#logger.warn(
-          this.#address,
-          'the metrics port is taken: no metrics of this process until it is free',
+          `${portFault('METRICS_PORT', host, port, error)}: no metrics port until it is free`,
         );
+      }
       this.bindLater(since, isLate);
     }, RETRY_MS);
   }
@@ -107,8 +108,10 @@ export async function serveOwnPort(
   const port = instance === undefined ? base : metricsPort(base, kind, instance);
   const server = createServer((req, res) => void answer(req, res));
   const own = new OwnPort(server, { host, port }, logger);
-  if (!(await own.bind())) {
-    if (instance === undefined) throw new Error(`METRICS_PORT: ${host}:${port} is taken`);
+  const error = await own.bind();
+  if (error) {
+    const isWaiting = instance !== undefined && error.code === 'EADDRINUSE';
+    if (!isWaiting) throw new Error(portFault('METRICS_PORT', host, port, error));
     own.bindLater();
   }
   return own;

@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Config, ConfigError, loadConfig, variableNames } from '../../../domain/platform/config.js';
+import {
+  type Config,
+  ConfigError,
+  equalPorts,
+  loadConfig,
+  variableNames,
+} from '../../../domain/platform/config.js';
 
 /** Of 32 bytes. */
 const SHORTEST_SECRET = 'x'.repeat(32);
@@ -170,6 +176,8 @@ describe('configuration', () => {
         const lines = faults({ [name]: value });
         expect(lines, value).to.have.length(1);
         expect(lines[0], value).to.match(new RegExp(`^${name}: [^\\n]+$`));
+        // The words of the library that checks the values.
+        expect(lines[0], value).not.to.match(/Invalid|expected|Too /);
       }
     });
   }
@@ -196,8 +204,10 @@ describe('configuration', () => {
     expect(load({ HTTP_PORT: '9001' })).to.include({ HTTP_PORT: 9001, TIME_ZONE: 'UTC' });
     writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\n');
     expect(faults({ PATH: '/bin', UNRELATED: '1' })).to.deep.equal([
-      'HTTP_PROT: .env names a variable that does not exist',
+      'HTTP_PROT: .env names a variable that does not exist; did you mean HTTP_PORT?',
     ]);
+    writeFileSync(join(folder, '.env'), 'SOMETHING_ELSE=1\n');
+    expect(faults({})).to.deep.equal(['SOMETHING_ELSE: .env names a variable that does not exist']);
   });
 
   it('accepts only one key', () => {

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TargetGroup, targetsFile } from '../../../domain/platform/metrics/targets.js';
-import { freePort, isFree } from '../../../scripts/command/ports.js';
+import { tryPort } from '../../../domain/platform/port-faults.js';
+import { freePort } from '../../../scripts/command/ports.js';
 import { runProgram, startProgram } from '../../support/child-process.js';
 import { createClusterMembers, importMembers } from '../../support/cluster-members.js';
 import { startRedis } from '../../support/redis.js';
@@ -44,8 +45,8 @@ export type Pm2Cluster = Awaited<ReturnType<typeof preparePm2Cluster>>;
 async function freeMetricsPort(): Promise<number> {
   const base = 32_010 + Math.floor(Math.random() * 700);
   const ports = Array.from({ length: 8 }, (_, i) => base + i);
-  const free = await Promise.all(ports.map((port) => isFree('127.0.0.1', port)));
-  return free.every(Boolean) ? base : freeMetricsPort();
+  const free = await Promise.all(ports.map((port) => tryPort('127.0.0.1', port)));
+  return free.every((error) => !error) ? base : freeMetricsPort();
 }
 
 /** Processes whose environment names this folder. */

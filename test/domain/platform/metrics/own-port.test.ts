@@ -137,7 +137,7 @@ describe('the port of a process’s own', () => {
     const before = await standIn((_, res) => res.end('before'), port);
     const taken = serveOwnPort('http', settings({ METRICS_PORT: String(port) }), async () => {}, logger);
     const fault = await taken.then(String, ({ message }: Error) => message);
-    expect(fault).to.equal(`METRICS_PORT: 127.0.0.1:${port} is taken`);
+    expect(fault).to.include(`METRICS_PORT: 127.0.0.1:${port} is taken`);
 
     const second = settings({ METRICS_PORT: String(base), NODE_APP_INSTANCE: '1' });
     const own = await serveOwnPort('http', second, async () => {}, logger);
