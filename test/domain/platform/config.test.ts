@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import {
   type Config,
   ConfigError,
-  equalPorts,
   loadConfig,
   variableNames,
 } from '../../../domain/platform/config.js';
