@@ -4,10 +4,13 @@ import { UsageError } from '../command/run-command.js';
 import { followLog } from './log-tail.js';
 import { checkOwnPorts, recordTargets } from './own-ports.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
-import { isRunning, pm2Home } from './pm2-home.js';
+import { isRunning, pm2Home, within } from './pm2-home.js';
 
 /** Time for a process to get ready, ms. */
 const READY_MS = 30_000;
+
+/** Time in which pm2 starts a process again that ended while it was removed, ms. */
+const RESTART_MS = 2_000;
 
 /** Lines of its log that are shown when a process does not start. */
 const LOG_LINES = 5;
@@ -33,7 +36,10 @@ async function addOne(config: Config, pm2: Pm2, kind: string): Promise<void> {
   const readLog = followLog(config, kind);
   const { added, isReady } = await pm2.add(kind, READY_MS);
   if (!isReady) {
-    await pm2.delete(({ id }) => id === added.id);
+    const isAdded = ({ id }: ClusterProcess) => id === added.id;
+    // pm2 may start it once more after it was removed.
+    do await pm2.delete(isAdded);
+    while (await within(RESTART_MS, async () => (await pm2.list()).some(isAdded)));
     throw new Error(`A new ${kind} does not get ready, and was removed. ${await readLog(LOG_LINES)}`.trim());
   }
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
