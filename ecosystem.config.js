@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { loadConfig } from './dist/domain/platform/config.js';
+import { CLUSTER_METRICS_PORT } from './dist/domain/platform/metrics/targets.js';
 
 /**
  * pm2's process list. Start it with `npm run cluster`, which checks the settings, starts the embedded database
- * first if there is one, and waits until everything serves. With MONGODB_URI and REDIS_URL set,
- * `pm2-runtime start ecosystem.config.js` (a container) works too.
+ * first if there is one, and waits until everything serves.
  *
  * pm2 7 on Node 20 accepts an ES module only with an export named `apps`: a default export fails with
  * "No script path".
@@ -30,17 +30,18 @@ const common = {
   kill_timeout: config.SHUTDOWN_TIMEOUT_MS + 2_000,
   // Restarts a process that cannot start, after growing delays of up to 15 s, indefinitely.
   exp_backoff_restart_delay: 200,
+  // For process.send('ready'). After listen_timeout pm2 continues as if it had been sent.
+  wait_ready: true,
+  listen_timeout: 60_000,
 };
 
 const serving = {
   ...common,
   // A larger young generation saves about a tenth of the CPU under load (docs/performance.md).
   node_args: '--enable-source-maps --max-semi-space-size=64',
-  // For process.send('ready') in domain/run-process.ts. After listen_timeout pm2 continues as if it had been sent.
-  wait_ready: true,
-  listen_timeout: 60_000,
   env: {
     DATA_DIR: dataDir,
+    METRICS_PORT: String(config.METRICS_PORT ?? CLUSTER_METRICS_PORT),
     ...(embedded
       ? {
           MONGODB_URI: `mongodb://${databaseSocket}/adoption`,

@@ -8,8 +8,11 @@ import type { Shutdown } from './platform/shutdown.js';
 export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
   mongoUri: string;
   shutdown: Shutdown;
-  /** Runs before the sweeps start and before anything is served: sample data. */
-  prepare?: ((domain: Domain) => Promise<void>) | undefined;
+  /**
+   * Runs before the sweeps start: a single process opens its ports, then stores sample data. Until it has ended,
+   * `probe` rejects.
+   */
+  prepare?: ((domain: Domain, probe: () => Promise<void>) => Promise<void>) | undefined;
 }
 
 /**
@@ -28,21 +31,30 @@ export async function openDomain({ mongoUri, shutdown, prepare, ...options }: Op
     await connectMongo(mongoUri);
     await ensureIndexes(mongoUri);
     const domain = await createDomain(options);
-    await prepare?.(domain);
-    await domain.startSweeps();
-    const stopWatching = options.config.LOAD_SHEDDING === 'on' ? domain.overload.watch() : undefined;
     // Nothing limits how often it is asked for.
     const ping = cachedFor(1_000, () => Promise.all([pingMongo(), redis?.ping()]));
+    let isStarting = true;
+    /** Rejects with the reason for not being ready. (contract, section 1: /readyz) */
+    async function probe(): Promise<void> {
+      if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
+      if (isStarting) throw new AppError('SERVICE_UNAVAILABLE', 'this process is starting');
+      if (domain.overload.isLasting) {
+        throw new AppError('SERVICE_UNAVAILABLE', 'this process is overloaded');
+      }
+      await ping();
+    }
+    try {
+      await prepare?.(domain, probe);
+    } catch (error) {
+      await domain.close();
+      throw error;
+    }
+    await domain.startSweeps();
+    const stopWatching = options.config.LOAD_SHEDDING === 'on' ? domain.overload.watch() : undefined;
+    isStarting = false;
     return {
       domain,
-      /** Rejects with the reason for not being ready. (contract, section 1: /readyz) */
-      async probe(): Promise<void> {
-        if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
-        if (domain.overload.isLasting) {
-          throw new AppError('SERVICE_UNAVAILABLE', 'this process is overloaded');
-        }
-        await ping();
-      },
+      probe,
       /** Closes the domain, then the connections to Redis and the database. */
       async close(): Promise<void> {
         stopWatching?.();

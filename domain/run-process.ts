@@ -1,8 +1,10 @@
 /** Runs one of several processes (http/main.ts, gateway/main.ts) on a shared database and Redis. */
+import { AppError } from './kernel/errors.js';
 import type { Live } from './kernel/live.js';
 import { type OpenDomain, openDomain } from './open-domain.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
 import { createLogger, type Logger } from './platform/logger.js';
+import { serveOwnPort } from './platform/metrics/own-port.js';
 import { metrics, nameProcess } from './platform/metrics.js';
 import { connectRedis, type RedisConnection } from './platform/redis/connection.js';
 import { Shutdown, stopOnSignals } from './platform/shutdown.js';
@@ -19,6 +21,11 @@ export interface ProcessContext {
 /** Longest wait for Redis at the start, ms. */
 const REDIS_WAIT_MS = 3_000;
 
+/** Starts a process, adds the steps of its stop, and returns its probe. */
+type Start = (context: ProcessContext) => Promise<OpenDomain['probe']>;
+
+type Shared = Config & { MONGODB_URI: string; REDIS_URL: string };
+
 /** Settings without which several processes would not share their state. (contract, section 1) */
 function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
   return [
@@ -27,14 +34,9 @@ function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
   ];
 }
 
-async function run(
-  name: 'gateway' | 'http',
-  start: (context: ProcessContext) => Promise<void>,
-): Promise<void> {
-  const config = loadConfig();
-  const faults = sharedFaults(config);
-  const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config;
-  if (!mongoUri || !redisUrl) throw new ConfigError(faults);
+async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
+  const config = loadConfig(undefined, undefined, sharedFaults);
+  const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config as Shared;
   nameProcess(name);
   const logger = createLogger(config.LOG_LEVEL, name);
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
@@ -47,17 +49,19 @@ async function run(
   }
   if (!(await redis.connected(REDIS_WAIT_MS))) {
     // Fault 26.
-    if (config.REDIS_REQUIRED === 'on') throw new Error('REDIS_URL: Redis does not answer');
+    if (config.REDIS_REQUIRED === 'on') throw new Error(`REDIS_URL: ${redis.fault}`);
     // The process serves what it can, and /readyz fails.
-    logger.warn('Redis does not answer: starting without it');
+    logger.warn(`${redis.fault}: starting without it`);
   }
-  await start({
+  const probe = await start({
     config,
     logger,
     redis,
     shutdown,
     open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown }),
   });
+  const own = await serveOwnPort(name, config, probe, logger);
+  shutdown.add('metrics', () => own?.close());
   // For pm2's wait_ready.
   process.send?.('ready');
 }
@@ -67,16 +71,17 @@ async function run(
  * start, prints one line per fault and exits with 1.
  *
  * @param name the kind of process, in every log line
- * @param start starts it and adds the steps of its stop
  */
-export async function runProcess(
-  name: 'gateway' | 'http',
-  start: (context: ProcessContext) => Promise<void>,
-): Promise<void> {
+export async function runProcess(name: 'gateway' | 'http', start: Start): Promise<void> {
   try {
     await run(name, start);
   } catch (error) {
-    const lines = error instanceof ConfigError ? error.faults : [(error as Error).message];
+    const lines =
+      error instanceof ConfigError
+        ? error.faults
+        : error instanceof AppError
+          ? error.errors
+          : [(error as Error).message];
     for (const line of lines) process.stderr.write(`${line}\n`);
     process.exit(1);
   }

@@ -10,4 +10,5 @@ await runProcess('gateway', async ({ config, logger, redis, shutdown, open }) =>
   shutdown.add('gateway', () => gateway.close());
   const port = await gateway.listen(domain, probe);
   logger.info({ host: config.HOST, port }, 'sockets are served');
+  return probe;
 });

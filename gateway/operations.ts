@@ -32,7 +32,7 @@ export function answer(
     .catch((thrown) => {
       const error = toAppError(thrown);
       const { status, body, retryAfterMs } = error;
-      return { status, type: JSON_TYPE, body: JSON.stringify(body), retryAfterMs };
+      return { status, type: JSON_TYPE, body: `${JSON.stringify(body)}\n`, retryAfterMs };
     })
     .then(({ status, type, body, retryAfterMs }) => {
       if (aborted) return;
@@ -47,7 +47,7 @@ export function answer(
 }
 
 function json(body: unknown): Answer {
-  return { status: 200, type: JSON_TYPE, body: JSON.stringify(body) };
+  return { status: 200, type: JSON_TYPE, body: `${JSON.stringify(body)}\n` };
 }
 
 /** The operators' calls, the same as on the HTTP port. (contract, section 1) */

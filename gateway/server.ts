@@ -14,6 +14,7 @@ import { createOriginPolicy } from '../domain/kernel/origins.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics, nameEngine } from '../domain/platform/metrics.js';
+import { portFault, tryPort } from '../domain/platform/port-faults.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
 import { watchSpareFiles } from '../domain/platform/spare-files.js';
@@ -151,7 +152,7 @@ export class Gateway {
    * Starts serving.
    * @param probe rejects with the reason while the service is not ready
    * @returns the port
-   * @throws Error when the port is taken
+   * @throws Error when the port cannot be bound
    */
   async listen(domain: Domain, probe: () => Promise<void>): Promise<number> {
     const io = this.#io;
@@ -192,13 +193,20 @@ export class Gateway {
       // A single process binds the port exclusively: uWebSockets.js would share it unnoticed.
       listen(HOST, GATEWAY_PORT, this.#redis ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
         if (!socket) {
-          reject(new Error(`GATEWAY_PORT: ${HOST}:${GATEWAY_PORT} is taken`));
+          void this.#whyClosed().then((line) => reject(new Error(line)));
           return;
         }
         this.#listening = socket;
         resolve(us_socket_local_port(socket));
       });
     });
+  }
+
+  /** uWebSockets.js does not say why it cannot listen. */
+  async #whyClosed(): Promise<string> {
+    const { HOST, GATEWAY_PORT } = this.#config;
+    const error = (await tryPort(HOST, GATEWAY_PORT)) ?? new Error('no reason is known');
+    return portFault('GATEWAY_PORT', HOST, GATEWAY_PORT, error);
   }
 
   /** Accepts no new connections, tells clients when to reconnect, and closes their connections. */

@@ -23,7 +23,7 @@ export function shedConnects(io: GatewayServer, overload: Overload): void {
     const retryAfter = String(Math.ceil((refused.retryAfterMs ?? 0) / 1_000));
     res.cork(() => {
       res.writeHead(refused.status, { 'Content-Type': 'application/json', 'Retry-After': retryAfter });
-      res.end(JSON.stringify(refused.body));
+      res.end(`${JSON.stringify(refused.body)}\n`);
     });
   });
 }

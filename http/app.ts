@@ -48,8 +48,9 @@ export function createApp(
   app.use(shedLoad);
   app.use(limitAddress);
   app.use(router.routes());
-  app.use(docs.routes());
+  // The demo before the documents: both take /.
   app.use(demo.routes());
+  app.use(docs.routes());
   app.use(operations.allowedMethods());
   app.use(router.allowedMethods());
 

@@ -12,4 +12,5 @@ await runProcess('http', async ({ config, logger, redis, shutdown, open }) => {
   const sockets = { port: config.GATEWAY_PORT, requests, pushes };
   const port = await http.listen(domain, probe, sockets);
   logger.info({ host: config.HOST, port }, 'REST and event streams are served');
+  return probe;
 });

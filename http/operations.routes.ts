@@ -1,32 +1,19 @@
 import Router from '@koa/router';
-import { AppError } from '../domain/kernel/errors.js';
 import type { Config } from '../domain/platform/config.js';
-import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
+import { createOperations } from '../domain/platform/operations.js';
 import type { AppState } from './context.js';
-import { respond } from './respond.js';
 
 /** Resolves when the process can serve, rejects with the reason why not. */
 export type Probe = () => Promise<void>;
 
-/** Health, readiness and metrics; the gateway serves the same three. (contract, section 1) */
+/** Health, readiness and metrics. (contract, section 1) */
 export function createOperationsRouter(config: Config, probe: Probe): Router<AppState> {
   const router = new Router<AppState>();
-
-  router.get('/healthz', (ctx) => respond(ctx, { up: true }));
-
-  router.get('/readyz', async (ctx) => {
-    await probe();
-    respond(ctx, { ready: true });
-  });
-
-  router.get('/metrics', async (ctx) => {
-    if (!mayReadMetrics(ctx.get('Authorization'), config.METRICS_TOKEN)) {
-      throw new AppError('UNAUTHORIZED', '/metrics needs the configured METRICS_TOKEN as a Bearer token');
-    }
-    const { contentType, text } = await exposeMetrics();
-    ctx.set('Content-Type', contentType);
-    ctx.body = text;
-  });
-
+  for (const [path, call] of createOperations(config, probe))
+    router.get(path, async (ctx) => {
+      const { type, body } = await call(ctx.get('Authorization'));
+      ctx.set('Content-Type', type);
+      ctx.body = body;
+    });
   return router;
 }

@@ -18,12 +18,15 @@ export const done = z
 /** A header for what is one caller's own: no cache may keep it. */
 export const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
+/** The text of a body. It ends its line, so that a shell's prompt does not stand behind it. */
+export const toJson = (body: unknown): string => `${JSON.stringify(body)}\n`;
+
 /** Answers 200 with a JSON body. */
 export function respond(ctx: Answerable, body: unknown): void {
-  respondSerialised(ctx, JSON.stringify(body));
+  respondSerialised(ctx, toJson(body));
 }
 
-/** Answers 200 with JSON that is serialised already: a large answer shared by many callers. */
+/** Answers 200 with what `toJson` returned before: a large answer shared by many callers. */
 export function respondSerialised(ctx: Answerable, json: string | Buffer): void {
   ctx.status = 200;
   // Before the body, from which Koa would otherwise derive a type.
@@ -34,7 +37,7 @@ export function respondSerialised(ctx: Answerable, json: string | Buffer): void 
 /** Answers with an error. `Retry-After` is in whole seconds (RFC 9110, 10.2.3). */
 export function respondError(ctx: Answerable, error: AppError): void {
   ctx.status = error.status;
-  ctx.body = JSON.stringify(error.body);
+  ctx.body = toJson(error.body);
   ctx.set('Content-Type', JSON_TYPE);
   if (error.retryAfterMs !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)));
 }

@@ -7,11 +7,12 @@ import { bookmarkRoutes } from './community/bookmarks.routes.js';
 import { commentRoutes } from './community/comments.routes.js';
 import { heartRoutes } from './community/hearts.routes.js';
 import type { AppContext, AppState } from './context.js';
+import { memberRoutes } from './members/members.routes.js';
 import { notificationRoutes } from './notifications/notifications.routes.js';
 import type { Route } from './route.js';
 import type { StreamHub } from './sse/stream-hub.js';
 
-/** Every documented call, in the order of interface.md. */
+/** Every documented call, in the order of interface.md, then those that it lacks. */
 export function documentedRoutes(domain: Domain, streams: StreamHub): Route[] {
   return [
     ...articleRoutes(domain),
@@ -21,6 +22,7 @@ export function documentedRoutes(domain: Domain, streams: StreamHub): Route[] {
     ...chatRoutes(domain),
     ...adoptionRoutes(domain),
     ...notificationRoutes(domain, streams),
+    ...memberRoutes(),
   ];
 }
 

@@ -5,6 +5,7 @@ import type { Domain } from '../domain/domain.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
+import { portFault } from '../domain/platform/port-faults.js';
 import { watchSpareFiles } from '../domain/platform/spare-files.js';
 import { createApp } from './app.js';
 import { Connections } from './connections.js';
@@ -79,7 +80,7 @@ export class HttpServer {
    * @param probe rejects with the reason why the process cannot serve
    * @param sockets the gateway, as the documents and the demo page show it
    * @returns the port
-   * @throws Error when the port is taken
+   * @throws Error when the port cannot be bound
    */
   async listen(domain: Domain, probe: Probe, sockets: SocketDescription): Promise<number> {
     const { HOST, HTTP_PORT, HTTP_HELD_MIB, HTTP_CONNECTIONS, LEGACY_ANONYMOUS } = this.#config;
@@ -123,8 +124,7 @@ export class HttpServer {
     try {
       await once(server, 'listening');
     } catch (error) {
-      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-      throw isTaken ? new Error(`HTTP_PORT: ${HOST}:${HTTP_PORT} is taken`) : error;
+      throw new Error(portFault('HTTP_PORT', HOST, HTTP_PORT, error as NodeJS.ErrnoException));
     }
     // For example EMFILE on accept: unhandled, it would end the process.
     server.on('error', (error) => this.#logger.error({ err: error }, 'a connection could not be accepted'));

@@ -28,6 +28,7 @@ export async function loadTokenVerifier(config: Config, clock: Clock, logger: Lo
 /**
  * Who members are and how they prove it. (contract, section 2)
  * @param config determines the key; without one, a development key is generated under DATA_DIR
+ * @param logger gets what is wrong with a key set
  */
 export async function createMembers(config: Config, clock: Clock, logger: Logger) {
   const directory = createMemberDirectory();

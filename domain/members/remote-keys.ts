@@ -81,12 +81,13 @@ export function createRemoteKeys(url: URL, clock: Clock, logger: Logger): JWTVer
     try {
       keys = await fetchKeys(url);
       fetchedAt = clock.now();
-      if (failure) logger.info('the key set can be fetched again');
+      if (failure) logger.info('JWKS_URL: the key set is fetched again');
       failure = undefined;
     } catch (error) {
       metrics.keySetFailures.inc();
-      // Once per outage: every token may cause a fetch.
-      if (!failure) logger.warn({ err: error }, 'the key set cannot be fetched; the last one stays in use');
+      // Once per outage: every token may cause a fetch. The host alone: an address may hold a password.
+      if (!failure)
+        logger.warn(`JWKS_URL: the key set at ${url.host} cannot be fetched (${(error as Error).message})`);
       failure = error;
       failedAt = clock.now();
     }

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parse as parseDotenv } from 'dotenv';
+import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { parseRedisUrl } from './redis/url.js';
+import { mongoUri, oneOf, onOff, origins, redisUrl, timeZone, whole } from './setting-values.js';
+import { unknownInEnvironment, unknownInFile } from './unknown-settings.js';
 
 /** Invalid settings. `faults` has one line per variable. */
 export class ConfigError extends Error {
@@ -14,73 +16,20 @@ export class ConfigError extends Error {
   }
 }
 
-/** Digits only: a blank or `0x50` is a mistake, not port 0 or 80. */
-const port = z
-  .string()
-  .regex(/^\d{1,5}$/, 'must be a port number from 0 to 65535')
-  .transform(Number)
-  .refine((number) => number <= 65_535, 'must be a port number from 0 to 65535');
-
-const instances = z
-  .string()
-  .regex(/^[1-9]\d{0,2}$/, 'must be a number of processes from 1 to 999')
-  .transform(Number);
-
-const onOff = z.enum(['on', 'off'], 'must be on or off');
-
-const mongoUri = z
-  .string()
-  .regex(/^mongodb(\+srv)?:\/\/[^/\s]+/, 'must look like mongodb://host:27017/database');
-
-const redisUrl = z.string().superRefine((url, check) => {
-  try {
-    parseRedisUrl(url);
-  } catch (error) {
-    check.addIssue({ code: 'custom', message: (error as Error).message });
-  }
-});
-
-const timeZone = z.string().refine((name) => {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}, 'must be an IANA time zone such as Asia/Seoul');
-
-/** `localhost:3000` is a URL of the scheme `localhost`; its origin is `null`, as for any sandboxed page. */
-function isWebOrigin(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
-}
-
-/** `*`, or origins such as `https://app.example.org`, comma-separated. */
-const origins = z
-  .string()
-  .transform((text) =>
-    text
-      .split(',')
-      .map((origin) => origin.trim())
-      .filter(Boolean),
-  )
-  .refine(
-    (list) => list.length > 0 && list.every((origin) => origin === '*' || isWebOrigin(origin)),
-    'must be * or a comma-separated list of origins such as https://app.example.org',
-  )
-  .transform((list) => list.map((origin) => (origin === '*' ? origin : new URL(origin).origin)));
-
 /** So many comments are still read within the time limit of a query. */
 const MOST_COMMENTS = 100_000;
 
 /** The variables, in the order of README's table. */
 const schema = z.object({
-  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  NODE_ENV: oneOf('development', 'test', 'production').default('development'),
   /** Address that both ports bind to; loopback by default, so that nothing is exposed by accident. */
   HOST: z.string().default('127.0.0.1'),
   /** REST, event streams, documents and demo; 0 picks a free port. */
-  HTTP_PORT: port.default(8080),
+  HTTP_PORT: whole(0, 65_535).default(8080),
   /** Socket.IO; 0 picks a free port. */
-  GATEWAY_PORT: port.default(8081),
+  GATEWAY_PORT: whole(0, 65_535).default(8081),
+  /** Operators' calls on a port of the process's own; under pm2 its number is added (metrics/targets.ts). */
+  METRICS_PORT: whole(0, 65_535).optional(),
   /** Folder of the embedded database and the development key. */
   DATA_DIR: z.string().default('.data'),
   /** MongoDB to use; unset: the embedded database. */
@@ -95,14 +44,14 @@ const schema = z.object({
     .refine((key) => Buffer.byteLength(key) >= 32, 'must be at least 32 bytes')
     .optional(),
   /** Channels of the Socket.IO adapter: `sharded` spreads them over the nodes of a Redis Cluster (Redis 7). */
-  REDIS_ADAPTER: z.enum(['classic', 'sharded'], 'must be classic or sharded').default('classic'),
+  REDIS_ADAPTER: oneOf('classic', 'sharded').default('classic'),
   /** Whether a process that does not reach Redis at its start exits, instead of serving what it can. */
   REDIS_REQUIRED: onOff.default('off'),
   /** Whether a proxy keeps each client at one gateway, which long-polling needs with several. */
   GATEWAY_STICKY: onOff.default('off'),
   /** Processes that `npm run cluster` starts. */
-  HTTP_INSTANCES: instances.default(2),
-  GATEWAY_INSTANCES: instances.default(3),
+  HTTP_INSTANCES: whole(1, 999).default(2),
+  GATEWAY_INSTANCES: whole(1, 999).default(3),
   /** HS256 secret, 32 bytes or more (RFC 7518, section 3.2). */
   JWT_SECRET: z
     .string()
@@ -124,15 +73,12 @@ const schema = z.object({
   CORS_ORIGINS: origins.optional(),
   /** Number of trusted proxies in front, whose X-Forwarded-For is used; `off` is 0. */
   TRUST_PROXY: z
-    .preprocess(
-      (value) => ({ off: 0, on: 1 })[value as 'off' | 'on'] ?? value,
-      z.coerce.number().int().min(0).max(10),
-    )
+    .preprocess((value) => (value === 'off' ? '0' : value === 'on' ? '1' : value), whole(0, 10))
     .default(0),
   /** Zone of local date-times in responses; the legacy app assumes UTC. */
   TIME_ZONE: timeZone.default('UTC'),
   /** Who may push a message without a token: `bound` clients, nobody (`off`), anybody (`open`); unset: `bound`, in production `off`. */
-  LEGACY_ANONYMOUS: z.enum(['bound', 'open', 'off'], 'must be bound, open or off').optional(),
+  LEGACY_ANONYMOUS: oneOf('bound', 'open', 'off').optional(),
   /** Confirms LEGACY_ANONYMOUS=open in production. */
   LEGACY_ANONYMOUS_OPEN_CONFIRMED: onOff.default('off'),
   /** Request, message and connection limits. */
@@ -140,38 +86,38 @@ const schema = z.object({
   /** Whether an overloaded process refuses part of the work; unset: as RATE_LIMIT. */
   LOAD_SHEDDING: onOff.optional(),
   /** Time that 16 requests and events may wait for the database at once before it is overloaded, ms. */
-  QUEUE_MS: z.coerce.number().int().min(5).max(10_000).default(30),
+  QUEUE_MS: whole(5, 10_000).default(30),
   /** Frames of one member to one gateway in 10 s; whatever connection sends a further one is closed. */
-  SOCKET_FRAMES: z.coerce.number().int().min(100).max(1_000_000).default(2_000),
+  SOCKET_FRAMES: whole(100, 1_000_000).default(2_000),
   /** Bytes of one member to one gateway in 10 s, the same; the default is twice the longest messages of their budget. */
-  SOCKET_BYTES: z.coerce.number().int().min(131_072).max(1_000_000_000).default(8_388_608),
+  SOCKET_BYTES: whole(131_072, 1_000_000_000).default(8_388_608),
   /** Connects of one address to one gateway in 10 s; of IPv6 addresses a /64 counts as one. */
-  SOCKET_HANDSHAKES: z.coerce.number().int().min(10).max(1_000_000).default(1_000),
+  SOCKET_HANDSHAKES: whole(10, 1_000_000).default(1_000),
   /** Connections of one address to one gateway that are not admitted yet. */
-  SOCKET_UNADMITTED: z.coerce.number().int().min(10).max(1_000_000).default(500),
+  SOCKET_UNADMITTED: whole(10, 1_000_000).default(500),
   /** Connections of one address to one gateway, admitted or not. */
-  SOCKET_CONNECTIONS: z.coerce.number().int().min(10).max(1_000_000).default(10_000),
+  SOCKET_CONNECTIONS: whole(10, 1_000_000).default(10_000),
   /** Connections of one address to one HTTP process, event streams included; not behind a proxy. */
-  HTTP_CONNECTIONS: z.coerce.number().int().min(10).max(1_000_000).default(10_000),
+  HTTP_CONNECTIONS: whole(10, 1_000_000).default(10_000),
   /** What a member may store in 24 h, from the first record on; RATE_LIMIT=off lifts these, too. */
-  MESSAGES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(5_000),
-  ARTICLES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(100),
-  COMMENTS_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(1_000),
+  MESSAGES_PER_DAY: whole(1, 1_000_000).default(5_000),
+  ARTICLES_PER_DAY: whole(1, 1_000_000).default(100),
+  COMMENTS_PER_DAY: whole(1, 1_000_000).default(1_000),
   /** Live comments and replies that an article takes. */
-  ARTICLE_COMMENTS: z.coerce.number().int().min(1).max(MOST_COMMENTS).default(1_000),
+  ARTICLE_COMMENTS: whole(1, MOST_COMMENTS).default(1_000),
   /** Article searches that an HTTP process runs at once; few more wait, the others are refused. */
-  SEARCHES_AT_ONCE: z.coerce.number().int().min(1).max(100).default(2),
+  SEARCHES_AT_ONCE: whole(1, 100).default(2),
   /** Answers not yet read and requests not yet handled that an HTTP process holds at most, MiB. */
-  HTTP_HELD_MIB: z.coerce.number().int().min(1).max(65_536).default(64),
+  HTTP_HELD_MIB: whole(1, 65_536).default(64),
   /** Sample data on an empty database, and the demo page; unset: on with the embedded database. */
   DEMO: onOff.optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   /** Bearer token required by /metrics; unset: none. */
   METRICS_TOKEN: z.string().min(8, 'must be at least 8 characters').optional(),
   /** Time over which a stopping process closes its connections, ms. */
-  DRAIN_WINDOW_MS: z.coerce.number().int().min(0).max(300_000).default(2_000),
+  DRAIN_WINDOW_MS: whole(0, 300_000).default(2_000),
   /** Longest time a stop may take, ms. */
-  SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(10_000),
+  SHUTDOWN_TIMEOUT_MS: whole(100, 600_000).default(10_000),
 });
 
 type Settings = z.infer<typeof schema>;
@@ -185,22 +131,26 @@ export type Config = Readonly<
     LEGACY_ANONYMOUS: 'bound' | 'open' | 'off';
     LOAD_SHEDDING: 'on' | 'off';
     production: boolean;
+    /** Under pm2, the number of this process among those of its kind, from 0. */
+    instance?: number;
   }
 >;
 
 /** Names of all variables. */
 export const variableNames = Object.keys(schema.shape);
 
+type Given = Readonly<Record<string, string>>;
+
 /** Settings that only development allows. (contract, section 1) */
-function productionFaults(settings: Settings): string[] {
+function productionFaults(settings: Settings, given: Given): string[] {
   if (settings.NODE_ENV !== 'production') return [];
   const faults: string[] = [];
-  if (!settings.JWT_SECRET && !settings.JWT_PUBLIC_KEY && !settings.JWKS_URL) {
+  if (!given.JWT_SECRET && !given.JWT_PUBLIC_KEY && !given.JWKS_URL) {
     faults.push('JWT_SECRET: production needs a key: set JWT_SECRET, JWT_PUBLIC_KEY or JWKS_URL');
   }
   // A provider's key set signs tokens for all its applications, and may hold keys of other issuers.
   for (const name of ['JWT_ISSUER', 'JWT_AUDIENCE'] as const) {
-    if (settings.JWKS_URL && !settings[name]) faults.push(`${name}: production needs it with JWKS_URL`);
+    if (given.JWKS_URL && !settings[name]) faults.push(`${name}: production needs it with JWKS_URL`);
   }
   if (!settings.MONGODB_URI) faults.push('MONGODB_URI: production needs a MongoDB server: set it');
   const { REDIS_URL: redisUrl } = settings;
@@ -219,37 +169,25 @@ function productionFaults(settings: Settings): string[] {
   return faults;
 }
 
-/** Unknown names in `.env`: usually misspelled. */
-function unknownFaults(file: Record<string, string>): string[] {
-  return Object.keys(file)
-    .filter((name) => !variableNames.includes(name))
-    .map((name) => `${name}: .env names a variable that does not exist`);
+function keyFaults(given: Given): string[] {
+  const keys = [given.JWT_SECRET, given.JWT_PUBLIC_KEY, given.JWKS_URL].filter(Boolean);
+  return keys.length > 1 ? ['JWT_SECRET: set only one of JWT_SECRET, JWT_PUBLIC_KEY and JWKS_URL'] : [];
 }
 
-/**
- * Reads the settings from the environment and then `.env`; the only place that reads the environment.
- *
- * @param folder of `.env`
- * @throws ConfigError with one line per fault
- */
-export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string = process.cwd()): Config {
-  const path = resolve(folder, '.env');
-  const file = existsSync(path) ? parseDotenv(readFileSync(path)) : {};
-  // An empty value counts as unset: `JWT_ISSUER=` in a file means "none".
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ ...file, ...env })) if (value) given[name] = value;
+/** For a service whose servers are on one machine. */
+export function equalPorts({ HTTP_PORT, GATEWAY_PORT, METRICS_PORT }: Config): string[] {
+  const clash = (port: number | undefined, other: number) => port === other && other > 0;
+  return [
+    ...(clash(GATEWAY_PORT, HTTP_PORT)
+      ? [`GATEWAY_PORT: must not be ${GATEWAY_PORT}, the HTTP_PORT: REST and sockets need a port each`]
+      : []),
+    ...(['HTTP_PORT', 'GATEWAY_PORT'] as const)
+      .filter((name) => clash(METRICS_PORT, name === 'HTTP_PORT' ? HTTP_PORT : GATEWAY_PORT))
+      .map((name) => `METRICS_PORT: must not be ${METRICS_PORT}, the ${name}`),
+  ];
+}
 
-  const faults = unknownFaults(file);
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) {
-    faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-    throw new ConfigError(faults);
-  }
-  const settings = parsed.data;
-  const keys = [settings.JWT_SECRET, settings.JWT_PUBLIC_KEY, settings.JWKS_URL].filter(Boolean);
-  if (keys.length > 1) faults.push('JWT_SECRET: set only one of JWT_SECRET, JWT_PUBLIC_KEY and JWKS_URL');
-  faults.push(...productionFaults(settings));
-  if (faults.length > 0) throw new ConfigError(faults);
+function resolved(settings: Settings, env: NodeJS.ProcessEnv): Config {
   const production = settings.NODE_ENV === 'production';
   return {
     ...settings,
@@ -258,5 +196,49 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, folder: string 
     LOAD_SHEDDING: settings.LOAD_SHEDDING ?? settings.RATE_LIMIT,
     DEMO: settings.DEMO ? settings.DEMO === 'on' : !settings.MONGODB_URI,
     production,
+    ...(env.NODE_APP_INSTANCE ? { instance: Number(env.NODE_APP_INSTANCE) } : {}),
   };
+}
+
+/** The variables of `.env`. */
+function readFile(folder: string): Record<string, string | undefined> {
+  const path = resolve(folder, '.env');
+  return existsSync(path) ? parseEnv(readFileSync(path, 'utf8')) : {};
+}
+
+/**
+ * Reads the settings from the environment and then `.env`; the only place that reads the environment.
+ *
+ * @param folder of `.env`
+ * @param furtherFaults what the caller itself requires of the settings, a line each
+ * @throws ConfigError with one line per fault, all of them
+ */
+export function loadConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  folder: string = process.cwd(),
+  furtherFaults: (config: Config) => string[] = () => [],
+): Config {
+  const file = readFile(folder);
+  // An empty value counts as unset: `JWT_ISSUER=` in a file means "none".
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...file, ...env })) if (value) given[name] = value;
+
+  const unknown = [
+    ...unknownInFile(Object.keys(file), variableNames),
+    ...unknownInEnvironment(Object.keys(env), variableNames),
+  ];
+  const bad = new Map(
+    schema.safeParse(given).error?.issues.map(({ path, message }) => [String(path[0]), message]),
+  );
+  // What the settings require of each other is checked without those that are wrong already.
+  const settings = schema.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !bad.has(name))));
+  const config = resolved(settings, env);
+  const together = [...keyFaults(given), ...productionFaults(settings, given), ...furtherFaults(config)];
+  const faults = [
+    ...unknown,
+    ...[...bad].map(([name, message]) => `${name}: ${message}`),
+    ...together.filter((line) => !bad.has(line.slice(0, line.indexOf(':')))),
+  ];
+  if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
+  return config;
 }

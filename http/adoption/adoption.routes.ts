@@ -1,5 +1,5 @@
 import type { Domain } from '../../domain/domain.js';
-import { respondSerialised } from '../respond.js';
+import { respondSerialised, toJson } from '../respond.js';
 import { type Route, route } from '../route.js';
 import { renderQuery, renderRecords } from './adoption.schema.js';
 
@@ -25,7 +25,7 @@ export function adoptionRoutes({ adoption }: Pick<Domain, 'adoption'>): Route[] 
       answer: renderRecords,
       async handle({ ctx }) {
         const records = await adoption.listRenderRecords();
-        const json = serialised.get(records) ?? Buffer.from(JSON.stringify(records));
+        const json = serialised.get(records) ?? Buffer.from(toJson(records));
         serialised.set(records, json);
         respondSerialised(ctx, json);
         return undefined;

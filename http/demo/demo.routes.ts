@@ -71,6 +71,11 @@ export function createDemoRouter(domain: Domain, config: Config, gatewayPort: nu
     });
   }
 
+  router.get('/', (ctx) => {
+    ctx.state.route = '/';
+    ctx.redirect('/demo');
+  });
+
   const refuseOtherPages = createPageCheck(config);
   router.get('/demo/tokens', async (ctx) => {
     ctx.state.route = '/demo/tokens';

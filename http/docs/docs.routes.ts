@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import Router from '@koa/router';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import type { AppState } from '../context.js';
+import { toJson } from '../respond.js';
 import type { Route } from '../route.js';
 import { pagePolicy, readStaticFile, type StaticFile, sendStaticFile, staticFile } from '../static-files.js';
 import { buildAsyncApi, type SocketDescription } from './asyncapi.js';
@@ -29,12 +30,14 @@ export function createDocsRouter(routes: readonly Route[], sockets: SocketDescri
   const files = new Map<string, StaticFile>(
     ['docs.css', 'docs.js', 'icon.svg'].map((name) => [`/docs/${name}`, readStaticFile(join(assets, name))]),
   );
+  // Asked for by browsers, whatever they show.
+  files.set('/favicon.ico', readStaticFile(join(assets, 'icon.svg')));
 
   function fileAt(path: string): StaticFile {
     if (!files.has(path)) {
       const { openApi, asyncApi, page } = buildDocuments(routes, sockets);
-      files.set('/openapi.json', staticFile('openapi.json', Buffer.from(JSON.stringify(openApi))));
-      files.set('/asyncapi.json', staticFile('asyncapi.json', Buffer.from(JSON.stringify(asyncApi))));
+      files.set('/openapi.json', staticFile('openapi.json', Buffer.from(toJson(openApi))));
+      files.set('/asyncapi.json', staticFile('asyncapi.json', Buffer.from(toJson(asyncApi))));
       files.set('/docs', staticFile('docs.html', Buffer.from(page)));
     }
     return files.get(path) as StaticFile;
@@ -49,5 +52,9 @@ export function createDocsRouter(routes: readonly Route[], sockets: SocketDescri
       sendStaticFile(ctx, fileAt(path));
     });
   }
+  router.get('/', (ctx) => {
+    ctx.state.route = '/';
+    ctx.redirect('/docs');
+  });
   return router;
 }

@@ -15,6 +15,7 @@ const TAGS: Record<string, string> = {
   Chat: 'Rooms of two members about a sale (adoption) post. Live delivery is by Socket.IO: see /asyncapi.json. STOMP over SockJS, as the legacy app’s live chat speaks it, is not served.',
   'Adoption listing': 'Animals offered for adoption, for a map.',
   Notifications: 'The notifications of a member, as a list and as an event stream.',
+  Members: 'Not part of the documented interface of the previous service: an addition of this one.',
 };
 
 const timesOf = ({ points, duration }: BudgetSize) => `${points.toLocaleString('en-US')} in ${duration} s`;

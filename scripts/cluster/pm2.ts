@@ -1,99 +1,147 @@
-import { EventEmitter, once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessDescription } from 'pm2';
-import { within } from './pm2-home.js';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectRoot } from '../../domain/platform/project-root.js';
+import { callDaemon } from './pm2-call.js';
+
+/** pm2's program. It is called, never imported: its licence, AGPL, is not the project's. */
+const PROGRAM = join(projectRoot(), 'node_modules', 'pm2', 'bin', 'pm2');
+
+/** Time between two looks at a process that is being replaced, ms: each starts pm2's program. */
+const LOOK_MS = 1_000;
+
+/** Statuses of a process that has ended without being stopped. */
+const FAILED = ['waiting restart', 'errored', 'stopped'];
 
 /** A process of the cluster. */
 export interface ClusterProcess {
   id: number;
   name: string;
-  /** pm2's term: online, launching, stopping, `waiting restart`, errored … */
+  /** pm2's term: online (since it reported that it is ready), launching, stopping, `waiting restart`, errored … */
   status: string;
+  /** How often it was replaced, or has ended by itself. */
+  restarts: number;
   /** The environment it was started with. */
   env: Record<string, string>;
+  /** Its number among those of its name, from 0; a restarted process keeps it. */
+  instance: number;
+  pid: number;
+  /** Percent of a core. */
+  cpu: number;
+  /** Resident memory, bytes. */
+  memory: number;
+  /** Epoch ms. */
+  startedAt: number;
 }
 
-/** pm2's types lack the environment, and the message bus. */
-type Description = ProcessDescription & { pm2_env?: { env?: Record<string, string> } };
-interface Packet {
-  raw?: unknown;
-  event?: string;
-  process: { pm_id: number | string; exit_code?: number };
-}
-interface Bus {
-  on(event: string, listener: (packet: Packet) => void): void;
-}
-
-/** Calls pm2, which reports failures as errors, as texts, and as lists of both. */
-function call<T>(run: (done: (failure: unknown, result: T) => void) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    run((failure, result) => {
-      const [first] = [failure].flat();
-      if (!first) resolve(result);
-      else
-        reject(
-          first instanceof Error ? first : new Error(`pm2: ${(first as { msg?: string }).msg ?? first}`),
-        );
-    });
-  });
+/** An element of `pm2 jlist`. */
+interface Description {
+  /** A text for the predecessor of a process that is being replaced. */
+  pm_id: number | string;
+  name: string;
+  pid: number;
+  monit: { cpu: number; memory: number };
+  pm2_env: {
+    status: string;
+    restart_time: number;
+    pm_uptime: number;
+    NODE_APP_INSTANCE: number;
+    env: Record<string, string>;
+  };
 }
 
 /** The pm2 daemon of one home. */
 export class Pm2 {
   readonly #home: string;
-  readonly #api: typeof import('pm2');
-  /** What each process reported last: `ready`, or `failed` if it ended with a status other than 0. */
-  readonly #reports = new Map<number, 'ready' | 'failed'>();
-  readonly #failures = new EventEmitter();
+  readonly #program: string;
 
-  private constructor(home: string, api: typeof import('pm2')) {
+  /** @throws Error naming the remedy where pm2 is not installed: it is an optional dependency */
+  constructor(home: string, program = PROGRAM) {
+    if (!existsSync(program)) {
+      throw new Error(
+        'pm2, which runs the processes, is not installed: npm install --include=optional, or do without it (docs/operations.md, "Without pm2")',
+      );
+    }
     this.#home = home;
-    this.#api = api;
+    this.#program = program;
   }
 
-  /** Connects to the daemon, and starts it if it does not run. */
-  static async connect(home: string): Promise<Pm2> {
-    // pm2 reads both when it is loaded.
-    process.env.PM2_HOME = home;
-    process.env.PM2_DISABLE_VERSION_CHECK = 'true';
-    const { default: api } = await import('pm2');
-    const pm2 = new Pm2(home, api);
-    await call<void>((done) => api.connect(done));
-    const bus = await call<Bus>((done) => api.launchBus(done));
-    bus.on('process:msg', ({ raw, process: { pm_id } }) => {
-      // The embedded database reports by an object, also without pm2.
-      if (raw === 'ready' || (raw as { type?: string } | null)?.type === 'ready')
-        pm2.#reports.set(Number(pm_id), 'ready');
+  /**
+   * Runs pm2's program, which starts the daemon if it does not run.
+   * @returns what it prints
+   * @throws Error with the line that names the failure
+   */
+  async #run(args: string[], signal?: AbortSignal): Promise<string> {
+    const env = {
+      ...process.env,
+      PM2_HOME: this.#home,
+      PM2_DISABLE_VERSION_CHECK: 'true',
+      FORCE_COLOR: '0',
+    };
+    const child = spawn(process.execPath, [this.#program, ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    bus.on('process:event', ({ event, process: { pm_id, exit_code } }) => {
-      // The id of a process that is being replaced is a string.
-      if (event !== 'exit' || !exit_code || typeof pm_id !== 'number') return;
-      pm2.#reports.set(pm_id, 'failed');
-      pm2.#failures.emit(String(pm_id));
-    });
-    return pm2;
+    signal?.addEventListener('abort', () => child.kill());
+    const [stdout, stderr, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    if (status === 0 || signal?.aborted) return stdout;
+    const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.includes('[ERROR]'));
+    throw new Error(
+      `pm2: ${
+        lines
+          .join(' ')
+          .replaceAll(/\[PM2\]|\[ERROR\]/g, '')
+          .trim() || `status ${status}`
+      }`,
+    );
   }
 
   async list(): Promise<ClusterProcess[]> {
-    const all = await call<Description[]>((done) => this.#api.list(done));
-    return all
-      .filter(({ pm_id }) => typeof pm_id === 'number')
-      .map(({ pm_id, name, pm2_env }) => ({
-        id: pm_id as number,
-        name: name ?? '',
-        status: pm2_env?.status ?? 'unknown',
-        env: pm2_env?.env ?? {},
-      }));
+    const all = JSON.parse(await this.#run(['jlist', '--silent'])) as Description[];
+    return all.flatMap(({ pm_id, name, pid, monit, pm2_env }) => {
+      if (typeof pm_id !== 'number') return [];
+      const {
+        status,
+        restart_time: restarts,
+        pm_uptime: startedAt,
+        NODE_APP_INSTANCE: instance,
+        env,
+      } = pm2_env;
+      return [{ id: pm_id, name, status, restarts, env, instance, pid, ...monit, startedAt }];
+    });
   }
 
   /** Starts one app of the ecosystem file. @returns whether all its processes got ready in time (ms) */
   async start(file: string, app: string, ms: number): Promise<boolean> {
-    // The types of this form lack `only`.
-    await call((done) => this.#api.start(file, { only: app } as object, done));
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), ms);
+    // Returns when each is ready, has ended or has had `listen_timeout`.
+    await this.#run(['start', file, '--only', app], late.signal);
+    clearTimeout(timer);
     const mine = (await this.list()).filter(({ name }) => name === app);
-    await within(ms, () => mine.every(({ id }) => this.#reports.has(id)));
-    return mine.length > 0 && mine.every(({ id }) => this.#reports.get(id) === 'ready');
+    return mine.length > 0 && mine.every(({ status, restarts }) => status === 'online' && restarts === 0);
+  }
+
+  /**
+   * Adds a process to those of a name, with the next free number and the environment of the others.
+   * @returns it, and whether it got ready in time (ms)
+   */
+  async add(name: string, ms: number): Promise<{ added: ClusterProcess; isReady: boolean }> {
+    const before = await this.list();
+    const isNew = (id: number) => before.every((one) => one.id !== id);
+    const count = before.filter((one) => one.name === name).length;
+    // Returns when it is ready, has ended or has had `listen_timeout`.
+    await this.#run(['scale', name, String(count + 1)], AbortSignal.timeout(ms));
+    const added = (await this.list()).find(({ id }) => isNew(id));
+    if (!added) throw new Error(`pm2 has not added a process to ${name}`);
+    return { added, isReady: added.status === 'online' && added.restarts === 0 };
   }
 
   /**
@@ -101,36 +149,43 @@ export class Pm2 {
    * @returns whether it got ready; pm2 itself considers one that did not as replaced, and keeps restarting it
    */
   async reload(id: number): Promise<boolean> {
-    this.#reports.delete(id);
-    const reloaded = call((done) => this.#api.reload(id, { updateEnv: true }, done)).catch((error: Error) => {
-      if (!/^Reload (already )?in progress/.test(error.message)) throw error;
+    const find = async () => (await this.list()).find((one) => one.id === id);
+    const restarts = (await find())?.restarts ?? 0;
+    const reload = { id, env: { ...process.env, PM2_HOME: this.#home } };
+    const over = new AbortController();
+    const reloaded = callDaemon(this.#home, 'reloadProcessId', reload, over.signal).catch((error: Error) => {
+      if (!/reload (already )?in progress/i.test(error.message)) throw error;
       throw new Error('Another reload is under way, or one that failed is not over: try again in a minute');
     });
-    await Promise.race([reloaded, once(this.#failures, String(id))]);
-    return this.#reports.get(id) === 'ready';
+    /** pm2 itself waits for a process that has ended until `listen_timeout`. */
+    const failed = (async () => {
+      while (!over.signal.aborted) {
+        await sleep(LOOK_MS);
+        const now = over.signal.aborted ? undefined : await find();
+        if (now && (now.restarts > restarts + 1 || FAILED.includes(now.status))) return;
+      }
+    })();
+    await Promise.race([reloaded, failed]).finally(() => over.abort());
+    const now = await find();
+    return now?.status === 'online' && now.restarts === restarts + 1;
   }
 
-  /** Stops processes and forgets them. */
+  /** Stops processes, all at the same time, and forgets them. */
   async delete(isMeant: (one: ClusterProcess) => boolean): Promise<void> {
     // pm2 restarts a process that is deleted before it is ready.
     for (;;) {
-      const found = (await this.list()).filter(isMeant);
-      if (found.length === 0) return;
-      await Promise.all(found.map(({ id }) => call((done) => this.#api.delete(id, done))));
+      const all = await this.list();
+      const meant = all.filter(isMeant);
+      if (meant.length === 0) return;
+      const isWhole = (kind: string) => all.every((one) => one.name !== kind || isMeant(one));
+      // One call takes what it is given one after another, but the processes of a name together.
+      const targets = new Set(meant.map(({ id, name }) => (isWhole(name) ? name : String(id))));
+      await Promise.all([...targets].map((target) => this.#run(['delete', target])));
     }
   }
 
-  /** Stops what still runs, then the daemon. */
+  /** Ends the daemon, once no process is left: it writes the environment of those, secrets too, to a file. */
   async end(): Promise<void> {
-    // Not pm2.killDaemon: it would try to reconnect to the daemon indefinitely.
-    const pid = Number(readFileSync(join(this.#home, 'pm2.pid'), 'utf8'));
-    await this.disconnect();
-    process.kill(pid, 'SIGTERM');
-  }
-
-  async disconnect(): Promise<void> {
-    // Its types lack the callback, whose arguments are the outcome of each connection.
-    const disconnect = this.#api.disconnect as (done: () => void) => void;
-    await new Promise<void>((resolve) => disconnect.call(this.#api, resolve));
+    await this.#run(['kill']);
   }
 }

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { type Config, ConfigError } from '../../domain/platform/config.js';
+import { type Config, ConfigError, equalPorts } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
-import { isFree } from '../command/ports.js';
+import { requirePorts } from '../command/ports.js';
 import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
 import { holdOwner } from '../embedded-mongo/folder/lock.js';
+import { checkOwnPorts } from './own-ports.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
 /** Longest path of a socket in PM2_HOME, bytes: `sun_path` has 104 on macOS, 108 on Linux, with a final zero. */
@@ -13,28 +14,33 @@ const MAX_SOCKET_PATH = 103;
 /** Time for Redis to answer, ms. */
 const REDIS_MS = 3_000;
 
-async function answers(redisUrl: string): Promise<boolean> {
+/** @throws ConfigError naming the server if it does not answer */
+async function requireRedis(redisUrl: string): Promise<void> {
   const redis = connectRedis(redisUrl, createLogger('silent', 'cluster'));
   try {
-    return await redis.connected(REDIS_MS);
+    if (!(await redis.connected(REDIS_MS))) throw new ConfigError([`REDIS_URL: ${redis.fault}`]);
   } finally {
     await redis.close();
   }
 }
 
+/** What the cluster requires of the settings. (fault 49) */
+export function clusterFaults(config: Config): string[] {
+  const free = (['HTTP_PORT', 'GATEWAY_PORT', 'METRICS_PORT'] as const).filter((name) => config[name] === 0);
+  return [
+    ...(config.REDIS_URL ? [] : ['REDIS_URL: must be set, as several processes communicate through Redis']),
+    ...free.map((name) => `${name}: several processes have it, so it must not be 0`),
+    ...equalPorts(config),
+  ];
+}
+
 /**
- * Checks everything a start needs, so that one that cannot succeed starts nothing. (fault 49)
+ * Checks everything else a start needs, so that one that cannot succeed starts nothing. (fault 49)
+ * @param config without `clusterFaults`
  * @throws ConfigError with one line per setting, or Error naming what prevents the start
  */
 export async function checkPreconditions(config: Config): Promise<void> {
-  const { REDIS_URL: redisUrl, HTTP_PORT, GATEWAY_PORT, HOST, DATA_DIR } = config;
-  const faults = (['HTTP_PORT', 'GATEWAY_PORT'] as const)
-    .filter((name) => config[name] === 0)
-    .map((name) => `${name}: several processes share it, so it must not be 0`);
-  if (HTTP_PORT === GATEWAY_PORT && HTTP_PORT > 0) faults.push('GATEWAY_PORT: must not be HTTP_PORT');
-  if (!redisUrl) faults.unshift('REDIS_URL: must be set, as several processes communicate through Redis');
-  if (!redisUrl || faults.length > 0) throw new ConfigError(faults);
-
+  const { REDIS_URL: redisUrl = '', DATA_DIR } = config;
   const home = pm2Home(config);
   if (Buffer.byteLength(join(home, 'rpc.sock')) > MAX_SOCKET_PATH)
     throw new ConfigError([`DATA_DIR: ${DATA_DIR} is too long a path for the sockets in it`]);
@@ -45,15 +51,17 @@ export async function checkPreconditions(config: Config): Promise<void> {
     throw new Error(
       `Processes of a cluster whose pm2 is gone still run (${orphans.join(', ')}): npm run cluster -- stop`,
     );
-  for (const name of ['HTTP_PORT', 'GATEWAY_PORT'] as const) {
-    // A gateway would share the port with another service's (SO_REUSEPORT).
-    if (!(await isFree(HOST, config[name])))
-      throw new ConfigError([`${name}: ${HOST}:${config[name]} is taken`]);
-  }
+  // A gateway would share the port with another service's (SO_REUSEPORT).
+  await requirePorts(config);
+  const kinds = { gateway: config.GATEWAY_INSTANCES, http: config.HTTP_INSTANCES };
+  const planned = Object.entries(kinds).flatMap(([kind, length]) =>
+    Array.from({ length }, (_, instance) => ({ kind, instance })),
+  );
+  await checkOwnPorts(config, planned);
   const owner = config.MONGODB_URI ? undefined : await holdOwner(makeDataFolder(DATA_DIR));
   if (owner) {
     await owner.release();
     throw new Error(`DATA_DIR: process ${owner.pid} serves its database: is npm start running?`);
   }
-  if (!(await answers(redisUrl))) throw new ConfigError(['REDIS_URL: Redis does not answer there']);
+  await requireRedis(redisUrl);
 }

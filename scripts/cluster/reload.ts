@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { followLog } from './log-tail.js';
+import { recordTargets, SERVING } from './own-ports.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
 import { isRunning, pm2Home } from './pm2-home.js';
 import { waitForReadyz } from './readyz.js';
 
 /** Settings that a reload cannot change: during it, half of the processes would have another address. */
-const FIXED = ['HOST', 'HTTP_PORT', 'GATEWAY_PORT'] as const;
+const FIXED = ['HOST', 'HTTP_PORT', 'GATEWAY_PORT', 'METRICS_PORT'] as const;
 
 /**
  * Checks the new processes' configuration before the first is replaced: pm2 itself would replace all of
@@ -20,7 +21,7 @@ function newConfig({ env }: ClusterProcess): Config {
   const moved = FIXED.find((name) => before[name] !== after[name]);
   if (moved)
     throw new Error(
-      `${moved}: the cluster runs with ${before[moved]}: to change it, stop it and start it again`,
+      `${moved}: the cluster runs ${before[moved] === undefined ? 'without' : `with ${before[moved]}`}: to change it, stop it and start it again`,
     );
   return after;
 }
@@ -32,7 +33,7 @@ function newConfig({ env }: ClusterProcess): Config {
  */
 async function reloadAll(pm2: Pm2): Promise<void> {
   const all = await pm2.list();
-  const serving = ['http', 'gateway'].flatMap((kind) => all.filter(({ name }) => name === kind));
+  const serving = SERVING.flatMap((kind) => all.filter(({ name }) => name === kind));
   if (!serving[0]) throw new Error('No process serves: npm run cluster -- status');
   const config = newConfig(serving[0]);
   for (const [i, { id, name }] of serving.entries()) {
@@ -48,7 +49,9 @@ async function reloadAll(pm2: Pm2): Promise<void> {
       throw new Error(`${(error as Error).message}: the reload ends here.${untouched} ${logged}`.trim());
     }
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-    process.stdout.write(`  ${pc.green('ready')}  ${name} ${id}  ${pc.dim(`${seconds} s`)}\n`);
+    process.stdout.write(
+      `  ${styleText('green', 'ready')}  ${name} ${id}  ${styleText('dim', `${seconds} s`)}\n`,
+    );
   }
 }
 
@@ -59,12 +62,9 @@ export async function reloadCluster(): Promise<number> {
   if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
   // The processes get this command's environment, but may have another working directory.
   process.env.DATA_DIR = resolve(config.DATA_DIR);
-  const pm2 = await Pm2.connect(home);
-  try {
-    await reloadAll(pm2);
-  } finally {
-    await pm2.disconnect();
-  }
+  const pm2 = new Pm2(home);
+  await reloadAll(pm2);
+  recordTargets(config, await pm2.list());
   process.stdout.write('Every process has been replaced.\n');
   return 0;
 }

@@ -7,9 +7,10 @@ import { withDomain } from '../command/with-domain.js';
 import { addSampleData } from '../sample-data/add-sample-data.js';
 import { welcome } from '../start/welcome.js';
 import { followLog, logFolder } from './log-tail.js';
+import { recordTargets } from './own-ports.js';
 import { Pm2 } from './pm2.js';
 import { pm2Home } from './pm2-home.js';
-import { checkPreconditions } from './preconditions.js';
+import { checkPreconditions, clusterFaults } from './preconditions.js';
 import { waitForReadyz } from './readyz.js';
 import { stopAll } from './stop.js';
 
@@ -34,11 +35,13 @@ async function startAll(config: Config, pm2: Pm2): Promise<void> {
   }
   await Promise.all(['gateway', 'http'].map((kind) => startKind(config, pm2, kind)));
   for (const port of [config.HTTP_PORT, config.GATEWAY_PORT]) await waitForReadyz(config, port);
+  recordTargets(config, await pm2.list());
 }
 
 /** `npm run cluster` */
 export async function startCluster(): Promise<number> {
-  const config = loadConfig();
+  const config = loadConfig(undefined, undefined, clusterFaults);
+  const pm2 = new Pm2(pm2Home(config));
   await checkPreconditions(config);
   mkdirSync(logFolder(config), { recursive: true });
   const { HTTP_PORT: httpPort, GATEWAY_PORT: gatewayPort, HTTP_INSTANCES, GATEWAY_INSTANCES } = config;
@@ -47,10 +50,9 @@ export async function startCluster(): Promise<number> {
     config,
     { httpPort, gatewayPort },
     `${processes} processes are ready. Try:`,
-    'npm run cluster -- status | reload | stop',
+    'npm run cluster -- status | logs | scale | reload | stop',
   );
 
-  const pm2 = await Pm2.connect(pm2Home(config));
   // pm2's daemon is detached: Ctrl-C alone would leave half a cluster running.
   const interrupt = () => void stopAll(pm2, config).finally(() => process.exit(130));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
@@ -62,6 +64,5 @@ export async function startCluster(): Promise<number> {
   }
   process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   process.stdout.write(text);
-  await pm2.disconnect();
   return 0;
 }

@@ -1,29 +1,143 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { loadConfig } from '../../domain/platform/config.js';
-import { projectRoot } from '../../domain/platform/project-root.js';
-import { Pm2 } from './pm2.js';
+import { styleText } from 'node:util';
+import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { targetsFile } from '../../domain/platform/metrics/targets.js';
+import { metrics } from '../../domain/platform/metrics.js';
+import { baseUrl } from '../start/welcome.js';
+import { ownUrl } from './own-ports.js';
+import { type ClusterProcess, Pm2 } from './pm2.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
-/** `npm run cluster -- status`: exit status 0 if every process is online, 1 if not, 3 if none runs. */
-export async function showStatus(): Promise<number> {
+/** Time for a process to answer on its own port, ms. */
+const ANSWER_MS = 1_000;
+
+/** What a process says of itself; null: it did not answer, or has no port of its own. */
+interface Figures {
+  ready: boolean | null;
+  /** Why it is not ready. */
+  reason: string | null;
+  /** What serves its sockets, in a gateway. */
+  engine: string | null;
+  sockets: number | null;
+  streams: number | null;
+}
+
+const unknown: Figures = { ready: null, reason: null, engine: null, sockets: null, streams: null };
+
+/** The sum of a metric over its labels, in Prometheus' text format. */
+async function sumOf(text: string, metric: { get(): Promise<{ name: string }> }): Promise<number> {
+  const { name } = await metric.get();
+  const samples = text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'));
+  return Array.from(samples, ([, value]) => Number(value)).reduce((sum, value) => sum + value, 0);
+}
+
+/** Asks a process. */
+async function ask(url: string | undefined, token: string | undefined): Promise<Figures> {
+  if (!url) return unknown;
+  const get = (path: string) =>
+    fetch(url + path, {
+      headers: { Authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+  try {
+    const [readyz, exposed] = await Promise.all([get('/readyz'), get('/metrics')]);
+    const body = (await readyz.json()) as { errors?: string[] };
+    const text = exposed.ok ? await exposed.text() : undefined;
+    return {
+      ready: readyz.ok,
+      reason: body.errors?.join('; ') ?? null,
+      // Processes without sockets name `none`.
+      engine: /^\w+\{.*\bengine="(?!none")([^"]+)".*\} 1$/m.exec(text ?? '')?.[1] ?? null,
+      sockets: text === undefined ? null : await sumOf(text, metrics.sockets),
+      streams: text === undefined ? null : await sumOf(text, metrics.streams),
+    };
+  } catch {
+    return unknown;
+  }
+}
+
+/** A process as `--json` prints it; docs/operations.md documents the form. */
+async function describe(one: ClusterProcess, config: Config) {
+  const url = ownUrl(one, config);
+  const { id, name, instance, pid, status, cpu, memory, restarts, startedAt } = one;
+  const isOnline = status === 'online';
+  return {
+    ...{ id, process: name, instance, pid: isOnline ? pid : null, status },
+    ...(await ask(isOnline ? url : undefined, one.env.METRICS_TOKEN || config.METRICS_TOKEN)),
+    cpuPercent: cpu,
+    memoryBytes: memory,
+    uptimeSeconds: isOnline ? Math.round((Date.now() - startedAt) / 1_000) : 0,
+    restarts,
+    metrics: url ? `${url}/metrics` : null,
+  };
+}
+
+type Described = Awaited<ReturnType<typeof describe>>;
+
+const shown = (value: number | string | null) => (value === null ? '-' : String(value));
+
+/** The columns of the table: title, text of a process, and whether it is a number, which stands right. */
+const columns: [title: string, text: (one: Described) => string, isNumber?: true][] = [
+  ['process', ({ process: name }) => name],
+  ['id', ({ id }) => String(id), true],
+  ['status', ({ status }) => status],
+  ['ready', ({ ready }) => shown(ready === null ? null : ready ? 'yes' : 'no')],
+  ['engine', ({ engine }) => shown(engine)],
+  ['cpu %', ({ cpuPercent }) => cpuPercent.toFixed(0), true],
+  ['MiB', ({ memoryBytes }) => (memoryBytes / 1024 ** 2).toFixed(0), true],
+  ['sockets', ({ sockets }) => shown(sockets), true],
+  ['streams', ({ streams }) => shown(streams), true],
+  ['restarts', ({ restarts }) => String(restarts), true],
+  ['uptime s', ({ uptimeSeconds }) => String(uptimeSeconds), true],
+  ['metrics', ({ metrics: url }) => shown(url)],
+];
+
+function tableOf(all: Described[]): string {
+  const cells = columns.map(([title, text, isNumber]) => {
+    const column = [title, ...all.map(text)];
+    const width = Math.max(...column.map(({ length }) => length));
+    return column.map((cell) => (isNumber ? cell.padStart(width) : cell.padEnd(width)));
+  });
+  const [head = '', ...rows] = [undefined, ...all].map((_, row) =>
+    cells
+      .map((column) => column[row])
+      .join('  ')
+      .trimEnd(),
+  );
+  return [styleText('dim', head), ...rows].join('\n');
+}
+
+/** What is printed if pm2 does not run. */
+function absence(config: Config, orphans: number[]): string {
+  return orphans.length > 0
+    ? `pm2 is gone, its processes still run (${orphans.join(', ')}): npm run cluster -- stop`
+    : `No cluster of ${config.DATA_DIR} runs.`;
+}
+
+/**
+ * `npm run cluster -- status`: exit status 0 if every process is online, 1 if not, 3 if none runs.
+ * @param asJson whether for programs
+ */
+export async function showStatus(asJson: boolean): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
+  // At once: a reader such as `head` may close the pipe after what it wanted.
+  const print = (form: object, lines: () => string[]) =>
+    process.stdout.write(`${asJson ? JSON.stringify(form, undefined, 2) : lines().join('\n')}\n`);
   if (!(await isRunning(home))) {
     const orphans = findOrphans(home);
-    process.stdout.write(
-      orphans.length > 0
-        ? `pm2 is gone, its processes still run (${orphans.join(', ')}): npm run cluster -- stop\n`
-        : `No cluster of ${config.DATA_DIR} runs.\n`,
-    );
+    print({ running: false, orphans, processes: [] }, () => [absence(config, orphans)]);
     return 3;
   }
-  const pm2 = await Pm2.connect(home);
-  const all = await pm2.list();
-  await pm2.disconnect();
-  // pm2's command colours its table also when its output is piped.
-  const env = process.stdout.isTTY ? process.env : { ...process.env, FORCE_COLOR: '0' };
-  const command = join(projectRoot(), 'node_modules', 'pm2', 'bin', 'pm2');
-  spawnSync(process.execPath, [command, 'list'], { env, stdio: 'inherit' });
+  const all = await new Pm2(home).list();
+  const processes = await Promise.all(all.map((one) => describe(one, config)));
+  const mergedMetrics = `${baseUrl(config.HOST, config.HTTP_PORT)}/metrics/cluster`;
+  const targets = targetsFile(config);
+  print({ running: true, orphans: [], mergedMetrics, targets, processes }, () => [
+    tableOf(processes),
+    ...processes.flatMap(({ process: name, id, reason }) =>
+      reason ? [`${name} ${id} is not ready: ${reason}`] : [],
+    ),
+    `All metrics: ${mergedMetrics}  For Prometheus' file_sd: ${targets}`,
+  ]);
   return all.length > 0 && all.every(({ status }) => status === 'online') ? 0 : 1;
 }

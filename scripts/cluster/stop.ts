@@ -1,4 +1,5 @@
 import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { recordTargets } from './own-ports.js';
 import { Pm2 } from './pm2.js';
 import { endOrphans, isRunning, pm2Home, within } from './pm2-home.js';
 
@@ -9,8 +10,8 @@ const END_MS = 20_000;
 export async function stopAll(pm2: Pm2, config: Config): Promise<void> {
   const home = pm2Home(config);
   await pm2.delete(({ name }) => name !== 'database');
-  // pm2 writes the environment of processes that are left, secrets too, to a file when it ends.
   await pm2.delete(() => true);
+  recordTargets(config, []);
   await pm2.end();
   if (!(await within(END_MS, async () => !(await isRunning(home)))))
     throw new Error(`pm2 of ${home} does not end`);
@@ -21,8 +22,11 @@ export async function stopCluster(): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
   let stopped = true;
-  if (await isRunning(home)) await stopAll(await Pm2.connect(home), config);
-  else stopped = (await endOrphans(home)) > 0;
+  if (await isRunning(home)) await stopAll(new Pm2(home), config);
+  else {
+    stopped = (await endOrphans(home)) > 0;
+    if (stopped) recordTargets(config, []);
+  }
   process.stdout.write(stopped ? 'Stopped.\n' : `No cluster of ${config.DATA_DIR} runs.\n`);
   return 0;
 }

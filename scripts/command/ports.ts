@@ -1,22 +1,24 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
+import { type Config, ConfigError } from '../../domain/platform/config.js';
+import { portFault, tryPort } from '../../domain/platform/port-faults.js';
 
 /** Below the ephemeral ports (from 32,768 on Linux), which outgoing connections use. */
 const [FIRST, LAST] = [20_000, 32_000];
 
-/** Whether this process could bind a port exclusively. @throws Error naming HOST if it cannot be bound */
-export async function isFree(host: string, port: number): Promise<boolean> {
-  const server = createServer();
-  server.listen({ host, port, exclusive: true });
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
-    throw new Error(`HOST: ${host}:${port} cannot be bound: ${(error as Error).message}`);
-  }
-  server.close();
-  await once(server, 'close');
-  return true;
+/**
+ * Checks that both ports can be bound. (fault 50)
+ * @throws ConfigError with a line for each that cannot
+ */
+export async function requirePorts(config: Config): Promise<void> {
+  const { HOST } = config;
+  const faults = await Promise.all(
+    (['HTTP_PORT', 'GATEWAY_PORT'] as const).map(async (name) => {
+      const error = await tryPort(HOST, config[name]);
+      return error ? [portFault(name, HOST, config[name], error)] : [];
+    }),
+  );
+  if (faults.flat().length > 0) throw new ConfigError([...new Set(faults.flat())]);
 }
 
 /** Whether a server accepts connections on a port. */
@@ -35,5 +37,5 @@ export async function isListening(host: string, port: number): Promise<boolean> 
 /** A free loopback port. */
 export async function freePort(): Promise<number> {
   const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
-  return (await isFree('127.0.0.1', port)) ? port : freePort();
+  return (await tryPort('127.0.0.1', port)) ? freePort() : port;
 }

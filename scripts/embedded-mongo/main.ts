@@ -19,6 +19,8 @@ async function main(): Promise<void> {
   endWith(server);
   // The parent may have died meanwhile; others may be waiting for this database.
   process.send?.({ type: 'ready', uri: server.uri }, () => {});
+  // pm2 waits for this text.
+  process.send?.('ready', () => {});
 }
 
 /** Stops cleanly on a signal and, if another process started it, once it has no users. */

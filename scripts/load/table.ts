@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import { CLIENTS_TOO_BUSY, type Metric, metrics } from './metrics.js';
 import type { Result, Scenario, Verdict } from './scenario.js';
 import type { Summary } from './statistics.js';
@@ -61,14 +61,15 @@ export function table(scenario: Scenario, results: Result[]): string {
       .join('  ')
       .trimEnd();
   return [
-    pc.bold(`${scenario.name}: ${scenario.title}`),
-    pc.dim(line(head)),
+    styleText('bold', `${scenario.name}: ${scenario.title}`),
+    styleText('dim', line(head)),
     ...results.flatMap(({ role, part }, i) => {
       const text = line(rows[i] as string[]);
-      const heading = part === undefined || part === results[i - 1]?.part ? [] : [pc.dim(`— ${part}`)];
-      return [...heading, role === 'ours' ? pc.cyan(text) : text];
+      const heading =
+        part === undefined || part === results[i - 1]?.part ? [] : [styleText('dim', `— ${part}`)];
+      return [...heading, role === 'ours' ? styleText('cyan', text) : text];
     }),
-    ...notesOf(results).map((note) => pc.yellow(note)),
+    ...notesOf(results).map((note) => styleText('yellow', note)),
   ].join('\n');
 }
 
@@ -77,6 +78,6 @@ export function verdictLines(verdicts: Verdict[]): string[] {
   return verdicts.map(({ goal, value, bound, holds }) => {
     const result = value === undefined ? 'not measured' : formatNumber(value, 2);
     const text = `${holds ? 'holds' : 'misses'}  ${goal}: ${result} (bound ${bound})`;
-    return holds ? pc.green(text) : pc.red(text);
+    return holds ? styleText('green', text) : styleText('red', text);
   });
 }

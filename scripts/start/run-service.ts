@@ -2,6 +2,7 @@ import type { Domain } from '../../domain/domain.js';
 import { openDomain } from '../../domain/open-domain.js';
 import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
+import { serveOwnPort } from '../../domain/platform/metrics/own-port.js';
 import { nameProcess } from '../../domain/platform/metrics.js';
 import { Shutdown } from '../../domain/platform/shutdown.js';
 import { pushes, requests } from '../../gateway/protocol.js';
@@ -20,8 +21,8 @@ export interface RunningService {
  * first stops accepting, then ends open connections, and disconnects from the database last.
  *
  * @param mongoUri the database; it is not closed
- * @param prepare runs before anything is served
- * @throws Error naming a port that is taken, or a database that does not answer
+ * @param prepare runs once both ports are held, and before the service is ready
+ * @throws Error naming a port that cannot be bound, or a database that does not answer
  */
 export async function runService(
   config: Config,
@@ -33,24 +34,34 @@ export async function runService(
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const gateway = new Gateway(config, logger);
   const http = new HttpServer(config, logger);
-  const { domain, probe, close } = await openDomain({
-    ...{ config, logger, mongoUri, shutdown, prepare },
+  let httpPort = 0;
+  let gatewayPort = 0;
+  let own: Awaited<ReturnType<typeof serveOwnPort>>;
+
+  async function openPorts(domain: Domain, probe: () => Promise<void>): Promise<void> {
+    try {
+      // The gateway first: the documents and the demo page name its port.
+      gatewayPort = await gateway.listen(domain, probe);
+      httpPort = await http.listen(domain, probe, { port: gatewayPort, requests, pushes });
+      own = await serveOwnPort('service', config, probe, logger);
+      await prepare?.(domain);
+    } catch (error) {
+      own?.close();
+      await http.drain();
+      await gateway.close();
+      throw error;
+    }
+  }
+
+  const { domain, close } = await openDomain({
+    ...{ config, logger, mongoUri, shutdown },
     live: gateway.live,
+    prepare: openPorts,
   });
   shutdown.add('sockets', () => gateway.drain());
   shutdown.add('http', () => http.drain());
   shutdown.add('domain', close);
   shutdown.add('gateway', () => gateway.close());
-  try {
-    // The gateway first: the documents and the demo page name its port.
-    const gatewayPort = await gateway.listen(domain, probe);
-    const sockets = { port: gatewayPort, requests, pushes };
-    const httpPort = await http.listen(domain, probe, sockets);
-    return { domain, httpPort, gatewayPort, shutdown };
-  } catch (error) {
-    await http.drain();
-    await gateway.close();
-    await close();
-    throw error;
-  }
+  shutdown.add('metrics', () => own?.close());
+  return { domain, httpPort, gatewayPort, shutdown };
 }

@@ -1,8 +1,10 @@
-import { loadConfig } from '../../domain/platform/config.js';
+import { equalPorts, loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { type Shutdown, stopOnSignals } from '../../domain/platform/shutdown.js';
 import { openDatabase } from '../command/open-database.js';
+import { requirePorts } from '../command/ports.js';
+import type { OpenedMongo } from '../embedded-mongo/open.js';
 import { addSampleData } from '../sample-data/add-sample-data.js';
 import { claimDataDir } from './claim-data-dir.js';
 import { runService } from './run-service.js';
@@ -16,35 +18,36 @@ function endWithoutDatabase(running: Shutdown | undefined): void {
 
 /** Starts the whole service and prints its addresses. @throws Error with a readable message */
 export async function startEverything(): Promise<void> {
-  const config = loadConfig();
+  const config = loadConfig(undefined, undefined, equalPorts);
   const logger = createLogger(config.LOG_LEVEL, 'service');
   const claim = config.MONGODB_URI ? undefined : await claimDataDir(config);
   let running: Shutdown | undefined;
-  const database = await openDatabase(config, {
+  const watcher = {
     onLost: () => logger.warn('the embedded database is gone: starting it again'),
     onBack: () => logger.info('the embedded database serves again'),
-    onGone(error) {
+    onGone(error: Error) {
       logger.fatal({ err: error }, 'the embedded database cannot be started again');
       endWithoutDatabase(running);
     },
-  }).catch((error) => {
-    claim?.release();
-    throw error;
-  });
+  };
+  let database: OpenedMongo | undefined;
   try {
+    await requirePorts(config);
+    const opened = await openDatabase(config, watcher);
+    database = opened;
     const service = await runService(
       config,
       logger,
-      database.uri,
+      opened.uri,
       config.DEMO ? (domain) => addSampleData(domain, logger) : undefined,
     );
     running = service.shutdown;
-    running.add('embedded database', () => database.close());
+    running.add('embedded database', () => opened.close());
     running.add('DATA_DIR', async () => claim?.release());
     stopOnSignals(running, logger, () => metrics.unexpectedErrors.inc());
     process.stdout.write(await welcome(config, service, 'Try:', 'Ctrl-C stops it.'));
   } catch (error) {
-    await database.close();
+    await database?.close();
     claim?.release();
     throw error;
   }

@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import { issueToken } from '../../domain/members/index.js';
 import type { Config } from '../../domain/platform/config.js';
 import { sampleMember } from '../sample-data/add-sample-data.js';
@@ -23,7 +23,8 @@ export async function welcome(
   hint: string,
 ): Promise<string> {
   const http = baseUrl(config.HOST, httpPort);
-  const row = (name: string, value: string) => `  ${pc.bold(name.padEnd(24))}${pc.cyan(value)}`;
+  const row = (name: string, value: string) =>
+    `  ${styleText('bold', name.padEnd(24))}${styleText('cyan', value)}`;
   const canSign = !config.JWT_PUBLIC_KEY && !config.JWKS_URL;
   const token = canSign ? await issueToken(config, { ...sampleMember(), ttl: '12h' }) : undefined;
   // Like the demo page, the sample member needs both.

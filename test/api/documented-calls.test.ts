@@ -70,7 +70,8 @@ async function expectAnswer({ call }: DocumentedCall, answer: Response): Promise
   const body = JSON.parse(text);
   expectDocumented(method, answer.url, { status: 200, headers: answer.headers, body });
   expectFilled(body);
-  if (method !== 'GET' && !('data' in body || 'id' in body)) expect(text).to.equal('{"status":200}');
+  if (method !== 'GET' && !('data' in body || 'id' in body)) expect(text).to.equal('{"status":200}\n');
+  expect(text.at(-1), 'ends its line').to.equal('\n');
   if (method === 'GET')
     expect(body, 'legacy clients take a status for an error').not.to.have.property('status');
 }

@@ -136,7 +136,6 @@ describe('import rules', () => {
     ['uWebSockets.js', /^gateway\//],
     ['koa', /^http\//],
     ['@koa/router', /^http\//],
-    ['dotenv', /^domain\/platform\/config\.ts$/],
   ];
   for (const [name, allowed] of confined) {
     it(`keep ${name} in its place`, () => {
@@ -146,9 +145,8 @@ describe('import rules', () => {
     });
   }
 
-  it('keep pm2 in one script, so that the service runs without it', () => {
-    const users = packages.filter(({ to }) => to === 'pm2').map(({ from }) => from);
-    expect([...new Set(users)]).to.deep.equal(['scripts/cluster/pm2.ts']);
+  it('do not import pm2, whose licence is another: it is called as a program', () => {
+    expect(packages.filter(({ to }) => to === 'pm2').map(({ from }) => from)).to.deep.equal([]);
   });
 
   const filesWith = (text: RegExp) =>

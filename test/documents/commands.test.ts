@@ -123,7 +123,7 @@ describe('commands', () => {
 
   it('are documented with subcommands that they know', () => {
     const known: Record<string, RegExp> = {
-      cluster: /^(?:status|reload|stop)$/,
+      cluster: /^(?:status|logs|scale|reload|stop)$/,
       db: /^(?:dump|restore)$/,
       load: new RegExp(
         `^(?:SCENARIO|all|${readdirSync(join(projectRoot(), 'scripts/load/scenarios'))

@@ -1,21 +1,26 @@
 import { expect } from 'chai';
+import { loadConfig } from '../../domain/platform/config.js';
 import { mentionsOf, textOf } from './documents.js';
 
-const units = ['deploy/adoption-realtime.service', 'deploy/adoption-realtime@.service'];
+const units = [
+  'deploy/adoption-realtime.service',
+  'deploy/adoption-gateway@.service',
+  'deploy/adoption-http@.service',
+];
 
 describe('the units for systemd', () => {
   const hardened = units.map(
     (path) => /^NoNewPrivileges[\s\S]*(?=\n\[Install\])/m.exec(textOf(path))?.[0] ?? '',
   );
 
-  it('confine the service, both alike', () => {
+  it('confine the service, all alike', () => {
     for (const line of [
       'CapabilityBoundingSet=',
       'SystemCallFilter=@system-service @pkey',
       'ProtectSystem=strict',
     ])
       expect(hardened[0]?.split('\n')).to.include(line);
-    expect(hardened[1]).to.equal(hardened[0]);
+    expect(new Set(hardened)).to.have.property('size', 1);
   });
 
   it('let V8 write machine code', () => {
@@ -24,10 +29,33 @@ describe('the units for systemd', () => {
 });
 
 describe('the images of deploy/', () => {
+  const stages = textOf('deploy/Dockerfile').split(/^FROM /m);
+
+  for (const [kind, port] of [
+    ['http', 'HTTP_PORT'],
+    ['gateway', 'GATEWAY_PORT'],
+  ] as const) {
+    it(`run one process each, whose health is that of its own port: ${kind}`, () => {
+      const stage = stages.find((text) => text.startsWith(`process AS ${kind}\n`)) ?? '';
+      const [, program] = /^CMD \[.*"dist\/(.+)\.js"\]$/m.exec(stage) ?? [];
+      expect(program).to.equal(`${kind}/main`);
+      expect(textOf(`${program}.ts`)).to.include(`runProcess('${kind}'`);
+      const check = /HEALTHCHECK[^[]*(\[.*\])/.exec(stage)?.[1] ?? '';
+      const [, , script = ''] = JSON.parse(check) as string[];
+      expect(script).to.include(`process.env.${port}}/healthz`).and.not.include('pm2');
+      expect(Number(/^EXPOSE (\d+)$/m.exec(stage)?.[1])).to.equal(loadConfig({}, '/nonexistent')[port]);
+    });
+  }
+
+  it('are of Node 24, and without pm2', () => {
+    expect(textOf('deploy/Dockerfile')).to.match(/^FROM node:24-/m);
+    expect(textOf('deploy/Dockerfile').replaceAll(/^#.*/gm, '')).not.to.include('pm2');
+  });
+
   it('are pinned to a digest, or by the command that compose.yaml names', () => {
     const used = mentionsOf(/^(?:FROM| *image:) +(\S+)/gm, ['deploy/Dockerfile', 'deploy/compose.yaml'])
       .map(({ found }) => found)
-      .filter((image) => image !== 'adoption-realtime');
+      .filter((image) => !['process', 'adoption-http', 'adoption-gateway'].includes(image));
     const [, pinned = ''] = /for image in (.+); do/.exec(textOf('deploy/compose.yaml')) ?? [];
     expect([...new Set(used.map((image) => image.split('@')[0]))].sort()).to.deep.equal(
       pinned.split(' ').sort(),

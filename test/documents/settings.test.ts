@@ -149,8 +149,12 @@ describe('templates for operators', () => {
   });
 
   it('name only variables that exist', () => {
-    const inCompose = mentionsOf(/^ {6}([A-Z][A-Z0-9_]+):/gm, ['deploy/compose.yaml']);
-    const inUnit = mentionsOf(/^Environment=([A-Z_]+)=/gm, ['deploy/adoption-realtime.service']);
+    const inCompose = mentionsOf(/^ {4}([A-Z][A-Z0-9_]+):/gm, ['deploy/compose.yaml']);
+    const inUnit = mentionsOf(/(?:^Environment=|production | )([A-Z_]+)=/gm, [
+      'deploy/adoption-realtime.service',
+      'deploy/adoption-http@.service',
+      'deploy/adoption-gateway@.service',
+    ]);
     const inImage = mentionsOf(/(?:ENV | )([A-Z][A-Z0-9_]+)=/g, ['deploy/Dockerfile']);
     const inPm2 = mentionsOf(/\bconfig\.([A-Z0-9_]+)/g, ['ecosystem.config.js']);
     for (const found of [inCompose, inUnit, inImage, inPm2]) expect(found).to.not.be.empty;

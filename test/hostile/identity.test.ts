@@ -146,7 +146,7 @@ describe('a caller without a token', () => {
     await asker.get(path, { 'User-Agent': agent });
     const leave = async (headers: Record<string, string>, to: string, address: string) => {
       const answer = await service.anyone.post(to, { email: address }, headers);
-      expect([answer.status, answer.text], `${to} ${address}`).to.deep.equal([200, '{"status":200}']);
+      expect([answer.status, answer.text], `${to} ${address}`).to.deep.equal([200, '{"status":200}\n']);
     };
     const third = await service.token('third@example.org');
     await service.as(third).get('/chatroom', { 'User-Agent': 'of a third' });

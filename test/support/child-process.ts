@@ -135,13 +135,8 @@ export interface ProgramRun {
   output: string;
 }
 
-/** Runs a program to its end, at most 3 min: then it is killed. */
-export async function runProgram({
-  path,
-  args = [],
-  folder,
-  env,
-}: Omit<Program, 'name'>): Promise<ProgramRun> {
+/** Starts a program that does not report to its parent. After 3 min it is killed. */
+export function startProgram({ path, args = [], folder, env }: Omit<Program, 'name'>) {
   const child = spawn(process.execPath, [fileURLToPath(compiled(path)), ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
@@ -149,7 +144,12 @@ export async function runProgram({
     timeout: 180_000,
     killSignal: 'SIGKILL',
   });
-  const output = collectOutput(child);
+  return { child, output: collectOutput(child) };
+}
+
+/** Runs a program to its end. */
+export async function runProgram(program: Omit<Program, 'name'>): Promise<ProgramRun> {
+  const { child, output } = startProgram(program);
   // Not `close`: a daemon that it started may hold its output.
   const [status] = await once(child, 'exit');
   return { status, output: output.text };

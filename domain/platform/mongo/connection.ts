@@ -46,8 +46,24 @@ export async function connectMongo(uri: string, operationMs = OPERATION_MS): Pro
   try {
     await mongoose.connect(uri, optionsFor(uri, operationMs));
   } catch (error) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'the database does not answer', { cause: error });
+    throw new AppError('SERVICE_UNAVAILABLE', whyUnreachable(uri, error as Error), { cause: error });
   }
+}
+
+/** The servers of a URI. Everything up to the last @ may belong to the password. */
+function hostsOf(uri: string): string {
+  const hosts = /^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]+)/.exec(uri)?.[1] ?? '';
+  // The embedded database's is a path, percent-encoded.
+  return hosts.replaceAll(/%2F/gi, '/');
+}
+
+/** A line for the operator, without the password. */
+function whyUnreachable(uri: string, { name, code, message }: Error & { code?: unknown }): string {
+  const AUTHENTICATION_FAILED = 18;
+  if (name === 'MongoParseError' || name === 'MongoAPIError') return `MONGODB_URI: ${message}`;
+  if (code === AUTHENTICATION_FAILED)
+    return `MONGODB_URI: the database at ${hostsOf(uri)} refuses this user or password`;
+  return `MONGODB_URI: the database at ${hostsOf(uri)} does not answer`;
 }
 
 /** @param operationMs longest time an operation may take; 0: unlimited */

@@ -46,6 +46,8 @@ export class RedisConnection {
   readonly #seal: MessageSeal;
   readonly #echo: RedisEcho;
   readonly #logger: Logger;
+  /** Of the servers, without the password. */
+  readonly #address: string;
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #timer: NodeJS.Timeout;
   readonly #stopWatching: (() => void)[];
@@ -68,6 +70,7 @@ export class RedisConnection {
   /** @param signingKey of all processes: what is published without it is dropped */
   constructor(target: RedisTarget, logger: Logger, signingKey: string | undefined) {
     this.#logger = logger;
+    this.#address = target.addresses.map(({ host, port }) => `${host}:${port}`).join(',');
     this.#seal = new MessageSeal(this.processId, signingKey);
     this.commands = createCommandClient(target);
     this.#publisher = createPublisher(target);
@@ -185,6 +188,11 @@ export class RedisConnection {
     const others = this.#unlogged;
     this.#unlogged = 0;
     this.#logger.warn({ err: fault, others }, 'a Redis message was dropped, or a subscription failed');
+  }
+
+  /** A line that says which Redis does not answer, and why; the password is not in it. */
+  get fault(): string {
+    return `Redis at ${this.#address} does not answer (${this.#reason})`;
   }
 
   /** Whether only messages of our processes arrive; otherwise anybody who reaches Redis may have published them. */

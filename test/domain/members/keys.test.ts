@@ -7,6 +7,7 @@ import { decodeJwt } from 'jose';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { createMembers, issueToken } from '../../../domain/members/index.js';
 import { loadConfig } from '../../../domain/platform/config.js';
+import type { Logger } from '../../../domain/platform/logger.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { clock, codeOf, membersWith, pairs, token } from './signed-tokens.js';
 
@@ -92,6 +93,20 @@ describe('whatever the key, a token', () => {
       }
     });
   }
+
+  it('says once which host does not give out the key set, without the password of its address', async () => {
+    const lines: string[] = [];
+    const logger = { warn: (line: string) => lines.push(line) } as unknown as Logger;
+    const config = loadConfig({ JWKS_URL: 'http://me:secret@127.0.0.1:1/keys' }, '/nowhere');
+    const members = await createMembers(config, clock, logger);
+    for (let n = 0; n < 2; n += 1) {
+      expect(await codeOf(members, await token('RS256', pairs.RS256.privateKey))).to.equal('UNAUTHORIZED');
+      clock.at += 60_000;
+    }
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.match(/^JWKS_URL: the key set at 127\.0\.0\.1:1 cannot be fetched \(.+\)$/);
+    expect(lines[0]).not.to.include('secret');
+  });
 
   it('is verified with a secret that is created when needed, with its folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-keys-'));

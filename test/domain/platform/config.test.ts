@@ -82,6 +82,7 @@ describe('configuration', () => {
     NODE_ENV: { development: 'development', test: 'test' },
     HTTP_PORT: { 0: 0, 65535: 65_535 },
     GATEWAY_PORT: { 0: 0, 65535: 65_535 },
+    METRICS_PORT: { 0: 0, 65535: 65_535 },
     MONGODB_URI: { 'mongodb+srv://db.example.org/a': 'mongodb+srv://db.example.org/a' },
     REDIS_ADAPTER: { classic: 'classic', sharded: 'sharded' },
     REDIS_REQUIRED: { on: 'on', off: 'off' },
@@ -127,6 +128,7 @@ describe('configuration', () => {
     NODE_ENV: ['staging'],
     HTTP_PORT: ['http', '65536', '-1', '80.5', '0x50', '1e3', ' ', '8080 '],
     GATEWAY_PORT: ['http', '65536', ' '],
+    METRICS_PORT: ['65536', '-1'],
     MONGODB_URI: ['localhost:27017', 'http://localhost', 'mongodb://'],
     JWT_SECRET: ['short', 'x'.repeat(31)],
     JWT_PUBLIC_KEY: ['not a key'],
@@ -177,6 +179,8 @@ describe('configuration', () => {
         const lines = faults({ [name]: value });
         expect(lines, value).to.have.length(1);
         expect(lines[0], value).to.match(new RegExp(`^${name}: [^\\n]+$`));
+        // The words of the library that checks the values.
+        expect(lines[0], value).not.to.match(/Invalid|expected|Too /);
       }
     });
   }
@@ -203,8 +207,10 @@ describe('configuration', () => {
     expect(load({ HTTP_PORT: '9001' })).to.include({ HTTP_PORT: 9001, TIME_ZONE: 'UTC' });
     writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\n');
     expect(faults({ PATH: '/bin', UNRELATED: '1' })).to.deep.equal([
-      'HTTP_PROT: .env names a variable that does not exist',
+      'HTTP_PROT: .env names a variable that does not exist; did you mean HTTP_PORT?',
     ]);
+    writeFileSync(join(folder, '.env'), 'SOMETHING_ELSE=1\n');
+    expect(faults({})).to.deep.equal(['SOMETHING_ELSE: .env names a variable that does not exist']);
   });
 
   it('accepts only one key', () => {

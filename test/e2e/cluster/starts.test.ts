@@ -36,6 +36,8 @@ describe('one process of several', () => {
       REDIS_REQUIRED: 'on',
       LOG_LEVEL: 'silent',
     });
-    expect(lines).to.deep.equal(['REDIS_URL: Redis does not answer']);
+    expect(lines).to.deep.equal([
+      'REDIS_URL: Redis at 127.0.0.1:1 does not answer (connect ECONNREFUSED 127.0.0.1:1)',
+    ]);
   });
 });

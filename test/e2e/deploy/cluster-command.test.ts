@@ -9,6 +9,7 @@ import { connect } from '../../support/sockets.js';
 import { followStream, openStream } from '../../support/streams.js';
 import { createChecker } from '../cluster/checker.js';
 import { startLoad } from '../cluster/load.js';
+import { describeOperatorViews } from './operator-views.js';
 import { type Pm2Cluster, preparePm2Cluster } from './pm2-cluster.js';
 import { startRequests } from './request-load.js';
 
@@ -47,7 +48,7 @@ describe('npm run cluster', function () {
     expect(away.output).to.match(/^REDIS_URL: .+\n$/);
     const { port } = new URL(process.env.REDIS_URL ?? cluster.http);
     const clash = await cluster.run(undefined, { GATEWAY_PORT: port, HTTP_PORT: port });
-    expect(clash.output).to.equal('GATEWAY_PORT: must not be HTTP_PORT\n');
+    expect(clash.output).to.match(/^GATEWAY_PORT: must not be \d+, the HTTP_PORT: .+\n$/);
     expect([away.status, clash.status]).to.deep.equal([1, 1]);
   });
 
@@ -56,6 +57,14 @@ describe('npm run cluster', function () {
     expect(wrong.output).to.match(/^there is no action relaod\n\nUsage: npm run cluster/);
     expect(wrong.status).to.equal(2);
     expect((await cluster.run('--help')).output).to.match(/^Usage: npm run cluster/);
+    for (const [action, fault] of [
+      ['scale gateways=0', 'gateways=0: must be gateways=N or http=N, with N from 1 to 999'],
+      ['logs --lines all', '--lines: must be a number of lines from 0 to 999999'],
+    ] as const) {
+      const { status, output } = await cluster.run(action);
+      expect(output.split('\n')[0]).to.equal(fault);
+      expect(status).to.equal(2);
+    }
   });
 
   it('starts six processes and returns when all are ready', async () => {
@@ -82,15 +91,6 @@ describe('npm run cluster', function () {
     expect(status).to.equal(1);
   });
 
-  it('shows its processes in pm2’s table, without colours if piped', async () => {
-    const { status, output } = await cluster.run('status');
-    const names = [...output.matchAll(/^│ \d+ +│ (\w+)/gm)].map(([, name]) => name);
-    expect(names.sort()).to.deep.equal(['database', 'gateway', 'gateway', 'gateway', 'http', 'http']);
-    expect(output.match(/ online /g)).to.have.length(6);
-    expect(output).not.to.include('\u001B');
-    expect(status).to.equal(0);
-  });
-
   it('delivers messages between its gateways, and a notification to a stream', async () => {
     const room = await cluster.openRoom();
     const stream = await openStream(room.author, { base: cluster.http });
@@ -110,6 +110,8 @@ describe('npm run cluster', function () {
     for (const device of devices)
       await device.next<{ content: string }>('message', ({ content }) => content === 'and who is it?');
   });
+
+  describeOperatorViews(() => cluster);
 
   it('replaces every process while members write, and nobody notices', async () => {
     const checker = createChecker();
@@ -171,6 +173,26 @@ describe('npm run cluster', function () {
     );
   });
 
+  it('adds and removes processes while members write, and nobody notices', async () => {
+    const load = await startLoad(cluster, createChecker(), 2, () => cluster.gateway, REST_MS);
+    const requests = startRequests(cluster.http, 2, () => ({ path: '/community/list/recent' }));
+    const up = await cluster.run('scale gateways=4 http=1');
+    const listed = cluster.targets();
+    const down = await cluster.run('scale http=2 gateways=3');
+    await requests.stop();
+    await load.verify(cluster.gateway);
+
+    expect(requests.failures).to.deep.equal([]);
+    expect(up.output).to.match(/^ +ready +gateway \d+ .*\n +removed +http \d+\n.*GATEWAY_INSTANCES=4 HTTP/);
+    expect(down.output).to.match(/^ +ready +http \d+ .*\n +removed +gateway \d+\n/);
+    expect([up.status, down.status]).to.deep.equal([0, 0]);
+    expect([listed.gateway?.length, listed.http?.length]).to.deep.equal([4, 1]);
+    const { processes } = await cluster.status();
+    expect(processes.map(({ process }) => process).sort()).to.deep.equal([
+      ...['database', 'gateway', 'gateway', 'gateway', 'http', 'http'],
+    ]);
+  });
+
   it('does not begin a reload with an invalid configuration', async () => {
     const before = cluster.pids();
     const { status, output } = await cluster.run('reload', { JWT_SECRET: 'short' });
@@ -205,7 +227,7 @@ describe('npm run cluster', function () {
     // A command uses the running database and leaves it running.
     await cluster.importMembers();
     expect(await posts()).to.include('"id":80,');
-    expect((await cluster.run('status')).output).to.match(/│ database .+ online /);
+    expect((await cluster.run('status')).output).to.match(/^database .+ online /m);
   });
 
   it('stops everything: no process is left, and both ports are free', async () => {
@@ -217,6 +239,7 @@ describe('npm run cluster', function () {
       const { hostname, port } = new URL(base);
       expect(await isListening(hostname, Number(port)), base).to.equal(false);
     }
+    expect(Object.values(cluster.targets()).flat()).to.deep.equal([]);
     // pm2's dump would hold the environment of the processes: their secrets.
     expect(existsSync(join(cluster.folder, 'pm2', 'dump.pm2'))).to.equal(false);
     expect((await cluster.run('status')).status).to.equal(3);

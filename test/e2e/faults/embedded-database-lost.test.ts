@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -123,8 +123,12 @@ describe('npm start when its embedded database is killed', () => {
 
   it('50: ends with status 1 where its ports are taken', async () => {
     const { status, output } = await run('scripts/start.js', [], { DATA_DIR: join(dataDir, 'other') });
-    expect(output).to.match(/^(GATEWAY|HTTP)_PORT: 127\.0\.0\.1:\d+ is taken\n$/m);
+    const by = `is taken by process ${service.pid} (node ${fileURLToPath(compiled('scripts/start.js'))})`;
+    expect(output).to.equal(
+      ['HTTP_PORT', 'GATEWAY_PORT'].map((name) => `${name}: 127.0.0.1:${env[name]} ${by}\n`).join(''),
+    );
     expect(status).to.equal(1);
+    expect(existsSync(join(dataDir, 'other', 'mongo')), 'no database was begun').to.equal(false);
   });
 
   it('ends with status 1 where another service uses its data; that one continues', async () => {

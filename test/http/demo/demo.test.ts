@@ -33,6 +33,10 @@ describe('the demo page', () => {
     expect(page.headers.get('referrer-policy')).to.equal('no-referrer');
   });
 
+  it('is what / leads to', async () => {
+    expect((await fetch(demo.http)).url).to.equal(`${demo.http}/demo`);
+  });
+
   it('puts no malformed host into its policy', async () => {
     const { port } = new URL(demo.http);
     const page = await requestWithHost(demo.http, `x;script-src'*':${port}`);

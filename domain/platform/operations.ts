@@ -1,0 +1,41 @@
+import { AppError } from '../kernel/errors.js';
+import type { Config } from './config.js';
+import { exposeMerged } from './metrics/merged.js';
+import { exposeMetrics, mayReadMetrics } from './metrics.js';
+
+/** Type of all answers but the metrics. */
+export const JSON_TYPE = 'application/json;charset=UTF-8';
+
+interface Answer {
+  type: string;
+  body: string;
+}
+
+type Call = (authorization: string | undefined) => Promise<Answer>;
+
+const json = (body: unknown): Answer => ({ type: JSON_TYPE, body: JSON.stringify(body) });
+
+/**
+ * The operators' calls by path, whichever port serves them. (contract, section 1)
+ * @param probe rejects with the reason why the process cannot serve
+ */
+export function createOperations(
+  config: Pick<Config, 'DATA_DIR' | 'METRICS_TOKEN'>,
+  probe: () => Promise<void>,
+): Map<string, Call> {
+  const merged = exposeMerged(config);
+  const guarded =
+    (read: () => Promise<string>): Call =>
+    async (authorization) => {
+      if (!mayReadMetrics(authorization, config.METRICS_TOKEN))
+        throw new AppError('UNAUTHORIZED', 'metrics need the configured METRICS_TOKEN as a Bearer token');
+      const { contentType: type } = await exposeMetrics();
+      return { type, body: await read() };
+    };
+  return new Map<string, Call>([
+    ['/healthz', async () => json({ up: true })],
+    ['/readyz', () => probe().then(() => json({ ready: true }))],
+    ['/metrics', guarded(async () => (await exposeMetrics()).text)],
+    ['/metrics/cluster', guarded(merged)],
+  ]);
+}

@@ -1,0 +1,60 @@
+/** The kinds of values that settings have, each with one line that says what is wrong. */
+import { z } from 'zod';
+import { parseRedisUrl } from './redis/url.js';
+
+/** One of these words. */
+export const oneOf = <const T extends [string, string, ...string[]]>(...words: T) =>
+  z.enum(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
+
+export const onOff = oneOf('on', 'off');
+
+/** A whole number, in digits: a blank or `0x50` is a mistake, not 0 or 80. */
+export function whole(low: number, high: number) {
+  const fault = `must be a whole number from ${low} to ${high}`;
+  return z
+    .string()
+    .regex(/^(0|[1-9]\d{0,9})$/, fault)
+    .transform(Number)
+    .refine((number) => number >= low && number <= high, fault);
+}
+
+export const mongoUri = z
+  .string()
+  .regex(/^mongodb(\+srv)?:\/\/[^/\s]+/, 'must look like mongodb://host:27017/database');
+
+export const redisUrl = z.string().superRefine((url, check) => {
+  try {
+    parseRedisUrl(url);
+  } catch (error) {
+    check.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+});
+
+export const timeZone = z.string().refine((name) => {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}, 'must be an IANA time zone such as Asia/Seoul');
+
+/** `localhost:3000` is a URL of the scheme `localhost`; its origin is `null`, as for any sandboxed page. */
+function isWebOrigin(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** `*`, or origins such as `https://app.example.org`, comma-separated. */
+export const origins = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter(Boolean),
+  )
+  .refine(
+    (list) => list.length > 0 && list.every((origin) => origin === '*' || isWebOrigin(origin)),
+    'must be * or a comma-separated list of origins such as https://app.example.org',
+  )
+  .transform((list) => list.map((origin) => (origin === '*' ? origin : new URL(origin).origin)));
