@@ -2,13 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  type Config,
-  ConfigError,
-  equalPorts,
-  loadConfig,
-  variableNames,
-} from '../../../domain/platform/config.js';
+import { type Config, ConfigError, loadConfig, variableNames } from '../../../domain/platform/config.js';
 
 /** Of 32 bytes. */
 const SHORTEST_SECRET = 'x'.repeat(32);
