@@ -10,6 +10,7 @@ import { createMembers } from './members/index.js';
 import { createNotifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
 import type { Logger } from './platform/logger.js';
+import { metrics } from './platform/metrics.js';
 import { Overload } from './platform/overload.js';
 import { createQuotas, createRateLimits } from './platform/rate-limits/index.js';
 import type { RedisConnection } from './platform/redis/connection.js';
@@ -44,7 +45,9 @@ export async function createDomain(options: DomainOptions) {
   const { directory } = members;
   const quotas = createQuotas(config, redis);
   const adoption = createAdoption({ clock });
-  const searches = createTurns(config.SEARCHES_AT_ONCE, MAX_WAITING_SEARCHES);
+  const searches = createTurns(config.SEARCHES_AT_ONCE, MAX_WAITING_SEARCHES, () =>
+    metrics.limitHits.inc({ limit: 'searches' }),
+  );
   const maxComments = config.ARTICLE_COMMENTS;
   const community = createCommunity({
     clock,
@@ -59,6 +62,7 @@ export async function createDomain(options: DomainOptions) {
   const notifications = createNotifications({ clock, events, directory, localTime, live, logger, redis });
   const chatState = createChatState(clock, live, redis);
   const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
+  const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;
   const closing = new AbortController();
@@ -103,7 +107,7 @@ export async function createDomain(options: DomainOptions) {
     /** Stops timers and queues; everything acknowledged is stored already. */
     async close(): Promise<void> {
       clearInterval(timer);
-      for (const stop of stopListening) stop?.();
+      for (const stop of [...stopListening, stopWatching]) stop?.();
       closing.abort();
       await Promise.all([sweeping, chat.close()]);
       await notifications.close();

@@ -4,7 +4,7 @@ import type { Live } from './kernel/live.js';
 import { type OpenDomain, openDomain } from './open-domain.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
 import { createLogger, type Logger } from './platform/logger.js';
-import { metrics } from './platform/metrics.js';
+import { metrics, nameProcess } from './platform/metrics.js';
 import { connectRedis, type RedisConnection } from './platform/redis/connection.js';
 import { Shutdown, stopOnSignals } from './platform/shutdown.js';
 
@@ -30,9 +30,13 @@ function sharedFaults({ MONGODB_URI, REDIS_URL }: Config): string[] {
   ];
 }
 
-async function run(name: string, start: (context: ProcessContext) => Promise<void>): Promise<void> {
+async function run(
+  name: 'gateway' | 'http',
+  start: (context: ProcessContext) => Promise<void>,
+): Promise<void> {
   const config = loadConfig(undefined, undefined, sharedFaults);
   const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config as Shared;
+  nameProcess(name);
   const logger = createLogger(config.LOG_LEVEL, name);
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
@@ -67,7 +71,7 @@ async function run(name: string, start: (context: ProcessContext) => Promise<voi
  * @param start starts it and adds the steps of its stop
  */
 export async function runProcess(
-  name: string,
+  name: 'gateway' | 'http',
   start: (context: ProcessContext) => Promise<void>,
 ): Promise<void> {
   try {

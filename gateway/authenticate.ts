@@ -45,7 +45,7 @@ export function createAuthentication({ members, chat }: Domain, config: Config, 
     async function admit(): Promise<void> {
       const session = await members.authenticate(handshakeToken(socket));
       const hash = clientHash(client);
-      socket.data = { session, client: hash, expiry: undefined, queue: undefined };
+      socket.data = { session, client: hash, expiry: undefined, queue: undefined, closedFor: undefined };
       chat.noteClient(hash, session.actor.no);
     }
 

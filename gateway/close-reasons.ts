@@ -15,8 +15,38 @@ const reasons = {
   TOO_MANY_FRAMES: { reconnect: false, text: 'this member has sent too many frames or bytes in 10 s' },
 } as const;
 
-/** Why a client that does not read is closed (fault 12), for metrics: it can be told nothing. */
-export const SLOW_CONSUMER = 'SLOW_CONSUMER';
+/** Why a connection ended, as metrics name it. */
+export type ClosedFor =
+  | (typeof closings)[keyof typeof closings]
+  | (typeof disconnects)[keyof typeof disconnects]
+  | 'slow';
+
+/** By the reason that its client was sent. */
+const closings = {
+  TOKEN_EXPIRED: 'expired',
+  ANOTHER_MEMBER: 'another-member',
+  TOO_MANY_CONNECTIONS: 'too-many',
+  TOO_MANY_FRAMES: 'frames',
+} as const satisfies Record<CloseReason['code'], string>;
+
+/** By what Socket.IO calls it; `forced close` is a second connect request. */
+const disconnects = {
+  'client namespace disconnect': 'client',
+  'server namespace disconnect': 'namespace',
+  'transport close': 'transport',
+  'ping timeout': 'timeout',
+  'server shutting down': 'drain',
+  'transport error': 'error',
+  'parse error': 'error',
+  'forced close': 'error',
+} as const;
+
+/** @param code as sent to the client */
+export const closedBy = (code: CloseReason['code']): ClosedFor => closings[code];
+
+/** @param reason of Socket.IO's `disconnect` event */
+export const closedAfter = (reason: string): ClosedFor =>
+  disconnects[reason as keyof typeof disconnects] ?? 'error';
 
 /** @returns the reason as sent to the client */
 export function closeReason(code: keyof typeof reasons): CloseReason {

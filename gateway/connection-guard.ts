@@ -23,7 +23,7 @@ const REFUSED = {
 };
 
 function refusal(reason: keyof typeof REFUSED, retryAfterMs?: number): AppError {
-  metrics.connectionsRefused.inc({ reason });
+  metrics.limitHits.inc({ limit: reason });
   return new AppError('RATE_LIMITED', REFUSED[reason], retryAfterMs ? { retryAfterMs } : {});
 }
 

@@ -1,8 +1,8 @@
 import { memberRoom } from '../domain/kernel/socket-rooms.js';
 import { metrics } from '../domain/platform/metrics.js';
-import { closeReason } from './close-reasons.js';
+import { closedAfter, closeReason } from './close-reasons.js';
 import type { ConnectionLimits } from './connection-limits.js';
-import { allowanceOf } from './engineio-internals.js';
+import { allowanceOf, onUpgrade, transportOf } from './engineio-internals.js';
 import { clientEvents } from './events/index.js';
 import { createDispatcher, type HandlerServices } from './handle.js';
 import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
@@ -29,6 +29,18 @@ function limitConnections({ nsp }: GatewaySocket, memberNo: number): void {
   closeSocket(oldest, closeReason('TOO_MANY_CONNECTIONS'));
 }
 
+/** Counts a connection by its transport, which may change once. */
+function countOpen(socket: GatewaySocket): void {
+  const { name: transport } = transportOf(socket);
+  metrics.sockets.inc({ transport });
+  metrics.socketsOpened.inc({ transport });
+  if (transport !== 'polling') return;
+  onUpgrade(socket, () => {
+    metrics.sockets.dec({ transport });
+    metrics.sockets.inc({ transport: transportOf(socket).name });
+  });
+}
+
 /**
  * @returns a function that sets up an admitted connection. All connections share these listeners, which
  *   Socket.IO calls with the connection as `this`: separate ones cost memory
@@ -42,8 +54,12 @@ export function createConnectionHandler(
   const publishAcks = createAckPublisher(publisher);
 
   function onDisconnect(this: GatewaySocket, reason: string): void {
-    metrics.sockets.dec();
-    metrics.socketsClosed.inc({ reason });
+    const { name: transport, isSlow } = transportOf(this);
+    metrics.sockets.dec({ transport });
+    metrics.socketsClosed.inc({
+      transport,
+      reason: this.data.closedFor ?? (isSlow ? 'slow' : closedAfter(reason)),
+    });
     disarmExpiry(this);
     if (NAMESPACE_LEFT.has(reason)) this.conn.close();
   }
@@ -56,7 +72,7 @@ export function createConnectionHandler(
 
   return (socket) => {
     const memberNo = socket.data.session.actor.no;
-    metrics.sockets.inc();
+    countOpen(socket);
     dropHandshake(socket);
     publishAcks(socket);
     void socket.join(memberRoom(memberNo));

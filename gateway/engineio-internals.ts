@@ -1,7 +1,5 @@
 import type { HttpRequest, HttpResponse, RecognizedString } from 'uWebSockets.js';
 import type { AppError } from '../domain/kernel/errors.js';
-import { metrics } from '../domain/platform/metrics.js';
-import { SLOW_CONSUMER } from './close-reasons.js';
 import type { Allowance, ConnectionLimits } from './connection-limits.js';
 import type { GatewayServer, GatewaySocket } from './socket.js';
 
@@ -26,6 +24,10 @@ export const MAX_BACKPRESSURE = 1024 * 1024;
 /** A transport of Engine.IO; `res`, `onData` and `doWrite` are those of long-polling. */
 export interface Transport {
   name: string;
+  /** Its client does not read. Ours, as is `connection`. */
+  isSlow?: boolean;
+  /** What uWebSockets.js has of a WebSocket. */
+  socket?: { getBufferedAmount(): number };
   /** The connection of this transport, or that may upgrade to it; absent without limits. */
   connection?: Connection;
   /** Wraps the answer to the poll under way. */
@@ -98,6 +100,23 @@ export function allowanceOf({ conn }: GatewaySocket): Allowance | undefined {
   return (conn as unknown as Connection).allowance;
 }
 
+/** The transport of a connection in the namespace. */
+export function transportOf({ conn }: GatewaySocket): Transport {
+  return conn.transport as unknown as Transport;
+}
+
+/** Calls back when a long-polling connection has become a WebSocket. */
+export function onUpgrade({ conn }: GatewaySocket, done: () => void): void {
+  (conn as unknown as Connection).once('upgrade', done);
+}
+
+/** Bytes that the WebSockets in the namespace have not taken yet. */
+export function unreadBytes(sockets: Iterable<GatewaySocket>): number {
+  let bytes = 0;
+  for (const socket of sockets) bytes += transportOf(socket).socket?.getBufferedAmount() ?? 0;
+  return bytes;
+}
+
 /** The connection that has this id. */
 export function sessionOf(io: GatewayServer, id: string): Connection | undefined {
   const { clients } = io.engine as unknown as { clients: Record<string, Connection> };
@@ -121,7 +140,7 @@ export function guardPolling(io: GatewayServer): void {
     let waiting = 0;
     connection.on('packetCreate', ({ data = '' }) => {
       if (waiting > MAX_BACKPRESSURE) {
-        metrics.socketsClosed.inc({ reason: SLOW_CONSUMER });
+        transport.isSlow = true;
         connection.close(true);
       }
       waiting += Buffer.byteLength(data);

@@ -53,10 +53,20 @@ export function followRooms(
   });
   const comparer = new RoomComparer({ heads: chat.heads, sequencer, views, redis, logger });
   chat.setFollowed((chatNo) => sequencer.follows(chatNo));
+  adapter.on('create-room', (room: string) => {
+    if (chatNoOf(room) !== undefined) metrics.rooms.inc();
+    else if (memberNoOf(room) !== undefined) metrics.members.inc();
+  });
   adapter.on('delete-room', (room: string) => {
     const [chatNo, memberNo] = [chatNoOf(room), memberNoOf(room)];
-    if (chatNo !== undefined) sequencer.leave(chatNo);
-    if (memberNo !== undefined) views.forget(memberNo);
+    if (chatNo !== undefined) {
+      metrics.rooms.dec();
+      sequencer.leave(chatNo);
+    }
+    if (memberNo !== undefined) {
+      metrics.members.dec();
+      views.forget(memberNo);
+    }
   });
   return { sequencer, views, comparer };
 }

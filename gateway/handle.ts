@@ -6,7 +6,7 @@ import { parseInput } from '../domain/kernel/input.js';
 import type { Live } from '../domain/kernel/live.js';
 import { toAppError } from '../domain/platform/failures.js';
 import type { Logger } from '../domain/platform/logger.js';
-import { metrics } from '../domain/platform/metrics.js';
+import { metrics, secondsSince } from '../domain/platform/metrics.js';
 import type { Budget } from '../domain/platform/rate-limits/index.js';
 import type { ClientEvents } from './protocol.js';
 import type { Sequencer } from './sequencer.js';
@@ -87,6 +87,7 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
   return function dispatch(this: GatewaySocket, name: unknown, ...args: unknown[]): void {
     // The event was under way when the connection closed.
     if (!this.connected) return;
+    const arrivedAt = performance.now();
     const last = args.at(-1);
     const ack = typeof last === 'function' ? (last as (answer: object) => void) : undefined;
     const definition = byEvent.get(name);
@@ -95,8 +96,9 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     (definition ? run(this, definition, request) : refuseUnknown(this, name))
       .catch((thrown) => refuse(this, event, thrown))
       .then((answer) => {
-        metrics.socketRequests.inc({ event, status: (answer as { status: number }).status });
         ack?.(answer);
+        const { status } = answer as { status: number };
+        metrics.socketRequests.observe({ event, status }, secondsSince(arrivedAt));
       })
       .catch((error) => logger.error({ err: error, event }, 'an answer could not be sent'));
   };

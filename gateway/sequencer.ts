@@ -1,26 +1,7 @@
 import type { MessagePayload, ReadPosition, RoomHead } from '../domain/kernel/live.js';
-import type { Logger } from '../domain/platform/logger.js';
+import { metrics } from '../domain/platform/metrics.js';
 import { SerialQueue } from '../domain/platform/serial-queue.js';
-
-export interface SequencerDeps {
-  /** The stored messages of a room after a number, oldest first, at most some hundreds. */
-  read(chatNo: number, after: number): Promise<MessagePayload[]>;
-  /** The first socket is about to enter a room. @returns the room's numbers as far as they are known */
-  entering(chatNo: number): RoomHead | undefined;
-  /** Whether a socket of this process is in the room. */
-  isOccupied(chatNo: number): boolean;
-  /** Sends a message to this process's sockets in its room, except one. */
-  emit(payload: MessagePayload, exceptSocket?: string): void;
-  /** Sends a read position to this process's sockets in the room. */
-  emitRead(chatNo: number, position: ReadPosition): void;
-  /** Called with every message that was read from the database to be delivered. */
-  noteMessage(payload: MessagePayload): void;
-  /** Called with every read position, once its messages are delivered. */
-  noteRead(chatNo: number, position: ReadPosition): void;
-  /** Called with every message that was read from the database because its push did not arrive. */
-  filled(chatNo: number): void;
-  logger: Logger;
-}
+import type { SequencerDeps } from './sequencer-deps.js';
 
 /** Reads of a gap before the pushes after it are dropped. */
 const MAX_READS = 5;
@@ -60,6 +41,11 @@ class Room {
     this.#chatNo = chatNo;
     this.#deps = deps;
     this.#rooms = rooms.set(chatNo, this);
+  }
+
+  /** Pushes that wait. */
+  get waiting(): number {
+    return this.#waiting.size + this.#waitingReads.size;
   }
 
   get isFollowed(): boolean {
@@ -104,13 +90,14 @@ class Room {
     if (this.#holders === 0) this.#fillGap();
   }
 
-  #advance({ seq, senderNo, readCount }: MessagePayload, deliver: () => void): void {
+  #advance({ seq, senderNo, readCount, sendTime }: MessagePayload, deliver: () => void): void {
     this.#last = seq;
     // A member who has read everything before it has read this one, too, if it is read or their own.
     for (const [memberNo, upTo] of this.#reads) {
       if (upTo === seq - 1 && (readCount === 0 || senderNo === memberNo)) this.#reads.set(memberNo, seq);
     }
     deliver();
+    metrics.fanout.observe(Math.max(0, Date.now() - sendTime) / 1_000);
   }
 
   offerRead(position: ReadPosition, deliver: () => void): void {
@@ -169,11 +156,7 @@ class Room {
     this.#deliverWaiting();
     for (const deliver of this.#waitingPresence.splice(0)) deliver();
     if (failed) setTimeout(() => this.#fillGap(), AFTER_FAILURE_MS).unref();
-    else if (this.#hasWaiting || this.#announced > this.#last) this.#fillGap();
-  }
-
-  get #hasWaiting(): boolean {
-    return this.#waiting.size > 0 || this.#waitingReads.size > 0;
+    else if (this.waiting > 0 || this.#announced > this.#last) this.#fillGap();
   }
 
   /** Delivers what waits, up to the first gap. */
@@ -209,7 +192,7 @@ class Room {
       await this.#readUpTo(Number.MAX_SAFE_INTEGER, announced);
       this.#deliverWaiting();
       // What was announced during the read is left to the next task: joins come first.
-      if (!this.#hasWaiting) return;
+      if (this.waiting === 0) return;
       await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
     }
     // Numbers have no gaps: what these refer to is not stored, or the database does not show it yet.
@@ -219,6 +202,7 @@ class Room {
       { chatNo: this.#chatNo, last: this.#last, waiting },
       'pushes without a record were dropped: what is stored later is found by the next comparison',
     );
+    metrics.pushesWithoutRecord.inc(waiting.length);
     this.#waiting.clear();
     this.#waitingReads.clear();
   }
@@ -300,6 +284,11 @@ export class Sequencer {
   /** The rooms that are followed or being entered. */
   rooms(): number[] {
     return [...this.#rooms.keys()];
+  }
+
+  /** Pushes of all rooms that wait for those before them, or for a join under way. */
+  get waiting(): number {
+    return [...this.#rooms.values()].reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   /** Compares a room with its numbers in the database and delivers what is missing. @returns whether it is followed */

@@ -13,6 +13,7 @@ import type { Live } from '../domain/kernel/live.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
+import { metrics, nameEngine } from '../domain/platform/metrics.js';
 import { portFault, tryPort } from '../domain/platform/port-faults.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
@@ -27,6 +28,7 @@ import {
   limitFrames,
   sessionOf,
   trimRequests,
+  unreadBytes,
 } from './engineio-internals.js';
 import { followRooms } from './follow-rooms.js';
 import { endPresenceOnLeave } from './leave-chat-room.js';
@@ -79,6 +81,7 @@ async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
       (socket) =>
         new Promise<void>((resolve) => {
           setTimeout(() => {
+            socket.data.closedFor ??= 'drain';
             // The transport, not the session, so that the client reconnects automatically.
             socket.conn.close();
             resolve();
@@ -171,7 +174,14 @@ export class Gateway {
     const services = { domain, live: this.live, sequencer, logger: this.#logger };
     io.on('connection', createConnectionHandler(services, publisher, this.#guard?.limits));
     comparer.start();
-    this.#stopTimers.push(() => comparer.stop(), watchExpiries(io.of('/').sockets));
+    const { sockets } = io.of('/');
+    this.#stopTimers.push(
+      () => comparer.stop(),
+      watchExpiries(sockets),
+      metrics.queueLength.watch(() => sequencer.waiting, { queue: 'pushes' }),
+      metrics.unreadBytes.watch(() => unreadBytes(sockets.values()), { channel: 'sockets' }),
+    );
+    nameEngine('uws');
     if (this.#guard) this.#stopTimers.push(this.#guard.limits.start());
     return this.#openPort();
   }

@@ -1,5 +1,4 @@
-import { metrics } from '../domain/platform/metrics.js';
-import { type CloseReason, closeReason } from './close-reasons.js';
+import { type CloseReason, closedBy, closeReason } from './close-reasons.js';
 import type { GatewaySocket } from './socket.js';
 
 /** How long before its token expires a client is warned, ms. */
@@ -11,9 +10,9 @@ const WARN_BEFORE_MS = 60_000;
  */
 const SCAN_EVERY_MS = 20_000;
 
-/** Sends and counts the reason why a connection is about to be closed. */
+/** Sends the reason why a connection is about to be closed. */
 export function announceClosing(socket: GatewaySocket, reason: CloseReason): void {
-  metrics.socketsClosed.inc({ reason: reason.code });
+  socket.data.closedFor = closedBy(reason.code);
   socket.emit('closing', reason);
 }
 

@@ -1,8 +1,16 @@
+import { metrics } from '../domain/platform/metrics.js';
 import { SerialQueue } from '../domain/platform/serial-queue.js';
 import type { GatewaySocket } from './socket.js';
+
+/** Joins and leaves of all connections that have not ended. */
+let unfinished = 0;
+metrics.queueLength.watch(() => unfinished, { queue: 'joins' });
 
 /** Runs a connection's joins and leaves in the order they were sent: a leave must not overtake the join before it. */
 export function enqueue<T>(socket: GatewaySocket, task: () => Promise<T>): Promise<T> {
   socket.data.queue ??= new SerialQueue();
-  return socket.data.queue.add(task);
+  unfinished += 1;
+  return socket.data.queue.add(task).finally(() => {
+    unfinished -= 1;
+  });
 }

@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'socket.io';
 import type { Session } from '../domain/members/index.js';
 import type { SerialQueue } from '../domain/platform/serial-queue.js';
+import type { ClosedFor } from './close-reasons.js';
 import type { ClientEvents, ServerEvents } from './protocol.js';
 
 export interface SocketData {
@@ -11,6 +12,8 @@ export interface SocketData {
   expiry: NodeJS.Timeout | undefined;
   /** Joins and leaves (socket-queue.ts). */
   queue: SerialQueue | undefined;
+  /** Set if this process closes it. */
+  closedFor: ClosedFor | undefined;
 }
 
 export type GatewayServer = Server<ClientEvents, ServerEvents, Record<string, never>, SocketData>;

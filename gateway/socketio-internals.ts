@@ -1,8 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocketBehavior } from 'uWebSockets.js';
 import * as uws from 'uWebSockets.js';
 import { Adapter } from 'socket.io-adapter';
-import { metrics } from '../domain/platform/metrics.js';
-import { SLOW_CONSUMER } from './close-reasons.js';
 import {
   type Connection,
   type ConnectionGuard,
@@ -22,8 +20,6 @@ import type { GatewayServer, GatewaySocket } from './socket.js';
 interface Upgraded {
   transport: Transport;
   response?: object | undefined;
-  /** Ours. */
-  isSlow?: boolean;
 }
 
 /**
@@ -72,9 +68,7 @@ export function guardApp(
       },
       // Called for each message until uWebSockets.js closes the connection, in the next turn of the event loop.
       dropped(socket) {
-        const data = socket.getUserData() as Upgraded;
-        if (!data.isSlow) metrics.socketsClosed.inc({ reason: SLOW_CONSUMER });
-        data.isSlow = true;
+        (socket.getUserData() as Upgraded).transport.isSlow = true;
       },
       message(socket, data, isBinary) {
         if (isBinary) socket.end(1003, 'binary frames are not accepted');

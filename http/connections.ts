@@ -66,6 +66,16 @@ export class Connections {
   readonly #doneBeforeDraining = new WeakSet<ServerResponse>();
   #draining = false;
 
+  /** How many connections are open. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Bytes of answers that are not read yet, and of requests that wait behind them. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   /** @param handle writes the answer, whole when it resolves; only an event stream goes on */
   constructor(server: Server, handle: RequestListener, limits: ConnectionLimits) {
     this.#handle = handle;

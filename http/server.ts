@@ -105,6 +105,13 @@ export class HttpServer {
       heldBytes: HTTP_HELD_MIB * 1024 ** 2,
       onClosed: (reason) => metrics.connectionsClosed.inc({ reason }),
     });
+    const stopWatching = [
+      metrics.connections.watch(() => connections.size),
+      metrics.unreadBytes.watch(() => connections.heldBytes, { channel: 'answers' }),
+    ];
+    server.once('close', () => {
+      for (const stop of stopWatching) stop();
+    });
     const isShort = watchSpareFiles();
     server.on('connection', (socket) => {
       if (isShort()) socket.destroy();

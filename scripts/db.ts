@@ -1,37 +1,105 @@
-import { loadConfig } from '../domain/platform/config.js';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, loadConfig } from '../domain/platform/config.js';
 import { openDatabase } from './command/open-database.js';
 import { createProgress } from './command/progress.js';
 import { readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
-import { countAll, countDump, dump, restore } from './embedded-mongo/dump.js';
+import { backupFolder } from './db/backup-folder.js';
+import { countAll, dump, restore } from './embedded-mongo/dump.js';
+import { checkDump } from './embedded-mongo/dump-files.js';
+import { folderError } from './embedded-mongo/folder/data-folder.js';
+import { claimDataDir } from './start/claim-data-dir.js';
 
-const usage = `Usage: npm run db -- dump DIR
+const usage = `Usage: npm run db -- dump [DIR]
        npm run db -- restore DIR
 
-dump writes the database (MONGODB_URI, or the embedded one of DATA_DIR) to DIR in mongodump's layout;
-restore reads such a folder into a database whose collections are empty; a damaged folder is refused before
-anything is written. For a consistent snapshot, dump
-while the service is stopped: collections are read one after the other.`;
+dump writes the database (MONGODB_URI, or the embedded one of DATA_DIR) to DIR in mongodump's layout, by default to
+a new folder in DATA_DIR/backups. For a consistent snapshot, dump while the service is stopped: collections are read
+one after the other.
 
-await runCommand(usage, async (args) => {
-  const { positionals } = readArguments({ args, allowPositionals: true, options: {} });
-  const [action, dir] = positionals;
-  if (dir === undefined || positionals.length > 2)
-    throw new UsageError('an action and one folder are needed');
-  if (action !== 'dump' && action !== 'restore') throw new UsageError(`there is no action ${action}`);
-  const database = await openDatabase(loadConfig());
+restore reads such a folder into a database whose collections are empty, while no service runs on it. A damaged
+folder is refused before anything is written, and a restore that fails leaves nothing.
+
+Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 interrupted.`;
+
+/** Exit status of a command ended by Ctrl-C, as shells report it. */
+const INTERRUPTED = 130;
+
+/** A name for a dump made now. */
+const nameOfNow = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+
+/** Opening an embedded database that is missing would create it. */
+function requireDatabase(dataDir: string): void {
+  const file = join(dataDir, 'mongo', 'data.mdb');
   try {
-    const dumping = action === 'dump';
-    const progress = createProgress(await (dumping ? countAll(database.uri) : countDump(dir)), action);
+    statSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw folderError(dataDir, error);
+    throw new Error(`DATA_DIR: ${dataDir} holds no database to dump`);
+  }
+}
+
+async function dumpTo(config: Config, given: string | undefined, signal: AbortSignal): Promise<string> {
+  const { MONGODB_URI, DATA_DIR } = config;
+  if (!MONGODB_URI) requireDatabase(DATA_DIR);
+  const dir = given ?? join(backupFolder(config), nameOfNow());
+  const database = await openDatabase(config);
+  try {
+    const progress = createProgress(await countAll(database.uri), 'dump');
     try {
-      const advance = (_collection: string, documents: number) => progress.advance(documents);
-      const total = await (dumping ? dump(database.uri, dir, advance) : restore(database.uri, dir, advance));
-      progress.line(`${dumping ? 'Dumped' : 'Restored'} ${total} documents`);
+      const total = await dump(database.uri, dir, (_, documents) => progress.advance(documents), signal);
+      return `Dumped ${total} documents to ${dir}`;
     } finally {
       progress.stop();
     }
   } finally {
     await database.close();
   }
-  return 0;
+}
+
+async function restoreFrom(config: Config, dir: string, signal: AbortSignal): Promise<string> {
+  const total = await checkDump(dir);
+  // A service keeps numbers in memory, and would go on from those of its empty database.
+  const claim = config.MONGODB_URI ? undefined : await claimDataDir(config);
+  const database = await openDatabase(config).catch((error) => {
+    claim?.release();
+    throw error;
+  });
+  const progress = createProgress(total, 'restore');
+  try {
+    await restore(database.uri, dir, (_, documents) => progress.advance(documents), signal);
+    return `Restored ${total} documents from ${dir}. Before you start the service: npm run verify`;
+  } finally {
+    progress.stop();
+    await database.close();
+    claim?.release();
+  }
+}
+
+await runCommand(usage, async (args) => {
+  const { positionals } = readArguments({ args, allowPositionals: true, options: {} });
+  const [action, dir] = positionals;
+  if (action !== 'dump' && action !== 'restore')
+    throw new UsageError(action ? `there is no action ${action}` : 'dump or restore?');
+  if (action === 'restore' && dir === undefined) throw new UsageError('restore needs the folder of a dump');
+  if (positionals.length > 2) throw new UsageError(`${action} takes one folder`);
+  const config = loadConfig();
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    const { signal } = interruption;
+    const text = await (dir !== undefined && action === 'restore'
+      ? restoreFrom(config, dir, signal)
+      : dumpTo(config, dir, signal));
+    process.stdout.write(`${text}\n`);
+    return 0;
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    process.stderr.write(`interrupted: nothing of the ${action} is left\n`);
+    return INTERRUPTED;
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
 });

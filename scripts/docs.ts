@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { projectRoot } from '../domain/platform/project-root.js';
 import { readArguments } from './command/read-arguments.js';
 import { runCommand } from './command/run-command.js';
@@ -7,13 +7,16 @@ import { publishedDocuments } from './docs/published.js';
 
 const usage = `Usage: npm run docs
 
-Writes the published API documents to docs/api: what /openapi.json, /asyncapi.json and /docs serve. The
-tests compare the two, so that a review sees every change of the interface.`;
+Writes the published API documents to docs/api: what /openapi.json, /asyncapi.json and /docs serve; and the
+table of metrics to docs/metrics.md. The tests compare both with the source, so that a review sees every change of
+the interface.`;
 
 await runCommand(usage, async (args) => {
   readArguments({ args, options: {} });
-  const folder = join(projectRoot(), 'docs', 'api');
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(publishedDocuments())) writeFileSync(join(folder, name), text);
+  for (const [path, text] of Object.entries(publishedDocuments())) {
+    const file = join(projectRoot(), path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
   return 0;
 });

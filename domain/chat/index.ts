@@ -1,5 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import type { MessagePayload, ReadPosition, RoomHead } from '../kernel/live.js';
+import { metrics } from '../platform/metrics.js';
 import { createAutoRead } from './auto-read.js';
 import { readAfter, readHeads, readHeadsOf, republishAfter } from './catch-up.js';
 import type { ChatDeps } from './chat-deps.js';
@@ -73,6 +74,10 @@ function createParts(options: ChatOptions) {
 export function createChat(options: ChatOptions) {
   const { deps, uncertain, autoRead, follow } = createParts(options);
   const { presence, recentClients, states, ledger, changes, notifyAbsent } = deps;
+  const stopWatching = [
+    metrics.queueLength.watch(() => ledger.waiting, { queue: 'ledger' }),
+    metrics.queueLength.watch(() => notifyAbsent.waiting, { queue: 'notify' }),
+  ];
 
   return {
     /**
@@ -137,6 +142,7 @@ export function createChat(options: ChatOptions) {
       changes.close();
       recentClients.close();
       await presence.close();
+      for (const stop of stopWatching) stop();
     },
   };
 }

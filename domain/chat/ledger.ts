@@ -110,6 +110,13 @@ export class Ledger {
     });
   }
 
+  /** Sends that wait to be stored, those being stored left out. */
+  get waiting(): number {
+    let waiting = this.#inserts.waiting;
+    for (const room of this.#rooms.values()) waiting += room.waiting.length;
+    return waiting;
+  }
+
   /** Resolves when no send is under way. */
   async idle(): Promise<void> {
     while (this.#rooms.size > 0) await Promise.all([...this.#rooms.values()].map(({ done }) => done));

@@ -44,6 +44,11 @@ export class NotifyAbsent {
     this.#deps = deps;
   }
 
+  /** Messages that wait in memory. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   /** Queues a stored message that is unannounced. */
   enqueue(record: MessageRecord): void {
     if (this.#isClosing) return;

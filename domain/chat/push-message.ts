@@ -90,7 +90,7 @@ async function presentStored(
   state: RoomState,
   record: MessageRecord,
 ): Promise<MessagePayload> {
-  metrics.messagesRepeated.inc({ kind: 'echo' });
+  metrics.messages.inc({ outcome: 'posted-back' });
   const people = await deps.directory.lookUp([record.senderNo]);
   return presentPayload(record, state, people.get(record.senderNo));
 }

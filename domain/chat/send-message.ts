@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Actor } from '../kernel/actor.js';
 import { text } from '../kernel/input.js';
 import type { MessagePayload } from '../kernel/live.js';
+import { toAppError } from '../platform/failures.js';
 import { metrics } from '../platform/metrics.js';
 import type { ChatDeps } from './chat-deps.js';
 import { type ContentType, contentTypes, Message } from './message.model.js';
@@ -73,6 +74,8 @@ async function charge(
   }
 }
 
+type Sent = { payload: MessagePayload; outcome: 'stored' | 'repeated' };
+
 /**
  * Stores a message, delivers it to the room, and notifies an absent recipient, for sockets and the push call
  * alike. When it resolves, the message is stored, readable and delivered; after a crash before that it is
@@ -82,6 +85,17 @@ async function charge(
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, QUOTA_EXCEEDED, SERVICE_UNAVAILABLE
  */
 export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput): Promise<MessagePayload> {
+  try {
+    const { payload, outcome } = await store(deps, actor, input);
+    metrics.messages.inc({ outcome });
+    return payload;
+  } catch (error) {
+    metrics.messages.inc({ outcome: toAppError(error).status < 500 ? 'refused' : 'failed' });
+    throw error;
+  }
+}
+
+async function store(deps: ChatDeps, actor: Actor, input: SendInput): Promise<Sent> {
   const { states, ledger, live, changes, notifyAbsent, directory } = deps;
   const { chatNo, ...draft } = input;
   const side = requireParticipant(await states.get(chatNo), actor.no);
@@ -96,12 +110,7 @@ export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput
   // A repeated one, too: its first send may have ended before delivering it. Sockets that have it drop it.
   live.message(payload);
   changes.touch(chatNo, BOTH_SIDES);
-  if (repeated) {
-    giveBack();
-    metrics.messagesRepeated.inc({ kind: 'key' });
-  } else {
-    metrics.messagesStored.inc();
-    if (record.unannounced) notifyAbsent.enqueue(record);
-  }
-  return payload;
+  if (repeated) giveBack();
+  else if (record.unannounced) notifyAbsent.enqueue(record);
+  return { payload, outcome: repeated ? 'repeated' : 'stored' };
 }

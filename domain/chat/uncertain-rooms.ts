@@ -1,5 +1,6 @@
 import { toAppError } from '../platform/failures.js';
 import type { Logger } from '../platform/logger.js';
+import { metrics } from '../platform/metrics.js';
 
 /** Delay before rooms are retried while the database is unavailable, ms. */
 const RETRY_AFTER_MS = 1_000;
@@ -29,6 +30,7 @@ export function createUncertainRooms(
       waiting.delete(chatNo);
       try {
         await republish(chatNo, seq);
+        metrics.driftMended.inc({ what: 'room' });
       } catch (error) {
         if (toAppError(error).status !== 503) {
           logger.error({ err: error, chatNo }, 'the outcome of a failed write could not be determined');

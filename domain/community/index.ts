@@ -1,3 +1,4 @@
+import { metrics } from '../platform/metrics.js';
 import { addBookmark } from './add-bookmark.js';
 import type { CommunityDeps } from './community-deps.js';
 import { createCounters } from './counters.js';
@@ -50,7 +51,10 @@ export function createCommunity(base: Omit<CommunityDeps, 'counters' | 'trending
     giveHeart: bind(giveHeart),
     removeHeart: bind(removeHeart),
     restoreArticles: bind(restoreArticles),
-    sweep: createSweep(deps),
+    sweep: createSweep({
+      ...deps,
+      counters: createCounters((what) => metrics.driftMended.inc({ what })),
+    }),
   };
 }
 

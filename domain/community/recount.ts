@@ -1,7 +1,7 @@
 import { joinNext } from '../platform/shared-runs.js';
 
-/** The fields of a record that a recount reads: versions, and the article of a comment. */
-type Counted = Record<string, number>;
+/** The fields of a record that a recount reads: the count, its version, and the article of a comment. */
+type Counted = Record<string, number | string>;
 
 /** A stored count that equals its records after any crash, without transactions: docs/decisions/counters.md. */
 export interface StoredCount {
@@ -13,30 +13,47 @@ export interface StoredCount {
   /** Which of them are counted. */
   filter: object;
   /** Further condition, checked after the version was read. */
-  isCounted?(record: Counted): Promise<boolean>;
+  isCounted?(articleId: number): Promise<boolean>;
   /** Name of the count's version, which rises with each change. */
   version: 'heartsVersion' | 'commentsVersion' | 'repliesVersion';
   /** Counts the records, from an index only. */
   count(id: number): Promise<number>;
   /** The fields that a count sets. */
-  fields(count: number): object;
+  fields(count: number): Counted;
 }
 
 /**
+ * @param onDifference called if the stored count was another
  * @returns a function that recounts and stores. The result includes what the caller wrote before the call;
  *   undefined if the record with the count is not counted.
  */
-export function createRecount({ model, filter, isCounted, version, count, fields }: StoredCount) {
+export function createRecount(
+  { model, filter, isCounted, version, count, fields }: StoredCount,
+  onDifference?: () => void,
+) {
+  const held = Object.keys(fields(0));
   return joinNext(async (_id: number): Promise<number | undefined> => {
     for (;;) {
-      const found = model.findOne({ _id, ...filter }, { articleId: 1, [version]: 1 });
+      const found = model.findOne(
+        { _id, ...filter },
+        {
+          ...Object.fromEntries(held.map((name) => [name, 1])),
+          articleId: 1,
+          [version]: 1,
+        },
+      );
       const record = ((await found.lean()) ?? {}) as Counted;
-      const read = record[version];
-      if (read === undefined || (isCounted && !(await isCounted(record)))) return undefined;
+      const read = record[version] as number | undefined;
+      if (read === undefined || (isCounted && !(await isCounted(record.articleId as number))))
+        return undefined;
       const counted = await count(_id);
-      const change = { $set: { ...fields(counted), [version]: read + 1 } };
+      const counts = fields(counted);
+      const change = { $set: { ...counts, [version]: read + 1 } };
       const { matchedCount } = await model.updateOne({ _id, [version]: read }, change);
-      if (matchedCount === 1) return counted;
+      if (matchedCount === 1) {
+        if (held.some((name) => record[name] !== counts[name])) onDifference?.();
+        return counted;
+      }
       // Another process stored a count meanwhile, which may or may not include the caller's write.
     }
   });

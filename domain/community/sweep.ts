@@ -1,3 +1,4 @@
+import { metrics } from '../platform/metrics.js';
 import { Article } from './article.model.js';
 import { Comment } from './comment.model.js';
 import type { CommunityDeps } from './community-deps.js';
@@ -44,7 +45,10 @@ export function createSweep(deps: SweepDeps): (signal?: AbortSignal) => Promise<
     }
 
     const deleted = Article.find({ pending }, { _id: 1 }).lean().cursor();
-    await finishAll('the deletion of an article', deleted, ({ _id }) => finishArticleDeletion(_id));
+    await finishAll('the deletion of an article', deleted, async ({ _id }) => {
+      await finishArticleDeletion(_id);
+      metrics.driftMended.inc({ what: 'article-deletion' });
+    });
     const comments = Comment.find({ pending }).lean().cursor();
     await finishAll('a comment', comments, (comment) => finishComment(deps, comment));
     const hearts = Heart.find({ pending }).lean().cursor();

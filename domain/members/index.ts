@@ -18,13 +18,21 @@ export type { MemberDirectory } from './member-directory.js';
 export { tokenOf } from './verify-token.js';
 
 /**
+ * Verifies tokens as the service does, by the configured key.
+ * @throws Error if JWT_PUBLIC_KEY is no usable key
+ */
+export async function loadTokenVerifier(config: Config, clock: Clock, logger?: Logger) {
+  return createTokenVerifier(config, await loadSigningKey(config, clock, logger), clock);
+}
+
+/**
  * Who members are and how they prove it. (contract, section 2)
  * @param config determines the key; without one, a development key is generated under DATA_DIR
  * @param logger gets what is wrong with a key set
  */
 export async function createMembers(config: Config, clock: Clock, logger?: Logger) {
   const directory = createMemberDirectory();
-  const verifyToken = createTokenVerifier(config, await loadSigningKey(config, clock, logger), clock);
+  const verifyToken = await loadTokenVerifier(config, clock, logger);
   return {
     /** The member of a token. @throws AppError UNAUTHORIZED, TOKEN_EXPIRED */
     authenticate: createAuthenticator(clock, verifyToken, directory),

@@ -1,6 +1,7 @@
 import type { Live, NotificationView } from '../kernel/live.js';
 import { createCache } from '../platform/cache.js';
 import type { Logger } from '../platform/logger.js';
+import { metrics } from '../platform/metrics.js';
 import type { DeliveryBus } from './delivery-bus.js';
 import type { MissedNotification, NotificationRecord, SharedFields } from './notification.model.js';
 import { createPresenter, type PresenterDeps } from './notification.presenter.js';
@@ -33,8 +34,9 @@ export class Deliverer {
         // The poll may have been faster here; other processes still need the push.
         if (!this.wasDelivered(record._id)) this.#delivered.set(record._id, 'published');
         const view = present(record);
-        bus.publish({ memberNo: record.memberNo, n: record.n, view });
-        live.notification(record.memberNo, view);
+        const { memberNo, n, publishedAt } = record;
+        bus.publish({ memberNo, n, publishedAt: publishedAt.getTime(), view });
+        live.notification(memberNo, view);
       }
     } catch (error) {
       logger.warn({ err: error, notifications: records.length }, 'notifications are left to the poll');
@@ -58,7 +60,9 @@ export class Deliverer {
       this.#delivered.set(_id, 'shown');
       try {
         const view = { ...viewOf(shared), id: _id };
-        this.#deps.bus.publishHere({ memberNo, n, view });
+        metrics.notificationsPolled.inc();
+        const publishedAt = shared.publishedAt.getTime();
+        this.#deps.bus.publishHere({ memberNo, n, publishedAt, view });
         this.#deps.live.notificationHere(memberNo, view);
       } catch (error) {
         this.#deps.logger.error({ err: error, notification: _id }, 'a notification cannot be presented');

@@ -11,7 +11,12 @@ const READY_WITHIN_MS = 1_000;
 const number = z.int().nonnegative();
 
 /** Between processes. Whoever publishes it, only what we would have sent is passed on. */
-const message: z.ZodType<Delivery> = z.object({ memberNo: number, n: number, view: notificationView });
+const message: z.ZodType<Delivery> = z.object({
+  memberNo: number,
+  n: number,
+  publishedAt: number,
+  view: notificationView,
+});
 
 /** Resolves when the promise is settled or the time (ms) is over. */
 function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<void> {

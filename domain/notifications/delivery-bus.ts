@@ -5,6 +5,8 @@ export interface Delivery {
   memberNo: number;
   /** Its number among the member's notifications. */
   n: number;
+  /** When it was stored, epoch ms. */
+  publishedAt: number;
   view: NotificationView;
 }
 

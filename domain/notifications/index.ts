@@ -48,6 +48,7 @@ export function createNotifications(deps: NotificationDeps) {
     for (const { type } of records) metrics.notificationsStored.inc({ type });
     await deliverer.publish(records);
   });
+  const stopWatching = metrics.queueLength.watch(() => notifier.waiting, { queue: 'notifications' });
   notifyOnEvents(events, (notification) => notifier.notify(notification));
 
   return {
@@ -76,6 +77,7 @@ export function createNotifications(deps: NotificationDeps) {
       await poll.stop();
       await notifier.idle();
       bus.close();
+      stopWatching();
     },
   };
 }

@@ -101,6 +101,11 @@ export class Notifier {
     return this.#batcher.add(notification);
   }
 
+  /** Notifications that wait to be stored, those being stored left out. */
+  get waiting(): number {
+    return this.#batcher.waiting;
+  }
+
   /** Resolves when nothing waits to be stored. */
   idle(): Promise<void> {
     return this.#batcher.idle();

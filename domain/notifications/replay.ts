@@ -48,7 +48,12 @@ export async function* replayAfter(
     const present = await createPresenter(deps, records);
     yield records
       .filter(({ deleted }) => !deleted)
-      .map((record) => ({ memberNo, n: record.n, view: present(record) }));
+      .map((record) => ({
+        memberNo,
+        n: record.n,
+        publishedAt: record.publishedAt.getTime(),
+        view: present(record),
+      }));
     const last = records.at(-1);
     if (!last || records.length < PAGE) return;
     cursor = last.n;

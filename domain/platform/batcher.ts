@@ -31,6 +31,11 @@ export class Batcher<T, R> {
     this.#concurrency = limits.concurrency;
   }
 
+  /** Items whose batch has not started. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Resolves to the item's result. */
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {

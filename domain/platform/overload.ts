@@ -1,5 +1,5 @@
-import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { AppError } from '../kernel/errors.js';
+import { oldSpaceShare } from './heap.js';
 import type { Logger } from './logger.js';
 import { metrics } from './metrics.js';
 
@@ -49,30 +49,14 @@ const LASTING_MS = 2_000;
 /** Clients that are refused wait this long, ms, each another time, so that they do not come back together. */
 const RETRY_MS = [1_000, 5_000] as const;
 
-/** V8's own default, MiB, and how many semi-spaces the limit of the whole heap includes for new objects. */
-const SEMI_SPACE_MIB = 16;
-const SEMI_SPACES = 3;
-
-/** The limit of the heap without its new objects, which come and go, bytes: beyond it V8 ends the process. */
-function oldSpaceLimit(): number {
-  const [, mib = SEMI_SPACE_MIB] = /--max-semi-space-size=(\d+)/.exec(process.execArgv.join(' ')) ?? [];
-  return getHeapStatistics().heap_size_limit - SEMI_SPACES * Number(mib) * 1024 ** 2;
-}
-
-function oldSpaceUsed(): number {
-  const old = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'));
-  return old.reduce((total, { space_used_size: used }) => total + used, 0);
-}
-
 /** @returns reads the strain of this process; `dueAt` is when the timer was to run (performance.now()) */
 function createStrainReader(): (dueAt: number) => Strain {
-  const heapLimit = oldSpaceLimit();
   let before = performance.eventLoopUtilization();
   return (dueAt) => {
     const now = performance.eventLoopUtilization();
     const { utilization: busy } = performance.eventLoopUtilization(now, before);
     before = now;
-    return { lagMs: Math.max(0, performance.now() - dueAt), busy, heap: oldSpaceUsed() / heapLimit };
+    return { lagMs: Math.max(0, performance.now() - dueAt), busy, heap: oldSpaceShare() };
   };
 }
 
@@ -95,6 +79,7 @@ export class Overload {
 
   constructor(logger: Logger) {
     this.#logger = logger;
+    metrics.workAccepted.set(1);
   }
 
   /** Starts to sample this process. @returns a function that stops it */
@@ -165,6 +150,6 @@ export class Overload {
     } else if (wasLasting && !this.isLasting) this.#logger.info('no longer overloaded');
     this.#elapsedMs = 0;
     this.#leastLagMs = Number.POSITIVE_INFINITY;
-    metrics.workTaken.set(this.#heapFull ? 0 : this.#share);
+    metrics.workAccepted.set(this.#heapFull ? 0 : this.#share);
   }
 }

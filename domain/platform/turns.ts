@@ -7,15 +7,23 @@ export type Turns = <R>(task: () => Promise<R>) => Promise<R>;
  * Runs few tasks at a time, for work that would take a backend from everybody else.
  *
  * @param atOnce tasks that run at once
- * @param waiting tasks that wait for their turn at most
+ * @param most tasks that wait for their turn at most
+ * @param onRefused called for each one more
+ * @returns runs a task; `waiting` tells how many wait
  */
-export function createTurns(atOnce: number, waiting: number): Turns {
+export function createTurns(
+  atOnce: number,
+  most: number,
+  onRefused = () => {},
+): Turns & { waiting(): number } {
   let running = 0;
   const queue: (() => void)[] = [];
-  return async (task) => {
+  async function run<R>(task: () => Promise<R>): Promise<R> {
     if (running < atOnce) running += 1;
-    else if (queue.length >= waiting) throw new AppError('RATE_LIMITED', 'too many at once');
-    else await new Promise<void>((resolve) => queue.push(resolve));
+    else if (queue.length >= most) {
+      onRefused();
+      throw new AppError('RATE_LIMITED', 'too many at once');
+    } else await new Promise<void>((resolve) => queue.push(resolve));
     try {
       return await task();
     } finally {
@@ -23,5 +31,6 @@ export function createTurns(atOnce: number, waiting: number): Turns {
       if (next) next();
       else running -= 1;
     }
-  };
+  }
+  return Object.assign(run, { waiting: () => queue.length });
 }

@@ -1,5 +1,6 @@
 import type { Entered } from '../../domain/chat/index.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
+import { metrics, secondsSince } from '../../domain/platform/metrics.js';
 import { defineEvent } from '../handle.js';
 import { leaveChatRoom } from '../leave-chat-room.js';
 import { requests } from '../protocol.js';
@@ -29,8 +30,9 @@ export const roomJoin = defineEvent({
   event: 'room:join',
   limit: 'socketEvent',
   schema: requests['room:join'].request,
-  handle: ({ domain, sequencer, socket }, actor, { chatNo, after }) =>
-    enqueue(socket, async () => {
+  handle: ({ domain, sequencer, socket }, actor, { chatNo, after }) => {
+    const askedAt = performance.now();
+    return enqueue(socket, async () => {
       await domain.chat.requireParticipant(actor, chatNo);
       const wasIn = socket.rooms.has(chatRoom(chatNo));
       try {
@@ -42,10 +44,14 @@ export const roomJoin = defineEvent({
         });
         domain.chat.noteClient(socket.data.client, actor.no, { rooms: [chatNo] });
         if (after !== undefined && !wasIn) sendRead(socket, chatNo, after, otherRead);
+        const kind = after === undefined ? 'open' : wasIn ? 'read-on' : 'resume';
+        metrics.catchUps.observe({ kind }, secondsSince(askedAt));
+        metrics.caughtUp.inc({ kind }, answer.messages.length);
         return answer;
       } catch (error) {
         if (!wasIn) await leaveChatRoom(domain, socket, chatNo);
         throw error;
       }
-    }),
+    });
+  },
 });

@@ -17,6 +17,7 @@ export class StreamHub {
   readonly #byMember = new Map<number, Set<Stream>>();
   readonly #expiries = new Map<Stream, NodeJS.Timeout>();
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #stopWatching: () => void;
   #closing = false;
 
   constructor(notifications: Notifications, logger: Logger) {
@@ -35,6 +36,13 @@ export class StreamHub {
         this.#setExpiry(stream);
       }
     }, HEARTBEAT_MS);
+    this.#stopWatching = metrics.unreadBytes.watch(() => this.#unreadBytes(), { channel: 'streams' });
+  }
+
+  #unreadBytes(): number {
+    let bytes = 0;
+    for (const stream of this.#streams) bytes += stream.unreadBytes;
+    return bytes;
   }
 
   /** Streams the member's notifications after `cursor` to a response; the hub owns it from here on. */
@@ -58,6 +66,7 @@ export class StreamHub {
   async close(windowMs: number): Promise<void> {
     this.#closing = true;
     clearInterval(this.#heartbeat);
+    this.#stopWatching();
     const ends = [...this.#streams].map(
       (stream) =>
         new Promise<void>((resolve) => {

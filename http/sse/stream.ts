@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Delivery, Notifications, Subscription } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
+import { metrics } from '../../domain/platform/metrics.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 
 /** Bytes a reader may lag before its stream is closed. (contract, section 6) */
@@ -8,6 +9,9 @@ const MAX_LAG = 1024 * 1024;
 
 /** Why a stream ended, for metrics and, as a comment, at its end. */
 export type CloseReason = 'client' | 'expired' | 'too-many' | 'slow' | 'drain' | 'error';
+
+/** How a notification came to a stream, for metrics. */
+type Source = 'push' | 'replay' | 'gap';
 
 /** What all streams share. */
 export interface StreamServices {
@@ -63,8 +67,13 @@ export class Stream {
       `retry: ${RETRY_MS}\n${formatEvent(`${memberNo}_${cursor}`, `EventStream Created. [userId=${memberNo}]`)}`,
     );
     void this.#subscription.ready.then(() => {
-      if (!this.#closed) this.#startCatchUp();
+      if (!this.#closed) this.#startCatchUp('replay');
     });
+  }
+
+  /** Bytes that its reader lags. */
+  get unreadBytes(): number {
+    return this.#res.writableLength;
   }
 
   heartbeat(): void {
@@ -84,8 +93,8 @@ export class Stream {
   #onDelivery(delivery: Delivery): void {
     this.#target = Math.max(this.#target, delivery.n);
     if (this.#reading || delivery.n <= this.#last) return;
-    if (delivery.n === this.#last + 1) this.#writeDelivery(delivery);
-    else this.#startCatchUp();
+    if (delivery.n === this.#last + 1) this.#writeDelivery(delivery, 'push');
+    else this.#startCatchUp('gap');
   }
 
   #write(text: string): void {
@@ -94,9 +103,11 @@ export class Stream {
     if (this.#res.writableLength > MAX_LAG) this.close('slow');
   }
 
-  #writeDelivery({ n, view }: Delivery): void {
+  #writeDelivery({ n, view, publishedAt }: Delivery, source: Source): void {
     this.#last = n;
     this.#write(formatEvent(`${this.memberNo}_${n}`, JSON.stringify(view)));
+    metrics.streamNotifications.inc({ source });
+    if (source !== 'replay') metrics.streamDelivery.observe(Math.max(0, Date.now() - publishedAt) / 1_000);
   }
 
   /** Resolves when the buffer has drained, or the client is gone. */
@@ -115,14 +126,14 @@ export class Stream {
   }
 
   /** Reads until no number seen is missing, no faster than the client reads. */
-  async #catchUp(): Promise<void> {
+  async #catchUp(source: Source): Promise<void> {
     this.#reading = true;
     try {
       do {
         const target = this.#target;
         for await (const page of this.#services.notifications.replayAfter(this.memberNo, this.#last)) {
           for (const delivery of page) {
-            this.#writeDelivery(delivery);
+            this.#writeDelivery(delivery, source);
             // After each: a whole page could exceed the permitted lag of any client.
             if (this.#res.writableNeedDrain) await this.#drained();
             if (this.#closed) return;
@@ -136,8 +147,8 @@ export class Stream {
     }
   }
 
-  #startCatchUp(): void {
-    this.#catchUp().catch((error) => {
+  #startCatchUp(source: Source): void {
+    this.#catchUp(source).catch((error) => {
       this.#services.logger.warn(
         { err: error, member: this.memberNo },
         'a stream could not catch up; its client reconnects',

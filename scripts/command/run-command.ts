@@ -1,6 +1,12 @@
 import { AppError } from '../../domain/kernel/errors.js';
 import { ConfigError } from '../../domain/platform/config.js';
 
+// A reader that has read enough, as `head` does, closes the pipe.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 /** Wrong usage of a command. Its message is printed, followed by the usage. */
 export class UsageError extends Error {}
 

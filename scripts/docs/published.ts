@@ -3,6 +3,7 @@ import { pushes, requests } from '../../gateway/protocol.js';
 import { buildDocuments } from '../../http/docs/docs.routes.js';
 import { documentedRoutes } from '../../http/router.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
+import { metricsPage } from './metrics-page.js';
 
 /** The gateway's port in the published documents; a running service's documents name its own. */
 export const PUBLISHED_PORT = 8081;
@@ -27,14 +28,15 @@ export function breakUp(markup: string): string {
   return markup.replace(/\s*(<(?:article|details|div|h\d|li|p|section|tr)\b)/g, '\n$1');
 }
 
-/** The published documents by file name: what a service with default ports serves. */
+/** The published documents by path: what a service with default ports serves, and the table of metrics. */
 export function publishedDocuments(): Record<string, string> {
   // Only the routes' definitions are used; their handlers are never called.
   const routes = documentedRoutes({} as Domain, {} as StreamHub);
   const { openApi, asyncApi, page } = buildDocuments(routes, { port: PUBLISHED_PORT, requests, pushes });
   return {
-    'openapi.json': `${layOut(openApi)}\n`,
-    'asyncapi.json': `${layOut(asyncApi)}\n`,
-    'docs.html': breakUp(page),
+    'docs/api/openapi.json': `${layOut(openApi)}\n`,
+    'docs/api/asyncapi.json': `${layOut(asyncApi)}\n`,
+    'docs/api/docs.html': breakUp(page),
+    'docs/metrics.md': metricsPage(),
   };
 }

@@ -2,6 +2,7 @@ import type { Domain } from '../../domain/domain.js';
 import { openDomain } from '../../domain/open-domain.js';
 import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
+import { nameProcess } from '../../domain/platform/metrics.js';
 import { Shutdown } from '../../domain/platform/shutdown.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { Gateway } from '../../gateway/server.js';
@@ -28,6 +29,7 @@ export async function runService(
   mongoUri: string,
   prepare?: (domain: Domain) => Promise<void>,
 ): Promise<RunningService> {
+  nameProcess('service');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const gateway = new Gateway(config, logger);
   const http = new HttpServer(config, logger);

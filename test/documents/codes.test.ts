@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { listErrorCodes } from '../../domain/kernel/errors.js';
 import { variableNames } from '../../domain/platform/config.js';
-import { listCloseReasons, SLOW_CONSUMER } from '../../gateway/close-reasons.js';
+import { listCloseReasons } from '../../gateway/close-reasons.js';
 import { mentionsOf, textOf, wrong } from './documents.js';
 
 const codes = listErrorCodes().map(({ code }) => code as string);
@@ -28,7 +28,7 @@ describe('error codes in documents', () => {
     const named = mentionsOf(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g);
     expect(named.length).to.be.greaterThan(60);
     // The last one is V8's.
-    const known = [...codes, ...closeReasons, SLOW_CONSUMER, ...variableNames, 'NODE_V8_COVERAGE'];
+    const known = [...codes, ...closeReasons, ...variableNames, 'NODE_V8_COVERAGE'];
     expect(wrong(named, ({ found }) => known.includes(found))).to.deep.equal([]);
   });
 

@@ -1,89 +1,72 @@
 import { expect } from 'chai';
-import { eventually } from '../support/eventually.js';
+import { metricGroups, metrics } from '../../domain/platform/metrics.js';
+import { definitionsOf } from '../../scripts/docs/metrics-page.js';
 import { service } from '../support/service.js';
-import { mentionsOf, pages, tableOf, textOf, wrong } from './documents.js';
+import { mentionsOf, pages, textOf, wrong } from './documents.js';
 
-interface Family {
-  type: string;
-  /** Present once something was counted. */
-  labels: string[];
-}
-
-/** The metric families of a process by name, as Prometheus reads them. */
-async function figuresOf(base: string): Promise<Map<string, Family>> {
+/** The names of the metric families of a process, as Prometheus reads them. */
+async function familiesOf(base: string): Promise<string[]> {
   const answer = await fetch(`${base}/metrics`);
   expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
   const text = await answer.text();
-  const families = new Map<string, Family>();
-  for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
-    expect(text, name).to.match(new RegExp(`^# HELP ${name} \\S`, 'm'));
-    const [, inside = ''] = new RegExp(`^${name}(?:_count)?\\{(.*)\\} `, 'm').exec(text) ?? [];
-    families.set(name, { type, labels: [...inside.matchAll(/(\w+)="/g)].map(([, label = '']) => label) });
-  }
-  return families;
+  for (const [line, labels = ''] of text.matchAll(/^\w+(?:\{(.*)\})? \S+$/gm))
+    expect(labels, line).to.match(/(?:^|,)process="service"/);
+  return [...text.matchAll(/^# TYPE (\w+) \w+$/gm)].map(([, name = '']) => name);
 }
 
-describe('the metrics of docs/operations.md', () => {
-  const rows = tableOf('docs/operations.md', '| metric | kind | meaning, and when to look |').map(
-    ([name = '', kind = '', meaning = '']) => {
-      const [type = '', labels = ''] = kind.split(' by ');
-      return { name: name.slice(1, -1), type, labels: labels.split(', ').filter(Boolean), meaning };
-    },
-  );
-  let ofHttp: Map<string, Family>;
-  let ofGateway: Map<string, Family>;
+describe('metrics', () => {
+  const ours = definitionsOf(metrics);
 
-  before(async () => {
+  it('are served by both ports as documented, apart from Node’s own', async () => {
     const { http, gateway } = await service();
-    // One request, so that something is counted.
-    await (await fetch(`${http}/community/list/recent`)).text();
-    await eventually(async () => {
-      [ofHttp, ofGateway] = await Promise.all([figuresOf(http), figuresOf(gateway)]);
-      expect(ofHttp.get('http_request_duration_seconds')?.labels).not.to.be.empty;
-    });
-  });
-
-  it('are those of both ports, apart from Node’s own', () => {
-    for (const served of [ofHttp, ofGateway]) {
-      const ours = [...served.keys()].filter((name) => !/^(?:process|nodejs)_/.test(name));
-      expect(rows.map(({ name }) => name).sort()).to.deep.equal(ours.sort());
+    const names = ours.map(({ name }) => name).sort();
+    for (const base of [http, gateway]) {
+      const served = await familiesOf(base);
+      expect(served.filter((name) => !/^(?:process|nodejs)_/.test(name)).sort()).to.deep.equal(names);
     }
   });
 
-  it('have the documented kind and labels', async () => {
-    const { metrics } = await import('../../domain/platform/metrics.js');
-    const labels = new Map(
-      Object.values(metrics).map((metric) => {
-        const { name, labelNames } = metric as unknown as { name: string; labelNames: string[] };
-        return [name, labelNames];
-      }),
-    );
-    for (const row of rows) {
-      expect(ofHttp.get(row.name)?.type, row.name).to.equal(row.type);
-      expect(labels.get(row.name), row.name).to.deep.equal(row.labels);
+  it('are each in one group of the documents', () => {
+    expect(Object.values(metricGroups).flatMap(definitionsOf)).to.have.members(ours);
+  });
+
+  it('are named by the conventions of Prometheus', () => {
+    for (const { name, type, labelNames } of ours) {
+      expect(name).to.match(/^adoption_[a-z]+(?:_[a-z]+)+$/);
+      expect(name.endsWith('_total'), name).to.equal(type === 'counter');
+      if (type === 'histogram') expect(name).to.match(/_duration_seconds$/);
+      // `process` is on every one; `le` and `instance` are Prometheus' own.
+      for (const label of labelNames)
+        expect(label, name).not.to.be.oneOf(['process', 'le', 'instance', 'job']);
     }
-    expect(ofHttp.get('http_request_duration_seconds')?.labels).to.include.members([
-      'method',
-      'route',
-      'status',
+  });
+
+  it('are the only ones that documents name', async () => {
+    const { http } = await service();
+    const served = new Set(await familiesOf(http));
+    const named = mentionsOf(/\b((?:process|nodejs|adoption)_[a-z0-9_]+)\b/g, pages);
+    expect(named.length).to.be.greaterThan(70);
+    expect(
+      wrong(
+        named,
+        ({ found }) => served.has(found) || served.has(found.replace(/_(?:count|sum|bucket)$/, '')),
+      ),
+    ).to.deep.equal([]);
+  });
+
+  it('document every reason for closing a stream or a socket', () => {
+    const listedBy = (name: string) => {
+      const { help = '' } = ours.find((one) => one.name === name) ?? {};
+      return [...help.matchAll(/`([\w-]+)`/g)].map(([, value]) => value);
+    };
+    const [, ofStreams = ''] = /^export type CloseReason =(.*);$/m.exec(textOf('http/sse/stream.ts')) ?? [];
+    const [, ofSockets = ''] =
+      /^const closings(.*?)^} as const;/ms.exec(textOf('gateway/close-reasons.ts')) ?? [];
+    const valuesIn = (text: string) => [...text.matchAll(/(?:\||:|^) '([\w-]+)'/g)].map(([, word]) => word);
+    expect(listedBy('adoption_event_streams_closed_total')).to.have.members(valuesIn(ofStreams));
+    expect(listedBy('adoption_sockets_closed_total')).to.have.members([
+      ...new Set(valuesIn(ofSockets)),
+      'slow',
     ]);
-  });
-
-  it('are the only ones that documents name', () => {
-    const named = mentionsOf(
-      /\b((?:process|nodejs|http|event_streams|sockets?|chat|pushes|notifications|redis|unexpected)_[a-z0-9_]+)\b/g,
-      pages,
-    );
-    expect(named.length).to.be.greaterThan(25);
-    // `chat_no` is a path parameter.
-    const isThere = (name: string) => name === 'chat_no' || ofHttp.has(name.replace(/_count$/, ''));
-    expect(wrong(named, ({ found }) => isThere(found))).to.deep.equal([]);
-  });
-
-  it('document the reasons for closing a stream', () => {
-    const { meaning = '' } = rows.find(({ name }) => name === 'event_streams_closed_total') ?? {};
-    const reasons = [...meaning.matchAll(/`([\w-]+)`/g)].map(([, reason]) => reason);
-    const [, union = ''] = /^export type CloseReason = (.*);$/m.exec(textOf('http/sse/stream.ts')) ?? [];
-    expect(reasons).to.have.members([...union.matchAll(/'([\w-]+)'/g)].map(([, reason]) => reason));
   });
 });

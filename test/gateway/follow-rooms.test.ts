@@ -72,7 +72,14 @@ async function follow({ alone = false } = {}) {
     follows: (chatNo: number) => follows(chatNo),
     store() {
       head.seq += 1;
-      const message = { id: `m${head.seq}`, chatNo: CHAT, seq: head.seq, senderNo: 1, readCount: 1 };
+      const message = {
+        id: `m${head.seq}`,
+        chatNo: CHAT,
+        seq: head.seq,
+        senderNo: 1,
+        readCount: 1,
+        sendTime: 0,
+      };
       stored.push(message as MessagePayload);
       return message;
     },

@@ -1,5 +1,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { metrics } from '../../domain/platform/metrics.js';
+import { counted } from '../support/counted.js';
 import { gate } from '../support/eventually.js';
 import { buildRoom, CHAT, enteredRoom, settled } from './sequenced-room.js';
 
@@ -53,9 +55,11 @@ describe('the sequencer when pushes are lost, forged or too many', () => {
   });
 
   it('looks five times, 100 ms apart, for a message that was pushed but not stored, then forgets it', async () => {
+    const before = await counted(metrics.pushesWithoutRecord);
     const room = await enteredRoom();
     room.push(room.forged(3));
     room.pushRead(2, 2);
+    expect(room.sequencer.waiting).to.equal(2);
     for (let looks = 1; looks <= 5; looks += 1) {
       await pass(99);
       expect(room.asked).to.have.length(looks);
@@ -64,6 +68,7 @@ describe('the sequencer when pushes are lost, forged or too many', () => {
     await pass(60_000);
     expect(room.asked, 'looks').to.have.length(5);
     expect(room.drops, 'log').to.have.length(1);
+    expect(await counted(metrics.pushesWithoutRecord)).to.equal(before + 2);
     expect(JSON.parse(room.drops[0] as string)).to.deep.include({ chatNo: CHAT, last: 0, waiting: [3, 2] });
     expect(room.told).to.deep.equal([]);
     // Real messages with these numbers are delivered as usual.

@@ -57,7 +57,7 @@ export class Database {
   payload(seq: number): MessagePayload {
     const { senderNo } = this.messages[seq - 1] as { senderNo: number };
     const isRead = (this.reads.get(partnerOf(senderNo)) as number) >= seq;
-    return { chatNo: CHAT, seq, senderNo, readCount: isRead ? 0 : 1 } as MessagePayload;
+    return { chatNo: CHAT, seq, senderNo, readCount: isRead ? 0 : 1, sendTime: 0 } as MessagePayload;
   }
 
   get state(): RoomState {

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import type { MessagePayload } from '../../domain/kernel/live.js';
 import { RoomComparer } from '../../gateway/compare-rooms.js';
-import { Sequencer, type SequencerDeps } from '../../gateway/sequencer.js';
+import { Sequencer } from '../../gateway/sequencer.js';
+import type { SequencerDeps } from '../../gateway/sequencer-deps.js';
 import { nextTurn } from '../support/eventually.js';
 
 export const CHAT = 7;
@@ -91,13 +92,13 @@ export function buildRoom() {
     },
     store(more: Partial<MessagePayload> = {}): MessagePayload {
       const seq = stored.length + 1;
-      const message = { id: `m${seq}`, chatNo: CHAT, seq, senderNo: 1, readCount: 1, ...more };
+      const message = { id: `m${seq}`, chatNo: CHAT, seq, senderNo: 1, readCount: 1, sendTime: 0, ...more };
       stored.push(message as MessagePayload);
       return message as MessagePayload;
     },
     /** A message that is not in the database. */
     forged: (seq: number) =>
-      ({ id: 'forged', chatNo: CHAT, seq, senderNo: 1, readCount: 1 }) as MessagePayload,
+      ({ id: 'forged', chatNo: CHAT, seq, senderNo: 1, readCount: 1, sendTime: 0 }) as MessagePayload,
     push: (message: MessagePayload, deliver = () => deps.emit(message)) => sequencer.offer(message, deliver),
     /** A push that anybody may have published. */
     announce: (message: MessagePayload) => sequencer.offer(message),

@@ -2,6 +2,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { metrics } from '../../domain/platform/metrics.js';
 import { type LoneGateway, startGateway, stopGateways } from '../gateway/gateway-alone.js';
+import { counted } from '../support/counted.js';
 import { eventually } from '../support/eventually.js';
 import { rawRequest } from '../support/raw-connection.js';
 import { rawPolling } from '../support/raw-polling.js';
@@ -22,8 +23,7 @@ interface Parser {
   _parser: { Decoder: { prototype: { add(packet: string): void } } };
 }
 
-const refused = async (reason: string) =>
-  (await metrics.connectionsRefused.get()).values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+const refused = (limit: string) => counted(metrics.limitHits, { limit });
 
 describe('a connection that sends too much', () => {
   let lone: LoneGateway;

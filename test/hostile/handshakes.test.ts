@@ -2,6 +2,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { metrics } from '../../domain/platform/metrics.js';
 import { type LoneGateway, startGateway, stopGateways } from '../gateway/gateway-alone.js';
+import { counted } from '../support/counted.js';
 import { eventually } from '../support/eventually.js';
 import { rawRequest } from '../support/raw-connection.js';
 import { rawPolling } from '../support/raw-polling.js';
@@ -10,8 +11,7 @@ import { connect } from '../support/sockets.js';
 
 const OPEN = '/socket.io/?EIO=4&transport=polling';
 
-const refused = async (reason: string) =>
-  (await metrics.connectionsRefused.get()).values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+const refused = (limit: string) => counted(metrics.limitHits, { limit });
 
 describe('connects of one address', () => {
   let lone: LoneGateway;

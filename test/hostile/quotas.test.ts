@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { push } from '../support/chat.js';
-import type { Reply, RestClient } from '../support/rest.js';
+import { metric, type Reply, type RestClient } from '../support/rest.js';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.js';
 import { connect } from '../support/sockets.js';
 
@@ -52,6 +52,7 @@ describe('the quotas of a member and day', () => {
     // A repeated message is stored already.
     expect((await client.send(chatNo, 'one', 'client-id')).message.id).to.equal(first.message.id);
     expect((await client.send(chatNo, 'six', 'another')).status).to.equal(429);
+    expect(await metric(service.http, 'adoption_limit_hits_total{limit="messages-per-day"}')).to.be.above(2);
     // Another member of the same room.
     const author = service.as(await service.token('author@example.org'));
     const answer = await author.post('/chatroom/notification', push(chatNo, service.saleNo, 'still here'));

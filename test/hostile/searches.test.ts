@@ -3,8 +3,10 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { Article } from '../../domain/community/article.model.js';
 import type { ArticleList } from '../../domain/community/index.js';
+import { metrics } from '../../domain/platform/metrics.js';
 import { anyone, type Member, member, type Reply } from '../support/api.js';
 import { openRoom } from '../support/chat.js';
+import { counted } from '../support/counted.js';
 import { interceptCalls } from '../support/database-calls.js';
 import { eventually, gate } from '../support/eventually.js';
 import { service } from '../support/service.js';
@@ -103,6 +105,7 @@ describe('searches', () => {
       return run();
     });
     const refused: Reply[] = [];
+    const hits = await counted(metrics.limitHits, { limit: 'searches' });
     try {
       const searches = Array.from({ length: 20 }, async (_, i) => {
         const answer = await anyone.get(path(`keyword=no${i}&option=3`));
@@ -116,6 +119,8 @@ describe('searches', () => {
         expect(headers.get('retry-after')).to.equal('1');
       }
       expect(running).to.equal(2);
+      expect(await counted(metrics.limitHits, { limit: 'searches' })).to.equal(hits + 10);
+      expect(await counted(metrics.queueLength, { queue: 'searches' })).to.equal(8);
       for (const other of ['/chatroom', '/community/list/recent', '/community/list/recent?keyword=x'])
         expect((await writer.get(other)).status, other).to.equal(200);
       open();

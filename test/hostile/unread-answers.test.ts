@@ -57,7 +57,7 @@ describe('answers of a gateway', () => {
     expect(await reader.until(/true\}$/)).to.match(/^HTTP\/1\.1 200/);
   });
 
-  it('12: wait for a poll up to 1 MiB; then the connection is closed as SLOW_CONSUMER', async () => {
+  it('12: wait for a poll up to 1 MiB; then the connection is closed as slow', async () => {
     lone = await startGateway();
     const session = await member();
     for (let waiting = 0; waiting < MAX_WAITING; waiting += 100_000)
@@ -65,7 +65,7 @@ describe('answers of a gateway', () => {
     expect(sockets(), 'up to the limit').to.equal(1);
     expect(await session.poll(), 'all that waited').to.have.length(11);
     expect(sockets()).to.equal(1);
-    const closed = () => counted(metrics.socketsClosed, { reason: 'SLOW_CONSUMER' });
+    const closed = () => counted(metrics.socketsClosed, { reason: 'slow' });
     const before = await closed();
     for (let sent = 0; sent < 20 && sockets() > 0; sent += 1)
       lone.gateway.live.notification(7, notice(100_000));

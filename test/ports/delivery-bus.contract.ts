@@ -5,6 +5,7 @@ export function delivery(memberNo: number, n: number): Delivery {
   return {
     memberNo,
     n,
+    publishedAt: 1_769_862_896_000,
     view: {
       id: n + 100,
       type: 'comment',

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { AppError } from '../../domain/kernel/errors.js';
+import { metrics } from '../../domain/platform/metrics.js';
 import { type Budgets, budgets, type RateLimits } from '../../domain/platform/rate-limits/rate-limits.js';
+import { counted } from '../support/counted.js';
 import { sleep } from '../support/eventually.js';
 
 /** Budgets with a short window. */
@@ -36,8 +38,11 @@ export function rateLimitsContract(name: string, open: () => RateLimits): void {
     });
 
     it('lets a burst use the whole budget, and refuses more with the time to wait', async () => {
+      const hits = () => counted(metrics.limitHits, { limit: 'message' });
+      const before = await hits();
       const refusals = await takeMany(limits, 103, key);
       expect(refusals).lengthOf(3);
+      expect((await hits()) - before).equal(3);
       for (const { code, status, retryAfterMs } of refusals) {
         expect(code).equal('RATE_LIMITED');
         expect(status).equal(429);

@@ -73,9 +73,11 @@ export async function isReady(base: string): Promise<boolean> {
   return answer?.status === 200;
 }
 
-/** The value of a metric; 0 where nothing was counted yet. @param series name, with its labels if it has any */
+/** The sum of a metric's values; 0 where nothing was counted yet. @param series name, with those labels that count */
 export async function metric(base: string, series: string): Promise<number> {
   const { text } = await request(`${base}/metrics`);
-  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
-  return Number(line?.slice(series.length) ?? 0);
+  const [, wanted = '', labels = ''] = /^(\w+)\{?(.*?)\}?$/.exec(series) ?? [];
+  return [...text.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)]
+    .filter(([, name, has = '']) => name === wanted && labels.split(',').every((one) => has.includes(one)))
+    .reduce((sum, [, , , value]) => sum + Number(value), 0);
 }

@@ -63,6 +63,8 @@ async function start() {
     http: `http://127.0.0.1:${httpPort}`,
     /** Base address of the sockets. */
     gateway: `http://127.0.0.1:${gatewayPort}`,
+    /** Its database, for a command beside it. */
+    mongoUri: database.uri,
     domain,
     config,
     token: (email: string, { ttl = '1h', ...claims }: TokenClaims = {}) =>

@@ -2,6 +2,7 @@ import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket
 import { metrics } from '../../domain/platform/metrics.js';
 import type { Member } from './api.js';
 import { expectMessage } from './api-documents.js';
+import { counted } from './counted.js';
 import { createReceivedLog, WAIT_MS } from './eventually.js';
 import { service } from './service.js';
 
@@ -88,7 +89,7 @@ export async function refusal(options: Options, base?: string): Promise<Error & 
 }
 
 /** Sockets open at the service in this process, by its metrics. */
-export const openSockets = async (): Promise<number> => (await metrics.sockets.get()).values[0]?.value ?? 0;
+export const openSockets = (): Promise<number> => counted(metrics.sockets);
 
 /** Closes all clients of a test. */
 export function closeSockets(): void {

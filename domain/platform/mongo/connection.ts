@@ -1,6 +1,6 @@
 import mongoose, { type Connection, type ConnectOptions, type Model, type mongo } from 'mongoose';
 import { AppError } from '../../kernel/errors.js';
-import { failWritesToClosedConnections } from './driver-internals.js';
+import { changeDriver } from './driver-internals.js';
 import { QUERY_MS } from './query-time.js';
 
 /** Longest time, ms, a request waits for an unavailable database before it is answered 503. */
@@ -13,7 +13,7 @@ mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 // Of reads and findOneAndUpdate; not of cursors, which commands use to read whole collections.
 mongoose.set('maxTimeMS', QUERY_MS);
-failWritesToClosedConnections();
+changeDriver();
 
 /** Longest time, ms, an operation may take before its connection is closed. */
 const OPERATION_MS = 10_000;
@@ -106,6 +106,22 @@ function includes(listed: mongo.IndexDescriptionInfo[], [key, { unique }]: Index
   return listed.some((index) => text(index.key) === text(key) && Boolean(index.unique) === Boolean(unique));
 }
 
+const nameOf = (collection: string, [key, { unique }]: Index) =>
+  `${collection} ${JSON.stringify(key)}${unique ? ' unique' : ''}`;
+
+/** The indexes of the models that the database does not have, one line each. */
+export async function missingIndexes(connection: Connection): Promise<string[]> {
+  const existing = new Set((await connection.listCollections()).map(({ name }) => name));
+  const missing: string[] = [];
+  for (const model of Object.values(mongoose.models) as Model<unknown>[]) {
+    const { name } = model.collection;
+    const listed = existing.has(name) ? await connection.collection(name).listIndexes().toArray() : [];
+    for (const index of model.schema.indexes() as Index[])
+      if (!includes(listed, index)) missing.push(nameOf(name, index));
+  }
+  return missing;
+}
+
 /**
  * Creates a model's indexes, except, unless told to, unique ones that a collection with records lacks.
  * @returns those that are missing then
@@ -128,30 +144,42 @@ async function buildIndexes(
   return wanted
     .filter((index) => !includes(after, index))
     .map((index) => {
-      const [key, { unique }] = index;
       const remedy = refused.includes(index) ? ' (npm run verify -- --repair builds it)' : '';
-      return `${name} ${JSON.stringify(key)}${unique ? ' unique' : ''}${remedy}`;
+      return `${nameOf(name, index)}${remedy}`;
     });
 }
 
 /**
  * Creates the indexes of every model and verifies them. Without the unique ones the domain's promises do not
  * hold, so a process must not start without them, and does not build one that is missing beside records: they
- * may break it already (fault 35). Indexes are built over a separate connection without a time limit;
- * heartbeats detect a dead server.
+ * may break it already (fault 35).
  *
  * @param uri of the database that `connectMongo` connected to
  * @param isRepair builds those, too
  * @throws Error naming the missing indexes
  */
 export async function ensureIndexes(uri: string, isRepair = false): Promise<void> {
-  const builder = await mongoose.createConnection(uri, optionsFor(uri, 0)).asPromise();
-  const missing: string[] = [];
-  try {
+  const missing = await withoutTimeLimit(uri, async (builder) => {
+    const lists: string[][] = [];
     for (const model of Object.values(mongoose.models) as Model<unknown>[])
-      missing.push(...(await buildIndexes(model, builder, isRepair)));
-  } finally {
-    await builder.close();
-  }
+      lists.push(await buildIndexes(model, builder, isRepair));
+    return lists.flat();
+  });
   if (missing.length > 0) throw new Error(`missing database indexes: ${missing.join('; ')}`);
+}
+
+/**
+ * Does work over a separate connection without a time limit; heartbeats detect a dead server.
+ * @throws the driver's error if the database does not answer
+ */
+export async function withoutTimeLimit<T>(
+  uri: string,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await mongoose.createConnection(uri, optionsFor(uri, 0)).asPromise();
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
 }

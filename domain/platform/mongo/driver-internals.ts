@@ -1,5 +1,6 @@
 /** All changes to the MongoDB driver. Reasons, figures and exits: docs/decisions/patched-internals.md. */
 import { createRequire } from 'node:module';
+import { metrics, secondsSince } from '../metrics.js';
 
 /** What is used of the driver's internal class. */
 interface DriverConnection {
@@ -7,9 +8,25 @@ interface DriverConnection {
   once(event: 'close', listener: () => void): void;
   removeListener(event: 'close', listener: () => void): void;
   writeCommand(command: unknown, options: unknown): Promise<void>;
+  command(ns: unknown, command: object, ...rest: unknown[]): Promise<unknown>;
 }
 
+type Prototype = DriverConnection & { [patched]?: true };
+
 const patched = Symbol('patched');
+
+/** Changes the driver's connections, once per process. */
+export function changeDriver(): void {
+  const require = createRequire(createRequire(import.meta.url).resolve('mongoose'));
+  const { Connection } = require('mongodb/lib/cmap/connection.js') as {
+    Connection: { prototype: Prototype };
+  };
+  const { prototype } = Connection;
+  if (prototype[patched]) return;
+  prototype[patched] = true;
+  failWritesToClosedConnections(prototype);
+  measureCommands(prototype);
+}
 
 /**
  * Makes the driver's writes fail when their connection closes.
@@ -18,14 +35,7 @@ const patched = Symbol('patched');
  * closes meanwhile, neither `drain` nor `error` is emitted: the operation never ends, whatever its time-outs,
  * and blocks a request, a room's queue or a sweep.
  */
-export function failWritesToClosedConnections(): void {
-  const require = createRequire(createRequire(import.meta.url).resolve('mongoose'));
-  const { Connection } = require('mongodb/lib/cmap/connection.js') as {
-    Connection: { prototype: DriverConnection & { [patched]?: true } };
-  };
-  const { prototype } = Connection;
-  if (prototype[patched]) return;
-  prototype[patched] = true;
+function failWritesToClosedConnections(prototype: Prototype): void {
   const { writeCommand } = prototype;
   prototype.writeCommand = async function (command, options) {
     let onClose = () => {};
@@ -38,5 +48,34 @@ export function failWritesToClosedConnections(): void {
     } finally {
       this.removeListener('close', onClose);
     }
+  };
+}
+
+/** What the driver does by itself, to watch servers and end sessions. */
+const OWN_COMMANDS = new Set(['hello', 'ismaster', 'isMaster', 'endSessions']);
+
+/**
+ * Measures each command. The driver's own monitoring (`monitorCommands`) decodes every answer a second time, and
+ * makes two events of every command.
+ */
+function measureCommands(prototype: Prototype): void {
+  const { command: send } = prototype;
+  let running = 0;
+  metrics.queueLength.watch(() => running, { queue: 'database' });
+  prototype.command = function (ns, command, ...rest) {
+    const answer = send.call(this, ns, command, ...rest);
+    const [name = ''] = Object.keys(command);
+    if (OWN_COMMANDS.has(name)) return answer;
+    const sentAt = performance.now();
+    running += 1;
+    const end = (outcome: string) => {
+      running -= 1;
+      metrics.databaseOperations.observe({ command: name, outcome }, secondsSince(sentAt));
+    };
+    answer.then(
+      () => end('ok'),
+      () => end('failed'),
+    );
+    return answer;
   };
 }

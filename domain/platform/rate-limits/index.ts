@@ -1,4 +1,6 @@
+import { AppError } from '../../kernel/errors.js';
 import type { Config } from '../config.js';
+import { metrics } from '../metrics.js';
 import type { RedisConnection } from '../redis/connection.js';
 import type { Quotas } from './quotas.js';
 import { createMemoryQuotas } from './quotas.memory.js';
@@ -25,6 +27,17 @@ export function createRateLimits(on: boolean, redis?: RedisConnection): RateLimi
   return redis ? createRedisRateLimits(redis, budgets) : createMemoryRateLimits(budgets);
 }
 
+function countRefusals(quotas: Quotas): Quotas {
+  return {
+    take: (kind, memberNo) =>
+      quotas.take(kind, memberNo).catch((error) => {
+        if (error instanceof AppError && error.code === 'QUOTA_EXCEEDED')
+          metrics.limitHits.inc({ limit: `${kind}-per-day` });
+        throw error;
+      }),
+  };
+}
+
 type QuotaSettings = Pick<
   Config,
   'RATE_LIMIT' | 'MESSAGES_PER_DAY' | 'ARTICLES_PER_DAY' | 'COMMENTS_PER_DAY'
@@ -38,5 +51,5 @@ export function createQuotas(config: QuotaSettings, redis?: RedisConnection): Qu
     articles: config.ARTICLES_PER_DAY,
     comments: config.COMMENTS_PER_DAY,
   };
-  return redis ? createRedisQuotas(redis, sizes) : createMemoryQuotas(sizes);
+  return countRefusals(redis ? createRedisQuotas(redis, sizes) : createMemoryQuotas(sizes));
 }

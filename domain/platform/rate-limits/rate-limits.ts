@@ -1,5 +1,6 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../../kernel/errors.js';
+import { metrics } from '../metrics.js';
 
 /** `points` requests per `duration` seconds and key. A burst may use the whole budget. */
 export interface BudgetSize {
@@ -53,6 +54,7 @@ export function limitsOf(
         await (limiters.get(budget) as (key: string) => Promise<unknown>)(String(key));
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
+        metrics.limitHits.inc({ limit: budget });
         const { points, duration } = sizes[budget];
         throw new AppError('RATE_LIMITED', `more than ${points} requests in ${duration} s`, {
           retryAfterMs: Math.max(1, refused.msBeforeNext),

@@ -1,5 +1,10 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { guardListeners, ignorePublishFailures, keepSubscriptions } from './ioredis-internals.js';
+import {
+  guardListeners,
+  ignorePublishFailures,
+  keepSubscriptions,
+  measureCommands,
+} from './ioredis-internals.js';
 import type { RedisTarget } from './url.js';
 
 export type RedisClient = Redis | Cluster;
@@ -88,6 +93,7 @@ function createClient(target: RedisTarget, purpose: Purpose): RedisClient {
 /** A client whose commands fail within COMMAND_TIMEOUT_MS, and at once while Redis is down. */
 export function createCommandClient(target: RedisTarget): RedisClient {
   const client = createClient(target, 'commands');
+  measureCommands(client);
   client.once('ready', () => {
     client.options.enableOfflineQueue = false;
   });
@@ -97,6 +103,7 @@ export function createCommandClient(target: RedisTarget): RedisClient {
 /** A client whose publishes never reject (ioredis-internals.ts). */
 export function createPublisher(target: RedisTarget): RedisClient {
   const client = createClient(target, 'publisher');
+  measureCommands(client);
   ignorePublishFailures(client);
   return client;
 }

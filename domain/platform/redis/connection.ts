@@ -50,6 +50,9 @@ export class RedisConnection {
   readonly #address: string;
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #timer: NodeJS.Timeout;
+  readonly #stopWatching: (() => void)[];
+  /** Publishes that Redis has not answered. */
+  #publishing = 0;
   /** Commands are answered. */
   #answering = false;
   /** Published messages reach the subscriber. */
@@ -85,6 +88,10 @@ export class RedisConnection {
       });
     }
     this.#timer = setInterval(() => void this.#check(), CHECK_EVERY_MS).unref();
+    this.#stopWatching = [
+      metrics.queueLength.watch(() => this.#publishing, { queue: 'publish' }),
+      metrics.redisUp.watch(() => (this.#up ? 1 : 0)),
+    ];
   }
 
   #watch(client: RedisClient, onLoss: () => void): void {
@@ -110,7 +117,6 @@ export class RedisConnection {
     const up = this.#answering && this.#echoing && !this.#closed;
     if (up === this.#up) return;
     this.#up = up;
-    metrics.redisUp.set(up ? 1 : 0);
     if (this.#closed) return;
     if (up) this.#logger.info('Redis is up');
     else this.#logger.warn({ reason: this.#reason }, 'Redis is down: processes cannot reach each other');
@@ -196,7 +202,9 @@ export class RedisConnection {
 
   /** Publishes to all processes, for their `listen`. Never rejects. @param command `spublish` for a shard channel */
   async publish(channel: string, text: string, command: 'publish' | 'spublish' = 'publish'): Promise<void> {
+    this.#publishing += 1;
     await this.#publisher[command](channel, this.#seal.seal(channel, text));
+    this.#publishing -= 1;
   }
 
   /**
@@ -279,6 +287,7 @@ export class RedisConnection {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
+    for (const stop of this.#stopWatching) stop();
     this.#update();
     // Data already written to the sockets is still sent before they close.
     for (const client of [this.commands, this.#publisher, this.#subscriber]) client.disconnect();

@@ -1,3 +1,4 @@
+import { metrics, secondsSince } from '../metrics.js';
 import type { RedisClient } from './clients.js';
 
 /** Echoes missed in a row on a seemingly open connection, after which the subscriber reconnects. */
@@ -11,6 +12,8 @@ export class RedisEcho {
   readonly #ordered: boolean;
   readonly #timeoutMs: number;
   #nonce = 0;
+  /** When the last one was published (performance.now()). */
+  #sentAt = 0;
   #received = () => {};
   #missed = 0;
 
@@ -53,9 +56,13 @@ export class RedisEcho {
   #sendOnce(): Promise<boolean> {
     this.#nonce += 1;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), this.#timeoutMs);
+      const timer = setTimeout(() => {
+        metrics.redisEchoesMissed.inc();
+        resolve(false);
+      }, this.#timeoutMs);
       this.#received = () => {
         clearTimeout(timer);
+        metrics.redisEcho.observe(secondsSince(this.#sentAt));
         resolve(true);
       };
       void this.#publish(this.#nonce);
@@ -66,6 +73,7 @@ export class RedisEcho {
     try {
       // Answered after all resubscriptions of a reconnect, which precede it on the connection.
       if (this.#ordered) await this.#subscriber.ping();
+      this.#sentAt = performance.now();
       await this.#publisher.publish(this.#channel, String(nonce));
     } catch {
       // The subscriber was disconnected meanwhile, which its `close` event reports.

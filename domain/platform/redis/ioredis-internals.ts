@@ -1,6 +1,6 @@
 /** All changes to ioredis clients. Reasons, figures and exits: docs/decisions/patched-internals.md. */
 import type { Cluster, Redis } from 'ioredis';
-import { metrics } from '../metrics.js';
+import { metrics, secondsSince } from '../metrics.js';
 import { RejectedMessage } from './sealed-messages.js';
 
 /** Largest message accepted, bytes: several times our longest. */
@@ -23,6 +23,26 @@ export function ignorePublishFailures(client: Client): void {
         return 0;
       });
   }
+}
+
+/** Measures each command from its sending on; one that waits for the connection is sent, and measured, later. */
+export function measureCommands(client: Client): void {
+  const methods = client as unknown as {
+    sendCommand(command: { name: string }, ...rest: unknown[]): Promise<unknown>;
+  };
+  const send = methods.sendCommand.bind(client);
+  methods.sendCommand = (command, ...rest) => {
+    const answer = send(command, ...rest);
+    if (client.status !== 'ready') return answer;
+    const sentAt = performance.now();
+    const end = (outcome: string) =>
+      metrics.redisCommands.observe({ command: command.name, outcome }, secondsSince(sentAt));
+    answer.then(
+      () => end('ok'),
+      () => end('failed'),
+    );
+    return answer;
+  };
 }
 
 /** ioredis emits each message as text and as a buffer. */

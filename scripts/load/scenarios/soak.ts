@@ -14,6 +14,9 @@ const SOCKETS = 400;
 const STREAMS = 100;
 const NEW_MEMBERS = 20;
 
+/** Members come back with all messages of their room: what a cycle costs must not grow with the rooms. */
+const SEEN_ALL = 1_000_000_000;
+
 /** Messages of a cycle: how many a second, and their characters; for a second. */
 const FLOW = { rate: 400, length: 100 };
 
@@ -44,7 +47,9 @@ async function measure({ group, options }: Run): Promise<Figures[]> {
   const sockets = options.members ?? SOCKETS;
   const server = await startOurs(group, { rooms: Math.ceil(sockets / 2), execArgv: COLLECTS });
   const pool = await startWorkerPool(group, options.clients);
-  const specs = server.members.slice(0, sockets).map((spec, i) => ({ ...spec, sender: i % 2 === 0 }));
+  const specs = server.members
+    .slice(0, sockets)
+    .map((spec, i) => ({ ...spec, sender: i % 2 === 0, after: SEEN_ALL }));
   const rounds = Math.max(2, Math.round((options.minutes * 60) / ROUND_SECONDS));
   const roundMs = (options.minutes * 60_000) / rounds;
   const settling = Math.min(SETTLING_SECONDS, roundMs / 3_000);

@@ -4,6 +4,7 @@ import {
   count,
   decisions,
   kib,
+  metricsPage,
   mib,
   ms,
   operations,
@@ -63,6 +64,7 @@ export const ofSockets: Stated[] = [
     count,
     [protocol, '| #; a further one closes the oldest |'],
     [operations, '| # | the oldest is closed |'],
+    [metricsPage, 'the oldest of more than #'],
     [decisions('identity'), '# connections.'],
   ],
   [

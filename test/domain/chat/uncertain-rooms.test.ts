@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import { pino } from 'pino';
 import { createUncertainRooms } from '../../../domain/chat/uncertain-rooms.js';
+import { metrics } from '../../../domain/platform/metrics.js';
+import { counted } from '../../support/counted.js';
 import { gate } from '../../support/eventually.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
 
@@ -30,6 +32,8 @@ describe('rooms with a write of unknown outcome', () => {
   afterEach(() => time.restore());
 
   it('are republished at once, one after another, each from the lowest number', async () => {
+    const mended = () => counted(metrics.driftMended, { what: 'room' });
+    const before = await mended();
     const { rooms, republished, database } = buildRooms();
     const { open, opened } = gate();
     database.gate = opened;
@@ -45,6 +49,7 @@ describe('rooms with a write of unknown outcome', () => {
       [1, 5],
       [2, 7],
     ]);
+    expect(await mended()).to.equal(before + 2);
     rooms.add(1, 6);
     await time.pass(0);
     expect(republished, 'a settled room is forgotten').to.deep.equal([[1, 6]]);

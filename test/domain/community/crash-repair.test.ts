@@ -3,8 +3,10 @@ import { Article } from '../../../domain/community/article.model.js';
 import { Bookmark } from '../../../domain/community/bookmark.model.js';
 import { Comment } from '../../../domain/community/comment.model.js';
 import { Heart } from '../../../domain/community/heart.model.js';
+import { metrics } from '../../../domain/platform/metrics.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
 import { type Board, buildBoard, expectConsistent } from '../../support/community.js';
+import { counted } from '../../support/counted.js';
 import { interceptCalls, meanwhile } from '../../support/database-calls.js';
 
 /** Each test leaves the records as a process killed at that moment leaves them, and sweeps as the next one. */
@@ -47,7 +49,10 @@ describe('after a crash', () => {
       pending: now,
     });
     expect((await Article.findById(no).lean())?.hearts).to.equal(1);
+    const mended = () => counted(metrics.driftMended, { what: 'article-hearts' });
+    const before = await mended();
     await board.community.sweep();
+    expect(await mended()).to.equal(before + 1);
     expect((await Article.findById(no).lean())?.hearts).to.equal(2);
     expect(await Heart.countDocuments({ id: no, pending: { $exists: true } })).to.equal(0);
   });

@@ -3,7 +3,10 @@ import { createTurns } from '../../../domain/platform/turns.js';
 
 describe('turns', () => {
   it('run few tasks at once, let few wait in order, and refuse the others', async () => {
-    const turns = createTurns(2, 2);
+    let refusals = 0;
+    const turns = createTurns(2, 2, () => {
+      refusals += 1;
+    });
     const order: number[] = [];
     const ends: (() => void)[] = [];
     const run = (no: number) =>
@@ -16,6 +19,7 @@ describe('turns', () => {
     const refused = await run(5).catch((error) => error);
     expect(refused).to.include({ code: 'RATE_LIMITED', retryAfterMs: 1_000 });
     expect(order).to.deep.equal([1, 2]);
+    expect([refusals, turns.waiting()]).to.deep.equal([1, 2]);
     ends[1]?.();
     expect(await tasks[1]).to.equal(2);
     expect(order).to.deep.equal([1, 2, 3]);

@@ -164,7 +164,7 @@ const PRESENCE_ENDS_MS = 30_000;
     ]);
     const receives = (content: string) =>
       watcher.next<RoomView>('room', (room) => room.latestMessage?.context === content);
-    const published = () => metric(slow, 'socket_broadcasts_total{event="room"}');
+    const published = () => metric(slow, 'adoption_socket_broadcasts_total{event="room"}');
     await sender.send(chatNo, 'before');
     await receives('before');
     const before = await published();

@@ -142,9 +142,15 @@ for (const { adapter, key } of [
       expect(one.heard('forged')).to.deep.equal([]);
       await cluster.ready();
       for (const base of cluster.gateways) {
-        expect(await metric(base, 'redis_messages_dropped_total{reason="unknown"}'), base).to.be.above(0);
+        expect(
+          await metric(base, 'adoption_redis_messages_dropped_total{reason="unknown"}'),
+          base,
+        ).to.be.above(0);
         if (key) {
-          expect(await metric(base, 'redis_messages_dropped_total{reason="unsigned"}'), base).to.be.above(0);
+          expect(
+            await metric(base, 'adoption_redis_messages_dropped_total{reason="unsigned"}'),
+            base,
+          ).to.be.above(0);
         }
       }
     });

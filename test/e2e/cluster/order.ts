@@ -209,7 +209,7 @@ export function itKeepsOrder(given: () => Cluster): void {
       // The system buffers some megabytes before the service notices.
       const text = '가'.repeat(4_900);
       let sent = 0;
-      const closed = async () => (await metric(gateway(1), 'sockets_open')) === 0;
+      const closed = async () => (await metric(gateway(1), 'adoption_sockets_open')) === 0;
       while (!(await closed()) && sent < 1_500) {
         await Promise.all(
           Array.from({ length: 50 }, () => {

@@ -155,7 +155,10 @@ const OUTAGE_S = Number(process.env.REDIS_OUTAGE_S ?? 4);
       for (const payload of payloads) await admin.publish(channel, payload);
     }
     for (const base of [...cluster.http, ...cluster.gateways]) {
-      expect(await metric(base, 'redis_messages_dropped_total{reason="unsigned"}'), base).to.be.above(0);
+      expect(
+        await metric(base, 'adoption_redis_messages_dropped_total{reason="unsigned"}'),
+        base,
+      ).to.be.above(0);
     }
     await expectNoLoss(load);
   });

@@ -41,7 +41,7 @@ describe('the nginx configuration of deploy/', () => {
   const openStreams = (count: number) =>
     eventually(async () => {
       const metrics = await (await fetch(`${service.http}/metrics`)).text();
-      expect(metrics).to.match(new RegExp(`^event_streams_open ${count}$`, 'm'));
+      expect(metrics).to.match(new RegExp(`^adoption_event_streams_open\\{.*\\} ${count}$`, 'm'));
     });
 
   it('serves REST over TLS, and redirects plain HTTP', async () => {

@@ -56,8 +56,8 @@ describe('POST /chatroom/notification', () => {
   it('treats a different time, type, text or sender as another message', async () => {
     const first = push(chatNo, saleNo, 'https://example.org/cat.png', { sendTime: Date.now() });
     const counts = async () => [
-      await counted(metrics.messagesStored),
-      await counted(metrics.messagesRepeated, { kind: 'key' }),
+      await counted(metrics.messages, { outcome: 'stored' }),
+      await counted(metrics.messages, { outcome: 'repeated' }),
     ];
     const [stored = 0, repeated = 0] = await counts();
     const ids = new Set<string>();

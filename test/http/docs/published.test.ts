@@ -6,31 +6,31 @@ import { breakUp, PUBLISHED_PORT, publishedDocuments } from '../../../scripts/do
 import { call } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
-const kept = (name: string) => readFileSync(join(projectRoot(), 'docs', 'api', name), 'utf8');
+const kept = (path: string) => readFileSync(join(projectRoot(), path), 'utf8');
 
-const AGAIN = 'differs from docs/api: if the change is intended, run `npm run docs` and look at the diff';
+const AGAIN = 'differs from the file: if the change is intended, run `npm run docs` and look at the diff';
 
 /** Compares line by line and reports the first difference: a whole document would be unreadable. */
-function expectSame(served: string, name: string): void {
-  const [is, should] = [served.split('\n'), kept(name).split('\n')];
+function expectSame(served: string, path: string): void {
+  const [is, should] = [served.split('\n'), kept(path).split('\n')];
   const at = should.findIndex((line, i) => line !== is[i]);
-  expect(is[at], `${name}, line ${at + 1}, ${AGAIN}`).to.equal(should[at]);
-  expect(is.length, `lines of ${name}, ${AGAIN}`).to.equal(should.length);
+  expect(is[at], `${path}, line ${at + 1}, ${AGAIN}`).to.equal(should[at]);
+  expect(is.length, `lines of ${path}, ${AGAIN}`).to.equal(should.length);
 }
 
-describe('docs/api', () => {
-  it('is what the source generates', () => {
-    for (const [name, text] of Object.entries(publishedDocuments())) expectSame(text, name);
+describe('docs/api and docs/metrics.md', () => {
+  it('are what the source generates', () => {
+    for (const [path, text] of Object.entries(publishedDocuments())) expectSame(text, path);
   });
 
-  it('is what a service serves, except for its port', async () => {
+  it('describe what a service serves, except for its port', async () => {
     const { gateway } = await service();
     const { port } = new URL(gateway);
-    expect((await call('/openapi.json')).body).to.deep.equal(JSON.parse(kept('openapi.json')));
-    const asyncApi = JSON.parse(kept('asyncapi.json'));
+    expect((await call('/openapi.json')).body).to.deep.equal(JSON.parse(kept('docs/api/openapi.json')));
+    const asyncApi = JSON.parse(kept('docs/api/asyncapi.json'));
     asyncApi.servers.gateway.variables.port.default = port;
     expect((await call('/asyncapi.json')).body).to.deep.equal(asyncApi);
     const page = (await call('/docs')).text.replace(`localhost:${port}`, `localhost:${PUBLISHED_PORT}`);
-    expectSame(breakUp(page), 'docs.html');
+    expectSame(breakUp(page), 'docs/api/docs.html');
   });
 });

@@ -11,7 +11,7 @@ import { nextTurn } from '../../support/eventually.js';
 import { memoryTaken } from '../../support/memory.js';
 import { FakeNotifications, FakeResponse } from './fakes.js';
 
-const notice = (n: number) => ({ memberNo: 7, n, view: { id: n } }) as unknown as Delivery;
+const notice = (n: number) => ({ memberNo: 7, n, publishedAt: 0, view: { id: n } }) as unknown as Delivery;
 
 describe('the hub of event streams', () => {
   let hub: StreamHub;
@@ -66,6 +66,9 @@ describe('the hub of event streams', () => {
   });
 
   it('writes each number once and in order, and reads the numbers of a gap', async () => {
+    const written = (way: string) => counted(metrics.streamNotifications, { source: way });
+    const all = async () => Promise.all(['replay', 'push', 'gap'].map(written));
+    const before = await all();
     source.history.push(notice(1), notice(2));
     const res = open();
     await nextTurn();
@@ -78,6 +81,7 @@ describe('the hub of event streams', () => {
     await nextTurn();
     source.deliver(notice(4));
     expect(res.numbers).to.deep.equal([1, 2, 3, 4, 5]);
+    expect((await all()).map((count, i) => count - (before[i] ?? 0))).to.deep.equal([2, 1, 2]);
   });
 
   it('38: reads once its subscription stands, and holds back deliveries before and meanwhile', async () => {

@@ -1,9 +1,10 @@
-import { appendFile, mkdir, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Double, EJSON, Long, ObjectId } from 'bson';
 import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
-import { countAll, countDump, dump, restore } from '../../../scripts/embedded-mongo/dump.js';
+import { countAll, dump, restore } from '../../../scripts/embedded-mongo/dump.js';
+import { checkDump } from '../../../scripts/embedded-mongo/dump-files.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
 import { failure } from './support/driver.js';
 import { useFolder } from './support/folder.js';
@@ -57,7 +58,7 @@ describe('embedded database: dump and restore', () => {
     const dumped: [string, number][] = [];
     const restored: [string, number][] = [];
     const count = await dump(from.uri, folder, (...progress) => dumped.push(progress));
-    expect([count, await countAll(from.uri), await countDump(folder)]).to.deep.equal([2501, 2501, 2501]);
+    expect([count, await countAll(from.uri), await checkDump(folder)]).to.deep.equal([2501, 2501, 2501]);
     expect(dumped).to.deep.equal([
       ['empty', 0],
       ['many', 1000],
@@ -118,14 +119,65 @@ describe('embedded database: dump and restore', () => {
     const file = join(folder, 'adoption', 'many.bson');
     await truncate(file, (await readFile(file)).length - 3);
     expect(await message(restore((await start()).uri, folder))).to.contain('in the middle of a document');
-    expect(await message(countDump(folder))).to.contain('in the middle of a document');
+    expect(await message(checkDump(folder))).to.contain('in the middle of a document');
     await appendFile(join(folder, 'adoption', 'empty.bson'), Buffer.from([1, 0, 0, 0]));
     expect(await message(restore((await start()).uri, folder))).to.contain('damaged at byte 0');
-    expect(await message(restore(uri, join(folder, '..', 'no-such-folder')))).to.contain('ENOENT');
+    expect(await message(restore(uri, join(folder, '..', 'no-such-folder')))).to.contain('does not exist');
     await mkdir(join(folder, 'second.unfinished'));
     expect(await message(restore(uri, folder)), 'an unfinished dump is none').to.contain('is not empty');
     await mkdir(join(folder, 'second'));
-    expect(await message(restore(uri, folder))).to.contain('must hold the dump of one database, not of 2');
-    expect(await message(restore(uri, join(folder, 'second')))).to.contain('not of 0');
+    expect(await message(restore(uri, folder))).to.contain('holds 2 folders: name that of one database');
+    expect(await message(restore(uri, join(folder, 'second')))).to.contain('holds no dump');
+    expect(await message(restore(uri, file))).to.contain('is a file: name a folder');
+    expect(await message(dump(uri, file))).to.contain('is a file: name a folder');
+    expect(await message(dump((await start()).uri, join(folder, 'third')))).to.contain(
+      'the database is empty',
+    );
+  });
+
+  it('leaves nothing of a dump that is aborted', async () => {
+    const { uri } = await fill();
+    const interruption = new AbortController();
+    const dir = join(folder, 'new');
+    const aborted = dump(uri, dir, (name) => name === 'many' && interruption.abort(), interruption.signal);
+    expect((await failure(aborted)).name).to.equal('AbortError');
+    expect(await readdir(folder)).to.deep.equal([]);
+  });
+
+  it('drops again what a restore that fails or is aborted has stored', async () => {
+    const { uri } = await fill();
+    await dump(uri, folder);
+    const to = await start();
+    const names = async () => (await to.db.listCollections().toArray()).map(({ name }) => name);
+
+    const interruption = new AbortController();
+    const aborted = restore(
+      to.uri,
+      folder,
+      (name) => name === 'many' && interruption.abort(),
+      interruption.signal,
+    );
+    expect((await failure(aborted)).name).to.equal('AbortError');
+    expect(await names()).to.deep.equal([]);
+
+    const path = join(folder, 'adoption', 'typed.bson');
+    await appendFile(path, await readFile(path));
+    expect((await failure(restore(to.uri, folder))).message).to.match(
+      /^adoption\.typed cannot be restored: E11000 /,
+    );
+    expect(await names()).to.deep.equal([]);
+  });
+
+  it('names the damaged file before anything is restored', async () => {
+    const { uri } = await fill();
+    await dump(uri, folder);
+    const metadata = join(folder, 'adoption', 'many.metadata.json');
+    await writeFile(metadata, '{');
+    expect((await failure(checkDump(folder))).message).to.contain(`${metadata} is damaged: `);
+    for (const name of await readdir(join(folder, 'adoption')))
+      await rename(join(folder, 'adoption', name), join(folder, 'adoption', `${name}.gz`));
+    expect((await failure(checkDump(folder))).message).to.contain('is compressed: gunzip its files first');
+    await rename(join(folder, 'adoption'), join(folder, 'adoption.unfinished'));
+    expect((await failure(checkDump(folder))).message).to.contain('holds an interrupted dump only');
   });
 });

@@ -3,6 +3,7 @@ import { createLogger } from '../../../../domain/platform/logger.js';
 import { metrics } from '../../../../domain/platform/metrics.js';
 import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
 import { freePort } from '../../../../scripts/command/ports.js';
+import { counted } from '../../../support/counted.js';
 import { eventually } from '../../../support/eventually.js';
 import {
   droppedMessages,
@@ -74,6 +75,28 @@ describe('the connection to Redis', () => {
     expect(redis.down).equal(false);
     expect(await redis.ask((commands) => commands.echo('hello'))).equal('hello');
     await hearsEverything('hello');
+  });
+
+  it('is measured: commands by name and outcome, and the way of a published message', async () => {
+    const measured = () =>
+      Promise.all([
+        counted(metrics.redisCommands, { command: 'echo', outcome: 'ok' }),
+        counted(metrics.redisCommands, { command: 'incr', outcome: 'failed' }),
+        counted(metrics.redisCommands, { command: 'publish', outcome: 'ok' }),
+        counted(metrics.redisEcho),
+      ]);
+    const before = await measured();
+    await redis.commands.echo('hello');
+    await redis.commands.set('text', 'no number');
+    await redis.commands.incr('text').catch(() => undefined);
+    await redis.ping();
+    const risen = (await measured()).map((count, i) => count - (before[i] ?? 0));
+    expect(risen.slice(0, 2)).deep.equal([1, 1]);
+    expect(Math.min(...risen.slice(2)), 'a check may run meanwhile').above(0);
+    const missed = await counted(metrics.redisEchoesMissed);
+    server.pause();
+    await eventually(async () => expect(await counted(metrics.redisEchoesMissed)).above(missed));
+    server.resume();
   });
 
   it('works without Redis until it is up', async () => {

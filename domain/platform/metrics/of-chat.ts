@@ -1,0 +1,48 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { DURATIONS } from './durations.js';
+
+/** Chat messages and notifications. */
+export const chatMetrics = {
+  messages: new Counter({
+    name: 'adoption_chat_messages_total',
+    help: 'Sends by socket and REST that passed the limits of rate: `stored` (the basic activity), `repeated` (a retry, answered with the first one; a rise means that acknowledgements get lost), `posted-back` (a broadcast that its receiver sent back), `refused` (the sender’s fault: not in the room, quota), `failed` (not stored, or unknown whether)',
+    labelNames: ['outcome'],
+  }),
+  fanout: new Histogram({
+    name: 'adoption_chat_fanout_duration_seconds',
+    help: 'Time from a message’s `sendTime`, just before it is stored, to writing it to the sockets of its room, once per message and process that has some; whichever process stored it, by the clocks of both; those that a lost push delayed included',
+    buckets: DURATIONS,
+  }),
+  catchUps: new Histogram({
+    name: 'adoption_chat_catch_up_duration_seconds',
+    help: 'Time from a join to its answer, which holds what the client missed: without a number to begin at (`open`), after one (`resume`), the next page while in the room (`read-on`)',
+    labelNames: ['kind'],
+    buckets: DURATIONS,
+  }),
+  caughtUp: new Counter({
+    name: 'adoption_chat_messages_caught_up_total',
+    help: 'Messages in the answers to joins, by the same kinds',
+    labelNames: ['kind'],
+  }),
+  rooms: new Gauge({
+    name: 'adoption_chat_rooms_followed',
+    help: 'Rooms that sockets of the process are in; one with sockets at several processes counts in each',
+  }),
+  gapsFilled: new Counter({
+    name: 'adoption_chat_gaps_filled_total',
+    help: 'Messages read from the database because their push did not arrive in turn: a steady rate means that Redis loses messages',
+  }),
+  pushesWithoutRecord: new Counter({
+    name: 'adoption_chat_pushes_without_record_total',
+    help: 'Pushed messages and read positions that the database does not have after five reads: never normal; forged, or lost after they were acknowledged',
+  }),
+  notificationsStored: new Counter({
+    name: 'adoption_notifications_stored_total',
+    help: 'Notifications written, by type',
+    labelNames: ['type'],
+  }),
+  notificationsPolled: new Counter({
+    name: 'adoption_notifications_polled_total',
+    help: 'Notifications that the poll found before their push, such as those of an announcement: a steady rate means that Redis loses messages',
+  }),
+};

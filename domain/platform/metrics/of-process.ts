@@ -1,0 +1,63 @@
+import { Counter, Gauge } from 'prom-client';
+import { oldSpaceShare } from '../heap.js';
+import { SampledGauge } from './sampled-gauge.js';
+
+/** What every process has. */
+export const processMetrics = {
+  build: new Gauge({
+    name: 'adoption_build_info',
+    help: 'Always 1: `version` of the package, `commit` (`unknown` without a Git folder), version of Node, `engine` of the sockets (`none` in a process without)',
+    labelNames: ['version', 'commit', 'node', 'engine'],
+    aggregator: 'first',
+  }),
+  eventLoopActive: new Counter({
+    name: 'adoption_event_loop_active_seconds_total',
+    help: 'Time in which the event loop worked instead of waiting: its rate is the share of a core; above 0.7 add processes',
+    collect() {
+      this.reset();
+      this.inc(performance.eventLoopUtilization().active / 1_000);
+    },
+  }),
+  heapUsed: new Gauge({
+    name: 'adoption_heap_used_ratio',
+    help: 'Used share of the heap, new objects left out; from 0.9 on the process refuses all work',
+    aggregator: 'max',
+    collect() {
+      this.set(oldSpaceShare());
+    },
+  }),
+  workAccepted: new Gauge({
+    name: 'adoption_work_accepted_ratio',
+    help: 'Share of new requests and events that is taken on: below 1 the process is overloaded, 0 its heap is full',
+    aggregator: 'min',
+  }),
+  workRefused: new Counter({
+    name: 'adoption_work_refused_total',
+    help: 'Work that an overloaded process refused: `request`, `connect`, `event`',
+    labelNames: ['work'],
+  }),
+  limitHits: new Counter({
+    name: 'adoption_limit_hits_total',
+    help: 'What a limit refused: of rate (`address`, `read`, `write`, `search`, `message`, `socketEvent`), of searches at once (`searches`), of a day (`messages-per-day`, `articles-per-day`, `comments-per-day`), of connects (`handshakes`, `unadmitted`, `frames`); a rise is an attack, or many members behind one address',
+    labelNames: ['limit'],
+  }),
+  queueLength: new SampledGauge({
+    name: 'adoption_queue_length',
+    help: 'What waits: messages to be stored (`ledger`), or whose recipients are to be notified (`notify`), notifications to be stored (`notifications`), pushes held until those before them are there (`pushes`), joins and leaves of sockets (`joins`), searches (`searches`), operations that the database has not answered (`database`), messages that Redis has not taken (`publish`)',
+    labelNames: ['queue'],
+  }),
+  unreadBytes: new SampledGauge({
+    name: 'adoption_unread_bytes',
+    help: 'Bytes that clients have not read yet: of sockets (`sockets`), event streams (`streams`), answers and the requests behind them (`answers`); a rise means slow readers',
+    labelNames: ['channel'],
+  }),
+  driftMended: new Counter({
+    name: 'adoption_drift_mended_total',
+    help: 'What differed from its records when a sweep looked, and was mended: stored counts (`article-hearts`, `comment-hearts`, `article-comments`, `comment-state`), records of deleted articles (`article-deletion`), and rooms with a write of unknown outcome (`room`); rises after a crash or an outage only',
+    labelNames: ['what'],
+  }),
+  unexpectedErrors: new Counter({
+    name: 'adoption_unexpected_errors_total',
+    help: 'Answers of status 500, unhandled rejections and uncaught exceptions: each is a bug, its log line has the stack',
+  }),
+};

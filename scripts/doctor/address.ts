@@ -1,0 +1,147 @@
+import type { Config } from '../../domain/platform/config.js';
+import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
+import { type Answer, below, messageOf, openSocket, openStream, request } from './request.js';
+import { settingOf } from './settings.js';
+
+/** A certificate that expires sooner, days, should have been renewed. */
+const CERTIFICATE_DAYS = 14;
+
+/** Requests of one long-polling session: a proxy with two gateways fails to spread as many with 1 in 128. */
+const POLLS = 8;
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+function judgeAnswer({ status, headers, certificateUntil }: Answer, url: string): Verdict {
+  const { host, protocol, hostname } = new URL(url);
+  if (status >= 300 && status < 400)
+    return failure(`${host} redirects to ${headers.location}`, 'give that address with --url');
+  if (status !== 200)
+    return failure(
+      `${host} answers ${status} to a public read`,
+      'the proxy’s upstream, and the service’s ports',
+    );
+  if (protocol === 'http:' && !/^(?:localhost|127\..*|\[::1\])$/.test(hostname))
+    return warning(
+      `${host} is not encrypted: tokens can be read on the way`,
+      'TLS (deploy/nginx.conf.template)',
+    );
+  if (certificateUntil === undefined) return ok(`${host} answers`);
+  const days = Math.floor((certificateUntil - Date.now()) / DAY_MS);
+  if (days < CERTIFICATE_DAYS)
+    return warning(`the certificate of ${host} expires in ${days} days`, 'renew it');
+  return ok(`${host} answers; its certificate is valid for ${days} days`);
+}
+
+/** Metrics are for operators only. */
+async function checkMetrics(url: string): Promise<Verdict> {
+  const { status } = await request(below(url, '/metrics'));
+  if (status !== 200) return ok('/metrics is not public');
+  return warning(
+    'everybody can read /metrics',
+    'hide it in the proxy (deploy/nginx.conf.template), or METRICS_TOKEN',
+  );
+}
+
+/** A stream whose first event, sent at once, does not arrive is held back on the way. */
+async function checkStream(base: string, token: string): Promise<Verdict> {
+  const { status, headers, first, firstMs } = await openStream(base, token);
+  if (status !== undefined && status !== 200)
+    return failure(
+      `GET /notification/connect answers ${status}: ${messageOf(first)}`,
+      'the proxy’s rules for that path; the service’s log',
+    );
+  if (firstMs === undefined)
+    return failure(
+      'the proxy holds the event stream back: its first event does not arrive',
+      'proxy_buffering off for /notification/connect (deploy/nginx.conf.template)',
+    );
+  if (headers['content-encoding'])
+    return warning(
+      `the proxy compresses the event stream (${headers['content-encoding']}), which may hold events back`,
+      'gzip off for /notification/connect',
+    );
+  return ok(`an event stream delivers at once (${Math.round(firstMs)} ms)`);
+}
+
+async function checkSocket(base: string, token: string | undefined): Promise<Verdict> {
+  const start = await openSocket(base, token);
+  if ('refused' in start)
+    return failure(
+      `no WebSocket to ${new URL(base).host}: ${start.refused}`,
+      'the proxy must pass Upgrade and Connection for /socket.io/ (deploy/nginx.conf.template)',
+    );
+  const text = `a socket opens (${Math.round(start.openedMs)} ms)`;
+  if (start.refusal === undefined) return ok(`${text}; without a token it is not admitted`);
+  if (start.refusal === null) return ok(`${text}, and is admitted`);
+  return failure(
+    `a socket opens, but is refused: ${start.refusal}`,
+    'gateways need the same key as http processes',
+  );
+}
+
+/** Sends the requests of one long-polling session, each over a connection of its own, with the proxy's cookies. */
+async function checkSticky(base: string, sticky: Config['GATEWAY_STICKY'] | undefined): Promise<Verdict> {
+  const path = '/socket.io/?EIO=4&transport=polling';
+  const opened = await request(below(base, path));
+  if (opened.status === 400) {
+    if (sticky !== 'on') return ok('long-polling is off, so clients may reach any gateway');
+    return warning('GATEWAY_STICKY is on here, but long-polling is refused', 'restart the gateways');
+  }
+  const [, sid] = /"sid":"([^"]+)"/.exec(opened.body) ?? [];
+  if (opened.status !== 200 || !sid)
+    throw new Fault(`long-polling answers ${opened.status}`, 'the proxy’s rules for /socket.io/');
+  const cookie = (opened.headers['set-cookie'] ?? []).map((one) => one.split(';')[0]).join('; ');
+  const post = (packet: string) =>
+    request(below(base, `${path}&sid=${encodeURIComponent(sid)}`), {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/plain;charset=UTF-8', ...(cookie ? { Cookie: cookie } : {}) },
+      body: packet,
+    });
+  for (let i = 1; i < POLLS; i += 1) {
+    // A pong, which changes nothing.
+    const { status } = await post('3');
+    if (status !== 200)
+      return failure(
+        `not sticky: request ${i + 1} of a long-polling session met a gateway that does not know it (${status})`,
+        'keep each client at one gateway (hash in deploy/nginx.conf.template), or GATEWAY_STICKY=off',
+      );
+  }
+  await post('1');
+  return ok(`${POLLS} requests of a long-polling session met one gateway`);
+}
+
+interface Addresses {
+  /** The public address of REST; undefined if not given. */
+  url: string | undefined;
+  httpBase(): Promise<string>;
+  gatewayBase(): Promise<string>;
+}
+
+/** The way through the proxy: REST, event stream, socket, long-polling. Without a --url, the local service. */
+export function inspectAddress(
+  config: () => Config,
+  { url, httpBase, gatewayBase }: Addresses,
+  token: () => Promise<string>,
+) {
+  const requireUrl = () => {
+    if (!url) throw new Skipped('no --url is given');
+    return url;
+  };
+  const answer = shared('the public address does not answer', async () =>
+    request(below(requireUrl(), '/community/list/recent?size=1')),
+  );
+  const checks: Check[] = [
+    { name: 'address', run: async () => judgeAnswer(await answer.read(), requireUrl()) },
+    { name: 'metrics', run: async () => (await answer.given()) && checkMetrics(requireUrl()) },
+    { name: 'event stream', run: async () => checkStream(await httpBase(), await token()) },
+    {
+      name: 'socket',
+      run: async () => checkSocket(await gatewayBase(), await token().catch(() => undefined)),
+    },
+    {
+      name: 'sticky',
+      run: async () => checkSticky(await gatewayBase(), settingOf(config, 'GATEWAY_STICKY')),
+    },
+  ];
+  return { checks, answer: answer.given };
+}

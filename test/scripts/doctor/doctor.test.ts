@@ -1,0 +1,289 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import { loadConfig } from '../../../domain/platform/config.js';
+import { projectRoot } from '../../../domain/platform/project-root.js';
+import type { Finding } from '../../../scripts/doctor/check.js';
+import { judgeTopology, judgeWriteConcern } from '../../../scripts/doctor/database.js';
+import { judgeNode } from '../../../scripts/doctor/machine.js';
+import { judgeAccess, judgeMemory, judgePersistence, judgeVersion } from '../../../scripts/doctor/redis.js';
+import { hasRedisServer, startRedis } from '../../support/redis.js';
+import { service } from '../../support/service.js';
+import { startServiceProcess } from '../../support/service-process.js';
+import { runHere } from '../script-runs.js';
+import { startBadProxy } from './bad-proxy.js';
+
+/** Settings of the service of this process. */
+async function serviceSettings(): Promise<Record<string, string>> {
+  const { http, gateway, config, mongoUri } = await service();
+  return {
+    HTTP_PORT: new URL(http).port,
+    GATEWAY_PORT: new URL(gateway).port,
+    DATA_DIR: config.DATA_DIR,
+    MONGODB_URI: mongoUri,
+  };
+}
+
+/** Runs the doctor. @returns its exit status and its findings by check, `RESULT: TEXT → REMEDY` */
+async function examine(settings: Record<string, string>, args: string[] = []) {
+  const { status, stdout, stderr } = await runHere('scripts/doctor.js', ['--json', ...args], settings);
+  expect(stderr).to.equal('');
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  const lines: Record<string, string> = {};
+  for (const { check, result, text, remedy } of findings) {
+    const line = `${result}: ${text}${remedy ? ` → ${remedy}` : ''}`;
+    lines[check] = lines[check] ? `${lines[check]}\n${line}` : line;
+  }
+  return { status, lines, output: stdout };
+}
+
+const engines = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')).engines.node;
+
+describe('npm run doctor', () => {
+  it('finds nothing wrong with a service that runs', async () => {
+    const settings = await serviceSettings();
+    const { status, stdout } = await runHere('scripts/doctor.js', [], settings);
+    const lines = stdout.split('\n');
+    expect(status, stdout).to.equal(0);
+    // A single server; a disk or a limit of files may be small here.
+    const expected = /^warning +(?:database|disk|open files|node) /;
+    expect(lines.filter((line) => /^(?:warning|failure)/.test(line) && !expected.test(line))).to.deep.equal(
+      [],
+    );
+    for (const check of ['http port', 'gateway port', 'indexes', 'token', 'event stream', 'socket', 'sticky'])
+      expect(
+        lines.filter((line) => line.startsWith(`ok       ${check} `)),
+        check,
+      ).to.have.length(1);
+    expect(stdout).to.not.include('\u001B');
+    expect(stdout).to.match(/\n\n0 failures, \d+ warnings?, \d+ skipped, \d+ ok\n$/);
+  });
+
+  it('finds invalid settings, each by its line, and skips what needs them', async () => {
+    const { DATA_DIR = '' } = await serviceSettings();
+    const { status, lines } = await examine({ DATA_DIR, HTTP_PORT: 'x', REDIS_ADAPTER: 'y' });
+    expect(status).to.equal(1);
+    expect(lines.settings?.split('\n').map((line) => /^failure: (\w+): /.exec(line)?.[1])).to.deep.equal([
+      'HTTP_PORT',
+      'REDIS_ADAPTER',
+    ]);
+    expect(lines.database).to.equal('skipped: the settings are invalid');
+    expect(lines.engine).to.match(/^ok: /);
+  });
+
+  it('finds an unsupported version of Node', () => {
+    expect(judgeNode(process.versions.node, engines).result).to.equal('ok');
+    expect(judgeNode('18.20.8', engines).result).to.equal('failure');
+    expect(judgeNode('20.18.3', '^20.19.0 || ^22.12.0').result).to.equal('failure');
+    expect(judgeNode('23.1.0', '^20.19.0 || ^22.12.0').result).to.equal('failure');
+    expect(judgeNode('22.12.0', '^20.19.0 || ^22.12.0').result).to.equal('ok');
+    expect(judgeNode('27.0.1', '^20.19.0 || >=22.12.0').result).to.equal('ok');
+  });
+
+  it('finds few open files, a port that another program holds, and equal ports', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const port = String((other.address() as AddressInfo).port);
+    const { DATA_DIR = '' } = await serviceSettings();
+    const program = join(projectRoot(), 'dist/scripts/doctor.js');
+    const child = spawn('/bin/sh', ['-c', `ulimit -n 256 && exec "$0" "$@"`, process.execPath, program], {
+      cwd: DATA_DIR,
+      env: { PATH: process.env.PATH, DATA_DIR, HTTP_PORT: port, GATEWAY_PORT: port },
+    });
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text;
+    });
+    const [status] = await once(child, 'close');
+    other.close();
+    expect(status).to.equal(1);
+    expect(stdout).to.match(/^failure +open files +.* may open 256 files.* → LimitNOFILE=/m);
+    const holder = process.platform === 'linux' ? `process ${process.pid} \\(.*\\)` : 'another program';
+    expect(stdout).to.match(
+      new RegExp(`^failure +http port .*127.0.0.1:${port} is taken by .*${holder}.* → `, 'm'),
+    );
+    expect(stdout).to.match(new RegExp(`^failure +gateway port +GATEWAY_PORT is HTTP_PORT, ${port} → `, 'm'));
+  });
+
+  it('finds a proxy that buffers, passes no sockets, is not sticky, shows metrics and has a wrong clock', async () => {
+    const { gateway } = await service();
+    const other = await startServiceProcess();
+    const proxy = await startBadProxy([gateway, other.gateway]);
+    const { http } = await service();
+    const buffering = await startBadProxy([http], { isBuffering: true, secondsAhead: 3_600 });
+    try {
+      const addresses = ['--url', buffering.url, '--gateway-url', proxy.url];
+      const { status, lines } = await examine(await serviceSettings(), addresses);
+      expect(status).to.equal(1);
+      expect(lines['event stream']).to.match(
+        /^failure: the proxy holds the event stream back: .* → proxy_buffering off/,
+      );
+      expect(lines.socket).to.match(
+        /^failure: no WebSocket to 127.0.0.1:\d+: .* → the proxy must pass Upgrade/,
+      );
+      expect(lines.sticky).to.match(/^failure: not sticky: request 2 of a long-polling session .*\(400\) → /);
+      expect(lines['clock of address']).to.match(
+        /^failure: the clock of the public address is 3\d{3}\.\d s ahead/,
+      );
+      expect(lines.metrics).to.match(/^warning: everybody can read \/metrics → /);
+      expect(lines.address).to.match(/^ok: /);
+
+      // The other service has another key.
+      const wrongKey = await examine(await serviceSettings(), ['--url', other.http]);
+      expect(wrongKey.lines.token).to.match(
+        /^failure: .* refuses a token .*: UNAUTHORIZED: .* → all processes need/,
+      );
+      expect(wrongKey.lines['event stream']).to.equal('skipped: no token is accepted');
+    } finally {
+      await proxy.close();
+      await buffering.close();
+      await other.stop();
+    }
+  });
+
+  it('finds a database, a Redis and a key set that are away, without their passwords', async () => {
+    const { DATA_DIR = '' } = await serviceSettings();
+    const { status, lines, output } = await examine({
+      DATA_DIR,
+      HTTP_PORT: '0',
+      GATEWAY_PORT: '0',
+      MONGODB_URI: 'mongodb://member:hidden@127.0.0.1:9/adoption?w=1',
+      REDIS_URL: 'redis://:hidden@127.0.0.1:9',
+      JWKS_URL: 'http://member:hidden@127.0.0.1:9/keys?key=hidden',
+    });
+    expect(status).to.equal(1);
+    expect(lines.database).to.match(/^failure: MongoDB at 127.0.0.1:9 cannot be used: .*ECONNREFUSED/);
+    expect(lines.redis).to.match(/^failure: Redis at 127.0.0.1:9 cannot be used: .*ECONNREFUSED/);
+    expect(lines.key).to.match(/^failure: the key set: 127.0.0.1:9 refuses connections → check JWKS_URL/);
+    expect(lines.indexes).to.equal('skipped: the database cannot be read');
+    expect(lines['redis memory']).to.equal('skipped: Redis cannot be read');
+    expect(lines.token).to.equal('skipped: tokens are signed elsewhere: give one with --token');
+    expect(output).to.not.include('hidden');
+  });
+
+  it('finds a Redis that evicts, asks for no password and publishes each write', async function () {
+    if (!hasRedisServer) this.skip();
+    const eviction = ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'];
+    const redis = await startRedis([
+      ...eviction,
+      '--notify-keyspace-events',
+      'KEA',
+      '--protected-mode',
+      'no',
+    ]);
+    try {
+      const { status, lines } = await examine({ ...(await serviceSettings()), REDIS_URL: redis.url });
+      expect(status).to.equal(1);
+      expect(lines.redis).to.match(/^ok: Redis \d/);
+      expect(lines['redis memory']).to.match(
+        /^failure: maxmemory-policy is allkeys-lru: .* → maxmemory-policy noevic/,
+      );
+      expect(lines['redis events']).to.match(/^warning: notify-keyspace-events is /);
+      expect(lines['redis access']).to.match(/^warning: it asks for no password: .* → requirepass/);
+      expect(lines['redis signing key']).to.match(/^warning: REDIS_SIGNING_KEY is not set/);
+      expect(lines['redis persistence']).to.match(/^ok: off/);
+      expect(lines['clock of redis']).to.match(/^ok: /);
+    } finally {
+      await redis.stop();
+    }
+  });
+
+  it('finds a Redis that is too old', () => {
+    const judge = (version: string, adapter: 'classic' | 'sharded' = 'classic') =>
+      judgeVersion({ info: { redis_version: version }, settings: undefined, skewMs: 0 }, adapter).result;
+    expect(judge('6.0.16')).to.equal('failure');
+    expect(judge('6.2.0')).to.equal('warning');
+    expect(judge('6.2.0', 'sharded')).to.equal('failure');
+    expect(judge('7.0.15', 'sharded')).to.equal('ok');
+  });
+
+  it('finds a Redis that is nearly full, cannot save, or is reached over the network in the clear', () => {
+    const settings = {
+      'maxmemory-policy': 'noeviction',
+      maxmemory: '100',
+      save: '',
+      appendonly: 'no',
+      bind: '*',
+    };
+    const facts = { info: { used_memory: '90' }, settings, skewMs: 0 };
+    expect(judgeMemory(facts)).to.include({ result: 'warning' });
+    expect(judgeMemory({ ...facts, info: { used_memory: '10' } })).to.include({ result: 'ok' });
+    expect(() => judgeMemory({ ...facts, settings: undefined })).to.throw('may not read CONFIG');
+    expect(judgePersistence({ ...facts, info: { rdb_last_bgsave_status: 'err' } }).result).to.equal(
+      'failure',
+    );
+    expect(judgePersistence({ ...facts, info: { rdb_last_bgsave_status: 'ok' } }).result).to.equal('ok');
+    const access = (url: string, mode: string) =>
+      judgeAccess(
+        { ...facts, settings: { ...settings, 'protected-mode': mode } },
+        loadConfig({ REDIS_URL: url }, projectRoot()),
+      ).result;
+    expect(access('redis://redis.example.org', 'no')).to.equal('failure');
+    expect(access('redis://:word@redis.example.org', 'no')).to.equal('warning');
+    expect(access('rediss://:word@redis.example.org', 'no')).to.equal('ok');
+  });
+
+  it('finds a dropped index, a refused token, and backups that are missing or old', async () => {
+    const settings = await serviceSettings();
+    const folder = join(settings.DATA_DIR ?? '', 'dumps');
+    // A dump that was interrupted is none.
+    mkdirSync(join(folder, 'today', 'adoption.unfinished'), { recursive: true });
+    writeFileSync(join(folder, 'monday.gz'), '');
+    utimesSync(join(folder, 'monday.gz'), 0, Date.now() / 1_000 - 3 * 24 * 3_600);
+    const messages = mongoose.connection.collection('messages');
+    await messages.dropIndex('chatNo_1_seq_1');
+    const { status, lines } = await examine(settings, ['--token', 'no.token.atall', '--backups', folder]);
+    await messages.createIndex({ chatNo: 1, seq: 1 }, { unique: true });
+    expect(status).to.equal(1);
+    expect(lines.indexes).to.match(
+      /^failure: missing: messages \{"chatNo":1,"seq":1\} unique: .* → npm run verify/,
+    );
+    expect(lines.token).to.match(
+      /^failure: this configuration refuses the token: UNAUTHORIZED: .* → JWT_SECRET/,
+    );
+    expect(lines.backup).to.match(/^warning: the newest backup in \S+ is 3 days old → /);
+
+    const { DATA_DIR = '' } = settings;
+    const embedded = await examine({ DATA_DIR, HTTP_PORT: '0', GATEWAY_PORT: '0' });
+    expect(embedded.lines.backup).to.match(/^warning: no backup in \S+backups → npm run db -- dump/);
+    expect(embedded.lines.database).to.match(/^skipped: no embedded database in /);
+  });
+
+  it('finds a MongoDB without a majority to lose, and writes that wait for none', () => {
+    const up = (name: string) => ({ name, isUp: true });
+    const facts = {
+      version: '7.0.12',
+      setName: 'rs0',
+      isSharded: false,
+      isEmbedded: false,
+      isEmpty: false,
+      missingIndexes: [],
+      skewMs: 0,
+      members: [up('a'), up('b'), up('c')],
+      writeConcern: { w: 'majority', journal: true },
+    };
+    expect(judgeTopology(facts)).to.deep.equal({
+      result: 'ok',
+      text: 'MongoDB 7.0.12, replica set rs0 of 3',
+    });
+    expect(judgeTopology({ ...facts, setName: undefined, members: [] }).text).to.include('single server');
+    expect(judgeTopology({ ...facts, members: facts.members.slice(1) }).text).to.include('2 members');
+    const oneDown = [...facts.members.slice(1), { name: 'a:27017', isUp: false }];
+    expect(judgeTopology({ ...facts, members: oneDown }).text).to.include('a:27017 is down');
+    expect(judgeWriteConcern(facts).result).to.equal('ok');
+    expect(judgeWriteConcern({ ...facts, writeConcern: { w: 1, journal: true } }).result).to.equal('warning');
+    expect(judgeWriteConcern({ ...facts, writeConcern: { w: 0, journal: false } }).result).to.equal(
+      'failure',
+    );
+  });
+
+  it('refuses wrong arguments with status 2', async () => {
+    const settings = await serviceSettings();
+    const wrong = await runHere('scripts/doctor.js', ['--url', 'example.org'], settings);
+    expect(wrong).to.deep.equal({ status: 2, stdout: '', stderr: '--url: must be an http or https URL\n' });
+  });
+});
