@@ -6,6 +6,13 @@ import { portFault, tryPort } from '../../domain/platform/port-faults.js';
 /** Below the ephemeral ports (from 32,768 on Linux), which outgoing connections use. */
 const [FIRST, LAST] = [20_000, 32_000];
 
+/** Whether this process could bind a port exclusively. @throws Error naming HOST if it cannot be bound */
+export async function isFree(host: string, port: number): Promise<boolean> {
+  const error = await tryPort(host, port);
+  if (error && error.code !== 'EADDRINUSE') throw new Error(portFault('port', host, port, error));
+  return error === undefined;
+}
+
 /**
  * Checks that both ports can be bound. (fault 50)
  * @throws ConfigError with a line for each that cannot
@@ -37,5 +44,5 @@ export async function isListening(host: string, port: number): Promise<boolean> 
 /** A free loopback port. */
 export async function freePort(): Promise<number> {
   const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
-  return (await tryPort('127.0.0.1', port)) ? freePort() : port;
+  return (await isFree('127.0.0.1', port)) ? port : freePort();
 }
