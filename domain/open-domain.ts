@@ -1,22 +1,25 @@
 /** Opens the domain on a database: for processes, commands and tests. */
 import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
-import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from './platform/mongo/connection.js';
+import { connectMongo, disconnectMongo, pingMongo } from './platform/mongo/connection.js';
+import { type Bringing, prepareDatabase } from './platform/mongo/migrate.js';
 import { cachedFor } from './platform/shared-runs.js';
 import type { Shutdown } from './platform/shutdown.js';
 
 export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
   mongoUri: string;
   shutdown: Shutdown;
+  /** What to do about data of an older version. */
+  bringing: Bringing;
   /** Runs before the sweeps start and before anything is served: sample data. */
   prepare?: ((domain: Domain) => Promise<void>) | undefined;
 }
 
 /**
- * Connects to the database, ensures its indexes, creates the domain and starts its sweeps.
+ * Connects to the database, ensures its version and indexes, creates the domain and starts its sweeps.
  * @throws Error naming what is missing, after closing all connections, that to Redis included
  */
-export async function openDomain({ mongoUri, shutdown, prepare, ...options }: OpenDomainOptions) {
+export async function openDomain({ mongoUri, shutdown, bringing, prepare, ...options }: OpenDomainOptions) {
   const { redis } = options;
 
   async function disconnect(): Promise<void> {
@@ -26,7 +29,7 @@ export async function openDomain({ mongoUri, shutdown, prepare, ...options }: Op
 
   try {
     await connectMongo(mongoUri);
-    await ensureIndexes(mongoUri);
+    await prepareDatabase(mongoUri, bringing, (text) => options.logger.info(text));
     const domain = await createDomain(options);
     await prepare?.(domain);
     await domain.startSweeps();

@@ -56,7 +56,7 @@ async function run(
     logger,
     redis,
     shutdown,
-    open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown }),
+    open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown, bringing: 'nothing' }),
   });
   // For pm2's wait_ready.
   process.send?.('ready');

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import pc from 'picocolors';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { requireSchema } from '../../domain/platform/mongo/migrate.js';
 import { followLog } from './log-tail.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
 import { isRunning, pm2Home } from './pm2-home.js';
@@ -35,6 +36,8 @@ async function reloadAll(pm2: Pm2): Promise<void> {
   const serving = ['http', 'gateway'].flatMap((kind) => all.filter(({ name }) => name === kind));
   if (!serving[0]) throw new Error('No process serves: npm run cluster -- status');
   const config = newConfig(serving[0]);
+  // Else the first gateway would be gone before its replacement refuses to start.
+  if (config.MONGODB_URI) await requireSchema(config.MONGODB_URI);
   for (const [i, { id, name }] of serving.entries()) {
     const started = performance.now();
     const readLog = followLog(config, name);

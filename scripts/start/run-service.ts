@@ -36,6 +36,8 @@ export async function runService(
   const { domain, probe, close } = await openDomain({
     ...{ config, logger, mongoUri, shutdown, prepare },
     live: gateway.live,
+    // The embedded database has no other service (claim-data-dir.ts).
+    bringing: config.MONGODB_URI ? 'nothing' : 'finish',
   });
   shutdown.add('sockets', () => gateway.drain());
   shutdown.add('http', () => http.drain());
