@@ -3,6 +3,7 @@ import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
 import { connectMongo, disconnectMongo, pingMongo } from './platform/mongo/connection.js';
 import { type Bringing, prepareDatabase } from './platform/mongo/migrate.js';
+import { watchMongo } from './platform/mongo/watch.js';
 import { cachedFor } from './platform/shared-runs.js';
 import type { Shutdown } from './platform/shutdown.js';
 
@@ -30,6 +31,7 @@ export async function openDomain({ mongoUri, shutdown, bringing, prepare, ...opt
   try {
     await connectMongo(mongoUri);
     await prepareDatabase(mongoUri, bringing, (text) => options.logger.info(text));
+    const stopWatchingMongo = watchMongo(options.logger);
     const domain = await createDomain(options);
     await prepare?.(domain);
     await domain.startSweeps();
@@ -50,6 +52,7 @@ export async function openDomain({ mongoUri, shutdown, bringing, prepare, ...opt
       async close(): Promise<void> {
         stopWatching?.();
         await domain.close();
+        stopWatchingMongo();
         await disconnect();
       },
     };

@@ -36,7 +36,7 @@ async function run(
   const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config;
   if (!mongoUri || !redisUrl) throw new ConfigError(faults);
   nameProcess(name);
-  const logger = createLogger(config.LOG_LEVEL, name);
+  const logger = createLogger(config.LOG_LEVEL, name, config.production ? 'json' : 'text');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
   const redis = connectRedis(redisUrl, logger, config.REDIS_SIGNING_KEY);

@@ -1,9 +1,10 @@
 import Router from '@koa/router';
 import { AppError } from '../domain/kernel/errors.js';
 import type { Config } from '../domain/platform/config.js';
+import { toAppError } from '../domain/platform/failures.js';
 import { exposeMetrics, mayReadMetrics } from '../domain/platform/metrics.js';
 import type { AppState } from './context.js';
-import { respond } from './respond.js';
+import { respond, respondError } from './respond.js';
 
 /** Resolves when the process can serve, rejects with the reason why not. */
 export type Probe = () => Promise<void>;
@@ -15,8 +16,15 @@ export function createOperationsRouter(config: Config, probe: Probe): Router<App
   router.get('/healthz', (ctx) => respond(ctx, { up: true }));
 
   router.get('/readyz', async (ctx) => {
-    await probe();
-    respond(ctx, { ready: true });
+    try {
+      await probe();
+      respond(ctx, { ready: true });
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.status !== 503) throw thrown;
+      // Not logged: what is away has a line of its own, and probes come every second.
+      respondError(ctx, error);
+    }
   });
 
   router.get('/metrics', async (ctx) => {

@@ -6,6 +6,7 @@ import type { Config } from '../../domain/platform/config.js';
 import { createClientIdentifier } from '../../domain/platform/identify-client.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
+import { RequestLog } from '../../domain/platform/request-log.js';
 import type { AppState } from '../context.js';
 
 /**
@@ -14,11 +15,11 @@ import type { AppState } from '../context.js';
  */
 export function requestContext(domain: Domain, config: Config, logger: Logger): Middleware<AppState> {
   const identifyClient = createClientIdentifier(config, logger);
+  const requests = new RequestLog(logger, config.LOG_REQUESTS);
   return async (ctx, next) => {
     const startedAt = process.hrtime.bigint();
     const given = ctx.get('X-Request-Id');
     ctx.state.requestId = validate(given) ? given : v4();
-    ctx.state.log = logger;
     ctx.state.domain = domain;
     // Node joins these headers if they are repeated.
     const headers = ctx.req.headers as ClientHeaders;
@@ -30,17 +31,17 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
     const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
     const route = ctx.state.route ?? 'none';
     metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
-    if (!logger.isLevelEnabled('debug')) return;
-    logger.debug(
-      {
+    requests.answered(
+      ctx.status,
+      () => ({
         requestId: ctx.state.requestId,
         method: ctx.method,
         path: ctx.path,
         status: ctx.status,
         ms: Math.round(seconds * 1e4) / 10,
         member: ctx.state.session?.actor.no,
-      },
-      'request',
+      }),
+      ctx.state.failure,
     );
   };
 }

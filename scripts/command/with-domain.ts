@@ -20,7 +20,7 @@ export async function withDomain<T>(
   isRepair = false,
 ): Promise<T> {
   const config = loadConfig();
-  const logger = createLogger(config.LOG_LEVEL, name);
+  const logger = createLogger(config.LOG_LEVEL, name, config.production ? 'json' : 'text');
   const database = await openDatabase(config);
   try {
     await connectMongo(database.uri);
