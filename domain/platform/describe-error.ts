@@ -25,12 +25,19 @@ function messageOf(error: Error): string {
   return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join('; ');
 }
 
+/** Errors of the database driver: where in it they were raised says nothing. */
+const OF_DRIVER = /^(?:Mongo|Pool)/;
+
 /** The frames of the project's own code; of an error without any, the first ones. */
 function framesOf(chain: Error[]): string[] {
-  const stacks = chain.map(({ stack = '' }) => stack.split('\n').filter((line) => /^\s+at /.test(line)));
+  // A frame without a line of a file is no place.
+  const isFrame = (line: string) => /^\s+at .*:\d+:\d+\)?$/.test(line);
+  const stacks = chain.map(({ stack = '' }) => stack.split('\n').filter(isFrame));
   const own = stacks.map((frames) => frames.filter((frame) => !/node_modules|node:/.test(frame)));
   // The innermost one is where it began.
-  const frames = own.findLast((some) => some.length > 0) ?? stacks.at(-1)?.slice(0, FOREIGN_FRAMES) ?? [];
+  const isOfDriver = chain.some(({ name }) => OF_DRIVER.test(name));
+  const foreign = isOfDriver ? [] : stacks.at(-1)?.slice(0, FOREIGN_FRAMES);
+  const frames = own.findLast((some) => some.length > 0) ?? foreign ?? [];
   return frames.slice(0, MAX_FRAMES).map((frame) => frame.trim());
 }
 
