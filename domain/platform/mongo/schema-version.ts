@@ -29,7 +29,7 @@ export interface Lease {
 export type SchemaRecord = SchemaState & { _id: string; lease?: Lease };
 
 /** The collection with the record, by the connection of `connectMongo` or one of its own. */
-export const schemaOf = (connection: Connection) =>
+const schemaOf = (connection: Connection) =>
   connection.getClient().db().collection<SchemaRecord>(SCHEMA_COLLECTION);
 
 const ofNobody = { prepared: 0, finished: 0 };
