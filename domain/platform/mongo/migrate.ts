@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mongoose';
 import { withoutTimeLimit } from './connection.js';
 import { ensureIndexes, missingIndexes } from './indexes.js';
-import { type Migration, migrations, type Step } from './migrations.js';
+import { migrations, type Step } from './migrations.js';
 import {
   createRecord,
   giveBack,
@@ -124,7 +124,7 @@ function* plan(
 ): Generator<{ steps: Step[]; after: SchemaState }> {
   const left = migrations.filter(({ version }) => version > finished);
   let state = { prepared, finished };
-  for (const { version, convert, remove } of left as Migration[]) {
+  for (const { version, convert, remove } of left) {
     const isFinished = extent === 'finish' || version < SCHEMA_VERSION;
     if (prepared < version || isFinished) {
       state = { ...state, prepared: Math.max(version, prepared) };
