@@ -22,7 +22,7 @@ export function createOperationsRouter(config: Config, probe: Probe): Router<App
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.status !== 503) throw thrown;
-      // Not logged: what is away has a line of its own, and probes come every second.
+      // Without the error handler, which would have each probe logged.
       respondError(ctx, error);
     }
   });

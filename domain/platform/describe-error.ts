@@ -1,5 +1,5 @@
-/** Most frames of a stack. */
-const MAX_FRAMES = 8;
+/** Most frames kept of the project's own code. */
+const OWN_FRAMES = 8;
 
 /** Frames kept of an error that was raised and thrown outside of the project. */
 const FOREIGN_FRAMES = 3;
@@ -38,7 +38,7 @@ function framesOf(chain: Error[]): string[] {
   const isOfDriver = chain.some(({ name }) => OF_DRIVER.test(name));
   const foreign = isOfDriver ? [] : stacks.at(-1)?.slice(0, FOREIGN_FRAMES);
   const frames = own.findLast((some) => some.length > 0) ?? foreign ?? [];
-  return frames.slice(0, MAX_FRAMES).map((frame) => frame.trim());
+  return frames.slice(0, OWN_FRAMES).map((frame) => frame.trim());
 }
 
 /**

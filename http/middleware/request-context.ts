@@ -9,6 +9,9 @@ import { metrics } from '../../domain/platform/metrics.js';
 import { RequestLog } from '../../domain/platform/request-log.js';
 import type { AppState } from '../context.js';
 
+/** Asked for every few seconds; what makes them fail is logged once, where it begins. */
+const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+
 /**
  * The first middleware: sets the request's id (the caller's UUID if it sends one, so that a proxy's log and ours
  * share it) and identifies the client; logs and measures the answer.
@@ -31,6 +34,7 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
     const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
     const route = ctx.state.route ?? 'none';
     metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
+    if (PROBES.has(ctx.path) && !ctx.state.failure) return;
     requests.answered(
       ctx.status,
       () => ({
