@@ -137,7 +137,9 @@ describe('a database that does not answer', () => {
       .map((line) => JSON.parse(line));
 
   const databaseUp = async () =>
-    /^database_up (\d)$/m.exec(await (await fetch(`${service.http}/metrics`)).text())?.[1];
+    /^adoption_database_up(?:\{.*\})? (\d)$/m.exec(
+      await (await fetch(`${service.http}/metrics`)).text(),
+    )?.[1];
 
   /** Every message of the room. */
   async function allMessages(client: Client): Promise<Stored[]> {
