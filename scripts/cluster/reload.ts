@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import pc from 'picocolors';
-import { AppError } from '../../domain/kernel/errors.js';
+
 import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { isMongoUnavailable } from '../../domain/platform/mongo/errors.js';
 import { requireSchema } from '../../domain/platform/mongo/migrate.js';
 import { followLog } from './log-tail.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
@@ -29,7 +30,7 @@ function newConfig({ env }: ClusterProcess): Config {
 
 /** A database that does not answer is reported with the first process, which waits for it. */
 function unlessAway(error: unknown): void {
-  if (!(error instanceof AppError)) throw error;
+  if (!isMongoUnavailable(error)) throw error;
 }
 
 /**
