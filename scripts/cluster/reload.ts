@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import pc from 'picocolors';
-
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { isMongoUnavailable } from '../../domain/platform/mongo/errors.js';
 import { requireSchema } from '../../domain/platform/mongo/migrate.js';
