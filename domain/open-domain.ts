@@ -1,13 +1,17 @@
 /** Opens the domain on a database: for processes, commands and tests. */
 import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
-import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from './platform/mongo/connection.js';
+import { connectMongo, disconnectMongo, pingMongo } from './platform/mongo/connection.js';
+import { type Bringing, prepareDatabase } from './platform/mongo/migrate.js';
+import { watchMongo } from './platform/mongo/watch.js';
 import { cachedFor } from './platform/shared-runs.js';
 import type { Shutdown } from './platform/shutdown.js';
 
 export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
   mongoUri: string;
   shutdown: Shutdown;
+  /** What to do about data of an older version. */
+  bringing: Bringing;
   /**
    * Runs before the sweeps start: a single process opens its ports, then stores sample data. Until it has ended,
    * `probe` rejects.
@@ -16,10 +20,10 @@ export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
 }
 
 /**
- * Connects to the database, ensures its indexes, creates the domain and starts its sweeps.
+ * Connects to the database, ensures its version and indexes, creates the domain and starts its sweeps.
  * @throws Error naming what is missing, after closing all connections, that to Redis included
  */
-export async function openDomain({ mongoUri, shutdown, prepare, ...options }: OpenDomainOptions) {
+export async function openDomain({ mongoUri, shutdown, bringing, prepare, ...options }: OpenDomainOptions) {
   const { redis } = options;
 
   async function disconnect(): Promise<void> {
@@ -29,7 +33,8 @@ export async function openDomain({ mongoUri, shutdown, prepare, ...options }: Op
 
   try {
     await connectMongo(mongoUri);
-    await ensureIndexes(mongoUri);
+    await prepareDatabase(mongoUri, bringing, (text) => options.logger.info(text));
+    const stopWatchingMongo = watchMongo(options.logger);
     const domain = await createDomain(options);
     // Nothing limits how often it is asked for.
     const ping = cachedFor(1_000, () => Promise.all([pingMongo(), redis?.ping()]));
@@ -59,6 +64,7 @@ export async function openDomain({ mongoUri, shutdown, prepare, ...options }: Op
       async close(): Promise<void> {
         stopWatching?.();
         await domain.close();
+        stopWatchingMongo();
         await disconnect();
       },
     };

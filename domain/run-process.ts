@@ -38,7 +38,7 @@ async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
   const config = loadConfig(undefined, undefined, sharedFaults);
   const { MONGODB_URI: mongoUri, REDIS_URL: redisUrl } = config as Shared;
   nameProcess(name);
-  const logger = createLogger(config.LOG_LEVEL, name);
+  const logger = createLogger(config.LOG_LEVEL, name, config.production ? 'json' : 'text');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
   const redis = connectRedis(redisUrl, logger, config.REDIS_SIGNING_KEY);
@@ -58,7 +58,7 @@ async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
     logger,
     redis,
     shutdown,
-    open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown }),
+    open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown, bringing: 'nothing' }),
   });
   const own = await serveOwnPort(name, config, probe, logger);
   shutdown.add('metrics', () => own?.close());

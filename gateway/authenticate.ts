@@ -7,6 +7,7 @@ import type { Config } from '../domain/platform/config.js';
 import { toAppError } from '../domain/platform/failures.js';
 import { createClientIdentifier } from '../domain/platform/identify-client.js';
 import type { Logger } from '../domain/platform/logger.js';
+import type { RequestLog } from '../domain/platform/request-log.js';
 import type { GatewaySocket } from './socket.js';
 
 /** The token of a handshake: `auth.token`, else the Authorization header. */
@@ -24,7 +25,12 @@ function handshakeToken({ handshake }: GatewaySocket): string {
  * Socket.IO middleware that admits a connection, or refuses it with a `connect_error` whose `data` is the
  * error body. (contract, section 5)
  */
-export function createAuthentication({ members, chat }: Domain, config: Config, logger: Logger) {
+export function createAuthentication(
+  { members, chat }: Domain,
+  config: Config,
+  logger: Logger,
+  requests: RequestLog,
+) {
   const identifyClient = createClientIdentifier(config, logger);
   /** Connections in the namespace or about to enter it. */
   const entering = new WeakSet<GatewaySocket['conn']>();
@@ -50,9 +56,20 @@ export function createAuthentication({ members, chat }: Domain, config: Config, 
     }
 
     admit().then(
-      () => next(),
+      () => {
+        const { actor } = socket.data.session;
+        requests.answered(200, () => ({
+          socket: socket.id,
+          event: 'connect',
+          status: 200,
+          member: actor.no,
+        }));
+        next();
+      },
       (thrown) => {
         const error = toAppError(thrown);
+        const { status } = error;
+        requests.answered(status, () => ({ socket: socket.id, event: 'connect', status }), error);
         // The client may try again with another token.
         entering.delete(conn);
         next(Object.assign(new Error(error.code), { data: error.body }));

@@ -60,6 +60,12 @@ export function createConnectionHandler(
       transport,
       reason: this.data.closedFor ?? (isSlow ? 'slow' : closedAfter(reason)),
     });
+    services.requests.answered(200, () => ({
+      socket: this.id,
+      event: 'disconnect',
+      reason,
+      member: this.data.session.actor.no,
+    }));
     disarmExpiry(this);
     if (NAMESPACE_LEFT.has(reason)) this.conn.close();
   }
@@ -67,7 +73,8 @@ export function createConnectionHandler(
   /** Also called for an event of this name that a client sends. */
   function onError(this: GatewaySocket, error: unknown): void {
     if (!(error instanceof Error)) return;
-    services.logger.warn({ err: error, member: this.data.session.actor.no }, 'socket error');
+    const { id, data } = this;
+    services.logger.warn({ socket: id, err: error, member: data.session.actor.no }, 'socket error');
   }
 
   return (socket) => {

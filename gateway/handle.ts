@@ -8,6 +8,7 @@ import { toAppError } from '../domain/platform/failures.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics, secondsSince } from '../domain/platform/metrics.js';
 import type { Budget } from '../domain/platform/rate-limits/index.js';
+import type { RequestLog } from '../domain/platform/request-log.js';
 import type { ClientEvents } from './protocol.js';
 import type { Sequencer } from './sequencer.js';
 import type { GatewaySocket } from './socket.js';
@@ -18,6 +19,7 @@ export interface HandlerServices {
   live: Live;
   sequencer: Sequencer;
   logger: Logger;
+  requests: RequestLog;
 }
 
 export interface HandlerContext extends HandlerServices {
@@ -52,7 +54,7 @@ function bodyOf({ body, retryAfterMs }: AppError): object {
  * (contract, promise 7)
  */
 export function createDispatcher(services: HandlerServices, definitions: readonly EventDefinition[]) {
-  const { domain, logger } = services;
+  const { domain, logger, requests } = services;
   const byEvent = new Map<unknown, EventDefinition>(
     definitions.map((definition) => [definition.event, definition]),
   );
@@ -73,18 +75,6 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     return { status: 200, ...answer };
   }
 
-  function refuse(socket: GatewaySocket, event: string, thrown: unknown): object {
-    const error = toAppError(thrown);
-    const details = { err: error.cause ?? error, event, member: socket.data.session.actor.no };
-    if (error.status === 500) {
-      metrics.unexpectedErrors.inc();
-      logger.error(details, error.code);
-    } else if (error.status === 503) {
-      logger.warn(details, error.code);
-    }
-    return bodyOf(error);
-  }
-
   return function dispatch(this: GatewaySocket, name: unknown, ...args: unknown[]): void {
     // The event was under way when the connection closed.
     if (!this.connected) return;
@@ -94,13 +84,25 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     const definition = byEvent.get(name);
     const event = definition?.event ?? 'unknown';
     const request = typeof args[0] === 'function' ? undefined : args[0];
+    const answered = (answer: object, failure?: AppError) => {
+      const { status } = answer as { status: number };
+      ack?.(answer);
+      const seconds = secondsSince(arrivedAt);
+      metrics.socketRequests.observe({ event, status }, seconds);
+      const describe = () => ({
+        socket: this.id,
+        event,
+        status,
+        ms: Math.round(seconds * 1e4) / 10,
+        member: this.data.session.actor.no,
+      });
+      requests.answered(status, describe, failure);
+    };
     (definition ? run(this, definition, request) : refuseUnknown(this, name))
-      .catch((thrown) => refuse(this, event, thrown))
-      .then((answer) => {
-        ack?.(answer);
-        const { status } = answer as { status: number };
-        metrics.socketRequests.observe({ event, status }, secondsSince(arrivedAt));
+      .then(answered, (thrown) => {
+        const failure = toAppError(thrown);
+        answered(bodyOf(failure), failure);
       })
-      .catch((error) => logger.error({ err: error, event }, 'an answer could not be sent'));
+      .catch((error) => logger.error({ socket: this.id, event, err: error }, 'an answer could not be sent'));
   };
 }

@@ -21,6 +21,8 @@ export function endPresenceOnLeave(io: GatewayServer, { chat }: Domain, logger: 
     if (chatNo === undefined || memberNo === undefined) return;
     chat
       .leaveRoom(memberNo, chatNo, id)
-      .catch((error) => logger.error({ err: error, chatNo, memberNo }, 'presence could not be ended'));
+      .catch((error) =>
+        logger.error({ socket: id, err: error, chatNo, member: memberNo }, 'presence could not be ended'),
+      );
   });
 }

@@ -16,6 +16,7 @@ import type { Logger } from '../domain/platform/logger.js';
 import { metrics, nameEngine } from '../domain/platform/metrics.js';
 import { portFault, tryPort } from '../domain/platform/port-faults.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
+import { RequestLog } from '../domain/platform/request-log.js';
 import { createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
 import { watchSpareFiles } from '../domain/platform/spare-files.js';
 import { createAuthentication } from './authenticate.js';
@@ -156,7 +157,8 @@ export class Gateway {
    */
   async listen(domain: Domain, probe: () => Promise<void>): Promise<number> {
     const io = this.#io;
-    io.use(createAuthentication(domain, this.#config, this.#logger));
+    const requests = new RequestLog(this.#logger, this.#config.LOG_REQUESTS);
+    io.use(createAuthentication(domain, this.#config, this.#logger, requests));
     serveOperations(this.#app, this.#config, async () => {
       if (this.#isDraining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
       await probe();
@@ -171,7 +173,7 @@ export class Gateway {
     const { chat, notifications } = domain;
     this.#socketLive.serve({ chat, notifications, sequencer, views, comparer, publisher });
     endPresenceOnLeave(io, domain, this.#logger);
-    const services = { domain, live: this.live, sequencer, logger: this.#logger };
+    const services = { domain, live: this.live, sequencer, logger: this.#logger, requests };
     io.on('connection', createConnectionHandler(services, publisher, this.#guard?.limits));
     comparer.start();
     const { sockets } = io.of('/');

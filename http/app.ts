@@ -56,11 +56,11 @@ export function createApp(
 
   // Failures after the response was started. A client that disconnects, or whose body stops being HTTP, is not an
   // error of the service.
-  app.on('error', (error: NodeJS.ErrnoException) => {
+  app.on('error', (error: NodeJS.ErrnoException, ctx?: { state: Partial<AppState> }) => {
     const { code = '' } = error;
     if (['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(code) || code.startsWith('HPE_'))
       return;
-    logger.error({ err: error }, 'response failed');
+    logger.error({ requestId: ctx?.state.requestId, err: error }, 'response failed');
   });
   return app;
 }

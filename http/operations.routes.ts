@@ -1,7 +1,9 @@
 import Router from '@koa/router';
 import type { Config } from '../domain/platform/config.js';
+import { toAppError } from '../domain/platform/failures.js';
 import { createOperations } from '../domain/platform/operations.js';
 import type { AppState } from './context.js';
+import { respondError } from './respond.js';
 
 /** Resolves when the process can serve, rejects with the reason why not. */
 export type Probe = () => Promise<void>;
@@ -11,9 +13,16 @@ export function createOperationsRouter(config: Config, probe: Probe): Router<App
   const router = new Router<AppState>();
   for (const [path, call] of createOperations(config, probe))
     router.get(path, async (ctx) => {
-      const { type, body } = await call(ctx.get('Authorization'));
-      ctx.set('Content-Type', type);
-      ctx.body = body;
+      try {
+        const { type, body } = await call(ctx.get('Authorization'));
+        ctx.set('Content-Type', type);
+        ctx.body = body;
+      } catch (thrown) {
+        const error = toAppError(thrown);
+        if (error.status !== 503) throw thrown;
+        // Without the error handler, which would have each probe logged.
+        respondError(ctx, error);
+      }
     });
   return router;
 }

@@ -19,7 +19,9 @@ const schema = z.object({
     .string()
     .max(2_048, 'must have at most 2048 characters')
     .regex(/^(?!\/\/)(?![A-Za-z][A-Za-z0-9+.-]*:)[^\s\\\p{Cc}]*$/u, 'must be a path inside the app')
-    .default(''),
+    .default('')
+    // A relative path would resolve against the page that shows it.
+    .transform((path) => (path.startsWith('/') ? path : `/${path}`)),
   resume: z
     .string()
     .regex(/^[\w-]{12}$/, 'must be a key printed by an announcement')

@@ -22,7 +22,7 @@ export interface NotificationRecord {
   n: number;
   type: NotificationType;
   content: string;
-  /** A path inside the app; presented with a leading slash. */
+  /** A path inside the app, with a leading slash. */
   url: string;
   /** The member it comes from; 0 for the service itself. */
   originNo: number;

@@ -7,8 +7,8 @@ import type { NotificationRecord } from './notification.model.js';
 const SERVICE_NAME = 'admin';
 
 /**
- * With a leading slash: a relative path would resolve against the page that shows it. Older records and
- * announcements may lack the slash.
+ * With a leading slash: a relative path would resolve against the page that shows it. A release before schema
+ * version 1, which may still run, stores some without it (platform/mongo/migrations.ts).
  */
 function pathOf(url: string): string {
   return url.startsWith('/') ? url : `/${url}`;

@@ -112,6 +112,15 @@ const schema = z.object({
   /** Sample data on an empty database, and the demo page; unset: on with the embedded database. */
   DEMO: onOff.optional(),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
+  /** Requests and events of sockets to log, beside those that fail: none, those that are refused, all, or a share. */
+  LOG_REQUESTS: z
+    .string()
+    .regex(
+      /^(?:off|errors|all|0?\.\d{1,6}|1)$/,
+      'must be off, errors, all, or a share from 0 to 1 such as 0.01',
+    )
+    .transform((text) => (/\d/.test(text) ? Number(text) : (text as 'off' | 'errors' | 'all')))
+    .default('off'),
   /** Bearer token required by /metrics; unset: none. */
   METRICS_TOKEN: z.string().min(8, 'must be at least 8 characters').optional(),
   /** Time over which a stopping process closes its connections, ms. */

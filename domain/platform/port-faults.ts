@@ -61,7 +61,7 @@ function describe(pid: string): string {
 }
 
 /** The process that listens on a port, where the system tells: on Linux, for processes of the same user. */
-function holderOf(host: string, port: number): string | undefined {
+export function holderOf(host: string, port: number): string | undefined {
   const sockets = listenersOf(host, port);
   if (sockets.size === 0) return undefined;
   const pids = (read(() => readdirSync('/proc')) ?? []).filter((name) => /^\d+$/.test(name));

@@ -13,7 +13,8 @@ export const authRefresh = defineEvent({
   async handle({ domain, socket, logger }, actor, { token }) {
     const session = await domain.members.authenticate(tokenOf(token));
     if (session.actor.no !== actor.no) {
-      logger.warn({ member: actor.no, other: session.actor.no }, 'refresh with the token of another member');
+      const members = { member: actor.no, other: session.actor.no };
+      logger.warn({ socket: socket.id, ...members }, 'refresh with the token of another member');
       // After the answer has been sent.
       setImmediate(() => closeSocket(socket, closeReason('ANOTHER_MEMBER')));
       throw new AppError('FORBIDDEN', 'token: is of another member');

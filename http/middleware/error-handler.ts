@@ -1,7 +1,6 @@
 import type { Middleware } from 'koa';
 import { AppError } from '../../domain/kernel/errors.js';
 import { toAppError } from '../../domain/platform/failures.js';
-import { metrics } from '../../domain/platform/metrics.js';
 import type { AppState } from '../context.js';
 import { respondError } from '../respond.js';
 
@@ -19,14 +18,7 @@ export const errorHandler: Middleware<AppState> = async (ctx, next) => {
     }
   } catch (thrown) {
     const error = toAppError(thrown);
-    const { log, requestId } = ctx.state;
-    if (error.status === 500) {
-      metrics.unexpectedErrors.inc();
-      log.error({ requestId, err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
-    } else if (error.status === 503) {
-      // An unreachable backend is not this process's fault, and each probe would repeat the error.
-      log.warn({ requestId, err: error.cause ?? error, method: ctx.method, path: ctx.path }, error.code);
-    }
+    ctx.state.failure = error;
     // Node discards a body that was not read at all. The rest of one read in part would block the
     // connection's next request.
     if (!ctx.req.complete) ctx.req.unpipe().resume();

@@ -6,7 +6,11 @@ import type { Config } from '../../domain/platform/config.js';
 import { createClientIdentifier } from '../../domain/platform/identify-client.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
+import { RequestLog } from '../../domain/platform/request-log.js';
 import type { AppState } from '../context.js';
+
+/** Asked for every few seconds; what makes them fail is logged once, where it begins. */
+const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * The first middleware: sets the request's id (the caller's UUID if it sends one, so that a proxy's log and ours
@@ -14,11 +18,11 @@ import type { AppState } from '../context.js';
  */
 export function requestContext(domain: Domain, config: Config, logger: Logger): Middleware<AppState> {
   const identifyClient = createClientIdentifier(config, logger);
+  const requests = new RequestLog(logger, config.LOG_REQUESTS);
   return async (ctx, next) => {
     const startedAt = process.hrtime.bigint();
     const given = ctx.get('X-Request-Id');
     ctx.state.requestId = validate(given) ? given : v4();
-    ctx.state.log = logger;
     ctx.state.domain = domain;
     // Node joins these headers if they are repeated.
     const headers = ctx.req.headers as ClientHeaders;
@@ -30,17 +34,18 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
     const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
     const route = ctx.state.route ?? 'none';
     metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
-    if (!logger.isLevelEnabled('debug')) return;
-    logger.debug(
-      {
+    if (PROBES.has(ctx.path) && !ctx.state.failure) return;
+    requests.answered(
+      ctx.status,
+      () => ({
         requestId: ctx.state.requestId,
         method: ctx.method,
         path: ctx.path,
         status: ctx.status,
         ms: Math.round(seconds * 1e4) / 10,
         member: ctx.state.session?.actor.no,
-      },
-      'request',
+      }),
+      ctx.state.failure,
     );
   };
 }

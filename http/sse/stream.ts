@@ -150,7 +150,7 @@ export class Stream {
   #startCatchUp(source: Source): void {
     this.#catchUp(source).catch((error) => {
       this.#services.logger.warn(
-        { err: error, member: this.memberNo },
+        { requestId: this.#res.getHeader('X-Request-Id'), err: error, member: this.memberNo },
         'a stream could not catch up; its client reconnects',
       );
       this.close('error');

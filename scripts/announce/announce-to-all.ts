@@ -11,7 +11,7 @@ export interface Announcement {
   /** No member is notified twice of the same key. */
   key: string;
   content: string;
-  /** A path inside the app; empty for its first page. */
+  /** A path inside the app, with a leading slash. */
   url: string;
 }
 

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { isMongoUnavailable } from '../../domain/platform/mongo/errors.js';
+import { requireSchema } from '../../domain/platform/mongo/migrate.js';
 import { followLog } from './log-tail.js';
 import { recordTargets, SERVING } from './own-ports.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
@@ -26,6 +28,11 @@ function newConfig({ env }: ClusterProcess): Config {
   return after;
 }
 
+/** A database that does not answer is reported with the first process, which waits for it. */
+function unlessAway(error: unknown): void {
+  if (!isMongoUnavailable(error)) throw error;
+}
+
 /**
  * Replaces one process after the other, http first. pm2 starts a new http process before it stops the old
  * one; the clients of a gateway reconnect to the others.
@@ -36,6 +43,8 @@ async function reloadAll(pm2: Pm2): Promise<void> {
   const serving = SERVING.flatMap((kind) => all.filter(({ name }) => name === kind));
   if (!serving[0]) throw new Error('No process serves: npm run cluster -- status');
   const config = newConfig(serving[0]);
+  // Else the first gateway would be gone before its replacement refuses to start.
+  if (config.MONGODB_URI) await requireSchema(config.MONGODB_URI).catch(unlessAway);
   for (const [i, { id, name }] of serving.entries()) {
     const started = performance.now();
     const readLog = followLog(config, name);

@@ -2,7 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
+import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
+import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
 import { projectRoot } from '../../domain/platform/project-root.js';
+import { openDatabase } from '../command/open-database.js';
 import { withDomain } from '../command/with-domain.js';
 import { addSampleData } from '../sample-data/add-sample-data.js';
 import { welcome } from '../start/welcome.js';
@@ -27,9 +30,22 @@ async function startKind(config: Config, pm2: Pm2, kind: string): Promise<void> 
   if (!isReady) throw new Error(`${kind} does not get ready. ${await readLog(LOG_LINES)}`);
 }
 
+/** Brings the embedded database to this release's version: no process of another release uses it now. */
+async function migrateEmbedded(config: Config): Promise<void> {
+  const database = await openDatabase(config);
+  try {
+    await connectMongo(database.uri);
+    await prepareDatabase(database.uri, 'finish', (text) => process.stdout.write(`${text}\n`));
+  } finally {
+    await disconnectMongo();
+    await database.close();
+  }
+}
+
 async function startAll(config: Config, pm2: Pm2): Promise<void> {
   if (!config.MONGODB_URI) {
     await startKind(config, pm2, 'database');
+    await migrateEmbedded(config);
     if (config.DEMO)
       await withDomain('cluster', (domain) => addSampleData(domain, createLogger('warn', 'cluster')));
   }

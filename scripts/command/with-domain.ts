@@ -2,7 +2,8 @@ import { createDomain, type Domain } from '../../domain/domain.js';
 import { noLive } from '../../domain/kernel/live.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo/connection.js';
+import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
+import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
 import { openDatabase } from './open-database.js';
 
 /**
@@ -19,11 +20,13 @@ export async function withDomain<T>(
   isRepair = false,
 ): Promise<T> {
   const config = loadConfig();
-  const logger = createLogger(config.LOG_LEVEL, name);
+  const logger = createLogger(config.LOG_LEVEL, name, config.production ? 'json' : 'text');
   const database = await openDatabase(config);
   try {
     await connectMongo(database.uri);
-    await ensureIndexes(database.uri, isRepair);
+    // A service of the release before may be using the embedded database.
+    const bringing = config.MONGODB_URI ? 'nothing' : 'prepare';
+    await prepareDatabase(database.uri, bringing, (text) => logger.info(text), isRepair);
     const domain = await createDomain({ config, logger, live: noLive });
     try {
       return await work(domain);

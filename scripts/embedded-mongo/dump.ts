@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EJSON } from 'bson';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
+import { SCHEMA_COLLECTION } from '../../domain/platform/mongo/schema-version.js';
 import { documentsIn, dumpedIn, fileError, type Metadata, metadataOf, readIndexes } from './dump-files.js';
 import { decode } from './values/bson-types.js';
 
@@ -123,11 +124,14 @@ export async function restore(
     const paths = await dumpedIn(dir);
     for (const path of paths) {
       const { collectionName: name, namespace } = collectionOf(db, path);
+      if (name === SCHEMA_COLLECTION) continue;
       if (await db.collection(name).findOne({}, { projection: { _id: 1 } }))
         throw new Error(
           `the collection ${namespace} is not empty: restore into another DATA_DIR, or another database of MONGODB_URI`,
         );
     }
+    // The version of the data is the dump's; one without it is older than version 1.
+    await db.collection(SCHEMA_COLLECTION).deleteMany({});
     let total = 0;
     const begun: Collection[] = [];
     try {

@@ -1,5 +1,10 @@
 import { parseArgs } from 'node:util';
+import { createLogger } from '../../domain/platform/logger.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from './server.js';
+
+// Logging to a full disk fails; the process must keep running to report the full disk to clients.
+process.stderr.on('error', () => {});
+const logger = createLogger('info', 'database', process.stderr);
 
 /**
  * The embedded database as a separate process: `main.js --data-dir DIR [--port N]`. With an IPC channel it
@@ -15,7 +20,11 @@ async function main(): Promise<void> {
     throw new Error(`--port ${values.port} is no port number`);
   // Its files and sockets are this user's alone.
   process.umask(0o077);
+  logger.info({ dataDir }, 'starting');
   const server = await startEmbeddedMongo({ dataDir, storage: 'lmdb', port });
+  if (server.wasCutOff)
+    logger.warn('recovered: the process before ended without closing; every acknowledged write is there');
+  logger.info({ uri: server.uri }, 'serving');
   endWith(server);
   // The parent may have died meanwhile; others may be waiting for this database.
   process.send?.({ type: 'ready', uri: server.uri }, () => {});
@@ -26,29 +35,30 @@ async function main(): Promise<void> {
 /** Stops cleanly on a signal and, if another process started it, once it has no users. */
 function endWith(server: EmbeddedMongo): void {
   let stopping = false;
-  const stop = () => {
+  const stop = (reason: string) => {
     if (stopping) return;
     stopping = true;
-    void server.close().then(() => process.exit(0));
+    logger.info({ reason }, 'stopping');
+    void server.close().then(() => {
+      logger.info('stopped');
+      process.exit(0);
+    });
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   // Unlike the channel, `send` still exists if the parent died during the start.
   if (!process.send) return;
   const stopIfUnused = () => {
-    if (!process.connected && !server.isUsed()) stop();
+    if (!process.connected && !server.isUsed()) stop('nobody uses it');
   };
   server.onLeave(stopIfUnused);
   process.on('disconnect', stopIfUnused);
   stopIfUnused();
 }
 
-// Logging to a full disk fails; the process must keep running to report the full disk to clients.
-process.stderr.on('error', () => {});
-
 main().catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`embedded database: ${message}\n`);
+  logger.fatal({ err: error }, 'cannot start');
   if (process.send) process.send({ type: 'failed', message }, () => process.exit(1));
   else process.exit(1);
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { Engine } from './commands/engine.js';
 import {
@@ -33,6 +33,8 @@ export interface EmbeddedMongo {
   uri: string;
   /** 0 without a TCP port. */
   port: number;
+  /** Whether the process that served the folder before did not close it: it was killed, or the machine stopped. */
+  wasCutOff: boolean;
   /** Whether a process uses the folder or a client is connected. */
   isUsed(): boolean;
   /** @param callback called whenever one of them has left */
@@ -57,11 +59,14 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   };
   try {
     if (folder !== undefined) lock = await takeFolder(folder);
+    // Closing removes it.
+    const wasCutOff = folder !== undefined && existsSync(socketFile(folder));
     engine = await openEngine(folder);
     const address = await listen(clients, engine, folder, options.port);
     lock?.publish();
     return {
       ...address,
+      wasCutOff,
       isUsed: () => clients.count + (lock?.holders() ?? 0) > 0,
       onLeave(callback) {
         clients.onLeave = callback;

@@ -7,7 +7,8 @@ import { issueToken } from '../../domain/members/index.js';
 import { Member } from '../../domain/members/member.model.js';
 import { Notification } from '../../domain/notifications/notification.model.js';
 import { loadConfig } from '../../domain/platform/config.js';
-import { connectMongo, disconnectMongo, ensureIndexes } from '../../domain/platform/mongo/connection.js';
+import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
+import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
 import { reserveNumber, type SequenceName } from '../../domain/platform/sequence.model.js';
 import type { ConnectionSpec } from './clients/connection.js';
 import { SECRET } from './installation.js';
@@ -34,7 +35,7 @@ export function tokensOf(secret: string, count: number, after = 0): Promise<stri
 async function connected(uri: string, work: () => Promise<void>): Promise<void> {
   await connectMongo(uri);
   try {
-    await ensureIndexes(uri);
+    await prepareDatabase(uri, 'nothing', () => {});
     await work();
   } finally {
     await disconnectMongo();

@@ -57,6 +57,8 @@ export async function runService(
     ...{ config, logger, mongoUri, shutdown },
     live: gateway.live,
     prepare: openPorts,
+    // The embedded database has no other service (claim-data-dir.ts).
+    bringing: config.MONGODB_URI ? 'nothing' : 'finish',
   });
   shutdown.add('sockets', () => gateway.drain());
   shutdown.add('http', () => http.drain());

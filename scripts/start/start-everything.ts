@@ -19,7 +19,7 @@ function endWithoutDatabase(running: Shutdown | undefined): void {
 /** Starts the whole service and prints its addresses. @throws Error with a readable message */
 export async function startEverything(): Promise<void> {
   const config = loadConfig(undefined, undefined, equalPorts);
-  const logger = createLogger(config.LOG_LEVEL, 'service');
+  const logger = createLogger(config.LOG_LEVEL, 'service', config.production ? 'json' : 'text');
   const claim = config.MONGODB_URI ? undefined : await claimDataDir(config);
   let running: Shutdown | undefined;
   const watcher = {

@@ -5,6 +5,7 @@ import type { Domain } from '../../domain/domain.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
+import { RequestLog } from '../../domain/platform/request-log.js';
 import { createConnectionHandler } from '../../gateway/connection.js';
 import { ConnectionLimits } from '../../gateway/connection-limits.js';
 import { authRefresh } from '../../gateway/events/auth-refresh.js';
@@ -24,7 +25,7 @@ function fakeNamespace(limits: 'on' | 'off' = 'on') {
   const nsp = { sockets, adapter: { rooms } };
   const logger = createLogger('silent', 'test');
   const admit = createConnectionHandler(
-    { logger } as HandlerServices,
+    { logger, requests: new RequestLog(logger, 'off') } as HandlerServices,
     {} as Publisher,
     limits === 'on' ? new ConnectionLimits(loadConfig({}, '/nonexistent')) : undefined,
   );

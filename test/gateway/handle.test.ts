@@ -6,6 +6,7 @@ import type { Live } from '../../domain/kernel/live.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { Overload } from '../../domain/platform/overload.js';
 import type { Budget } from '../../domain/platform/rate-limits/index.js';
+import { RequestLog } from '../../domain/platform/request-log.js';
 import { clientEvents } from '../../gateway/events/index.js';
 import { createDispatcher, defineEvent, type EventDefinition } from '../../gateway/handle.js';
 import type { Sequencer } from '../../gateway/sequencer.js';
@@ -31,10 +32,11 @@ function build(definitions: readonly EventDefinition[]) {
     connected: true,
     data: { session: { actor: { no: MEMBER } } },
   } as GatewaySocket;
+  const logger = createWatchedLogger();
   const dispatch = createDispatcher(
     {
       domain: { rateLimits, overload } as unknown as Domain,
-      ...{ live: {} as Live, sequencer: {} as Sequencer, logger: createWatchedLogger() },
+      ...{ live: {} as Live, sequencer: {} as Sequencer, logger, requests: new RequestLog(logger, 'off') },
     },
     definitions,
   );

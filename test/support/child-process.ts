@@ -112,8 +112,8 @@ export function createTestProcess(program: Program): TestProcess {
     get log() {
       return log();
     },
-    errors: () => logged(/"level":[56]0/),
-    warnings: () => logged(/"level":40/),
+    errors: () => logged(/"level":"(?:error|fatal)"/),
+    warnings: () => logged(/"level":"warn"/),
     start,
     signal: (signal) => {
       child?.kill(signal);

@@ -10,6 +10,11 @@ export const storeMetrics = {
     labelNames: ['command', 'outcome'],
     buckets: DURATIONS,
   }),
+  databaseUp: new SampledGauge({
+    name: 'adoption_database_up',
+    help: '1 while a database server takes writes, as the driver sees it; it asks every second',
+    aggregator: 'min',
+  }),
   redisUp: new SampledGauge({
     name: 'adoption_redis_up',
     help: '1 while Redis accepts commands and echoes what is published; absent without Redis',

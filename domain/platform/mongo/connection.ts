@@ -1,4 +1,4 @@
-import mongoose, { type Connection, type ConnectOptions, type Model, type mongo } from 'mongoose';
+import mongoose, { type Connection, type ConnectOptions } from 'mongoose';
 import { AppError } from '../../kernel/errors.js';
 import { changeDriver } from './driver-internals.js';
 import { QUERY_MS } from './query-time.js';
@@ -98,78 +98,10 @@ export async function pingMongo(): Promise<void> {
   }
 }
 
-type Index = [key: mongo.IndexSpecification & object, options: mongo.CreateIndexesOptions];
-
-/** Whether a collection's indexes include this one. */
-function includes(listed: mongo.IndexDescriptionInfo[], [key, { unique }]: Index): boolean {
-  const text = (one: object) => JSON.stringify(Object.entries(one));
-  return listed.some((index) => text(index.key) === text(key) && Boolean(index.unique) === Boolean(unique));
-}
-
-const nameOf = (collection: string, [key, { unique }]: Index) =>
-  `${collection} ${JSON.stringify(key)}${unique ? ' unique' : ''}`;
-
-/** The indexes of the models that the database does not have, one line each. */
-export async function missingIndexes(connection: Connection): Promise<string[]> {
-  const existing = new Set((await connection.listCollections()).map(({ name }) => name));
-  const missing: string[] = [];
-  for (const model of Object.values(mongoose.models) as Model<unknown>[]) {
-    const { name } = model.collection;
-    const listed = existing.has(name) ? await connection.collection(name).listIndexes().toArray() : [];
-    for (const index of model.schema.indexes() as Index[])
-      if (!includes(listed, index)) missing.push(nameOf(name, index));
-  }
-  return missing;
-}
-
 /**
- * Creates a model's indexes, except, unless told to, unique ones that a collection with records lacks.
- * @returns those that are missing then
- */
-async function buildIndexes(
-  model: Model<unknown>,
-  builder: Connection,
-  isRepair: boolean,
-): Promise<string[]> {
-  const { name } = model.collection;
-  await model.createCollection();
-  const collection = builder.collection(name);
-  const wanted = model.schema.indexes() as Index[];
-  const before = await collection.listIndexes().toArray();
-  const lacking = wanted.filter((index) => index[1].unique && !includes(before, index));
-  const isFilled = lacking.length > 0 && (await collection.estimatedDocumentCount()) > 0;
-  const refused = isFilled && !isRepair ? lacking : [];
-  for (const index of wanted) if (!refused.includes(index)) await collection.createIndex(...index);
-  const after = await collection.listIndexes().toArray();
-  return wanted
-    .filter((index) => !includes(after, index))
-    .map((index) => {
-      const remedy = refused.includes(index) ? ' (npm run verify -- --repair builds it)' : '';
-      return `${nameOf(name, index)}${remedy}`;
-    });
-}
-
-/**
- * Creates the indexes of every model and verifies them. Without the unique ones the domain's promises do not
- * hold, so a process must not start without them, and does not build one that is missing beside records: they
- * may break it already (fault 35).
+ * Does work over a separate connection without a time limit, which building indexes and rewriting collections need;
+ * heartbeats detect a dead server.
  *
- * @param uri of the database that `connectMongo` connected to
- * @param isRepair builds those, too
- * @throws Error naming the missing indexes
- */
-export async function ensureIndexes(uri: string, isRepair = false): Promise<void> {
-  const missing = await withoutTimeLimit(uri, async (builder) => {
-    const lists: string[][] = [];
-    for (const model of Object.values(mongoose.models) as Model<unknown>[])
-      lists.push(await buildIndexes(model, builder, isRepair));
-    return lists.flat();
-  });
-  if (missing.length > 0) throw new Error(`missing database indexes: ${missing.join('; ')}`);
-}
-
-/**
- * Does work over a separate connection without a time limit; heartbeats detect a dead server.
  * @throws the driver's error if the database does not answer
  */
 export async function withoutTimeLimit<T>(

@@ -1,5 +1,6 @@
 import type { Connection } from 'mongoose';
-import { missingIndexes, withoutTimeLimit } from './connection.js';
+import { withoutTimeLimit } from './connection.js';
+import { missingIndexes } from './indexes.js';
 
 /** A member of a replica set, as the set sees it. */
 interface SetMember {

@@ -59,6 +59,7 @@ describe('configuration', () => {
       HTTP_HELD_MIB: 64,
       DEMO: true,
       LOG_LEVEL: 'info',
+      LOG_REQUESTS: 'off',
       DRAIN_WINDOW_MS: 2_000,
       SHUTDOWN_TIMEOUT_MS: 10_000,
       production: false,
@@ -108,6 +109,7 @@ describe('configuration', () => {
     LOG_LEVEL: Object.fromEntries(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, level]),
     ),
+    LOG_REQUESTS: { off: 'off', errors: 'errors', all: 'all', '0.01': 0.01, '.5': 0.5, 1: 1 },
     METRICS_TOKEN: { '8 bytes.': '8 bytes.' },
     SOCKET_FRAMES: { 100: 100, 1000000: 1_000_000 },
     SOCKET_BYTES: { 131072: 131_072, 1000000000: 1_000_000_000 },
@@ -162,6 +164,7 @@ describe('configuration', () => {
     HTTP_HELD_MIB: ['0', '-1', '1.5', '65537'],
     DEMO: ['1'],
     LOG_LEVEL: ['verbose'],
+    LOG_REQUESTS: ['on', '2', '-0.1', '0.1e1', '1.5', '%'],
     METRICS_TOKEN: ['7 bytes'],
     REDIS_URL: ['localhost:6379', 'http://localhost'],
     REDIS_ADAPTER: ['streams'],

@@ -131,7 +131,7 @@ describe('a process that stops', () => {
     child.kill('SIGTERM');
     await gone;
     const line = JSON.parse(stderr);
-    expect(line).to.include({ name: 'stopping', level: 50, msg: 'e' });
+    expect(line).to.include({ name: 'stopping', level: 'error', msg: 'e' });
     const hidden = '[redacted]';
     expect(line.req).to.deep.equal({ authorization: hidden, token: hidden, cookie: hidden, url: 'd' });
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
 import { contentsOf, openChat } from '../../support/chat.js';
@@ -36,6 +37,8 @@ describe('a database that does not answer', () => {
     service = await startServiceProcess({
       MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/adoption`,
       RATE_LIMIT: 'off',
+      LOG_LEVEL: 'info',
+      LOG_REQUESTS: 'errors',
     });
     token = await service.token('asker@example.org');
     asker = service.as(token);
@@ -127,6 +130,17 @@ describe('a database that does not answer', () => {
     }
   }
 
+  const linesOf = (text: string) =>
+    service.process.log
+      .split('\n')
+      .filter((line) => line.includes(text))
+      .map((line) => JSON.parse(line));
+
+  const databaseUp = async () =>
+    /^adoption_database_up(?:\{.*\})? (\d)$/m.exec(
+      await (await fetch(`${service.http}/metrics`)).text(),
+    )?.[1];
+
   /** Every message of the room. */
   async function allMessages(client: Client): Promise<Stored[]> {
     const all: Stored[] = [];
@@ -165,6 +179,15 @@ describe('a database that does not answer', () => {
         client.socket.timeout(IN_TIME_MS).emitWithAck('message:send', during),
       );
       await expectUnavailable();
+      const requestId = randomUUID();
+      await service.anyone.get('/community/list/recent', { 'X-Request-Id': requestId });
+      const [failed, ...more] = linesOf(requestId);
+      expect(more).to.deep.equal([]);
+      expect(failed).to.include({ level: 'warn', status: 503, path: '/community/list/recent' });
+      expect(JSON.stringify(failed).length, 'no state of the driver').to.be.below(2_000);
+      expect(String(failed.err.stack), 'no frames of the driver').to.not.match(/node_modules/);
+      expect(linesOf(client.socket.id as string)[0]).to.include({ level: 'warn', event: 'message:send' });
+      await eventually(async () => expect(await databaseUp()).to.equal('0'));
       for (const answer of (await Promise.all(sends)) as { status: number; retryAfterMs?: number }[]) {
         expect(answer, JSON.stringify(answer)).to.include({ status: 503, message: 'SERVICE_UNAVAILABLE' });
         expect(answer.retryAfterMs).to.be.greaterThan(0);
@@ -178,9 +201,39 @@ describe('a database that does not answer', () => {
       const { messages } = await client.join<{ messages: { content: string; seq: number }[] }>(chatNo);
       expect(messages.filter(({ content }) => content === during.content)).to.have.length(1);
       expect(messages.map(({ seq }) => seq)).to.deep.equal(messages.map((_, i) => i + 1));
+      // The answer is up to a second old.
+      await eventually(async () => expect(await databaseUp()).to.equal('1'));
       client.socket.disconnect();
     });
   }
+
+  it('is logged once when it goes and once when it is back, and no probe is', () => {
+    const seen = linesOf('the database is').map(({ level, msg }) => `${level} ${msg}`);
+    const both = ['warn the database is away: calls answer 503', 'info the database is back'];
+    expect(seen).to.deep.equal([...both, ...both]);
+    expect(linesOf('the database is away')[0].reason).to.be.a('string');
+    expect(linesOf('readyz')).to.deep.equal([]);
+  });
+
+  it('logs each line with its time, level and process, and refused calls as LOG_REQUESTS says', async () => {
+    await asker.get('/community/article/999999');
+    const client = await connect({ token }, {}, service.gateway);
+    await client.ask('nonsense', {});
+    await client.join(chatNo);
+    expect(linesOf('/community/article/999999')[0]).to.include({
+      level: 'info',
+      status: 404,
+      msg: 'request',
+    });
+    const ofSocket = linesOf(client.socket.id as string).map(({ event, status }) => [event, status]);
+    expect(ofSocket).to.deep.equal([['unknown', 404]]);
+    client.socket.disconnect();
+    for (const line of linesOf('{')) {
+      expect(line).to.include({ name: 'service under test', pid: service.process.pid });
+      expect(new Date(line.time).toISOString()).to.equal(line.time);
+      expect(line.level).to.be.oneOf(['info', 'warn']);
+    }
+  });
 
   it('32: a primary that steps down: acknowledged messages are stored, the rest answers 503, and a retry stores it once', async () => {
     const client = await connect({ token }, {}, service.gateway);

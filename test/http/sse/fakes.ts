@@ -10,6 +10,7 @@ export class FakeResponse extends EventEmitter {
   writableNeedDrain = false;
   isEnded = false;
   writeHead(): void {}
+  getHeader(): undefined {}
   write(text: string): void {
     this.text += text;
   }

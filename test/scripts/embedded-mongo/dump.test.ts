@@ -53,6 +53,19 @@ describe('embedded database: dump and restore', () => {
     for (const server of servers.splice(0)) await server.close();
   });
 
+  it('carries the schema version, or that there was none', async () => {
+    const versionIn = (db: Db) => db.collection('schema').findOne({}, { projection: { _id: 0 } });
+    const [old, current, target] = [await fill(), await start(), await start()];
+    await current.db.collection('schema').insertOne({ _id: 'schema' as never, prepared: 1, finished: 1 });
+    await target.db.collection('schema').insertOne({ _id: 'schema' as never, prepared: 2, finished: 2 });
+    await dump(current.uri, join(folder, 'current'));
+    await restore(target.uri, join(folder, 'current'));
+    expect(EJSON.serialize(await versionIn(target.db))).to.deep.equal({ prepared: 1, finished: 1 });
+    await dump(old.uri, join(folder, 'old'));
+    await restore(target.uri, join(folder, 'old'));
+    expect(await versionIn(target.db)).to.equal(null);
+  });
+
   it('carries documents, number types and indexes to another server', async () => {
     const from = await fill();
     const dumped: [string, number][] = [];

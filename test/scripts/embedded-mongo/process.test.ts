@@ -44,16 +44,42 @@ describe('embedded database: as a process', () => {
     return { child, message, output };
   };
 
-  it('says where it listens, keeps its data and ends silently on SIGTERM', async () => {
+  /** What it logged, each line a message and what else it says. */
+  const logged = (output: { stderr: string }) =>
+    output.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+
+  it('says where it listens, keeps its data, and logs its start, its end, and that the one before was killed', async () => {
     const first = await start('--data-dir', dataDir);
     expect(first.message.type).to.equal('ready');
     await insertInto(first.message.uri ?? '');
     first.child.kill('SIGTERM');
     expect(await once(first.child, 'exit')).to.deep.equal([0, null]);
-    expect(first.output).to.deep.equal({ stdout: '', stderr: '' });
+    expect(first.output.stdout).to.equal('');
+    const { pid } = first.child;
+    const lines = logged(first.output);
+    for (const line of lines) {
+      expect(line).to.include({ level: 'info', name: 'database', pid });
+      expect(new Date(line.time).toISOString()).to.equal(line.time);
+    }
+    expect(lines.map(({ msg }) => msg)).to.deep.equal(['starting', 'serving', 'stopping', 'stopped']);
+    expect(lines[1].uri).to.equal(first.message.uri);
+    expect(lines[2].reason).to.equal('SIGTERM');
     expect(existsSync(join(dataDir, 'mongo', 'db.sock'))).to.equal(false);
     const second = await start('--data-dir', dataDir);
     expect(await countIn(second.message.uri ?? '')).to.equal(1);
+    second.child.kill('SIGKILL');
+    await once(second.child, 'exit');
+    const third = await start('--data-dir', dataDir);
+    expect(await countIn(third.message.uri ?? '')).to.equal(1);
+    expect(logged(second.output)).to.have.lengthOf(2);
+    expect(logged(third.output).map(({ level, msg }) => `${level} ${msg}`)).to.deep.equal([
+      'info starting',
+      'warn recovered: the process before ended without closing; every acknowledged write is there',
+      'info serving',
+    ]);
   });
 
   it('ends in order when its parent is gone before it serves', async () => {
@@ -65,13 +91,13 @@ describe('embedded database: as a process', () => {
     });
     child.disconnect();
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
-    expect(stderr).to.equal('');
+    expect(stderr).to.match(/"reason":"nobody uses it"/);
   });
 
   it('ends when its parent is killed and nobody uses it any more', async () => {
     const script = `
       import { fork } from 'node:child_process';
-      const child = fork(${JSON.stringify(MAIN)}, ['--data-dir', ${JSON.stringify(dataDir)}], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [] });
+      const child = fork(${JSON.stringify(MAIN)}, ['--data-dir', ${JSON.stringify(dataDir)}], { stdio: ['ignore', 'inherit', 'ignore', 'ipc'], execArgv: [] });
       child.on('message', () => process.send({ pid: child.pid }));`;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -96,7 +122,10 @@ describe('embedded database: as a process', () => {
     expect(format.message).to.deep.include({ type: 'failed' });
     expect(format.message.message).to.contain('data format 99');
     expect(await once(format.child, 'exit')).to.deep.equal([1, null]);
-    expect(format.output.stderr.trim().split('\n')).to.have.lengthOf(1);
+    const [, fault, ...more] = logged(format.output);
+    expect(more).to.deep.equal([]);
+    expect(fault).to.deep.include({ level: 'fatal', msg: 'cannot start' });
+    expect(fault.err.message).to.equal(format.message.message);
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };

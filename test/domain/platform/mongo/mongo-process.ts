@@ -5,9 +5,10 @@ import { toAppError } from '../../../../domain/platform/failures.js';
 import {
   connectMongo,
   disconnectMongo,
-  ensureIndexes,
   pingMongo,
+  withoutTimeLimit,
 } from '../../../../domain/platform/mongo/connection.js';
+import { ensureIndexes } from '../../../../domain/platform/mongo/indexes.js';
 import { aggregateRecords, readRecords } from '../../../../domain/platform/mongo/records.js';
 import { startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 
@@ -20,7 +21,9 @@ const nameOf = (error: Error) => error.name;
 
 await connectMongo(uri, Number(operationMs));
 if (task === 'indexes') {
-  process.stdout.write(`${await ensureIndexes(uri).then(() => 'indexes stand', String)}\n`);
+  process.stdout.write(
+    `${await withoutTimeLimit(uri, (over) => ensureIndexes(over)).then(() => 'indexes stand', String)}\n`,
+  );
   const open = mongoose.connections.filter(({ readyState }) => readyState !== 0);
   process.stdout.write(`${open.length} connection\n`);
   const outcome = await Room.findOne({})
