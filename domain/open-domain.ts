@@ -1,6 +1,7 @@
 /** Opens the domain on a database: for processes, commands and tests. */
 import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
+import { showReadiness } from './platform/metrics.js';
 import { connectMongo, disconnectMongo, ensureIndexes, pingMongo } from './platform/mongo/connection.js';
 import { cachedFor } from './platform/shared-runs.js';
 import type { Shutdown } from './platform/shutdown.js';
@@ -33,16 +34,20 @@ export async function openDomain({ mongoUri, shutdown, prepare, ...options }: Op
     const stopWatching = options.config.LOAD_SHEDDING === 'on' ? domain.overload.watch() : undefined;
     // Nothing limits how often it is asked for.
     const ping = cachedFor(1_000, () => Promise.all([pingMongo(), redis?.ping()]));
+
+    async function probe(): Promise<void> {
+      if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
+      if (domain.overload.isLasting) {
+        throw new AppError('SERVICE_UNAVAILABLE', 'this process is overloaded');
+      }
+      await ping();
+    }
+
+    showReadiness(probe);
     return {
       domain,
       /** Rejects with the reason for not being ready. (contract, section 1: /readyz) */
-      async probe(): Promise<void> {
-        if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
-        if (domain.overload.isLasting) {
-          throw new AppError('SERVICE_UNAVAILABLE', 'this process is overloaded');
-        }
-        await ping();
-      },
+      probe,
       /** Closes the domain, then the connections to Redis and the database. */
       async close(): Promise<void> {
         stopWatching?.();

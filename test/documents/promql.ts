@@ -1,31 +1,25 @@
 import { parser } from '@prometheus-io/lezer-promql';
+import { register } from 'prom-client';
+import { parse } from 'yaml';
+import '../../domain/platform/metrics.js';
+import { filesUnder, textOf } from './documents.js';
 
-/** The tree of a parsed expression. */
-type Tree = ReturnType<typeof parser.parse>;
+/** What Prometheus calls our processes: the job, and what it adds to each series. */
+const SCRAPED = ['job', 'instance', 'process'];
 
-/** A time series that an expression reads. */
-export interface Selector {
-  name: string;
-  /** The values that its matchers compare labels with; `=~` splits at `|`. */
-  matchers: { label: string; values: string[] }[];
-}
-
-/** What a PromQL expression names. */
-export interface Named {
-  selectors: Selector[];
-  /** Labels of `by`, `without`, `on`, `ignoring` and `group_left`. */
-  grouped: string[];
-}
-
-/** Grafana's variables, by what stands in their place for the parser. */
+/** Variables of Grafana, with something valid for the parser in their place. */
 const variables: [RegExp, string][] = [
-  [/\$__rate_interval|\$__interval|\$__range/g, '5m'],
+  [/\$__(?:rate_interval|interval|range)/g, '5m'],
   [/\$\w+/g, 'any'],
 ];
 
-function matcherOf(text: string): Selector['matchers'][number] {
-  const [, label = '', operator = '', quoted = ''] = /^(\w+)\s*([=!~]+)\s*"(.*)"$/.exec(text) ?? [];
-  return { label, values: operator.endsWith('~') ? quoted.split('|') : [quoted] };
+/** What an expression names. */
+interface Named {
+  series: string[];
+  /** Labels that a selector of this series compares. */
+  compared: { name: string; label: string }[];
+  /** Labels of `by`, `on` and the like. */
+  grouped: string[];
 }
 
 /**
@@ -34,21 +28,81 @@ function matcherOf(text: string): Selector['matchers'][number] {
  */
 export function namesIn(expression: string): Named {
   const text = variables.reduce((so, [variable, value]) => so.replace(variable, value), expression);
-  const named: Named = { selectors: [], grouped: [] };
-  const tree: Tree = parser.parse(text);
-  let inGrouping = false;
-  tree.iterate({
+  const named: Named = { series: [], compared: [], grouped: [] };
+  const within: string[] = [];
+  parser.parse(text).iterate({
     enter({ type, from, to }) {
+      if (type.isError) throw new Error(`not PromQL at character ${from}: ${expression}`);
+      within.push(type.name);
       const part = text.slice(from, to);
-      if (type.isError) throw new Error(`not PromQL at ${from}: ${expression}`);
-      if (type.name === 'GroupingLabels') inGrouping = true;
-      if (type.name === 'LabelName' && inGrouping) named.grouped.push(part);
-      if (type.name === 'Identifier') named.selectors.push({ name: part, matchers: [] });
-      if (type.name === 'UnquotedLabelMatcher') named.selectors.at(-1)?.matchers.push(matcherOf(part));
+      if (type.name === 'Identifier') named.series.push(part);
+      if (type.name !== 'LabelName') return;
+      if (within.includes('GroupingLabels')) named.grouped.push(part);
+      else named.compared.push({ name: named.series.at(-1) ?? '', label: part });
     },
-    leave({ type }) {
-      if (type.name === 'GroupingLabels') inGrouping = false;
+    leave() {
+      within.pop();
     },
   });
   return named;
+}
+
+/** A rule of deploy/prometheus. */
+export interface Rule {
+  alert?: string;
+  record?: string;
+  expr: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
+export const prometheusFiles = filesUnder('deploy/prometheus');
+
+export const rules: Rule[] = prometheusFiles
+  .filter((path) => path.endsWith('.rules.yml'))
+  .flatMap((path) => (parse(textOf(path)) as { groups: { rules: Rule[] }[] }).groups)
+  .flatMap((group) => group.rules);
+
+/** The labels of every series that processes show, by name. */
+function shownSeries(): Map<string, string[]> {
+  const metrics = register.getMetricsAsArray() as unknown as {
+    name: string;
+    type: string;
+    labelNames: string[];
+  }[];
+  const series = new Map<string, string[]>([['up', []]]);
+  for (const { name, type, labelNames } of metrics) {
+    if (type !== 'histogram') series.set(name, labelNames);
+    else {
+      series.set(`${name}_bucket`, [...labelNames, 'le']);
+      series.set(`${name}_count`, labelNames);
+      series.set(`${name}_sum`, labelNames);
+    }
+  }
+  return series;
+}
+
+/** The labels of every series that expressions may read, by name. */
+export const series = shownSeries();
+for (const { record, expr, labels } of rules) {
+  if (!record) continue;
+  const { series: read, grouped } = namesIn(expr);
+  const known = series.get(record) ?? [];
+  series.set(record, [
+    ...known,
+    ...Object.keys(labels ?? {}),
+    ...grouped,
+    ...read.flatMap((name) => series.get(name) ?? []),
+  ]);
+}
+
+/** What an expression names that no process shows and no rule records. */
+export function unknownIn(expression: string): string[] {
+  const { series: read, compared, grouped } = namesIn(expression);
+  const has = (name: string, label: string) => SCRAPED.includes(label) || series.get(name)?.includes(label);
+  return [
+    ...read.filter((name) => !series.has(name)),
+    ...compared.filter(({ name, label }) => !has(name, label)).map(({ name, label }) => `${name}{${label}}`),
+    ...grouped.filter((label) => !read.some((name) => has(name, label))),
+  ];
 }
