@@ -6,6 +6,7 @@ import { createLogger, type Logger } from './platform/logger.js';
 import { metrics, nameProcess } from './platform/metrics.js';
 import { connectRedis, type RedisConnection } from './platform/redis/connection.js';
 import { Shutdown, stopOnSignals } from './platform/shutdown.js';
+import { startTracing } from './platform/tracing.js';
 
 export interface ProcessContext {
   config: Config;
@@ -39,6 +40,7 @@ async function run(
   const logger = createLogger(config.LOG_LEVEL, name);
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
+  const endTracing = await startTracing(name, config);
   const redis = connectRedis(redisUrl, logger, config.REDIS_SIGNING_KEY);
   if (!redis.isSigned) {
     logger.warn(
@@ -58,6 +60,7 @@ async function run(
     shutdown,
     open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown }),
   });
+  shutdown.add('traces', endTracing);
   // For pm2's wait_ready.
   process.send?.('ready');
 }

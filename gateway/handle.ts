@@ -8,6 +8,7 @@ import { toAppError } from '../domain/platform/failures.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics, secondsSince } from '../domain/platform/metrics.js';
 import type { Budget } from '../domain/platform/rate-limits/index.js';
+import { traced } from '../domain/platform/tracing.js';
 import type { ClientEvents } from './protocol.js';
 import type { Sequencer } from './sequencer.js';
 import type { GatewaySocket } from './socket.js';
@@ -93,7 +94,10 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     const definition = byEvent.get(name);
     const event = definition?.event ?? 'unknown';
     const request = typeof args[0] === 'function' ? undefined : args[0];
-    (definition ? run(this, definition, request) : refuseUnknown(this, name))
+    (definition
+      ? traced(`socket ${event}`, {}, () => run(this, definition, request))
+      : refuseUnknown(this, name)
+    )
       .catch((thrown) => refuse(this, event, thrown))
       .then((answer) => {
         ack?.(answer);

@@ -4,6 +4,7 @@ import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { nameProcess } from '../../domain/platform/metrics.js';
 import { Shutdown } from '../../domain/platform/shutdown.js';
+import { startTracing } from '../../domain/platform/tracing.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { Gateway } from '../../gateway/server.js';
 import { HttpServer } from '../../http/server.js';
@@ -31,6 +32,7 @@ export async function runService(
 ): Promise<RunningService> {
   nameProcess('service');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
+  const endTracing = await startTracing('service', config);
   const gateway = new Gateway(config, logger);
   const http = new HttpServer(config, logger);
   const { domain, probe, close } = await openDomain({
@@ -41,6 +43,7 @@ export async function runService(
   shutdown.add('http', () => http.drain());
   shutdown.add('domain', close);
   shutdown.add('gateway', () => gateway.close());
+  shutdown.add('traces', endTracing);
   try {
     // The gateway first: the documents and the demo page name its port.
     const gatewayPort = await gateway.listen(domain, probe);

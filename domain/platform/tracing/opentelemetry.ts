@@ -1,0 +1,110 @@
+/** Records traces by OpenTelemetry. Loaded only with OTEL_EXPORTER_OTLP_ENDPOINT. (docs/decisions/tracing.md) */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { SpanKind as Kind, SpanDetails } from '../tracing.js';
+
+/** What a span is of. */
+interface Work {
+  name: string;
+  kind: Kind;
+  details: SpanDetails;
+  /** The trace and span it belongs to, as another process names them; otherwise those of the caller. */
+  parent?: string;
+}
+
+export type Tracing = ReturnType<typeof createTracing>;
+
+const kinds: Record<Kind, SpanKind> = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
+};
+
+function spanOf(header: string): SpanContext {
+  const [, traceId = '', spanId = '', flags = ''] = header.split('-');
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+}
+
+function fail(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error | undefined)?.name ?? 'error' });
+}
+
+/**
+ * @param service name of this kind of process
+ * @param endpoint base address of an OTLP receiver over HTTP
+ * @param share of the traces that are recorded, 0 to 1
+ */
+export function createTracing(service: string, endpoint: string, share: number) {
+  const current = new AsyncLocalStorage<SpanContext>();
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(
+      resourceFromAttributes({ 'service.name': `adoption-${service}`, 'process.pid': process.pid }),
+    ),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
+  });
+  const tracer = provider.getTracer('adoption-realtime');
+
+  function span<T>({ name, kind, details, parent }: Work, task: () => T, within = current.getStore()): T {
+    const above = parent ? spanOf(parent) : within;
+    const one = tracer.startSpan(
+      name,
+      { kind: kinds[kind], attributes: details },
+      above && kind !== 'server' ? trace.setSpanContext(ROOT_CONTEXT, above) : ROOT_CONTEXT,
+    );
+    try {
+      const result = current.run(one.spanContext(), task);
+      if (!(result instanceof Promise)) {
+        one.end();
+        return result;
+      }
+      result.then(
+        () => one.end(),
+        (error) => {
+          fail(one, error);
+          one.end();
+        },
+      );
+      return result;
+    } catch (error) {
+      fail(one, error);
+      one.end();
+      throw error;
+    }
+  }
+
+  return {
+    span,
+    later(work: Work, task: () => void): () => void {
+      const within = current.getStore();
+      return () => span(work, task, within);
+    },
+    isActive: () => current.getStore() !== undefined,
+    /** The current span, for other processes; without one, nothing. */
+    header(): string {
+      const span = current.getStore();
+      if (!span) return '';
+      return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`;
+    },
+    /** Sends what is recorded. */
+    end: () => provider.shutdown(),
+  };
+}
