@@ -30,7 +30,7 @@ suite('the traces of an http process and two gateways', () => {
     await stream.next();
     const other = await connect(absent.author, {}, first);
     await other.send(absent.chatNo, 'for later');
-    await stream.next();
+    await stream.next(({ data }) => data.includes('for later'));
 
     // Processes send what they have recorded before they end.
     stream.close();
