@@ -1,11 +1,5 @@
 import type { Config } from './config.js';
-import type { Tracing } from './tracing/opentelemetry.js';
-
-/** What a span is of: `server` begins a trace, the others belong to one. */
-export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
-
-/** Texts and numbers that a span shows; no personal data. */
-export type SpanDetails = Record<string, string | number>;
+import type { SpanDetails, SpanKind, Tracing } from './tracing/opentelemetry.js';
 
 type TracingSettings = Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_TRACES_SAMPLER_ARG'>;
 

@@ -18,7 +18,7 @@ export const processMetrics = {
     aggregator: 'first',
   }),
   ready: new Gauge({
-    name: 'adoption_ready',
+    name: 'adoption_process_ready',
     help: '1 while the process can serve, as `/readyz` says; else 0',
     aggregator: 'min',
     async collect() {

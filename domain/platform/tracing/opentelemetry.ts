@@ -1,10 +1,10 @@
 /** Records traces by OpenTelemetry. Loaded only with OTEL_EXPORTER_OTLP_ENDPOINT. (docs/decisions/tracing.md) */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  SpanKind as Kinds,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
-  SpanKind,
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
@@ -16,12 +16,17 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { SpanKind as Kind, SpanDetails } from '../tracing.js';
 
-/** What a span is of. */
+/** What a span is of: `server` begins a trace, the others belong to one. */
+export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
+
+/** Texts and numbers that a span shows; no personal data. */
+export type SpanDetails = Record<string, string | number>;
+
+/** A span that is to be recorded. */
 interface Work {
   name: string;
-  kind: Kind;
+  kind: SpanKind;
   details: SpanDetails;
   /** The trace and span it belongs to, as another process names them; otherwise those of the caller. */
   parent?: string;
@@ -29,12 +34,12 @@ interface Work {
 
 export type Tracing = ReturnType<typeof createTracing>;
 
-const kinds: Record<Kind, SpanKind> = {
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-  internal: SpanKind.INTERNAL,
+const kinds: Record<SpanKind, Kinds> = {
+  server: Kinds.SERVER,
+  client: Kinds.CLIENT,
+  producer: Kinds.PRODUCER,
+  consumer: Kinds.CONSUMER,
+  internal: Kinds.INTERNAL,
 };
 
 function spanOf(header: string): SpanContext {
