@@ -40,7 +40,7 @@ async function run(
   const logger = createLogger(config.LOG_LEVEL, name);
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
-  const endTracing = await startTracing(name, config);
+  const endTracing = await startTracing(name, config, logger);
   const redis = connectRedis(redisUrl, logger, config.REDIS_SIGNING_KEY);
   if (!redis.isSigned) {
     logger.warn(

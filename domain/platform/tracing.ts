@@ -1,4 +1,5 @@
 import type { Config } from './config.js';
+import type { Logger } from './logger.js';
 import type { SpanDetails, SpanKind, Tracing } from './tracing/opentelemetry.js';
 
 type TracingSettings = Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_TRACES_SAMPLER_ARG'>;
@@ -16,7 +17,11 @@ let tracing: Tracing | undefined;
  * @returns a function that sends what is recorded, and ends it
  * @throws Error naming the setting, if the optional packages are not installed
  */
-export async function startTracing(service: string, config: TracingSettings): Promise<() => Promise<void>> {
+export async function startTracing(
+  service: string,
+  config: TracingSettings,
+  logger: Logger,
+): Promise<() => Promise<void>> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: share } = config;
   if (!endpoint) return async () => {};
   const { createTracing } = await import('./tracing/opentelemetry.js').catch((cause) => {
@@ -25,7 +30,7 @@ export async function startTracing(service: string, config: TracingSettings): Pr
       { cause },
     );
   });
-  const started = createTracing(service, endpoint, share);
+  const started = createTracing(service, endpoint, share, logger);
   tracing = started;
   return async () => {
     tracing = undefined;

@@ -32,7 +32,7 @@ export async function runService(
 ): Promise<RunningService> {
   nameProcess('service');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
-  const endTracing = await startTracing('service', config);
+  const endTracing = await startTracing('service', config, logger);
   const gateway = new Gateway(config, logger);
   const http = new HttpServer(config, logger);
   const { domain, probe, close } = await openDomain({

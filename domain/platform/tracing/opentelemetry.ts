@@ -1,6 +1,8 @@
 /** Records traces by OpenTelemetry. Loaded only with OTEL_EXPORTER_OTLP_ENDPOINT. (docs/decisions/tracing.md) */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  DiagLogLevel,
+  diag,
   SpanKind as Kinds,
   ROOT_CONTEXT,
   type Span,
@@ -16,6 +18,13 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import type { Logger } from '../logger.js';
+
+/** Longest time to send what was recorded, repetitions included, ms: a stop waits for the last. */
+const SEND_MS = 2_000;
+
+/** Shortest time between two warnings, ms. */
+const WARN_EVERY_MS = 60_000;
 
 /** What a span is of: `server` begins a trace, the others belong to one. */
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
@@ -51,14 +60,32 @@ function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error | undefined)?.name ?? 'error' });
 }
 
+/** Warns that traces are not sent: the exporter itself is silent. */
+function reportFaults(logger: Logger): void {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  const error = (fault: string) => {
+    if (performance.now() - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = performance.now();
+    // An error comes as JSON, with its stack.
+    const [, reason = fault] = /"message":"([^"]*)"/.exec(fault) ?? [];
+    logger.warn({ reason: reason.slice(0, 300) }, 'traces could not be sent');
+  };
+  const ignore = () => {};
+  diag.setLogger({ error, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.ERROR);
+}
+
 /**
  * @param service name of this kind of process
  * @param endpoint base address of an OTLP receiver over HTTP
  * @param share of the traces that are recorded, 0 to 1
  */
-export function createTracing(service: string, endpoint: string, share: number) {
+export function createTracing(service: string, endpoint: string, share: number, logger: Logger) {
+  reportFaults(logger);
   const current = new AsyncLocalStorage<SpanContext>();
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    timeoutMillis: SEND_MS,
+  });
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({ 'service.name': `adoption-${service}`, 'process.pid': process.pid }),

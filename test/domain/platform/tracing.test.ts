@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import { loadConfig } from '../../../domain/platform/config.js';
+import { createLogger } from '../../../domain/platform/logger.js';
 import { inTraceOf, startTracing, traced, withTrace } from '../../../domain/platform/tracing.js';
 import { service } from '../../support/service.js';
 
@@ -13,7 +14,7 @@ function loaded(): string[] {
 describe('tracing that is off', () => {
   it('loads nothing of OpenTelemetry but what the metrics’ library requires', async () => {
     await service();
-    await startTracing('service', loadConfig({ NODE_ENV: 'test' }));
+    await startTracing('service', loadConfig({ NODE_ENV: 'test' }), createLogger('silent', 'test'));
     expect(loaded()).to.deep.equal(['api']);
     // What it would load.
     await import('../../../domain/platform/tracing/opentelemetry.js');
