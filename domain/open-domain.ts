@@ -1,6 +1,7 @@
 /** Opens the domain on a database: for processes, commands and tests. */
 import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
+import { showReadiness } from './platform/metrics.js';
 import { connectMongo, disconnectMongo, pingMongo } from './platform/mongo/connection.js';
 import { type Bringing, prepareDatabase } from './platform/mongo/migrate.js';
 import { watchMongo } from './platform/mongo/watch.js';
@@ -48,6 +49,7 @@ export async function openDomain({ mongoUri, shutdown, bringing, prepare, ...opt
       }
       await ping();
     }
+    showReadiness(probe);
     try {
       await prepare?.(domain, probe);
     } catch (error) {

@@ -8,6 +8,7 @@ import { serveOwnPort } from './platform/metrics/own-port.js';
 import { metrics, nameProcess } from './platform/metrics.js';
 import { connectRedis, type RedisConnection } from './platform/redis/connection.js';
 import { Shutdown, stopOnSignals } from './platform/shutdown.js';
+import { startTracing } from './platform/tracing.js';
 
 export interface ProcessContext {
   config: Config;
@@ -41,6 +42,7 @@ async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
   const logger = createLogger(config.LOG_LEVEL, name, config.production ? 'json' : 'text');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   stopOnSignals(shutdown, logger, () => metrics.unexpectedErrors.inc());
+  const endTracing = await startTracing(name, config, logger);
   const redis = connectRedis(redisUrl, logger, config.REDIS_SIGNING_KEY);
   if (!redis.isSigned) {
     logger.warn(
@@ -62,6 +64,7 @@ async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
   });
   const own = await serveOwnPort(name, config, probe, logger);
   shutdown.add('metrics', () => own?.close());
+  shutdown.add('traces', endTracing);
   // For pm2's wait_ready.
   process.send?.('ready');
 }

@@ -9,6 +9,7 @@ import type { Logger } from '../domain/platform/logger.js';
 import { metrics, secondsSince } from '../domain/platform/metrics.js';
 import type { Budget } from '../domain/platform/rate-limits/index.js';
 import type { RequestLog } from '../domain/platform/request-log.js';
+import { traced } from '../domain/platform/tracing.js';
 import type { ClientEvents } from './protocol.js';
 import type { Sequencer } from './sequencer.js';
 import type { GatewaySocket } from './socket.js';
@@ -98,7 +99,10 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
       });
       requests.answered(status, describe, failure);
     };
-    (definition ? run(this, definition, request) : refuseUnknown(this, name))
+    (definition
+      ? traced(`socket ${event}`, {}, () => run(this, definition, request))
+      : refuseUnknown(this, name)
+    )
       .then(answered, (thrown) => {
         const failure = toAppError(thrown);
         answered(bodyOf(failure), failure);

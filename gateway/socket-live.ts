@@ -13,6 +13,7 @@ import { chatRoom, memberNoOf, memberRoom } from '../domain/kernel/socket-rooms.
 import { metrics } from '../domain/platform/metrics.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { type AdapterKind, createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
+import { laterStep } from '../domain/platform/tracing.js';
 import type { RoomComparer } from './compare-rooms.js';
 import { type Push, readPush } from './pushes.js';
 import type { RoomViews } from './room-views.js';
@@ -125,7 +126,7 @@ export class SocketLive implements Live {
   #deliver(room: string, push: Push): void {
     if (!this.#local) return;
     const { chat, notifications, sequencer, views, publisher } = this.#local;
-    const publish = () => publisher.event(room, push[0], push[1]);
+    const publish = laterStep(`deliver ${push[0]}`, () => publisher.event(room, push[0], push[1]));
     switch (push[0]) {
       case 'message': {
         const [, payload] = push;

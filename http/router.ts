@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import type { Domain } from '../domain/domain.js';
+import { traced } from '../domain/platform/tracing.js';
 import { adoptionRoutes } from './adoption/adoption.routes.js';
 import { chatRoutes } from './chat/chat.routes.js';
 import { articleRoutes } from './community/articles.routes.js';
@@ -32,7 +33,8 @@ export function createRouter(routes: Route[]): Router<AppState> {
   for (const { definition, run } of routes) {
     router[definition.method](definition.path, (ctx) => {
       ctx.state.route = definition.path;
-      return run(ctx as unknown as AppContext);
+      const name = `${ctx.method} ${definition.path}`;
+      return traced(name, {}, () => run(ctx as unknown as AppContext));
     });
   }
   return router;

@@ -123,6 +123,16 @@ const schema = z.object({
     .default('off'),
   /** Bearer token required by /metrics; unset: none. */
   METRICS_TOKEN: z.string().min(8, 'must be at least 8 characters').optional(),
+  /** Base address of an OTLP receiver over HTTP, which gets traces; unset: nothing is recorded. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional(),
+  /** Share of the requests and events whose traces are recorded. */
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, 'must be 0 to 1')
+    .transform(Number)
+    .default(1),
   /** Time over which a stopping process closes its connections, ms. */
   DRAIN_WINDOW_MS: whole(0, 300_000).default(2_000),
   /** Longest time a stop may take, ms. */

@@ -9,6 +9,7 @@ import { cachedFor } from './shared-runs.js';
 
 export { secondsSince } from './metrics/durations.js';
 export { nameEngine, nameProcess } from './metrics/identity.js';
+export { showReadiness } from './metrics/of-process.js';
 
 collectDefaultMetrics();
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Delivery, Notifications, Subscription } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
+import { step } from '../../domain/platform/tracing.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 
 /** Bytes a reader may lag before its stream is closed. (contract, section 6) */
@@ -93,7 +94,8 @@ export class Stream {
   #onDelivery(delivery: Delivery): void {
     this.#target = Math.max(this.#target, delivery.n);
     if (this.#reading || delivery.n <= this.#last) return;
-    if (delivery.n === this.#last + 1) this.#writeDelivery(delivery, 'push');
+    if (delivery.n === this.#last + 1)
+      step('internal', 'deliver to a stream', {}, () => this.#writeDelivery(delivery, 'push'));
     else this.#startCatchUp('gap');
   }
 

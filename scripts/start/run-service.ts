@@ -5,6 +5,7 @@ import type { Logger } from '../../domain/platform/logger.js';
 import { serveOwnPort } from '../../domain/platform/metrics/own-port.js';
 import { nameProcess } from '../../domain/platform/metrics.js';
 import { Shutdown } from '../../domain/platform/shutdown.js';
+import { startTracing } from '../../domain/platform/tracing.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { Gateway } from '../../gateway/server.js';
 import { HttpServer } from '../../http/server.js';
@@ -32,6 +33,7 @@ export async function runService(
 ): Promise<RunningService> {
   nameProcess('service');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
+  const endTracing = await startTracing('service', config, logger);
   const gateway = new Gateway(config, logger);
   const http = new HttpServer(config, logger);
   let httpPort = 0;
@@ -65,5 +67,6 @@ export async function runService(
   shutdown.add('domain', close);
   shutdown.add('gateway', () => gateway.close());
   shutdown.add('metrics', () => own?.close());
+  shutdown.add('traces', endTracing);
   return { domain, httpPort, gatewayPort, shutdown };
 }

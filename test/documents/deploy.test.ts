@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { loadConfig } from '../../domain/platform/config.js';
+import { projectRoot } from '../../domain/platform/project-root.js';
 import { mentionsOf, textOf } from './documents.js';
 
 const units = [
@@ -60,5 +64,53 @@ describe('the images of deploy/', () => {
     expect([...new Set(used.map((image) => image.split('@')[0]))].sort()).to.deep.equal(
       pinned.split(' ').sort(),
     );
+  });
+});
+
+describe('deploy/compose.yaml', () => {
+  interface Service {
+    profiles?: string[];
+    volumes?: string[];
+    networks: string[];
+    command?: string[];
+  }
+  const { services, volumes } = parse(textOf('deploy/compose.yaml'), { merge: true }) as {
+    services: Record<string, Service>;
+    volumes: Record<string, unknown>;
+  };
+  const mounted = (service?: Service) => (service?.volumes ?? []).map((volume) => volume.split(':'));
+
+  it('mounts volumes that it declares, and files that exist or that its comments say how to make', () => {
+    const made = ['./nginx.conf', './tls'];
+    for (const [name, service] of Object.entries(services))
+      for (const [source = ''] of mounted(service)) {
+        const isThere = source.startsWith('./')
+          ? made.includes(source) || existsSync(join(projectRoot(), 'deploy', source))
+          : source in volumes;
+        expect(isThere, `${name}: ${source}`).to.equal(true);
+      }
+  });
+
+  it('starts Prometheus and Grafana in a profile only, with their configuration and the dashboards', () => {
+    const inProfile = Object.keys(services).filter((name) => services[name]?.profiles);
+    expect(inProfile).to.have.members(['prometheus', 'grafana']);
+    const inContainer = (path: string) => {
+      for (const [source = '', target = ''] of Object.values(services).flatMap(mounted))
+        if (path.startsWith(`${target}/`)) return join('deploy', source, path.slice(target.length));
+      throw new Error(`nothing is mounted at ${path}`);
+    };
+    const [, config = ''] = /--config\.file=(\S+)/.exec(services.prometheus?.command?.join(' ') ?? '') ?? [];
+    const { scrape_configs } = parse(textOf(inContainer(config)));
+    const scraped = scrape_configs[0].static_configs.flatMap(({ targets }: { targets: string[] }) => targets);
+    expect(scraped).not.to.be.empty;
+    for (const target of scraped) {
+      const shared = services[target.split(':')[0]]?.networks ?? [];
+      expect(services.prometheus?.networks, target).to.include.oneOf(shared);
+    }
+    const provisioning = '/etc/grafana/provisioning';
+    const { providers } = parse(textOf(inContainer(`${provisioning}/dashboards/files.yml`)));
+    expect(inContainer(`${providers[0].options.path}/service.json`)).to.equal('deploy/grafana/service.json');
+    const { datasources } = parse(textOf(inContainer(`${provisioning}/datasources/prometheus.yml`)));
+    expect(new URL(datasources[0].url).hostname).to.equal('prometheus');
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../domain/platform/project-root.js';
 
@@ -9,9 +9,9 @@ export const textOf = (path: string): string => readFileSync(join(root, path), '
 
 /** Every file under a folder, by its path from the root. */
 export function filesUnder(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
-    join(folder, name),
-  );
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(join(root, path)).isFile());
 }
 
 /** Every page that people read, by its path from the root. */

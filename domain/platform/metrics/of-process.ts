@@ -2,6 +2,13 @@ import { Counter, Gauge } from 'prom-client';
 import { oldSpaceShare } from '../heap.js';
 import { SampledGauge } from './sampled-gauge.js';
 
+let probe = (): Promise<unknown> => Promise.reject(new Error('not open'));
+
+/** @param isReady rejects while the process cannot serve */
+export function showReadiness(isReady: () => Promise<unknown>): void {
+  probe = isReady;
+}
+
 /** What every process has. */
 export const processMetrics = {
   build: new Gauge({
@@ -9,6 +16,18 @@ export const processMetrics = {
     help: 'Always 1: `version` of the package, `commit` (`unknown` without a Git folder), version of Node, `engine` of the sockets (`none` in a process without)',
     labelNames: ['version', 'commit', 'node', 'engine'],
     aggregator: 'first',
+  }),
+  ready: new Gauge({
+    name: 'adoption_process_ready',
+    help: '1 while the process can serve, as `/readyz` says; else 0',
+    aggregator: 'min',
+    async collect() {
+      const isReady = await probe().then(
+        () => true,
+        () => false,
+      );
+      this.set(isReady ? 1 : 0);
+    },
   }),
   eventLoopActive: new Counter({
     name: 'adoption_event_loop_active_seconds_total',

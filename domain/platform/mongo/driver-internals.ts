@@ -1,6 +1,7 @@
 /** All changes to the MongoDB driver. Reasons, figures and exits: docs/decisions/patched-internals.md. */
 import { createRequire } from 'node:module';
 import { metrics, secondsSince } from '../metrics.js';
+import { step } from '../tracing.js';
 
 /** What is used of the driver's internal class. */
 interface DriverConnection {
@@ -63,9 +64,11 @@ function measureCommands(prototype: Prototype): void {
   let running = 0;
   metrics.queueLength.watch(() => running, { queue: 'database' });
   prototype.command = function (ns, command, ...rest) {
-    const answer = send.call(this, ns, command, ...rest);
     const [name = ''] = Object.keys(command);
-    if (OWN_COMMANDS.has(name)) return answer;
+    if (OWN_COMMANDS.has(name)) return send.call(this, ns, command, ...rest);
+    const answer = step('client', `mongodb ${name}`, { 'db.system.name': 'mongodb' }, () =>
+      send.call(this, ns, command, ...rest),
+    );
     const sentAt = performance.now();
     running += 1;
     const end = (outcome: string) => {

@@ -5,6 +5,7 @@ import { redisChannels, redisKeys } from '../../kernel/redis-keys.js';
 import type { Logger } from '../logger.js';
 import { metrics } from '../metrics.js';
 import { joinNext } from '../shared-runs.js';
+import { inTraceOf, withTrace } from '../tracing.js';
 import {
   COMMAND_TIMEOUT_MS,
   createCommandClient,
@@ -203,7 +204,7 @@ export class RedisConnection {
   /** Publishes to all processes, for their `listen`. Never rejects. @param command `spublish` for a shard channel */
   async publish(channel: string, text: string, command: 'publish' | 'spublish' = 'publish'): Promise<void> {
     this.#publishing += 1;
-    await this.#publisher[command](channel, this.#seal.seal(channel, text));
+    await this.#publisher[command](channel, this.#seal.seal(channel, withTrace(text)));
     this.#publishing -= 1;
   }
 
@@ -229,7 +230,8 @@ export class RedisConnection {
       if (!wants(channel)) return undefined;
       try {
         const text = this.#seal.open(channel, sealed);
-        return text === undefined ? undefined : listener(channel, text);
+        if (text === undefined) return undefined;
+        return inTraceOf(text, 'receive', (pushed) => listener(channel, pushed));
       } catch (error) {
         dropped?.(channel);
         throw error;

@@ -1,6 +1,7 @@
 /** All changes to ioredis clients. Reasons, figures and exits: docs/decisions/patched-internals.md. */
 import type { Cluster, Redis } from 'ioredis';
 import { metrics, secondsSince } from '../metrics.js';
+import { step } from '../tracing.js';
 import { RejectedMessage } from './sealed-messages.js';
 
 /** Largest message accepted, bytes: several times our longest. */
@@ -32,7 +33,9 @@ export function measureCommands(client: Client): void {
   };
   const send = methods.sendCommand.bind(client);
   methods.sendCommand = (command, ...rest) => {
-    const answer = send(command, ...rest);
+    const answer = step('client', `redis ${command.name}`, { 'db.system.name': 'redis' }, () =>
+      send(command, ...rest),
+    );
     if (client.status !== 'ready') return answer;
     const sentAt = performance.now();
     const end = (outcome: string) =>

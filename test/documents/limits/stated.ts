@@ -18,6 +18,7 @@ export const words = (known: number, text: string) => (value: number) =>
 
 export const protocol = 'gateway/PROTOCOL.md';
 export const operations = 'docs/operations.md';
+export const runbook = 'docs/runbook.md';
 export const metricsPage = 'docs/metrics.md';
 export const openApi = 'docs/api/openapi.json';
 export const asyncApi = 'docs/api/asyncapi.json';
