@@ -7,7 +7,7 @@ import { portFault, tryPort } from '../../domain/platform/port-faults.js';
 const [FIRST, LAST] = [20_000, 32_000];
 
 /** Whether this process could bind a port exclusively. @throws Error naming HOST if it cannot be bound */
-export async function isFree(host: string, port: number): Promise<boolean> {
+async function isFree(host: string, port: number): Promise<boolean> {
   const error = await tryPort(host, port);
   if (error && error.code !== 'EADDRINUSE') throw new Error(portFault('port', host, port, error));
   return error === undefined;

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import '../../domain/domain.js';
 import type { Config } from '../../domain/platform/config.js';
 import { inspectMongo, type MongoFacts } from '../../domain/platform/mongo/inspect.js';
+import { UNFINISHED } from '../../domain/platform/mongo/migrate.js';
+import { requireState, SCHEMA_VERSION } from '../../domain/platform/mongo/schema-version.js';
 import { openDatabase } from '../command/open-database.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
 
@@ -63,6 +65,17 @@ export function judgeWriteConcern({ writeConcern: { w, journal } }: MongoFacts):
   return ok(text);
 }
 
+/** Judges whether this release can run on the data. */
+export function judgeSchema({ schema }: MongoFacts): Verdict {
+  try {
+    requireState(schema);
+  } catch (error) {
+    return failure((error as Error).message, 'docs/operations.md, Migrations');
+  }
+  if (schema.finished < SCHEMA_VERSION) return warning(UNFINISHED, 'docs/operations.md, Migrations');
+  return ok(`schema version ${schema.finished}`);
+}
+
 /** Judges by the indexes that are missing. */
 function judgeIndexes({ isEmpty, missingIndexes }: MongoFacts): Verdict {
   if (isEmpty) return ok('the database is empty: the first start creates all indexes');
@@ -78,6 +91,7 @@ export function inspectDatabase(config: () => Config) {
   const facts = shared('the database cannot be read', async () => readFacts(config()));
   const checks: Check[] = [
     { name: 'database', run: async () => judgeTopology(await facts.read()) },
+    { name: 'schema', run: async () => judgeSchema(await facts.given()) },
     { name: 'indexes', run: async () => judgeIndexes(await facts.given()) },
     { name: 'write concern', run: async () => judgeWriteConcern(await facts.given()) },
   ];

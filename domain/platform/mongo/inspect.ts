@@ -1,6 +1,7 @@
 import type { Connection } from 'mongoose';
 import { withoutTimeLimit } from './connection.js';
 import { missingIndexes } from './indexes.js';
+import { readState, type SchemaState } from './schema-version.js';
 
 /** A member of a replica set, as the set sees it. */
 interface SetMember {
@@ -20,6 +21,8 @@ export interface MongoFacts {
   writeConcern: { w: string | number; journal: boolean };
   /** Whether the service has stored nothing here yet. */
   isEmpty: boolean;
+  /** How far the data is. */
+  schema: SchemaState;
   /** Indexes of the models, one line each. */
   missingIndexes: string[];
   /** Its clock minus ours, ms. */
@@ -59,6 +62,7 @@ export function inspectMongo(uri: string): Promise<MongoFacts> {
       members: hello.setName ? await stateOf(connection, hello.hosts ?? []) : [],
       writeConcern: { w: w as string | number, journal },
       isEmpty: (await connection.listCollections()).length === 0,
+      schema: await readState(connection, true),
       missingIndexes: await missingIndexes(connection),
       skewMs: (hello.localTime as Date).getTime() - midway,
     };

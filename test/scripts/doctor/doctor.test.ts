@@ -8,7 +8,7 @@ import mongoose from 'mongoose';
 import { loadConfig } from '../../../domain/platform/config.js';
 import { projectRoot } from '../../../domain/platform/project-root.js';
 import type { Finding } from '../../../scripts/doctor/check.js';
-import { judgeTopology, judgeWriteConcern } from '../../../scripts/doctor/database.js';
+import { judgeSchema, judgeTopology, judgeWriteConcern } from '../../../scripts/doctor/database.js';
 import { judgeNode } from '../../../scripts/doctor/machine.js';
 import { judgeAccess, judgeMemory, judgePersistence, judgeVersion } from '../../../scripts/doctor/redis.js';
 import { hasRedisServer, startRedis } from '../../support/redis.js';
@@ -261,6 +261,7 @@ describe('npm run doctor', () => {
       isSharded: false,
       isEmbedded: false,
       isEmpty: false,
+      schema: { prepared: 1, finished: 1 },
       missingIndexes: [],
       skewMs: 0,
       members: [up('a'), up('b'), up('c')],
@@ -274,6 +275,10 @@ describe('npm run doctor', () => {
     expect(judgeTopology({ ...facts, members: facts.members.slice(1) }).text).to.include('2 members');
     const oneDown = [...facts.members.slice(1), { name: 'a:27017', isUp: false }];
     expect(judgeTopology({ ...facts, members: oneDown }).text).to.include('a:27017 is down');
+    expect(judgeSchema(facts).result).to.equal('ok');
+    expect(judgeSchema({ ...facts, schema: { prepared: 1, finished: 0 } }).result).to.equal('warning');
+    expect(judgeSchema({ ...facts, schema: { prepared: 0, finished: 0 } }).result).to.equal('failure');
+    expect(judgeSchema({ ...facts, schema: { prepared: 9, finished: 9 } }).result).to.equal('failure');
     expect(judgeWriteConcern(facts).result).to.equal('ok');
     expect(judgeWriteConcern({ ...facts, writeConcern: { w: 1, journal: true } }).result).to.equal('warning');
     expect(judgeWriteConcern({ ...facts, writeConcern: { w: 0, journal: false } }).result).to.equal(
