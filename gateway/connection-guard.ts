@@ -1,4 +1,3 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { identifyClient, networkOf } from '../domain/kernel/client.js';
 import { AppError } from '../domain/kernel/errors.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
@@ -6,13 +5,13 @@ import type { Config } from '../domain/platform/config.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { closeReason } from './close-reasons.js';
 import type { ConnectionLimits } from './connection-limits.js';
+import type { EngineRequest } from './engine/engine.js';
 import {
   type Connection,
   type ConnectionGuard,
   refuseConnection,
   type Transport,
 } from './engineio-internals.js';
-import { answer } from './operations.js';
 import { announceClosing } from './session-expiry.js';
 
 /** Errors by the reason under which metrics count them. */
@@ -46,36 +45,28 @@ function closeSpent(connection: Connection): void {
 const NOT_OF_SCRIPTS = new Set(['no-cors', 'navigate']);
 
 /**
- * @returns a function that answers requests of pages that may not call, before they are charged to the address that
- *   such a page shares with its visitors. It returns whether it has. CORS does not stop a page's WebSocket
+ * @returns a function that refuses requests of pages that may not call, before they are charged to the address that
+ *   such a page shares with its visitors. CORS does not stop a page's WebSocket
  */
 export function createOriginGuard({ CORS_ORIGINS }: Pick<Config, 'CORS_ORIGINS'>) {
   const originAllowed = createOriginPolicy(CORS_ORIGINS);
-  return (res: HttpResponse, req: HttpRequest): boolean => {
-    const origin = req.getHeader('origin');
-    const isForeign = origin ? !originAllowed(origin) : NOT_OF_SCRIPTS.has(req.getHeader('sec-fetch-mode'));
-    if (isForeign) answer(res, Promise.reject(new AppError('FORBIDDEN', 'this origin is not allowed')));
-    return isForeign;
+  return ({ headers }: EngineRequest): AppError | undefined => {
+    const { origin } = headers;
+    const isForeign = origin
+      ? !originAllowed(origin)
+      : NOT_OF_SCRIPTS.has(headers['sec-fetch-mode'] as string);
+    return isForeign ? new AppError('FORBIDDEN', 'this origin is not allowed') : undefined;
   };
 }
 
 /** The session that a request names, read as Engine.IO reads it: decoded, the last of several. */
-function sessionIdOf(req: HttpRequest): string {
-  return Object.fromEntries(new URLSearchParams(req.getQuery())).sid ?? '';
-}
-
-/** Read as Engine.IO reads it: the last of several, which is the one of the proxy that added a line of its own. */
-function forwardedForOf(req: HttpRequest): string | undefined {
-  let last: string | undefined;
-  req.forEach((name, value) => {
-    if (name === 'x-forwarded-for') last = value;
-  });
-  return last;
+export function sessionIdOf({ query }: EngineRequest): string {
+  return Object.fromEntries(new URLSearchParams(query)).sid ?? '';
 }
 
 /** Whether a request fetches what waits for its session. */
-function isPoll(req: HttpRequest): boolean {
-  return req.getMethod() === 'get' && !req.getHeader('upgrade');
+function isPoll({ method, headers }: EngineRequest): boolean {
+  return method === 'GET' && !headers.upgrade;
 }
 
 /**
@@ -93,17 +84,15 @@ export function createConnectionGuard(
     );
   }
 
-  function refuse(res: HttpResponse, req: HttpRequest): boolean {
-    const session = sessionOf(sessionIdOf(req));
+  function refuse(request: EngineRequest): AppError | undefined {
+    const session = sessionOf(sessionIdOf(request));
     if (session) {
-      const isRefused = session.allowance?.isSpent === true && !isPoll(req);
-      if (isRefused) answer(res, Promise.reject(new AppError('INVALID_INPUT', 'this session is closing')));
-      return isRefused;
+      const isRefused = session.allowance?.isSpent === true && !isPoll(request);
+      return isRefused ? new AppError('INVALID_INPUT', 'this session is closing') : undefined;
     }
-    const remote = Buffer.from(res.getRemoteAddressAsText()).toString();
-    const reason = limits.refuses(network(remote, forwardedForOf(req)));
-    if (reason) answer(res, Promise.reject(refusal(reason, limits.retryAfterMs)));
-    return reason !== undefined;
+    const forwardedFor = request.headers['x-forwarded-for'] as string | undefined;
+    const reason = limits.refuses(network(request.remoteAddress, forwardedFor));
+    return reason && refusal(reason, limits.retryAfterMs);
   }
 
   function mayPass({ connection }: Transport, frames: number, bytes: number): boolean {
@@ -112,5 +101,10 @@ export function createConnectionGuard(
     return false;
   }
 
-  return { limits, networkOf: network, refuse, mayPass };
+  function closed(transport: Transport): void {
+    const { connection } = transport;
+    if (connection?.allowance && connection.transport === transport) limits.close(connection.allowance);
+  }
+
+  return { limits, networkOf: network, refuse, mayPass, closed };
 }

@@ -31,7 +31,7 @@ export async function runService(
 ): Promise<RunningService> {
   nameProcess('service');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
-  const gateway = new Gateway(config, logger);
+  const gateway = await Gateway.open(config, logger);
   const http = new HttpServer(config, logger);
   const { domain, probe, close } = await openDomain({
     ...{ config, logger, mongoUri, shutdown, prepare },
