@@ -1,4 +1,3 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { identifyClient, networkOf } from '../domain/kernel/client.js';
 import { AppError } from '../domain/kernel/errors.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
@@ -6,13 +5,13 @@ import type { Config } from '../domain/platform/config.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { closeReason } from './close-reasons.js';
 import type { ConnectionLimits } from './connection-limits.js';
+import type { EngineRequest } from './engine/engine.js';
 import {
   type Connection,
   type ConnectionGuard,
   refuseConnection,
   type Transport,
 } from './engineio-internals.js';
-import { answer } from './operations.js';
 import { announceClosing } from './session-expiry.js';
 
 /** Errors by the reason under which metrics count them. */
@@ -47,46 +46,40 @@ function closeSpent(connection: Connection): void {
 const NOT_OF_SCRIPTS = new Set(['no-cors', 'navigate']);
 
 /**
- * @returns a function that answers requests of pages that may not call, before they are charged to the address that
- *   such a page shares with its visitors. It returns whether it has. CORS does not stop a page's WebSocket
+ * @returns a function that refuses requests of pages that may not call, before they are charged to the address that
+ *   such a page shares with its visitors. CORS does not stop a page's WebSocket
  */
 export function createOriginGuard({ CORS_ORIGINS }: Pick<Config, 'CORS_ORIGINS'>) {
   const originAllowed = createOriginPolicy(CORS_ORIGINS);
-  return (res: HttpResponse, req: HttpRequest): boolean => {
-    const origin = req.getHeader('origin');
-    const isForeign = origin ? !originAllowed(origin) : NOT_OF_SCRIPTS.has(req.getHeader('sec-fetch-mode'));
-    if (isForeign) answer(res, Promise.reject(new AppError('FORBIDDEN', 'this origin is not allowed')));
-    return isForeign;
+  return ({ headers }: EngineRequest): AppError | undefined => {
+    const { origin } = headers;
+    const isForeign = origin
+      ? !originAllowed(origin)
+      : NOT_OF_SCRIPTS.has(headers['sec-fetch-mode'] as string);
+    return isForeign ? new AppError('FORBIDDEN', 'this origin is not allowed') : undefined;
   };
 }
 
 /** The session that a request names, read as Engine.IO reads it: decoded, the last of several. */
-function sessionIdOf(req: HttpRequest): string {
-  return Object.fromEntries(new URLSearchParams(req.getQuery())).sid ?? '';
-}
-
-/** Read as Engine.IO reads it: the last of several, which is the one of the proxy that added a line of its own. */
-function forwardedForOf(req: HttpRequest): string | undefined {
-  let last: string | undefined;
-  req.forEach((name, value) => {
-    if (name === 'x-forwarded-for') last = value;
-  });
-  return last;
+export function sessionIdOf({ query }: EngineRequest): string {
+  return Object.fromEntries(new URLSearchParams(query)).sid ?? '';
 }
 
 /** Whether a request fetches what waits for its session. */
-function isPoll(req: HttpRequest): boolean {
-  return req.getMethod() === 'get' && !req.getHeader('upgrade');
+function isPoll({ method, headers }: EngineRequest): boolean {
+  return method === 'GET' && !headers.upgrade;
 }
 
 /** With them a page can read a refusal, which Engine.IO, and its CORS, never sees. `createOriginGuard` has let it pass. */
-function corsHeaders(req: HttpRequest, withCredentials: boolean): Record<string, string> {
-  const origin = req.getHeader('origin');
+export function corsHeaders(
+  { headers: { origin } }: EngineRequest,
+  { CORS_ORIGINS }: Pick<Config, 'CORS_ORIGINS'>,
+): Record<string, string> {
   if (!origin) return {};
   return {
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Expose-Headers': 'Retry-After',
-    ...(withCredentials ? { 'Access-Control-Allow-Credentials': 'true' } : {}),
+    ...(CORS_ORIGINS?.includes('*') ? {} : { 'Access-Control-Allow-Credentials': 'true' }),
     Vary: 'Origin',
   };
 }
@@ -97,7 +90,7 @@ function corsHeaders(req: HttpRequest, withCredentials: boolean): Record<string,
  */
 export function createConnectionGuard(
   limits: ConnectionLimits,
-  { TRUST_PROXY, CORS_ORIGINS }: Pick<Config, 'TRUST_PROXY' | 'CORS_ORIGINS'>,
+  { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,
   sessionOf: (id: string) => Connection | undefined,
 ): ConnectionGuard {
   function network(remote: string, forwardedFor: string | undefined): string {
@@ -107,29 +100,27 @@ export function createConnectionGuard(
   }
 
   /** The error for a request of a session, which costs as much as a frame. */
-  function refusalOf(session: Connection, req: HttpRequest): AppError | undefined {
+  function refusalOf(session: Connection, request: EngineRequest): AppError | undefined {
     const { allowance } = session;
     if (!allowance) return undefined;
     if (!limits.take(allowance, 1, 0)) closeSpent(session);
-    return allowance.isSpent && !isPoll(req)
+    return allowance.isSpent && !isPoll(request)
       ? new AppError('INVALID_INPUT', 'this session is closing')
       : undefined;
   }
 
   /** The error for a request that names no session. */
-  function refusalOfConnect(res: HttpResponse, req: HttpRequest): AppError | undefined {
-    const remote = Buffer.from(res.getRemoteAddressAsText()).toString();
-    const reason = limits.refuses(network(remote, forwardedForOf(req)));
+  function refusalOfConnect({ remoteAddress, headers }: EngineRequest): AppError | undefined {
+    const forwardedFor = headers['x-forwarded-for'] as string | undefined;
+    const reason = limits.refuses(network(remoteAddress, forwardedFor));
     return reason && refusal(reason, limits.retryAfterMs);
   }
 
-  function refuse(res: HttpResponse, req: HttpRequest): boolean {
+  function refuse(request: EngineRequest): AppError | undefined {
     // A page's preflight, which is no connect; its answer costs no more than a refusal.
-    if (req.getMethod() === 'options') return false;
-    const session = sessionOf(sessionIdOf(req));
-    const error = session ? refusalOf(session, req) : refusalOfConnect(res, req);
-    if (error) answer(res, Promise.reject(error), corsHeaders(req, !CORS_ORIGINS?.includes('*')));
-    return error !== undefined;
+    if (request.method === 'OPTIONS') return undefined;
+    const session = sessionOf(sessionIdOf(request));
+    return session ? refusalOf(session, request) : refusalOfConnect(request);
   }
 
   function mayPass({ connection }: Transport, frames: number, bytes: number): boolean {
@@ -138,5 +129,10 @@ export function createConnectionGuard(
     return false;
   }
 
-  return { limits, networkOf: network, refuse, mayPass };
+  function closed(transport: Transport): void {
+    const { connection } = transport;
+    if (connection?.allowance && connection.transport === transport) limits.close(connection.allowance);
+  }
+
+  return { limits, networkOf: network, refuse, mayPass, closed };
 }

@@ -2,12 +2,13 @@ import { memberRoom } from '../domain/kernel/socket-rooms.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { closedAfter, closeReason } from './close-reasons.js';
 import type { ConnectionLimits } from './connection-limits.js';
+import type { Publisher } from './engine/engine.js';
 import { allowanceOf, onUpgrade, transportOf } from './engineio-internals.js';
 import { clientEvents } from './events/index.js';
 import { createDispatcher, type HandlerServices } from './handle.js';
 import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
 import type { GatewaySocket } from './socket.js';
-import { createAckPublisher, dropHandshake, type Publisher } from './socketio-internals.js';
+import { dropHandshake } from './socketio-internals.js';
 
 /** Most connections of one member, without limits any number; a further one closes the oldest. */
 const MAX_CONNECTIONS = 50;
@@ -47,11 +48,10 @@ function countOpen(socket: GatewaySocket): void {
  */
 export function createConnectionHandler(
   services: HandlerServices,
-  publisher: Publisher,
+  publisher: Pick<Publisher, 'prepare'>,
   limits: ConnectionLimits | undefined,
 ): (socket: GatewaySocket) => void {
   const dispatch = createDispatcher(services, clientEvents);
-  const publishAcks = createAckPublisher(publisher);
 
   function onDisconnect(this: GatewaySocket, reason: string): void {
     const { name: transport, isSlow } = transportOf(this);
@@ -81,7 +81,7 @@ export function createConnectionHandler(
     const memberNo = socket.data.session.actor.no;
     countOpen(socket);
     dropHandshake(socket);
-    publishAcks(socket);
+    publisher.prepare(socket);
     void socket.join(memberRoom(memberNo));
     if (limits) {
       const allowance = allowanceOf(socket);

@@ -1,6 +1,6 @@
-import type { HttpRequest, HttpResponse, RecognizedString } from 'uWebSockets.js';
 import type { AppError } from '../domain/kernel/errors.js';
 import type { Allowance, ConnectionLimits } from './connection-limits.js';
+import type { EngineRequest } from './engine/engine.js';
 import type { GatewayServer, GatewaySocket } from './socket.js';
 
 /*
@@ -12,26 +12,18 @@ import type { GatewayServer, GatewaySocket } from './socket.js';
 /** Packet type. (Socket.IO protocol, 5) */
 const CONNECT_ERROR = 4;
 
-/** An answer, and what is to be done once the system has taken all of it. */
-interface HttpAnswer extends HttpResponse {
-  unsent?: boolean;
-  onSent?: () => void;
-}
-
 /** Bytes a reader may lag before it is closed; it reconnects and catches up. */
 export const MAX_BACKPRESSURE = 1024 * 1024;
 
-/** A transport of Engine.IO; `res`, `onData` and `doWrite` are those of long-polling. */
+/** A transport of Engine.IO; `onData` and `doWrite` are those of long-polling. */
 export interface Transport {
   name: string;
   /** Its client does not read. Ours, as is `connection`. */
   isSlow?: boolean;
-  /** What uWebSockets.js has of a WebSocket. */
-  socket?: { getBufferedAmount(): number };
+  /** A WebSocket: what uWebSockets.js has of it, or ws, where it can also end without waiting for what is unsent. */
+  socket?: { getBufferedAmount?(): number; bufferedAmount?: number; terminate?(): void };
   /** The connection of this transport, or that may upgrade to it; absent without limits. */
   connection?: Connection;
-  /** Wraps the answer to the poll under way. */
-  res: { res: HttpAnswer };
   onData(body: string): void;
   doWrite(data: string, options: object, done: () => void): void;
 }
@@ -41,8 +33,13 @@ export interface Connection {
   transport: Transport;
   /** Absent without limits. */
   allowance?: Allowance;
+  /** What waits for the transport. */
+  writeBuffer: { data?: string }[];
+  upgrading: boolean;
   upgraded: boolean;
-  request: { headers: Record<string, string | undefined>; connection: { remoteAddress?: string } };
+  /** Of the peer. */
+  remoteAddress: string;
+  request: { headers: Record<string, string | undefined>; connection: object };
   write(packet: string): void;
   close(discard?: boolean): void;
   _maybeUpgrade(to: Transport): void;
@@ -58,27 +55,28 @@ export interface ConnectionGuard {
   /** The network of a peer's address and the X-Forwarded-For header. */
   networkOf(remote: string, forwardedFor: string | undefined): string;
   /**
-   * Answers a request that names no session, if its network has used up its budget, and all but polls of a session
-   * that is being closed for sending too much. @returns whether it has
+   * Refuses a request that names no session, if its network has used up its budget, and all but polls of a session
+   * that is being closed for sending too much.
    */
-  refuse(res: HttpResponse, req: HttpRequest): boolean;
+  refuse(request: EngineRequest): AppError | undefined;
   /** Charges frames that have arrived, before they are parsed, and closes a connection that has sent too much. @returns whether they may be parsed */
   mayPass(transport: Transport, frames: number, bytes: number): boolean;
+  /** A WebSocket has closed. */
+  closed(transport: Transport): void;
 }
 
 /** Gives each connection its allowance. To be called before `trimRequests`, which drops the peer's address. */
 export function limitFrames(io: GatewayServer, guard: ConnectionGuard): void {
   const { limits, networkOf } = guard;
   io.engine.on('connection', (connection: Connection) => {
-    const { transport, request } = connection;
-    const { remoteAddress = '' } = request.connection;
+    const { transport, request, remoteAddress } = connection;
     const allowance = limits.open(networkOf(remoteAddress, request.headers['x-forwarded-for']));
     connection.allowance = allowance;
     transport.connection = connection;
     if (transport.name === 'websocket') {
       // Engine.IO would let it upgrade again and again, by requests that nobody pays for.
       connection.upgraded = true;
-      // A listener would cost each WebSocket memory: `guardApp` has one for all.
+      // A listener would cost each WebSocket memory: the engine knows when it closes.
       return;
     }
     connection.once('close', () => limits.close(allowance));
@@ -110,10 +108,16 @@ export function onUpgrade({ conn }: GatewaySocket, done: () => void): void {
   (conn as unknown as Connection).once('upgrade', done);
 }
 
-/** Bytes that the WebSockets in the namespace have not taken yet. */
+/** Bytes that the WebSockets in the namespace have not taken yet: those that the engine buffers, and on ws those that wait for it. */
 export function unreadBytes(sockets: Iterable<GatewaySocket>): number {
   let bytes = 0;
-  for (const socket of sockets) bytes += transportOf(socket).socket?.getBufferedAmount() ?? 0;
+  for (const { conn } of sockets) {
+    const { transport, writeBuffer } = conn as unknown as Connection;
+    const { socket } = transport;
+    if (!socket) continue;
+    bytes += socket.getBufferedAmount?.() ?? socket.bufferedAmount ?? 0;
+    for (const { data = '' } of writeBuffer) bytes += Buffer.byteLength(data);
+  }
   return bytes;
 }
 
@@ -130,56 +134,37 @@ export function refuseConnection(connection: Connection, { code, body }: AppErro
 }
 
 /**
- * Closes a long-polling connection that more waits for than a WebSocket may have waiting, and counts an answer
- * as under way until the system has taken it: Engine.IO refuses the next poll before that.
+ * Closes a connection as soon as a packet is added to more than may wait for it. (fault 12)
+ * @param unsentOf bytes that its transport has taken and the system has not
  */
-export function guardPolling(io: GatewayServer): void {
-  io.engine.on('connection', (connection: Connection) => {
-    const { transport } = connection;
-    if (transport.name === 'websocket') return;
-    let waiting = 0;
-    connection.on('packetCreate', ({ data = '' }) => {
-      if (waiting > MAX_BACKPRESSURE) {
-        transport.isSlow = true;
-        connection.close(true);
-      }
-      waiting += Buffer.byteLength(data);
-    });
-    connection.on('flush', () => {
-      waiting = 0;
-    });
-    const doWrite = transport.doWrite.bind(transport);
-    transport.doWrite = (data, options, done) => {
-      const answer = transport.res.res;
-      doWrite(data, options, () => {
-        if (answer.unsent) answer.onSent = done;
-        else done();
-      });
-    };
+export function limitBacklog(connection: Connection, unsentOf: (transport: Transport) => number): void {
+  let waiting = 0;
+  connection.on('packetCreate', ({ data = '' }) => {
+    if (waiting + unsentOf(connection.transport) > MAX_BACKPRESSURE) {
+      connection.transport.isSlow = true;
+      connection.close(true);
+      connection.transport.socket?.terminate?.();
+    }
+    waiting += Buffer.byteLength(data);
+  });
+  connection.on('flush', () => {
+    waiting = 0;
   });
 }
 
 /**
- * `HttpResponse.end` that buffers nothing. What the client does not read stays unsent: uWebSockets.js closes a
- * connection on which the next request arrives before that, or on which nothing is read for 10 s.
+ * Counts an answer to a poll as under way until the system has taken it: Engine.IO refuses the next poll before that.
+ * @param afterSent waits for the answer that a transport is about to give
  */
-export function endUnbuffered(this: HttpAnswer, body: RecognizedString = ''): HttpResponse {
-  this.writeHeader('X-Content-Type-Options', 'nosniff');
-  const bytes = Buffer.from(body as string);
-  const start = this.getWriteOffset();
-  const send = (from: number): boolean => {
-    const [ok, done] = this.tryEnd(bytes.subarray(from), bytes.length);
-    this.unsent = !done;
-    return ok;
+export function holdPolls<T extends Transport>(
+  transport: T,
+  afterSent: (transport: T) => (done: () => void) => void,
+): void {
+  const doWrite = transport.doWrite.bind(transport);
+  transport.doWrite = (data, options, done) => {
+    const whenSent = afterSent(transport);
+    doWrite(data, options, () => whenSent(done));
   };
-  send(0);
-  if (this.unsent)
-    this.onWritable((offset) => {
-      const ok = send(offset - start);
-      if (!this.unsent) this.onSent?.();
-      return ok;
-    });
-  return this;
 }
 
 /** Engine.IO reads the peer's address elsewhere. */

@@ -4,10 +4,10 @@ import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { RoomComparer } from './compare-rooms.js';
+import type { Publisher } from './engine/engine.js';
 import { RoomViews } from './room-views.js';
 import { Sequencer } from './sequencer.js';
 import type { GatewayServer } from './socket.js';
-import type { Publisher } from './socketio-internals.js';
 
 /** Follows the rooms of this process's sockets: their messages, read positions and states. */
 export function followRooms(

@@ -3,7 +3,7 @@ import { Gateway } from './server.js';
 
 /** One of several gateways: Socket.IO only, on a port that they share. */
 await runProcess('gateway', async ({ config, logger, redis, shutdown, open }) => {
-  const gateway = new Gateway(config, logger, redis);
+  const gateway = await Gateway.open(config, logger, redis);
   const { domain, probe, close } = await open(gateway.live);
   shutdown.add('sockets', () => gateway.drain());
   shutdown.add('domain', close);

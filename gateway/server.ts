@@ -1,12 +1,4 @@
-import {
-  App,
-  type HttpResponse,
-  type TemplatedApp,
-  type us_listen_socket,
-  us_listen_socket_close,
-  us_socket_local_port,
-} from 'uWebSockets.js';
-import { Server } from 'socket.io';
+import { Server, type ServerOptions } from 'socket.io';
 import type { Domain } from '../domain/domain.js';
 import { AppError } from '../domain/kernel/errors.js';
 import type { Live } from '../domain/kernel/live.js';
@@ -14,18 +6,19 @@ import { createOriginPolicy } from '../domain/kernel/origins.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics, nameEngine } from '../domain/platform/metrics.js';
+import type { Overload } from '../domain/platform/overload.js';
 import { portFault, tryPort } from '../domain/platform/port-faults.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { RequestLog } from '../domain/platform/request-log.js';
 import { createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
-import { watchSpareFiles } from '../domain/platform/spare-files.js';
 import { createAuthentication } from './authenticate.js';
 import { createConnectionHandler } from './connection.js';
-import { createConnectionGuard, createOriginGuard } from './connection-guard.js';
+import { corsHeaders, createConnectionGuard, createOriginGuard, sessionIdOf } from './connection-guard.js';
 import { ConnectionLimits } from './connection-limits.js';
+import { type Engine, type EngineRequest, SOCKET_PATH } from './engine/engine.js';
+import { openEngine } from './engine/open-engine.js';
 import {
   type ConnectionGuard,
-  guardPolling,
   limitFrames,
   sessionOf,
   trimRequests,
@@ -33,12 +26,10 @@ import {
 } from './engineio-internals.js';
 import { followRooms } from './follow-rooms.js';
 import { endPresenceOnLeave } from './leave-chat-room.js';
-import { serveOperations } from './operations.js';
+import { errorAnswer, serveOperations } from './operations.js';
 import { watchExpiries } from './session-expiry.js';
-import { shedConnects } from './shed-connects.js';
 import type { GatewayServer } from './socket.js';
 import { SocketLive } from './socket-live.js';
-import { guardApp, Publisher } from './socketio-internals.js';
 
 /** Largest frame accepted, bytes: the longest message with every character escaped, and a margin. */
 const MAX_FRAME = 128 * 1024;
@@ -50,29 +41,8 @@ const PING_TIMEOUT_MS = 10_000;
 /** Time for a connection to authenticate, ms. (contract, section 5) */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports without a type. */
-const EXCLUSIVE_PORT = 1;
-
-/** LIBUS_LISTEN_DEFAULT: several processes take connections of one port (SO_REUSEPORT). */
-const SHARED_PORT = 0;
-
-/** The form of `listen` that takes host and options, which the package's types leave out. */
-type Listen = (
-  host: string,
-  port: number,
-  options: number,
-  done: (socket: us_listen_socket | false) => void,
-) => void;
-
-/** Closes new connections while the process is short of files. */
-function guardFiles(app: TemplatedApp): void {
-  const isShort = watchSpareFiles();
-  /** @param change 1 for an accepted connection, -1 for one that has ended */
-  function onChange(res: HttpResponse, change: number): void {
-    if (change > 0 && isShort()) res.close();
-  }
-  app.filter(onChange);
-}
+/** Why a process that drains takes on nothing. */
+const going = () => new AppError('SERVICE_UNAVAILABLE', 'this process is going');
 
 /** Closes all connections, each at a random moment of the window (ms), to spread the reconnects. */
 async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
@@ -92,43 +62,50 @@ async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
   );
 }
 
-/** The Socket.IO server on uWebSockets.js. One per process: Socket.IO replaces methods of a shared prototype. */
+/** The Socket.IO server. One per process: Socket.IO replaces methods of a shared prototype. */
 export class Gateway {
   /** The domain's port to sockets. Usable at once; before `listen` there are no sockets. */
   readonly live: Live;
   readonly #config: Config;
   readonly #logger: Logger;
   readonly #redis: RedisConnection | undefined;
-  readonly #app = App();
+  readonly #engine: Engine;
+  readonly #options: Partial<ServerOptions>;
   readonly #io: GatewayServer;
   readonly #socketLive: SocketLive;
   readonly #guard: ConnectionGuard | undefined;
   readonly #stopTimers: (() => void)[] = [];
-  #listening: us_listen_socket | undefined;
   #isDraining = false;
 
-  /** @param redis connects several gateways; without it this process is alone */
-  constructor(config: Config, logger: Logger, redis?: RedisConnection) {
+  private constructor(config: Config, logger: Logger, engine: Engine, redis: RedisConnection | undefined) {
     this.#config = config;
     this.#logger = logger;
+    this.#engine = engine;
     this.#redis = redis;
     if (config.RATE_LIMIT === 'on') {
       this.#guard = createConnectionGuard(new ConnectionLimits(config), config, (id) =>
         sessionOf(this.#io, id),
       );
     }
-    guardApp(this.#app, createOriginGuard(config), this.#guard);
-    guardFiles(this.#app);
     const bus = redis && createSocketBus(redis, config.REDIS_ADAPTER);
-    this.#io = this.#createServer(bus);
+    this.#options = this.#createOptions(bus);
+    this.#io = new Server(this.#options);
     this.live = this.#socketLive = new SocketLive(this.#io, bus);
   }
 
-  #createServer(bus: SocketBus | undefined): GatewayServer {
+  /**
+   * @param redis connects several gateways; without it this process is alone
+   * @throws Error with GATEWAY_ENGINE=uws where uWebSockets.js has no binary
+   */
+  static async open(config: Config, logger: Logger, redis?: RedisConnection): Promise<Gateway> {
+    return new Gateway(config, logger, await openEngine(config, logger), redis);
+  }
+
+  #createOptions(bus: SocketBus | undefined): Partial<ServerOptions> {
     const { CORS_ORIGINS, GATEWAY_STICKY } = this.#config;
     const originAllowed = createOriginPolicy(CORS_ORIGINS);
-    return new Server({
-      path: '/socket.io/',
+    return {
+      path: SOCKET_PATH,
       serveClient: false,
       // The requests of one long-polling client must all reach one process.
       transports: bus && GATEWAY_STICKY === 'off' ? ['websocket'] : ['websocket', 'polling'],
@@ -137,16 +114,11 @@ export class Gateway {
       maxHttpBufferSize: MAX_FRAME,
       pingInterval: PING_INTERVAL_MS,
       pingTimeout: PING_TIMEOUT_MS,
-      // Synchronous: on uWebSockets.js an asynchronous answer fails every handshake.
-      allowRequest: (_req, answer) => {
-        if (this.#isDraining) answer('this process is going', false);
-        else answer(null, true);
-      },
       cors: {
         origin: (origin, answer) => answer(null, origin !== undefined && originAllowed(origin)),
         credentials: !CORS_ORIGINS?.includes('*'),
       },
-    });
+    };
   }
 
   /**
@@ -159,16 +131,22 @@ export class Gateway {
     const io = this.#io;
     const requests = new RequestLog(this.#logger, this.#config.LOG_REQUESTS);
     io.use(createAuthentication(domain, this.#config, this.#logger, requests));
-    serveOperations(this.#app, this.#config, async () => {
-      if (this.#isDraining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
-      await probe();
+    const refuseForeign = createOriginGuard(this.#config);
+    const publisher = this.#engine.attach(io, this.#options, {
+      refuse: (request) => {
+        const foreign = refuseForeign(request);
+        if (foreign) return errorAnswer(foreign);
+        const error = this.#guard?.refuse(request) ?? this.#refuseConnect(domain.overload, request);
+        return error && { ...errorAnswer(error), headers: corsHeaders(request, this.#config) };
+      },
+      serve: serveOperations(this.#config, async () => {
+        if (this.#isDraining) throw going();
+        await probe();
+      }),
+      guard: this.#guard,
     });
-    io.attachApp(this.#app);
-    guardPolling(io);
     if (this.#guard) limitFrames(io, this.#guard);
     trimRequests(io);
-    shedConnects(io, domain.overload);
-    const publisher = new Publisher(io, this.#app);
     const { sequencer, views, comparer } = followRooms(domain, io, publisher, this.#redis, this.#logger);
     const { chat, notifications } = domain;
     this.#socketLive.serve({ chat, notifications, sequencer, views, comparer, publisher });
@@ -183,28 +161,34 @@ export class Gateway {
       metrics.queueLength.watch(() => sequencer.waiting, { queue: 'pushes' }),
       metrics.unreadBytes.watch(() => unreadBytes(sockets.values()), { channel: 'sockets' }),
     );
-    nameEngine('uws');
     if (this.#guard) this.#stopTimers.push(this.#guard.limits.start());
     return this.#openPort();
   }
 
-  #openPort(): Promise<number> {
-    const { HOST, GATEWAY_PORT } = this.#config;
-    const listen = this.#app.listen.bind(this.#app) as unknown as Listen;
-    return new Promise((resolve, reject) => {
-      // A single process binds the port exclusively: uWebSockets.js would share it unnoticed.
-      listen(HOST, GATEWAY_PORT, this.#redis ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
-        if (!socket) {
-          void this.#whyClosed().then((line) => reject(new Error(line)));
-          return;
-        }
-        this.#listening = socket;
-        resolve(us_socket_local_port(socket));
-      });
-    });
+  /**
+   * While the process drains or is overloaded, handshakes are refused with HTTP 503: after that, Socket.IO's client tries
+   * again by itself, later each time. What belongs to a session passes.
+   */
+  #refuseConnect(overload: Overload, request: EngineRequest): AppError | undefined {
+    if (sessionIdOf(request) !== '' || request.method === 'OPTIONS') return undefined;
+    return this.#isDraining ? going() : overload.refuse('connect');
   }
 
-  /** uWebSockets.js does not say why it cannot listen. */
+  async #openPort(): Promise<number> {
+    const { HOST, GATEWAY_PORT } = this.#config;
+    const { name, unshared } = this.#engine;
+    const shared = this.#redis !== undefined;
+    const port = await this.#engine.listen(HOST, GATEWAY_PORT, shared);
+    if (port === undefined) {
+      const why = shared && unshared ? `; ${unshared}` : '';
+      throw new Error(`${await this.#whyClosed()}${why}`);
+    }
+    if (shared && unshared) this.#logger.warn(`this gateway does not share its port: ${unshared}`);
+    nameEngine(name);
+    return port;
+  }
+
+  /** Engines do not say why they cannot listen. */
   async #whyClosed(): Promise<string> {
     const { HOST, GATEWAY_PORT } = this.#config;
     const error = (await tryPort(HOST, GATEWAY_PORT)) ?? new Error('no reason is known');
@@ -224,12 +208,11 @@ export class Gateway {
   /** Closes what is still open. */
   async close(): Promise<void> {
     this.#stop();
-    this.#app.close();
+    this.#engine.close();
   }
 
   #stop(): void {
-    if (this.#listening) us_listen_socket_close(this.#listening);
-    this.#listening = undefined;
+    this.#engine.stopAccepting();
     for (const stop of this.#stopTimers.splice(0)) stop();
   }
 }

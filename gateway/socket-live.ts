@@ -15,11 +15,12 @@ import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { type AdapterKind, createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
 import { laterStep } from '../domain/platform/tracing.js';
 import type { RoomComparer } from './compare-rooms.js';
+import type { Publisher } from './engine/engine.js';
 import { type Push, readPush } from './pushes.js';
 import type { RoomViews } from './room-views.js';
 import type { Sequencer } from './sequencer.js';
 import type { GatewayServer } from './socket.js';
-import { broadcastEverywhere, interceptBroadcasts, type Publisher } from './socketio-internals.js';
+import { broadcastEverywhere, interceptBroadcasts } from './socketio-internals.js';
 
 /** What a gateway needs to deliver to its own sockets. */
 export interface LocalSockets {

@@ -9,7 +9,7 @@ Runs the whole service on this machine: REST, event streams, sockets and, if MON
 embedded database. Configuration comes from the environment and .env; see the table in README.md.`;
 
 await runCommand(usage, async () => {
-  // After requireNode: with another version of Node this import fails.
+  // After requireNode: with an older version of Node this import may fail.
   const { startEverything } = await import('./start/start-everything.js');
   await startEverything();
   return undefined;

@@ -47,6 +47,8 @@ const schema = z.object({
   REDIS_ADAPTER: oneOf('classic', 'sharded').default('classic'),
   /** Whether a process that does not reach Redis at its start exits, instead of serving what it can. */
   REDIS_REQUIRED: onOff.default('off'),
+  /** What the gateway runs on: uWebSockets.js, Socket.IO's ws, or the first where it has a binary that loads. */
+  GATEWAY_ENGINE: z.enum(['auto', 'uws', 'ws'], 'must be auto, uws or ws').default('auto'),
   /** Whether a proxy keeps each client at one gateway, which long-polling needs with several. */
   GATEWAY_STICKY: onOff.default('off'),
   /** Processes that `npm run cluster` starts. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Config, ConfigError, equalPorts } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
+import { openEngine } from '../../gateway/engine/open-engine.js';
 import { requirePorts } from '../command/ports.js';
 import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
 import { holdOwner } from '../embedded-mongo/folder/lock.js';
@@ -13,6 +14,12 @@ const MAX_SOCKET_PATH = 103;
 
 /** Time for Redis to answer, ms. */
 const REDIS_MS = 3_000;
+
+/** Prints what the gateways leave in their log. @throws ConfigError if they cannot share their port */
+async function checkEngine(config: Config): Promise<void> {
+  const { unshared } = await openEngine(config, createLogger('warn', 'cluster'));
+  if (unshared && config.GATEWAY_INSTANCES > 1) throw new ConfigError([`GATEWAY_ENGINE: ${unshared}`]);
+}
 
 /** @throws ConfigError naming the server if it does not answer */
 async function requireRedis(redisUrl: string): Promise<void> {
@@ -64,4 +71,6 @@ export async function checkPreconditions(config: Config): Promise<void> {
     throw new Error(`DATA_DIR: process ${owner.pid} serves its database: is npm start running?`);
   }
   await requireRedis(redisUrl);
+  // Last, as it may print a warning.
+  await checkEngine(config);
 }

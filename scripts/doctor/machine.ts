@@ -35,8 +35,8 @@ export function judgeNode(version: string, range: string): Verdict {
   return failure(`Node ${version} is not supported`, `install one of ${range.replaceAll('||', 'or')}`);
 }
 
-/** Whether the gateway's engine loads; in a process of its own, which a bad binary may end. */
-async function checkEngine(): Promise<Verdict> {
+/** Whether uWebSockets.js loads, which the gateway can replace by ws; in a process of its own, which a bad binary may end. */
+async function checkEngine(config: () => Pick<Config, 'GATEWAY_ENGINE'>): Promise<Verdict> {
   const load = "await import('uWebSockets.js')";
   try {
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', load], { cwd: projectRoot() });
@@ -45,7 +45,11 @@ async function checkEngine(): Promise<Verdict> {
     const { stderr = '', signal } = error as { stderr?: string; signal?: string };
     const why =
       /^(?:\w*Error.*|.*version `.*)$/m.exec(stderr)?.[0] ?? (signal ? `ends by ${signal}` : 'fails');
-    return failure(`uWebSockets.js does not load: ${why}`, 'npm ci with a supported Node, on glibc');
+    const { GATEWAY_ENGINE } = config();
+    if (GATEWAY_ENGINE === 'ws') return ok('ws, as GATEWAY_ENGINE says');
+    const text = `uWebSockets.js does not load: ${why}`;
+    const remedy = 'Node 20 or 22 on glibc, or a newer package (docs/operations.md, "What sockets run on")';
+    return GATEWAY_ENGINE === 'uws' ? failure(text, remedy) : warning(`${text}; sockets run on ws`, remedy);
   }
 }
 
@@ -93,7 +97,7 @@ export function machineChecks(config: () => Config, servingPids: () => Promise<n
   const { engines } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
   return [
     { name: 'node', run: () => judgeNode(process.versions.node, engines.node) },
-    { name: 'engine', run: checkEngine },
+    { name: 'engine', run: () => checkEngine(config) },
     { name: 'open files', run: async () => checkFiles(await servingPids()) },
     { name: 'disk', run: () => checkDisk(config()) },
   ];

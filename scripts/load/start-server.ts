@@ -59,14 +59,20 @@ export async function startOurs(
   };
 }
 
-/** The service, or the remote target of the options. @param sharedCreator all rooms have the same creator */
-export function ours({ execArgv = [] as string[], sharedCreator = false } = {}): Server {
+/**
+ * The service, or the remote target of the options.
+ * @param options.sharedCreator all rooms have the same creator
+ * @param options.engine what its gateway runs on; unset: its default, uWebSockets.js where that has a binary
+ */
+export function ours(options: { execArgv?: string[]; sharedCreator?: boolean; engine?: 'ws' } = {}): Server {
+  const { engine, ...others } = options;
   return {
-    name: 'this service',
+    name: engine ? `this service on ${engine}` : 'this service',
     role: 'ours',
     async start({ group, options }, rooms) {
       const remote = remoteTargetOf(options);
-      if (!remote) return startOurs(group, { rooms, sharedCreator, execArgv });
+      const env: Record<string, string> = engine ? { GATEWAY_ENGINE: engine } : {};
+      if (!remote) return startOurs(group, { rooms, ...others, env });
       const { hostname, port } = new URL(remote.gateway);
       return {
         target: { kind: 'socketio', host: hostname, port: Number(port || 80) },
@@ -124,10 +130,18 @@ function local(
   };
 }
 
-export const bareUws = local({ name: 'bare uWebSockets.js', role: 'limit' }, 'bare-uws');
-export const storingUws = local({ name: 'floor: bare uWS + grouped inserts', role: 'limit' }, 'bare-uws', {
-  stored: true,
-});
+/** Why contenders on uWebSockets.js cannot be measured. */
+const uws: Pick<Entry, 'missing'> = await import('uWebSockets.js').then(
+  () => ({}),
+  () => ({ missing: 'uWebSockets.js has no binary for this Node' }),
+);
+
+export const bareUws = local({ name: 'bare uWebSockets.js', role: 'limit', ...uws }, 'bare-uws');
+export const storingUws = local(
+  { name: 'floor: bare uWS + grouped inserts', role: 'limit', ...uws },
+  'bare-uws',
+  { stored: true },
+);
 export const plainWs = local({ name: 'plain ws', role: 'peer' }, 'plain-ws');
 export const textbook = local({ name: 'textbook: Socket.IO on ws', role: 'peer' }, 'socketio', {
   args: ['ws'],
@@ -136,4 +150,4 @@ export const textbook = local({ name: 'textbook: Socket.IO on ws', role: 'peer' 
 export const socketIoOnWs = (execArgv: string[] = []) =>
   local({ name: 'Socket.IO on ws', role: 'peer' }, 'socketio', { args: ['ws'], execArgv });
 export const socketIoOnUws = (execArgv: string[] = []) =>
-  local({ name: 'bare Socket.IO on uWS', role: 'limit' }, 'socketio', { args: ['uws'], execArgv });
+  local({ name: 'bare Socket.IO on uWS', role: 'limit', ...uws }, 'socketio', { args: ['uws'], execArgv });

@@ -34,7 +34,7 @@ export async function runService(
   nameProcess('service');
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const endTracing = await startTracing('service', config, logger);
-  const gateway = new Gateway(config, logger);
+  const gateway = await Gateway.open(config, logger);
   const http = new HttpServer(config, logger);
   let httpPort = 0;
   let gatewayPort = 0;

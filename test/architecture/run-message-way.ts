@@ -2,7 +2,7 @@ import { Session } from 'node:inspector';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { projectRoot } from '../../domain/platform/project-root.js';
-import { Publisher } from '../../gateway/socketio-internals.js';
+import { UwsPublisher } from '../../gateway/engine/engine.uws.js';
 import { openRoom } from '../support/chat.js';
 import { service } from '../support/service.js';
 import { connect } from '../support/sockets.js';
@@ -49,8 +49,8 @@ const send = (content: string) =>
 await send('first');
 
 let called: string[] = [];
-const { event } = Publisher.prototype;
-Publisher.prototype.event = function (room, name, payload) {
+const { event } = UwsPublisher.prototype;
+UwsPublisher.prototype.event = function (room, name, payload) {
   event.call(this, room, name, payload);
   if (name === 'message') called = calledFiles();
 };

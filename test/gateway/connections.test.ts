@@ -12,7 +12,6 @@ import { authRefresh } from '../../gateway/events/auth-refresh.js';
 import type { HandlerContext, HandlerServices } from '../../gateway/handle.js';
 import { armExpiry, watchExpiries } from '../../gateway/session-expiry.js';
 import type { GatewaySocket } from '../../gateway/socket.js';
-import type { Publisher } from '../../gateway/socketio-internals.js';
 import { counted } from '../support/counted.js';
 import { nextTurn } from '../support/eventually.js';
 
@@ -26,7 +25,7 @@ function fakeNamespace(limits: 'on' | 'off' = 'on') {
   const logger = createLogger('silent', 'test');
   const admit = createConnectionHandler(
     { logger, requests: new RequestLog(logger, 'off') } as HandlerServices,
-    {} as Publisher,
+    { prepare() {} },
     limits === 'on' ? new ConnectionLimits(loadConfig({}, '/nonexistent')) : undefined,
   );
 

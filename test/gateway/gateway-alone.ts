@@ -7,6 +7,8 @@ import { Overload } from '../../domain/platform/overload.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { Gateway } from '../../gateway/server.js';
 import type { GatewayServer } from '../../gateway/socket.js';
+import { engineSetting } from '../support/engine.js';
+import { type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
 
 /** A domain that stores nothing: the token `member-7` is member 7, who takes part in every room. */
@@ -89,18 +91,21 @@ const running = new Set<Gateway>();
  * @param joined whether it runs as one of several, though the others are missing
  */
 export async function startGateway(settings: Record<string, string> = {}, joined = false) {
-  const config = loadConfig({ NODE_ENV: 'test', GATEWAY_PORT: '0', DRAIN_WINDOW_MS: '0', ...settings });
+  const config = loadConfig({
+    ...{ ...engineSetting, NODE_ENV: 'test', GATEWAY_PORT: '0', DRAIN_WINDOW_MS: '0' },
+    ...settings,
+  });
   const log: unknown[][] = [];
   const domain = fakeDomain(log);
   let io: GatewayServer | undefined;
-  const attach = Server.prototype.attachApp;
-  const attaching = mock.method(Server.prototype, 'attachApp', function (this: Server, app: never) {
+  const { bind } = Server.prototype;
+  const binding = mock.method(Server.prototype, 'bind', function (this: Server, engine: never) {
     io = this as GatewayServer;
-    attach.call(this, app);
+    return bind.call(this, engine);
   });
   const redis = new FakeRedis();
   const shared = joined ? (redis as unknown as RedisConnection) : undefined;
-  const gateway = new Gateway(config, createWatchedLogger(), shared);
+  const gateway = await Gateway.open(config, createWatchedLogger(), shared);
   running.add(gateway);
   /** Whether it is ready; a test may replace it. */
   const readiness = { probe: async (): Promise<void> => {} };
@@ -118,8 +123,18 @@ export async function startGateway(settings: Record<string, string> = {}, joined
     running.delete(gateway);
     throw error;
   } finally {
-    attaching.mock.restore();
+    binding.mock.restore();
   }
+}
+
+/** A WebSocket of member 7 in room 1, without a client library. */
+export async function joinRaw({ base }: LoneGateway): Promise<RawSocket> {
+  const raw = await rawSocket(base);
+  raw.send('40{"token":"member-7"}');
+  await raw.next(/^40/);
+  raw.send('420["room:join",{"chatNo":1}]');
+  await raw.next(/^430\[\{"status":200/);
+  return raw;
 }
 
 /** Stops all gateways that still run. */

@@ -7,82 +7,16 @@ import { counted } from '../support/counted.js';
 import { eventually, nextTurn } from '../support/eventually.js';
 import { rawSocket } from '../support/raw-socket.js';
 import { connect } from '../support/sockets.js';
-import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
-
-const JOIN = '420["room:join",{"chatNo":1}]';
-const ANSWER = '430[{"status":200,"messages":[],"more":false,"seq":0,"present":[]}]';
-const TYPING = '42["typing",{"chatNo":1,"memberNo":8,"typing":true}]';
+import { joinRaw, type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
 
 /** Most unsent bytes of a connection. (PROTOCOL.md, the end of a connection) */
 const MAX_WAITING = 1024 * 1024;
-
-interface Connection {
-  transport: { socket: { getBufferedAmount(): number; getUserData(): { response?: object } } };
-}
 
 describe('the changes to Socket.IO', () => {
   let lone: LoneGateway;
   afterEach(async () => {
     mock.restoreAll();
     await stopGateways();
-  });
-
-  const connection = () => [...lone.io.of('/').sockets.values()][0]?.conn as never as Connection;
-
-  /** A WebSocket of member 7 in room 1. */
-  async function joined() {
-    const raw = await rawSocket(lone.base);
-    raw.send('40{"token":"member-7"}');
-    await eventually(() => expect(raw.heard.at(-1)).to.match(/^40/));
-    raw.send(JOIN);
-    await eventually(() => expect(raw.heard).to.include(ANSWER));
-    return raw;
-  }
-
-  it('publish to WebSockets without the adapter while nobody uses long-polling', async () => {
-    lone = await startGateway();
-    const broadcast = mock.method(Adapter.prototype, 'broadcast');
-    const raw = await joined();
-    lone.gateway.live.typing(1, 8, true);
-    await eventually(() => expect(raw.heard.at(-1)).to.equal(TYPING));
-    expect(broadcast.mock.callCount()).to.equal(0);
-    raw.socket.destroy();
-  });
-
-  it('send long-polling sockets the same events, and WebSockets the same frames, through the adapter', async () => {
-    lone = await startGateway();
-    const client = await connect({ token: 'member-7' }, { transports: ['polling'] }, lone.base);
-    await client.join(1);
-    const broadcast = mock.method(Adapter.prototype, 'broadcast');
-    const raw = await joined();
-    lone.gateway.live.typing(1, 8, true);
-    await eventually(() => expect(raw.heard.at(-1)).to.equal(TYPING));
-    expect(await client.next('typing')).to.deep.equal({ chatNo: 1, memberNo: 8, typing: true });
-    expect(broadcast.mock.callCount()).to.be.greaterThan(0);
-    // A closed or upgraded client no longer counts.
-    client.socket.disconnect();
-    await eventually(() => expect(lone.io.engine.clientsCount).to.equal(1));
-    const { socket } = await connect(
-      { token: 'member-8' },
-      { transports: ['polling', 'websocket'] },
-      lone.base,
-    );
-    await eventually(() => expect(socket.io.engine.transport.name).to.equal('websocket'));
-    await eventually(() => {
-      const before = broadcast.mock.callCount();
-      lone.gateway.live.typing(1, 8, true);
-      expect(broadcast.mock.callCount()).to.equal(before);
-    });
-    raw.socket.destroy();
-  });
-
-  it('send acknowledgements without Socket.IO’s own `packet`', async () => {
-    lone = await startGateway();
-    const client = await connect({ token: 'member-7' }, {}, lone.base);
-    const [socket] = [...lone.io.of('/').sockets.values()];
-    const direct = mock.method(socket as never as { packet(): void }, 'packet');
-    expect(await client.ask('room:join', { chatNo: 1 })).to.include({ status: 200 });
-    expect(direct.mock.callCount(), 'sent directly').to.equal(0);
   });
 
   it('encode nothing for a room without sockets', async () => {
@@ -95,7 +29,7 @@ describe('the changes to Socket.IO', () => {
   for (const kind of ['classic', 'sharded'] as const) {
     it(`read and publish the messages between processes (${kind})`, async () => {
       lone = await startGateway({ REDIS_ADAPTER: kind }, true);
-      const raw = await joined();
+      const raw = await joinRaw(lone);
       lone.gateway.live.presence(1, 8, true, 5);
       const event = '42["presence",{"chatNo":1,"memberNo":8,"present":true}]';
       await eventually(() => expect(raw.heard.at(-1), 'sent by this process').to.equal(event));
@@ -136,12 +70,6 @@ describe('the changes to Socket.IO', () => {
       ...{ ...absent, 'user-agent': agent, 'x-forwarded-for': undefined, 'x-real-ip': undefined },
     });
     expect(socket?.handshake).to.deep.equal({});
-  });
-
-  it('keep no response of a handshake', async () => {
-    lone = await startGateway();
-    await connect({ token: 'member-7' }, {}, lone.base);
-    expect(connection().transport.socket.getUserData()).to.have.property('response', undefined);
   });
 
   it('12: close a reader with more than 1 MiB of unsent data, and no earlier, as a slow one', async () => {

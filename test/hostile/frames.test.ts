@@ -169,7 +169,12 @@ describe('a connection that sends too much', () => {
       const live = await rawPolling(lone.base);
       await live.post(['40{"token":"member-7"}']);
       await live.poll();
-      const heard = live.poll();
+      // Engine.IO answers a poll with 6 during an upgrade that takes longer than 100 ms.
+      const told = async (): Promise<string> => {
+        const packets = (await live.poll()).join();
+        return packets === '6' ? told() : packets;
+      };
+      const heard = told();
       let answered = 0;
       for (let i = 0; i < attempts; i += 1) {
         const hostile = await raw(new URL(live.url).search.slice(1).replace('polling', 'websocket'));
@@ -179,7 +184,7 @@ describe('a connection that sends too much', () => {
         await hostile.closed;
         answered += hostile.heard.filter((text) => text === '3probe').length;
       }
-      expect((await heard).join()).to.include('TOO_MANY_FRAMES');
+      expect(await heard).to.include('TOO_MANY_FRAMES');
       expect(answered).to.be.at.most(100 / (1 + 1 / probes));
       mock.restoreAll();
       await stopGateways();

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { engineSetting } from './engine.js';
 
 /** A program of the project in a process of its own, which can be ended and started again. */
 export interface TestProcess {
@@ -71,7 +72,7 @@ export function createTestProcess(program: Program): TestProcess {
   async function start(more: Record<string, string> = {}): Promise<unknown> {
     const started = fork(fileURLToPath(compiled(path)), args, {
       cwd: folder,
-      env: { PATH: process.env.PATH, ...env, ...more },
+      env: { PATH: process.env.PATH, ...engineSetting, ...env, ...more },
       ...(files === undefined
         ? { execArgv: flags }
         : {
@@ -139,7 +140,7 @@ export interface ProgramRun {
 export function startProgram({ path, args = [], folder, env }: Omit<Program, 'name'>) {
   const child = spawn(process.execPath, [fileURLToPath(compiled(path)), ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...engineSetting, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 180_000,
     killSignal: 'SIGKILL',

@@ -6,6 +6,7 @@ import { issueToken } from '../../domain/members/index.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
+import { engineSetting } from './engine.js';
 import { createWatchedLogger } from './unexpected-errors.js';
 
 /** Claims of a token beside the e-mail address. */
@@ -50,7 +51,14 @@ export async function openDatabase(name: string): Promise<{ uri: string; close()
 async function start() {
   const dataDir = mkdtempSync(join(tmpdir(), 'adoption-test-'));
   const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
-  const env = { NODE_ENV: 'test', ...ports, DATA_DIR: dataDir, RATE_LIMIT: 'off', DEMO: 'off' };
+  const env = {
+    ...engineSetting,
+    NODE_ENV: 'test',
+    ...ports,
+    DATA_DIR: dataDir,
+    RATE_LIMIT: 'off',
+    DEMO: 'off',
+  };
   const config = loadConfig(env, dataDir);
   const database = await openDatabase(`adoption_test_${process.pid}`);
   const { domain, httpPort, gatewayPort, shutdown } = await runService(

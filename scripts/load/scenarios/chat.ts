@@ -98,7 +98,7 @@ export const chat: Scenario = {
   contenders(options) {
     const paced = options.rate ?? PACED;
     if (remoteTargetOf(options)) return [contender(ours()), contender(ours(), paced)];
-    const servers = [ours(), storingUws, textbook];
+    const servers = [ours(), ours({ engine: 'ws' }), storingUws, textbook];
     return [
       ...servers.map((server) => contender(server)),
       ...servers.map((server) => contender(server, paced)),

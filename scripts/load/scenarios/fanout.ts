@@ -56,7 +56,7 @@ const contender = (server: Server, size: number, burst = 1): Contender => ({
 });
 
 function comparison(size: number, burst?: number): Contender[] {
-  const servers = [ours(), bareUws, plainWs, socketIoOnWs(), nchan, mosquitto];
+  const servers = [ours(), ours({ engine: 'ws' }), bareUws, plainWs, socketIoOnWs(), nchan, mosquitto];
   return servers.map((server) => contender(server, size, burst));
 }
 

@@ -89,6 +89,7 @@ export const idle: Scenario = {
 
   contenders: () => [
     sockets(ours({ execArgv: COLLECTS })),
+    sockets(ours({ execArgv: COLLECTS, engine: 'ws' })),
     sockets(socketIoOnUws(COLLECTS)),
     sockets(socketIoOnWs(COLLECTS)),
     streams(ours().name, 'ours', (group, count) =>

@@ -1,4 +1,3 @@
-import { App, us_socket_local_port } from 'uWebSockets.js';
 import { createServer } from 'node:http';
 import { Server, type Socket } from 'socket.io';
 import { messagePayload, messageRecord, openDriver, openMessages } from '../messages.js';
@@ -66,6 +65,8 @@ io.on('connection', (socket: Socket) => {
 });
 
 if (engine === 'uws') {
+  // Not on top: there may be no binary for this Node.
+  const { App, us_socket_local_port } = await import('uWebSockets.js');
   const app = App();
   io.attachApp(app);
   app.listen('127.0.0.1', 0, (socket) => {

@@ -105,8 +105,11 @@ describe('npm run load', function () {
   describe('-- all', () => {
     const scenarios: Record<string, [title: string, names: string[], wanted: Metric[]]> = {
       fanout: [
-        'the limit and all peers',
-        ['bare uWebSockets.js', 'plain ws', 'Socket.IO on ws', 'nchan', 'mosquitto (MQTT, QoS 0)'],
+        'ours on ws, the limit and all peers',
+        [
+          ...['this service on ws', 'bare uWebSockets.js', 'plain ws', 'Socket.IO on ws'],
+          ...['nchan', 'mosquitto (MQTT, QoS 0)'],
+        ],
         ['cpu', 'delivered', 'perSecond', 'p50', 'p99', 'p999', 'memory'],
       ],
       chat: [

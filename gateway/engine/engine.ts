@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ServerOptions } from 'socket.io';
+import type { ConnectionGuard } from '../engineio-internals.js';
+import type { GatewayServer, GatewaySocket } from '../socket.js';
+
+/** What GATEWAY_ENGINE chooses from. */
+export type EngineName = 'uws' | 'ws';
+
+/** The path at which Socket.IO is served. */
+export const SOCKET_PATH = '/socket.io/';
+
+/** A request before Engine.IO reads it. */
+export interface EngineRequest {
+  /** In capitals. */
+  method: string;
+  /** Without the query. */
+  path: string;
+  query: string;
+  headers: IncomingHttpHeaders;
+  /** Address of the peer. */
+  remoteAddress: string;
+}
+
+/** An answer that is not Engine.IO's. */
+export interface Answer {
+  status: number;
+  type: string;
+  body: string;
+  retryAfterMs?: number | undefined;
+  /** Further headers. */
+  headers?: Record<string, string>;
+}
+
+/** What an engine calls. */
+export interface EngineHandlers {
+  /** The answer to a request to Socket.IO that is refused; called before Engine.IO reads it. */
+  refuse(request: EngineRequest): Answer | undefined;
+  /** Answers a request to any other path; a rejection becomes an error's answer. */
+  serve(request: EngineRequest): Promise<Answer>;
+  /** Limits what connections send; absent with RATE_LIMIT=off. */
+  guard: ConnectionGuard | undefined;
+}
+
+/** Sends to this process's sockets, in the order of the calls, acknowledgements included. */
+export interface Publisher {
+  /** Sends an event to a Socket.IO room. */
+  event(room: string, event: string, payload: unknown): void;
+  /** Has the acknowledgements of an admitted connection sent in the cheapest way. */
+  prepare(socket: GatewaySocket): void;
+}
+
+/**
+ * What the gateway runs on: an HTTP and WebSocket server and the Engine.IO that belongs to it, one per process. Both
+ * implementations owe the same: no answer is buffered without end, a connection that 1 MiB waits for is closed,
+ * binary frames are refused, frames are charged before they are parsed, and while the process is short of files new
+ * connections are closed. (docs/decisions/engines.md)
+ */
+export interface Engine {
+  readonly name: EngineName;
+  /** Why several processes cannot listen on one port; absent if they can. */
+  readonly unshared?: string | undefined;
+  /** Has the server serve Socket.IO. To be called once, before `listen`. @param options those of `io` */
+  attach(io: GatewayServer, options: Partial<ServerOptions>, handlers: EngineHandlers): Publisher;
+  /**
+   * @param shared whether other processes may listen on the same port
+   * @returns the port; undefined if it cannot be bound
+   */
+  listen(host: string, port: number, shared: boolean): Promise<number | undefined>;
+  /** Accepts no further connections; open ones stay. */
+  stopAccepting(): void;
+  /** Closes every connection. */
+  close(): void;
+}

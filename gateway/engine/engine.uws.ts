@@ -1,0 +1,287 @@
+import * as uws from 'uWebSockets.js';
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  type RecognizedString,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+  type WebSocketBehavior,
+} from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import type { Adapter } from 'socket.io-adapter';
+import { watchSpareFiles } from '../../domain/platform/spare-files.js';
+import {
+  type Connection,
+  holdPolls,
+  limitBacklog,
+  MAX_BACKPRESSURE,
+  type Transport,
+} from '../engineio-internals.js';
+import { errorAnswer, headersOf } from '../operations.js';
+import type { GatewayServer, GatewaySocket } from '../socket.js';
+import { ACK, EVENT, publishByAdapter } from '../socketio-internals.js';
+import type { Answer, Engine, EngineHandlers, EngineRequest, Publisher } from './engine.js';
+
+/*
+ * What Engine.IO's server on uWebSockets.js does not do by itself, and what it hides (docs/decisions/patched-internals.md).
+ * The packages are pinned; test/gateway/engine and the tests of hostile frames and unread answers fail if they change
+ * underneath. One per process: Socket.IO replaces methods of a shared prototype.
+ */
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports without a type. */
+const EXCLUSIVE_PORT = 1;
+
+/** LIBUS_LISTEN_DEFAULT: several processes take connections of one port (SO_REUSEPORT). */
+const SHARED_PORT = 0;
+
+/** The form of `listen` that takes host and options, which the package's types leave out. */
+type Listen = (
+  host: string,
+  port: number,
+  options: number,
+  done: (socket: us_listen_socket | false) => void,
+) => void;
+
+/** An answer, and what is to be done once the system has taken all of it. */
+interface HttpAnswer extends HttpResponse {
+  unsent?: boolean;
+  onSent?: () => void;
+}
+
+/** A long-polling transport; `res` wraps the answer to the poll under way. */
+interface Polling extends Transport {
+  res: { res: HttpAnswer };
+}
+
+/** What Engine.IO keeps with a WebSocket. */
+interface Upgraded {
+  transport: Transport;
+  response?: object | undefined;
+}
+
+/** No answer of the process has uWebSockets.js's name. Undocumented: some packages have the switch in their default export alone. */
+function silence(): void {
+  type Switch = { _cfg?(key: string): void };
+  const { _cfg, default: whole } = uws as unknown as Switch & { default?: Switch };
+  (_cfg ?? whole?._cfg)?.('silent');
+}
+
+/**
+ * `HttpResponse.end` that buffers nothing. What the client does not read stays unsent: uWebSockets.js closes a
+ * connection on which the next request arrives before that, or on which nothing is read for 10 s.
+ */
+function endUnbuffered(this: HttpAnswer, body: RecognizedString = ''): HttpResponse {
+  this.writeHeader('X-Content-Type-Options', 'nosniff');
+  const bytes = Buffer.from(body as string);
+  const start = this.getWriteOffset();
+  const send = (from: number): boolean => {
+    const [ok, done] = this.tryEnd(bytes.subarray(from), bytes.length);
+    this.unsent = !done;
+    return ok;
+  };
+  send(0);
+  if (this.unsent)
+    this.onWritable((offset) => {
+      const ok = send(offset - start);
+      if (!this.unsent) this.onSent?.();
+      return ok;
+    });
+  return this;
+}
+
+/** Reads a request while its handler runs: uWebSockets.js forbids it later. Of a repeated header the last is kept, as Engine.IO does. */
+function readRequest(res: HttpResponse, req: HttpRequest): EngineRequest {
+  const headers: Record<string, string> = {};
+  req.forEach((name, value) => {
+    headers[name] = value;
+  });
+  return {
+    method: req.getMethod().toUpperCase(),
+    path: req.getUrl(),
+    query: req.getQuery() ?? '',
+    headers,
+    remoteAddress: Buffer.from(res.getRemoteAddressAsText()).toString(),
+  };
+}
+
+/** Sends an answer when it is ready, unless the client has gone: uWebSockets.js forbids touching an aborted response. */
+function answer(res: HttpResponse, ready: Promise<Answer>): void {
+  let aborted = false;
+  res.onAborted(() => {
+    aborted = true;
+  });
+  ready.catch(errorAnswer).then((given) => {
+    if (aborted) return;
+    res.cork(() => {
+      res.writeStatus(`${given.status} ${STATUS_CODES[given.status]}`);
+      for (const [name, value] of Object.entries(headersOf(given))) res.writeHeader(name, value);
+      res.end(given.body);
+    });
+  });
+}
+
+/**
+ * Publishes to Socket.IO's topics of uWebSockets.js, as Socket.IO's own adapter does, without its search of the room for
+ * long-polling sockets, which costs a third of a broadcast. While such sockets are connected, the adapter does the work.
+ */
+export class UwsPublisher implements Publisher {
+  readonly #adapter: Adapter;
+  readonly #app: uws.TemplatedApp;
+  readonly #polling = new Set<Connection>();
+  /** Shared by all connections. */
+  readonly #ack: (this: GatewaySocket, id: number) => (answer: object) => void;
+
+  constructor(adapter: Adapter, app: uws.TemplatedApp) {
+    this.#adapter = adapter;
+    this.#app = app;
+    const publish = this.#publish.bind(this);
+    this.#ack = function (id) {
+      return (given) => publish(this.id, ACK, id, [given]);
+    };
+  }
+
+  /** Takes into account a connection that uses long-polling. */
+  countPolling(connection: Connection): void {
+    this.#polling.add(connection);
+    const forget = () => this.#polling.delete(connection);
+    connection.once('upgrade', forget);
+    connection.once('close', forget);
+  }
+
+  event(room: string, event: string, payload: unknown): void {
+    // Nothing is encoded for a room without sockets.
+    if (this.#adapter.rooms.has(room)) this.#publish(room, EVENT, '', [event, payload]);
+  }
+
+  /**
+   * Acknowledgements are published to the room of the connection's own id: uWebSockets.js writes everything published in
+   * one turn of the event loop by one system call, while a direct send first flushes what was published before.
+   */
+  prepare(socket: GatewaySocket): void {
+    Object.assign(socket, { ack: this.#ack });
+  }
+
+  #publish(room: string, type: number, id: number | '', data: unknown[]): void {
+    if (this.#polling.size > 0) {
+      publishByAdapter(this.#adapter, room, { type, data, ...(id === '' ? {} : { id }) });
+    } else {
+      // The topic is named by namespace and room; 4 is Engine.IO's message packet.
+      this.#app.publish(`/\x1f${room}`, `4${type}${id}${JSON.stringify(data)}`);
+    }
+  }
+}
+
+/** uWebSockets.js: native publishes, some 1.2 to 7 times cheaper than ws (docs/performance.md). */
+export class UwsEngine implements Engine {
+  readonly name = 'uws';
+  readonly #app = App();
+  #listening: us_listen_socket | undefined;
+
+  attach(io: GatewayServer, _options: object, handlers: EngineHandlers): UwsPublisher {
+    const app = this.#app;
+    silence();
+    this.#guardFiles();
+    this.#guardRequests(handlers);
+    this.#guardSockets(handlers);
+    io.attachApp(app);
+    app.any('/*', (res, req) => answer(res, handlers.serve(readRequest(res, req))));
+    const publisher = new UwsPublisher(io.of('/').adapter, app);
+    io.engine.on('connection', (connection: Connection) => {
+      const { transport } = connection;
+      if (transport.name === 'websocket') return;
+      publisher.countPolling(connection);
+      limitBacklog(connection, () => 0);
+      holdPolls(transport as Polling, ({ res: { res } }) => (done) => {
+        if (res.unsent) res.onSent = done;
+        else done();
+      });
+    });
+    return publisher;
+  }
+
+  /** Closes new connections while the process is short of files. */
+  #guardFiles(): void {
+    const isShort = watchSpareFiles();
+    /** @param change 1 for an accepted connection, -1 for one that has ended */
+    function onChange(res: HttpResponse, change: number): void {
+      if (change > 0 && isShort()) res.close();
+    }
+    this.#app.filter(onChange);
+  }
+
+  #guardRequests({ refuse }: EngineHandlers): void {
+    const any = this.#app.any.bind(this.#app);
+    this.#app.any = (pattern, handler) =>
+      any(pattern, (res, req) => {
+        res.end = endUnbuffered;
+        // Of other paths: the answer 404 costs no more than a refusal.
+        const refusal = pattern === '/*' ? undefined : refuse(readRequest(res, req));
+        if (refusal) answer(res, Promise.resolve(refusal));
+        else return handler(res, req);
+      });
+  }
+
+  /**
+   * A WebSocket that does not read is closed (fault 12), where it would lose messages unnoticed. Binary frames are
+   * refused: no event has any, and their bytes are only valid until the handler returns. The handshake's response is
+   * released: Engine.IO keeps it for middleware that waits for the end of the connection, which CORS does not.
+   */
+  #guardSockets({ refuse, guard }: EngineHandlers): void {
+    const ws = this.#app.ws.bind(this.#app);
+    this.#app.ws = ((pattern: string, behavior: WebSocketBehavior<unknown>) => {
+      const { upgrade, open, message } = behavior;
+      return ws(pattern, {
+        ...behavior,
+        maxBackpressure: MAX_BACKPRESSURE,
+        closeOnBackpressureLimit: true,
+        upgrade(res, req, context) {
+          res.end = endUnbuffered;
+          const refusal = refuse(readRequest(res, req));
+          if (refusal) answer(res, Promise.resolve(refusal));
+          else return upgrade?.(res, req, context);
+        },
+        open(socket) {
+          (socket.getUserData() as Upgraded).response = undefined;
+          open?.(socket);
+        },
+        // Called for each message until uWebSockets.js closes the connection, in the next turn of the event loop.
+        dropped(socket) {
+          (socket.getUserData() as Upgraded).transport.isSlow = true;
+        },
+        message(socket, data, isBinary) {
+          if (isBinary) socket.end(1003, 'binary frames are not accepted');
+          else if (!guard || guard.mayPass((socket.getUserData() as Upgraded).transport, 1, data.byteLength))
+            message?.(socket, data, isBinary);
+        },
+        close(socket, code, reason) {
+          const { transport } = socket.getUserData() as Upgraded;
+          guard?.closed(transport);
+          behavior.close?.(socket, code, reason);
+        },
+      });
+    }) as uws.TemplatedApp['ws'];
+  }
+
+  listen(host: string, port: number, shared: boolean): Promise<number | undefined> {
+    const listen = this.#app.listen.bind(this.#app) as unknown as Listen;
+    return new Promise((resolve) => {
+      // A single process binds the port exclusively: uWebSockets.js would share it unnoticed.
+      listen(host, port, shared ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
+        this.#listening = socket || undefined;
+        resolve(socket ? us_socket_local_port(socket) : undefined);
+      });
+    });
+  }
+
+  stopAccepting(): void {
+    if (this.#listening) us_listen_socket_close(this.#listening);
+    this.#listening = undefined;
+  }
+
+  close(): void {
+    this.stopAccepting();
+    this.#app.close();
+  }
+}

@@ -1,0 +1,200 @@
+import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Server as EngineServer } from 'engine.io';
+import type { ServerOptions } from 'socket.io';
+import type { Adapter } from 'socket.io-adapter';
+import { watchSpareFiles } from '../../domain/platform/spare-files.js';
+import { sessionIdOf } from '../connection-guard.js';
+import { type Connection, sessionOf } from '../engineio-internals.js';
+import { errorAnswer, headersOf } from '../operations.js';
+import type { GatewayServer } from '../socket.js';
+import { EVENT, publishByAdapter } from '../socketio-internals.js';
+import {
+  type Answer,
+  type Engine,
+  type EngineHandlers,
+  type EngineRequest,
+  type Publisher,
+  SOCKET_PATH,
+} from './engine.js';
+import { guardConnection, UNREAD_MS } from './ws-connections.js';
+
+/*
+ * What Engine.IO's server on ws and node:http does not do by itself; ws-connections.ts has what concerns open connections
+ * (docs/decisions/patched-internals.md). The packages are pinned; test/gateway/engine and the tests of hostile frames and unread answers fail if they change underneath.
+ */
+
+/** Time for a client to send its headers, and its whole request, ms; checked every CHECK_MS. The HTTP port has the same. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+const CHECK_MS = 1_000;
+
+/** Systems whose kernel spreads connections over the processes of a port. (node:net, `reusePort`) */
+const SHARING_SYSTEMS = new Set<string>(['linux', 'freebsd', 'dragonfly', 'sunos', 'aix']);
+
+/** Whether this Node has the option `reusePort`. @param version of Node */
+export function hasReusePort(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return (major === 22 && minor >= 12) || (major === 23 && minor >= 1) || major > 23;
+}
+
+/** Why several processes of this Node cannot listen on one port; undefined if they can. */
+function whyUnshared(version: string): string | undefined {
+  if (hasReusePort(version) && SHARING_SYSTEMS.has(process.platform)) return undefined;
+  return (
+    `with the engine ws, gateways share a port only on Linux and BSD with Node 22.12 or newer, and this is Node ${version} ` +
+    `on ${process.platform}: set GATEWAY_INSTANCES=1, or give each gateway a GATEWAY_PORT of its own behind the proxy`
+  );
+}
+
+function readRequest(req: IncomingMessage): EngineRequest {
+  const { method = '', url = '', headers, socket } = req;
+  const [path = '', ...query] = url.split('?');
+  return { method, path, query: query.join('?'), headers, remoteAddress: socket.remoteAddress ?? '' };
+}
+
+/** Sends an answer when it is ready. */
+function answer(res: ServerResponse, ready: Promise<Answer>): void {
+  ready.catch(errorAnswer).then((given) => {
+    res.statusCode = given.status;
+    for (const [name, value] of Object.entries(headersOf(given))) res.setHeader(name, value);
+    res.end(given.body);
+  });
+}
+
+/** A response to a request to upgrade that is not upgraded: Node leaves its connection to us. */
+function responseTo(req: IncomingMessage): ServerResponse {
+  const { socket } = req;
+  const res = new ServerResponse(req);
+  res.shouldKeepAlive = false;
+  res.assignSocket(socket);
+  res.once('finish', () => {
+    res.detachSocket(socket);
+    socket.end();
+    socket.setTimeout(UNREAD_MS, () => socket.destroy());
+  });
+  return res;
+}
+
+/** Sends through the adapter, which sends to each socket; Socket.IO's own acknowledgements are in the same order. */
+class WsPublisher implements Publisher {
+  readonly #adapter: Adapter;
+
+  constructor(adapter: Adapter) {
+    this.#adapter = adapter;
+  }
+
+  event(room: string, event: string, payload: unknown): void {
+    // Nothing is encoded for a room without sockets.
+    if (this.#adapter.rooms.has(room)) {
+      publishByAdapter(this.#adapter, room, { type: EVENT, data: [event, payload] });
+    }
+  }
+
+  prepare(): void {}
+}
+
+/** Engine.IO's own server: ws over node:http. Runs on every Node. */
+export class WsEngine implements Engine {
+  readonly name = 'ws';
+  readonly unshared: string | undefined;
+  readonly #server = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_MS,
+  });
+  /** All connections: Node forgets those that were upgraded. */
+  readonly #open = new Set<Socket>();
+
+  /** @param version of Node */
+  constructor(version: string) {
+    this.unshared = whyUnshared(version);
+  }
+
+  attach(io: GatewayServer, options: Partial<ServerOptions>, handlers: EngineHandlers): Publisher {
+    const engine = new EngineServer(options);
+    io.bind(engine);
+    this.#keepConnections();
+    const serve = (req: IncomingMessage, res: ServerResponse, pass: () => void): void => {
+      res.setHeader('X-Content-Type-Options', 'nosniff');
+      // Once it has ended: a poll waits for longer.
+      res.once('prefinish', () => res.setTimeout(UNREAD_MS));
+      const request = readRequest(req);
+      const isOurs = request.path === SOCKET_PATH;
+      const refusal = isOurs ? handlers.refuse(request) : undefined;
+      if (refusal) answer(res, Promise.resolve(refusal));
+      else if (isOurs) pass();
+      else answer(res, handlers.serve(request));
+    };
+    this.#server.on('request', (req, res) => {
+      // The client has not read the answer before.
+      if (req.socket.writableLength > 0) req.socket.destroy();
+      else serve(req, res, () => engine.handleRequest(req as never, res));
+    });
+    this.#server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+      // Until ws has its own listener.
+      socket.on('error', () => {});
+      const res = responseTo(req);
+      const isWebSocket = req.headers.upgrade?.toLowerCase() === 'websocket';
+      serve(req, res, () => {
+        if (!isWebSocket) {
+          engine.handleRequest(req as never, res);
+          return;
+        }
+        const session = sessionOf(io, sessionIdOf(readRequest(req)));
+        // Nothing to upgrade: Engine.IO would say so by closing the WebSocket, which takes it half a minute.
+        if (session && (session.upgrading || session.transport.name === 'websocket')) {
+          socket.destroy();
+          return;
+        }
+        res.detachSocket(req.socket);
+        engine.handleUpgrade(req as never, socket, head);
+      });
+    });
+    engine.on('connection', (connection: Connection) => guardConnection(connection, handlers.guard));
+    return new WsPublisher(io.of('/').adapter);
+  }
+
+  /** Closes new connections while the process is short of files. */
+  #keepConnections(): void {
+    const isShort = watchSpareFiles();
+    this.#server.on('connection', (socket: Socket) => {
+      if (isShort()) {
+        socket.destroy();
+        return;
+      }
+      this.#open.add(socket);
+      socket.once('close', () => this.#open.delete(socket));
+    });
+  }
+
+  listen(host: string, port: number, shared: boolean): Promise<number | undefined> {
+    const server = this.#server;
+    // The types of Node 20 lack `reusePort`.
+    const options: ListenOptions & { reusePort: boolean } = {
+      host,
+      port,
+      reusePort: shared && this.unshared === undefined,
+    };
+    return new Promise((resolve) => {
+      server.once('error', () => resolve(undefined));
+      server.listen(options, () => {
+        server.removeAllListeners('error');
+        // For example EMFILE on accept: unhandled, it would end the process. The guard of files has closed others.
+        server.on('error', () => {});
+        resolve((server.address() as AddressInfo).port);
+      });
+    });
+  }
+
+  stopAccepting(): void {
+    // The `close` of an HTTP server also resets idle connections, and with them polls under way.
+    NetServer.prototype.close.call(this.#server);
+  }
+
+  close(): void {
+    this.stopAccepting();
+    for (const socket of this.#open) socket.destroy();
+  }
+}

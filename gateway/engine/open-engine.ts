@@ -1,0 +1,39 @@
+import type { Config } from '../../domain/platform/config.js';
+import type { Logger } from '../../domain/platform/logger.js';
+import type { Engine } from './engine.js';
+
+/** How to get the faster engine. (docs/decisions/engines.md) */
+const REMEDY =
+  'newer binaries: npm install uWebSockets.js@npm:@btc-vision/uwebsockets.js@20 (Node 20 to 25, glibc 2.38) ' +
+  'or uWebSockets.js@uNetworking/uWebSockets.js#v20.67.0 (Node 22 to 26)';
+
+/** @throws Error when the package has no binary that this Node loads */
+async function openUws(): Promise<Engine> {
+  const { UwsEngine } = await import('./engine.uws.js');
+  return new UwsEngine();
+}
+
+/** @param version of Node */
+async function openWs(version = process.versions.node): Promise<Engine> {
+  const { WsEngine } = await import('./engine.ws.js');
+  return new WsEngine(version);
+}
+
+/**
+ * Opens the engine that GATEWAY_ENGINE names: with `auto` uWebSockets.js where it has a binary that loads, else ws, and
+ * says so.
+ * @throws Error with GATEWAY_ENGINE=uws where there is no such binary
+ */
+export async function openEngine({ GATEWAY_ENGINE }: Pick<Config, 'GATEWAY_ENGINE'>, logger: Logger) {
+  if (GATEWAY_ENGINE === 'ws') return openWs();
+  try {
+    return await openUws();
+  } catch (error) {
+    const lacks = `uWebSockets.js has no binary that loads on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+    if (GATEWAY_ENGINE === 'uws') throw new Error(`GATEWAY_ENGINE: ${lacks}; ${REMEDY}`, { cause: error });
+    // After a general text, the package gives the loader's.
+    const [, reason] = /\n\n(?:Error: )?([^\n]+)/.exec((error as Error).message) ?? [];
+    logger.warn({ reason }, `${lacks}: sockets are served by the slower engine ws; ${REMEDY}`);
+    return openWs();
+  }
+}

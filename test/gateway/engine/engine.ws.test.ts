@@ -1,0 +1,129 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { metrics } from '../../../domain/platform/metrics.js';
+import { hasReusePort } from '../../../gateway/engine/engine.ws.js';
+import { counted } from '../../support/counted.js';
+import { eventually, nextTurn } from '../../support/eventually.js';
+import { type RawConnection, rawConnection, rawGet } from '../../support/raw-connection.js';
+import { rawPolling } from '../../support/raw-polling.js';
+import { clientFrame, rawSocket } from '../../support/raw-socket.js';
+import { connect } from '../../support/sockets.js';
+import { type LoneGateway, startGateway, stopGateways } from '../gateway-alone.js';
+
+/** Time for a client to answer the end of its WebSocket, ms. */
+const UNREAD_MS = 10_000;
+
+// On ws whatever the run is for: it needs no binary.
+describe('the engine ws', () => {
+  let lone: LoneGateway;
+  beforeEach(async () => {
+    lone = await startGateway({ GATEWAY_ENGINE: 'ws' });
+  });
+  afterEach(async () => {
+    mock.timers.reset();
+    await stopGateways();
+  });
+
+  const sockets = () => lone.io.of('/').sockets.size;
+  /** A request to upgrade to something else than a WebSocket, as curl --http2 sends. */
+  const upgradeTo = (path: string, protocol: string) =>
+    rawGet(path).replace('\r\n\r\n', `\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);
+
+  it('names itself in the metrics', async () => {
+    const text = await (await fetch(`${lone.base}/metrics`)).text();
+    expect(text).to.match(/^adoption_build_info\{.*engine="ws".*\} 1$/m);
+  });
+
+  it('answers requests that ask for another protocol as if they did not, and WebSockets to other paths 404', async () => {
+    const asked = async (request: string): Promise<string> => {
+      const { until, socket } = rawConnection(lone.base, request);
+      const answer = await until(/\r\n\r\n.+/s);
+      socket.destroy();
+      return answer;
+    };
+    expect(await asked(upgradeTo('/healthz', 'h2c'))).to.match(/^HTTP\/1.1 200 .*\{"up":true\}$/s);
+    expect(await asked(upgradeTo('/socket.io/?EIO=4&transport=polling', 'h2c'))).to.match(
+      /^HTTP\/1.1 200 .*"sid":/s,
+    );
+    expect(await asked(upgradeTo('/nowhere', 'websocket'))).to.match(
+      /^HTTP\/1.1 404 .*no such path: \/nowhere/s,
+    );
+    expect(await asked(upgradeTo('//', 'websocket'))).to.match(/^HTTP\/1.1 404 /);
+  });
+
+  it('gives up what waits for a WebSocket that does not read, also after an upgrade', async () => {
+    const { socket } = await connect(
+      { token: 'member-7' },
+      { transports: ['polling', 'websocket'] },
+      lone.base,
+    );
+    await eventually(() => expect(socket.io.engine.transport.name).to.equal('websocket'));
+    const closed = () => counted(metrics.socketsClosed, { reason: 'slow' });
+    const before = await closed();
+    // In one turn of the event loop nothing is read.
+    for (let sent = 0; sent < 500 && sockets() > 0; sent += 1)
+      lone.gateway.live.notification(7, { id: 1, content: 'x'.repeat(50_000) } as never);
+    expect(sockets()).to.equal(0);
+    expect(await closed()).to.equal(before + 1);
+    socket.disconnect();
+  });
+
+  it('ends a WebSocket whose client does not answer the end, and reads nothing of it meanwhile', async () => {
+    const raw = await rawSocket(lone.base);
+    raw.send('40{"token":"member-7"}');
+    await raw.next(/^40/);
+    raw.socket.allowHalfOpen = true;
+    mock.timers.enable({ apis: ['setTimeout'] });
+    for (const { conn } of lone.io.of('/').sockets.values()) conn.close();
+    raw.send('420["room:join",{"chatNo":1}]');
+    await nextTurn(20);
+    expect(raw.heard.some((text) => text.startsWith('430'))).to.equal(false);
+    mock.timers.tick(UNREAD_MS);
+    mock.timers.reset();
+    // A connection that is gone answers with a reset, which the write after it notices.
+    await eventually(() => {
+      raw.send('2');
+      expect(raw.socket.destroyed).to.equal(true);
+    });
+  });
+
+  it('charges pings and pongs, which ws answers by itself, as frames', async () => {
+    for (const first of [0x89, 0x8a]) {
+      const raw = await rawSocket(lone.base);
+      for (let sent = 0; sent < 20; sent += 1) raw.socket.write(clientFrame(Buffer.from('x'), { first }));
+      await raw.next(/^44.*RATE_LIMITED/);
+      await raw.closed;
+    }
+  });
+
+  it('answers the request whose packet ends a session, and its client ends it, too', async () => {
+    const session = await rawPolling(lone.base);
+    await session.post(['40{"token":"member-7"}']);
+    await session.poll();
+    expect(await session.post(['41'])).to.equal(200);
+    expect(sockets()).to.equal(0);
+  });
+
+  it('closes a connection that asks for a session which is no longer long-polling', async () => {
+    const { socket } = await connect({ token: 'member-7' }, {}, lone.base);
+    const stranger = await rawSocket(lone.base, `EIO=4&transport=websocket&sid=${socket.io.engine.id}`);
+    await stranger.closed;
+    expect(socket.connected).to.equal(true);
+  });
+
+  it('closes all its connections in the end, read or not', async () => {
+    const opened: RawConnection[] = [];
+    for (const request of ['', rawGet('/healthz'), rawGet('/socket.io/?EIO=4&transport=polling')])
+      opened.push(rawConnection(lone.base, request));
+    const raw = await rawSocket(lone.base);
+    await stopGateways();
+    await Promise.all([raw.closed, ...opened.map(({ ended }) => ended)]);
+  });
+});
+
+describe('reusePort', () => {
+  it('is in Node since 22.12 and 23.1', () => {
+    const versions = ['20.20.2', '22.11.0', '22.12.0', '23.0.0', '23.1.0', '24.0.0', '26.10.0'];
+    expect(versions.filter(hasReusePort)).to.deep.equal(['22.12.0', '23.1.0', '24.0.0', '26.10.0']);
+  });
+});
