@@ -13,7 +13,7 @@ interface Answer {
 
 type Call = (authorization: string | undefined) => Promise<Answer>;
 
-const json = (body: unknown): Answer => ({ type: JSON_TYPE, body: JSON.stringify(body) });
+const json = (body: unknown): Answer => ({ type: JSON_TYPE, body: `${JSON.stringify(body)}\n` });
 
 /**
  * The operators' calls by path, whichever port serves them. (contract, section 1)

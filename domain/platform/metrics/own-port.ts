@@ -101,7 +101,7 @@ export async function serveOwnPort(
     } catch (thrown) {
       const { status, body, retryAfterMs } = toAppError(thrown);
       if (retryAfterMs) res.setHeader('Retry-After', Math.ceil(retryAfterMs / 1_000));
-      res.writeHead(status, { 'Content-Type': JSON_TYPE }).end(JSON.stringify(body));
+      res.writeHead(status, { 'Content-Type': JSON_TYPE }).end(`${JSON.stringify(body)}\n`);
     }
   }
 
