@@ -101,10 +101,10 @@ describe('deploy/compose.yaml', () => {
     };
     const [, config = ''] = /--config\.file=(\S+)/.exec(services.prometheus?.command?.join(' ') ?? '') ?? [];
     const { scrape_configs } = parse(textOf(inContainer(config)));
-    const scraped = scrape_configs[0].static_configs.flatMap(({ targets }: { targets: string[] }) => targets);
+    const scraped = scrape_configs[0].dns_sd_configs.flatMap(({ names }: { names: string[] }) => names);
     expect(scraped).not.to.be.empty;
     for (const target of scraped) {
-      const shared = services[target.split(':')[0]]?.networks ?? [];
+      const shared = services[target]?.networks ?? [];
       expect(services.prometheus?.networks, target).to.include.oneOf(shared);
     }
     const provisioning = '/etc/grafana/provisioning';

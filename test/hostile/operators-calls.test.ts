@@ -35,7 +35,7 @@ describe('calls of operators, which no limit holds back', () => {
     const pings = () => command.mock.calls.filter(({ arguments: [request] }) => 'ping' in request).length;
     const asking = askOften('/readyz');
     const most = await mostRuns(asking);
-    expect([...(await asking)]).to.deep.equal(['200 {"ready":true}']);
+    expect([...(await asking)]).to.deep.equal(['200 {"ready":true}\n']);
     const before = pings();
     expect(before).to.be.at.most(most);
     await eventually(async () => {

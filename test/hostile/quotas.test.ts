@@ -124,7 +124,7 @@ describe('the quotas of a member and day', () => {
     for (let i = 0; i < 12; i += 1) streams.push(await openStream({ token }, { base: unlimited.http }));
     await Promise.all(Array.from({ length: 12 }, () => connect({ token }, {}, unlimited.gateway)));
     const metrics = await (await fetch(`${unlimited.http}/metrics`)).text();
-    expect(metrics).to.match(/^event_streams_open 12$/m);
+    expect(metrics).to.match(/^adoption_event_streams_open\{.*\} 12$/m);
     await unlimited.stop();
   });
 });

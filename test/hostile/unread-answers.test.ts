@@ -54,7 +54,7 @@ describe('answers of a gateway', () => {
     socket.resume();
     await ended;
     reader.socket.write(rawGet('/healthz'));
-    expect(await reader.until(/true\}$/)).to.match(/^HTTP\/1\.1 200/);
+    expect(await reader.until(/true\}\n$/)).to.match(/^HTTP\/1\.1 200/);
   });
 
   it('12: wait for a poll up to 1 MiB; then the connection is closed as slow', async () => {

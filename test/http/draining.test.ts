@@ -93,7 +93,7 @@ describe('an HTTP server during a stop', () => {
     await eventually(() => expect(answerTo(slow.socket)?.response.writableEnded).to.equal(true));
     const { over } = drain();
     slow.socket.resume();
-    expect(await slow.until(/\}\]$/)).to.match(/^HTTP\/1\.1 200 [\s\S]{0,1000}Connection: keep-alive\r\n/);
+    expect(await slow.until(/\}\]\n$/)).to.match(/^HTTP\/1\.1 200 [\s\S]{0,1000}Connection: keep-alive\r\n/);
     await nextTurn(5);
     slow.socket.write(get('/healthz'));
     expect(await slow.until(COMPLETE)).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: close\r\n/);

@@ -110,6 +110,8 @@ export class RedisConnection {
 
   /** Keeps the message only: ioredis attaches the failed command to its errors, with the password for AUTH. */
   #noteReason(error: unknown): void {
+    // Of a command: the connection's own error, which came before, says why.
+    if (error instanceof Error && error.name === 'MaxRetriesPerRequestError') return;
     this.#reason = error instanceof Error ? error.message : String(error);
   }
 

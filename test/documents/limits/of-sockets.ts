@@ -115,7 +115,7 @@ export const ofSockets: Stated[] = [
   [
     'domain/platform/overload.ts QUEUE',
     count,
-    [runbook, 'of # requests and events under way'],
+    [runbook, 'or # requests and events under way'],
     ['README.md', 'for which # requests and events'],
     [decisions('overload'), 'a window # use cases'],
   ],

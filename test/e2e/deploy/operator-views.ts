@@ -56,8 +56,8 @@ export function describeOperatorViews(running: () => Pm2Cluster): void {
 
   it('prints the last lines of its logs, and follows them', async () => {
     const { output, status } = await cluster.run('logs --lines 1');
-    expect(output.trimEnd().split('\n'), output).to.have.length(2);
-    expect(output).to.include('"name":"gateway"').and.include('"name":"http"');
+    expect(output.trimEnd().split('\n'), output).to.have.length(3);
+    for (const name of ['gateway', 'http', 'database']) expect(output).to.include(`"name":"${name}"`);
     expect(status).to.equal(0);
     const before = cluster.pids().sort();
     const { child, output: followed } = cluster.followLogs();

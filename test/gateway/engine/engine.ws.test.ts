@@ -41,7 +41,7 @@ describe('the engine ws', () => {
       socket.destroy();
       return answer;
     };
-    expect(await asked(upgradeTo('/healthz', 'h2c'))).to.match(/^HTTP\/1.1 200 .*\{"up":true\}$/s);
+    expect(await asked(upgradeTo('/healthz', 'h2c'))).to.match(/^HTTP\/1.1 200 .*\{"up":true\}\n$/s);
     expect(await asked(upgradeTo('/socket.io/?EIO=4&transport=polling', 'h2c'))).to.match(
       /^HTTP\/1.1 200 .*"sid":/s,
     );

@@ -58,7 +58,7 @@ describe('GET /adopt/render', () => {
       await call?.definition.handle({ ctx } as never);
       bodies.push(String(ctx.body));
     }
-    expect(bodies).to.deep.equal(['[1]', '[1]', '[2]']);
+    expect(bodies).to.deep.equal(['[1]\n', '[1]\n', '[2]\n']);
   });
 
   it('refuses a bad token, though it needs none', async () => {

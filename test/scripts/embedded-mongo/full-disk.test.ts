@@ -42,8 +42,11 @@ describe('embedded database: on a full disk', () => {
 
   async function start(): Promise<Message> {
     shell.stdin?.write('start\n');
-    const [message] = (await once(shell, 'message')) as [Message];
-    return message;
+    for (;;) {
+      const [message] = (await once(shell, 'message')) as [Message | string];
+      // The text is for pm2.
+      if (typeof message !== 'string') return message;
+    }
   }
 
   it('answers so, keeps what was acknowledged, starts again, reads and removes', async () => {

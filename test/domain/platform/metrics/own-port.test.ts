@@ -146,7 +146,7 @@ describe('the port of a process’s own', () => {
     expect(await health()).to.equal('before');
     before.close();
     before.closeAllConnections();
-    await eventually(async () => expect(await health()).to.equal('{"up":true}'));
+    await eventually(async () => expect(await health()).to.equal('{"up":true}\n'));
   });
 
   it('is not opened without METRICS_PORT', async () => {
