@@ -17,7 +17,7 @@ module.exports = {
   timeout: 120_000,
   // Most tests wait for processes and timers rather than compute: more files at a time than cores.
   parallel: true,
-  jobs: 7,
+  jobs: 5,
   forbidPending: process.env.CI === 'true',
   forbidOnly: process.env.CI === 'true',
 };
