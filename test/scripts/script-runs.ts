@@ -29,7 +29,7 @@ function built(path: string): string {
 export function spawnScript(path: string, args: string[], settings: Record<string, string>) {
   return spawn(process.execPath, [built(path), ...args], {
     cwd: settings.DATA_DIR,
-    env: { PATH: process.env.PATH, NODE_ENV: 'test', LOG_LEVEL: 'error', ...settings },
+    env: { PATH: process.env.PATH, NODE_ENV: 'test', LOG_LEVEL: 'error', LOAD_SHEDDING: 'off', ...settings },
   });
 }
 

@@ -146,7 +146,8 @@ describe('npm run load', function () {
       overload: [
         'messages at half and reads at twice the load',
         ['half of what it carries', 'twice as much'],
-        ['perSecond', 'delivered', 'p50', 'p99'],
+        // No latency: on a busy machine all of so short a load may be refused.
+        ['perSecond', 'delivered'],
       ],
       soak: ['connections that come and go', ['this service'], ['memoryTotal', 'handles', 'delivered']],
       database: [
