@@ -52,11 +52,11 @@ export async function openDomain({ mongoUri, shutdown, bringing, prepare, ...opt
     showReadiness(probe);
     try {
       await prepare?.(domain, probe);
+      await domain.startSweeps();
     } catch (error) {
       await domain.close();
       throw error;
     }
-    await domain.startSweeps();
     const stopWatching = options.config.LOAD_SHEDDING === 'on' ? domain.overload.watch() : undefined;
     isStarting = false;
     return {

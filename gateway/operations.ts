@@ -28,6 +28,8 @@ export function serveOperations(
   probe: () => Promise<void>,
 ) {
   const operations = createOperations(config, probe);
+  // On the HTTP port and METRICS_PORT only. (SECURITY.md)
+  operations.delete('/metrics/cluster');
   return async ({ method, path, headers }: EngineRequest): Promise<Answer> => {
     const call = method === 'GET' ? operations.get(path) : undefined;
     if (!call) {

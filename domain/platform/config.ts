@@ -246,7 +246,11 @@ export function loadConfig(
 
   const unknown = [
     ...unknownInFile(Object.keys(file), variableNames),
-    ...unknownInEnvironment(Object.keys(env), variableNames),
+    // An empty one is unset: a reload cannot remove a variable from running processes otherwise.
+    ...unknownInEnvironment(
+      Object.keys(env).filter((name) => env[name]),
+      variableNames,
+    ),
   ];
   const bad = new Map(
     schema.safeParse(given).error?.issues.map(({ path, message }) => [String(path[0]), message]),

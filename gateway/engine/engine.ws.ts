@@ -50,7 +50,9 @@ function whyUnshared(version: string): string | undefined {
 
 function readRequest(req: IncomingMessage): EngineRequest {
   const { method = '', url = '', headers, socket } = req;
-  const [path = '', ...query] = url.split('?');
+  // Without the fragment, as Engine.IO reads it.
+  const [target = ''] = url.split('#');
+  const [path = '', ...query] = target.split('?');
   return { method, path, query: query.join('?'), headers, remoteAddress: socket.remoteAddress ?? '' };
 }
 
@@ -69,10 +71,12 @@ function responseTo(req: IncomingMessage): ServerResponse {
   const res = new ServerResponse(req);
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
+  // Node has taken its own listener off. A WebSocket's response never ends.
+  res.once('prefinish', () => socket.once('timeout', () => socket.destroy()));
   res.once('finish', () => {
     res.detachSocket(socket);
     socket.end();
-    socket.setTimeout(UNREAD_MS, () => socket.destroy());
+    socket.setTimeout(UNREAD_MS);
   });
   return res;
 }
@@ -135,6 +139,11 @@ export class WsEngine implements Engine {
     this.#server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
       // Until ws has its own listener.
       socket.on('error', () => {});
+      // Behind a request that is not answered yet, `assignSocket` would throw, and end the process.
+      if ((socket as Duplex & { _httpMessage?: object | null })._httpMessage) {
+        socket.destroy();
+        return;
+      }
       const res = responseTo(req);
       const isWebSocket = req.headers.upgrade?.toLowerCase() === 'websocket';
       serve(req, res, () => {
@@ -142,9 +151,11 @@ export class WsEngine implements Engine {
           engine.handleRequest(req as never, res);
           return;
         }
-        const session = sessionOf(io, sessionIdOf(readRequest(req)));
+        const request = readRequest(req);
+        const session = sessionOf(io, sessionIdOf(request));
+        const isPolling = new URLSearchParams(request.query).getAll('transport').at(-1) === 'polling';
         // Nothing to upgrade: Engine.IO would say so by closing the WebSocket, which takes it half a minute.
-        if (session && (session.upgrading || session.transport.name === 'websocket')) {
+        if (isPolling || (session && (session.upgrading || session.transport.name === 'websocket'))) {
           socket.destroy();
           return;
         }

@@ -10,7 +10,7 @@ import { RequestLog } from '../../domain/platform/request-log.js';
 import type { AppState } from '../context.js';
 
 /** Asked for every few seconds; what makes them fail is logged once, where it begins. */
-const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+const PROBES = new Set(['/healthz', '/readyz', '/metrics', '/metrics/cluster']);
 
 /**
  * The first middleware: sets the request's id (the caller's UUID if it sends one, so that a proxy's log and ours
@@ -33,8 +33,10 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
 
     const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
     const route = ctx.state.route ?? 'none';
-    metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
-    if (PROBES.has(ctx.path) && !ctx.state.failure) return;
+    const isProbe = PROBES.has(ctx.path);
+    // No member waits for these, and not ready is no failed request.
+    if (!isProbe) metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
+    if (isProbe && !ctx.state.failure) return;
     requests.answered(
       ctx.status,
       () => ({

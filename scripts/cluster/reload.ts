@@ -18,8 +18,10 @@ const FIXED = ['HOST', 'HTTP_PORT', 'GATEWAY_PORT', 'METRICS_PORT'] as const;
  * @throws ConfigError, or Error naming a setting that needs a stop and a start
  */
 function newConfig({ env }: ClusterProcess): Config {
-  const before = loadConfig(env);
-  const after = loadConfig({ ...env, ...process.env });
+  const given = { ...env, ...process.env };
+  const after = loadConfig(given);
+  // The new settings but for these: the others of the old ones need not be valid for this release.
+  const before = loadConfig({ ...given, ...Object.fromEntries(FIXED.map((name) => [name, env[name]])) });
   const moved = FIXED.find((name) => before[name] !== after[name]);
   if (moved)
     throw new Error(
@@ -73,7 +75,13 @@ export async function reloadCluster(): Promise<number> {
   process.env.DATA_DIR = resolve(config.DATA_DIR);
   const pm2 = new Pm2(home);
   await reloadAll(pm2);
-  recordTargets(config, await pm2.list());
+  const all = await pm2.list();
+  recordTargets(config, all);
   process.stdout.write('Every process has been replaced.\n');
+  if (all.some(({ name, env }) => SERVING.some((kind) => kind === name) && !env.METRICS_PORT)) {
+    process.stdout.write(
+      'Started by a release without metrics ports: status and /metrics/cluster need a stop and a start.\n',
+    );
+  }
   return 0;
 }

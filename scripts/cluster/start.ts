@@ -75,7 +75,7 @@ export async function startCluster(): Promise<number> {
   try {
     await startAll(config, pm2);
   } catch (error) {
-    await stopAll(pm2, config);
+    await stopAll(pm2, config).catch((fault: Error) => process.stderr.write(`${fault.message}\n`));
     throw error;
   }
   process.off('SIGINT', interrupt).off('SIGTERM', interrupt);

@@ -7,8 +7,8 @@ import { ownUrl } from './own-ports.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
-/** Time for a process to answer on its own port, ms. */
-const ANSWER_MS = 1_000;
+/** Time for a process to answer on its own port, ms: after 3 s `/readyz` says that the database does not answer. */
+const ANSWER_MS = 4_000;
 
 /** What a process says of itself; null: it did not answer, or has no port of its own. */
 interface Figures {

@@ -11,10 +11,10 @@ export async function stopAll(pm2: Pm2, config: Config): Promise<void> {
   const home = pm2Home(config);
   await pm2.delete(({ name }) => name !== 'database');
   await pm2.delete(() => true);
-  recordTargets(config, []);
   await pm2.end();
   if (!(await within(END_MS, async () => !(await isRunning(home)))))
     throw new Error(`pm2 of ${home} does not end`);
+  recordTargets(config, []);
 }
 
 /** `npm run cluster -- stop` */

@@ -14,15 +14,19 @@ async function isFree(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * Checks that both ports can be bound. (fault 50)
+ * Checks that ports can be bound. (fault 50)
  * @throws ConfigError with a line for each that cannot
  */
-export async function requirePorts(config: Config): Promise<void> {
+export async function requirePorts(
+  config: Config,
+  names: readonly ('HTTP_PORT' | 'GATEWAY_PORT' | 'METRICS_PORT')[] = ['HTTP_PORT', 'GATEWAY_PORT'],
+): Promise<void> {
   const { HOST } = config;
   const faults = await Promise.all(
-    (['HTTP_PORT', 'GATEWAY_PORT'] as const).map(async (name) => {
-      const error = await tryPort(HOST, config[name]);
-      return error ? [portFault(name, HOST, config[name], error)] : [];
+    names.map(async (name) => {
+      const port = config[name];
+      const error = port === undefined ? undefined : await tryPort(HOST, port);
+      return error ? [portFault(name, HOST, port ?? 0, error)] : [];
     }),
   );
   if (faults.flat().length > 0) throw new ConfigError([...new Set(faults.flat())]);

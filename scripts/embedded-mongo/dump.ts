@@ -122,15 +122,14 @@ export async function restore(
 ): Promise<number> {
   return withDatabase(uri, async (db) => {
     const paths = await dumpedIn(dir);
-    for (const path of paths) {
-      const { collectionName: name, namespace } = collectionOf(db, path);
-      if (name === SCHEMA_COLLECTION) continue;
-      if (await db.collection(name).findOne({}, { projection: { _id: 1 } }))
+    // The version of the data is the dump's; one without it is older than version 1. What is there already has its own.
+    for (const one of await db.collections()) {
+      const isData = one.collectionName !== SCHEMA_COLLECTION && !one.collectionName.startsWith('system.');
+      if (isData && (await one.findOne({}, { projection: { _id: 1 } })))
         throw new Error(
-          `the collection ${namespace} is not empty: restore into another DATA_DIR, or another database of MONGODB_URI`,
+          `the collection ${one.namespace} is not empty: restore into another DATA_DIR, or another database of MONGODB_URI`,
         );
     }
-    // The version of the data is the dump's; one without it is older than version 1.
     await db.collection(SCHEMA_COLLECTION).deleteMany({});
     let total = 0;
     const begun: Collection[] = [];

@@ -41,26 +41,26 @@ export async function runService(
   let own: Awaited<ReturnType<typeof serveOwnPort>>;
 
   async function openPorts(domain: Domain, probe: () => Promise<void>): Promise<void> {
-    try {
-      // The gateway first: the documents and the demo page name its port.
-      gatewayPort = await gateway.listen(domain, probe);
-      httpPort = await http.listen(domain, probe, { port: gatewayPort, requests, pushes });
-      own = await serveOwnPort('service', config, probe, logger);
-      await prepare?.(domain);
-    } catch (error) {
-      own?.close();
-      await http.drain();
-      await gateway.close();
-      throw error;
-    }
+    // The gateway first: the documents and the demo page name its port.
+    gatewayPort = await gateway.listen(domain, probe);
+    httpPort = await http.listen(domain, probe, { port: gatewayPort, requests, pushes });
+    own = await serveOwnPort('service', config, probe, logger);
+    await prepare?.(domain);
   }
 
-  const { domain, close } = await openDomain({
+  const opening = openDomain({
     ...{ config, logger, mongoUri, shutdown },
     live: gateway.live,
     prepare: openPorts,
     // The embedded database has no other service (claim-data-dir.ts).
     bringing: config.MONGODB_URI ? 'nothing' : 'finish',
+  });
+  const { domain, close } = await opening.catch(async (error) => {
+    own?.close();
+    await http.drain();
+    await gateway.close();
+    await endTracing();
+    throw error;
   });
   shutdown.add('sockets', () => gateway.drain());
   shutdown.add('http', () => http.drain());

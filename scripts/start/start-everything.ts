@@ -32,7 +32,7 @@ export async function startEverything(): Promise<void> {
   };
   let database: OpenedMongo | undefined;
   try {
-    await requirePorts(config);
+    await requirePorts(config, ['HTTP_PORT', 'GATEWAY_PORT', 'METRICS_PORT']);
     const opened = await openDatabase(config, watcher);
     database = opened;
     const service = await runService(

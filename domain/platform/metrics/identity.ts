@@ -25,8 +25,8 @@ function commitOf(root: string): string | undefined {
   if (!head?.startsWith('ref: ')) return head;
   const ref = head.slice('ref: '.length);
   const common = resolve(folder, read(folder, 'commondir') ?? '.');
-  const [, packed] = new RegExp(`^(\\w+) ${ref}$`, 'm').exec(read(common, 'packed-refs') ?? '') ?? [];
-  return read(common, ref) ?? packed;
+  const packed = (read(common, 'packed-refs') ?? '').split('\n').map((line) => line.split(' '));
+  return read(common, ref) ?? packed.find(([, name]) => name === ref)?.[0];
 }
 
 function show(engine: string): void {

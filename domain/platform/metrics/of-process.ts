@@ -9,6 +9,9 @@ export function showReadiness(isReady: () => Promise<unknown>): void {
   probe = isReady;
 }
 
+/** After this time a process counts as not ready, ms: the other metrics must not wait for a backend. */
+const PROBE_MS = 500;
+
 /** What every process has. */
 export const processMetrics = {
   build: new Gauge({
@@ -22,11 +25,16 @@ export const processMetrics = {
     help: '1 while the process can serve, as `/readyz` says; else 0',
     aggregator: 'min',
     async collect() {
-      const isReady = await probe().then(
-        () => true,
-        () => false,
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<number>((resolve) => {
+        timer = setTimeout(() => resolve(0), PROBE_MS);
+      });
+      const ready = probe().then(
+        () => 1,
+        () => 0,
       );
-      this.set(isReady ? 1 : 0);
+      this.set(await Promise.race([ready, late]));
+      clearTimeout(timer);
     },
   }),
   eventLoopActive: new Counter({

@@ -51,6 +51,26 @@ describe('the engine ws', () => {
     expect(await asked(upgradeTo('//', 'websocket'))).to.match(/^HTTP\/1.1 404 /);
   });
 
+  it('survives a request to upgrade behind one that is not answered yet', async () => {
+    const { ended } = rawConnection(lone.base, rawGet('/healthz') + upgradeTo('/healthz', 'h2c'));
+    await ended;
+    expect((await fetch(`${lone.base}/healthz`)).status).to.equal(200);
+  });
+
+  it('counts a connect whose address has a fragment as a connect', async () => {
+    await stopGateways();
+    lone = await startGateway({ GATEWAY_ENGINE: 'ws', RATE_LIMIT: 'on', SOCKET_HANDSHAKES: '10' });
+    const open = async () => {
+      const path = '/socket.io/?EIO=4&transport=polling';
+      const { until, socket } = rawConnection(lone.base, rawGet(`${path}#&sid=x`));
+      const answer = await until(/\r\n\r\n.+/s);
+      socket.destroy();
+      return answer.slice(9, 12);
+    };
+    for (let i = 0; i < 10; i += 1) expect(await open()).to.equal('200');
+    expect(await open()).to.equal('429');
+  });
+
   it('gives up what waits for a WebSocket that does not read, also after an upgrade', async () => {
     const { socket } = await connect(
       { token: 'member-7' },
