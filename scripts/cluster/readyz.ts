@@ -11,7 +11,7 @@ export async function waitForReadyz({ HOST }: Config, port: number): Promise<voi
   let last = '';
   const confirms = async () => {
     try {
-      const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+      const answer = await fetch(url, { signal: AbortSignal.timeout(4_000) });
       last = `answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
       return answer.ok;
     } catch (error) {

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { Fault } from './check.js';
 
 /** Time limit of a request, ms. */
-const REQUEST_MS = 3_000;
+const REQUEST_MS = 4_000;
 
 /** Time, ms, in which the first event of a stream or socket must arrive: the service sends it at once. */
 const FIRST_EVENT_MS = 2_500;

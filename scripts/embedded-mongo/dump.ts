@@ -72,6 +72,7 @@ export function dump(
       await flushFolder(dir);
       return total;
     } catch (error) {
+      // What made the dump fail is to be told, not that its rest could not be removed.
       await rm(isNew ? dir : unfinished, { recursive: true, force: true }).catch(() => {});
       throw fileError(error, dir);
     }

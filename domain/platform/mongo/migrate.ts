@@ -91,6 +91,7 @@ async function underLease<T>(
     return await work(holder, check);
   } finally {
     clearInterval(timer);
+    // If the database does not answer, the lease runs out by itself.
     await giveBack(connection, holder).catch(() => {});
   }
 }
