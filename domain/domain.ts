@@ -60,7 +60,7 @@ export async function createDomain(options: DomainOptions) {
     searches,
   });
   const notifications = createNotifications({ clock, events, directory, localTime, live, logger, redis });
-  const chatState = createChatState(clock, live, redis);
+  const chatState = createChatState(live, redis);
   const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   let timer: NodeJS.Timeout | undefined;

@@ -42,13 +42,15 @@ export type Chat = ReturnType<typeof createChat>;
 /** Connects the parts of chat. */
 function createParts(options: ChatOptions) {
   const { clock, events, live, logger, directory, adoption } = options;
-  const { presence, recentClients, shared } = { ...createChatState(clock, live), ...options };
+  const { presence, recentClients, shared } = { ...createChatState(live), ...options };
   const states = createRoomStates();
   /** Whether every write to the room reaches this process; a single process makes them all. */
   let isFollowed = (_chatNo: number) => !shared;
   const uncertain = createUncertainRooms((chatNo, seq) => republishAfter(deps, chatNo, seq), logger);
   const ledger = new Ledger({ clock, states, presence, onUnknownOutcome: uncertain.add });
-  const changes = new RoomChanges({ states, directory, adoption, live, logger }, (no) => isFollowed(no));
+  const changes = new RoomChanges({ shared, states, directory, adoption, live, logger }, (no) =>
+    isFollowed(no),
+  );
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);
   const notifyAbsent = new NotifyAbsent({

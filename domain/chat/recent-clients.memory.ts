@@ -1,53 +1,48 @@
-import type { Clock } from '../kernel/clock.js';
 import { createCache } from '../platform/cache.js';
 import { MAX_ROOMS, RECENT_MS, type RecentClients } from './recent-clients.js';
 
-/** A member at a client. */
+/** A member at a client. There may be very many of them: none holds more than it needs. */
 interface Seen {
-  /** Epoch ms. */
-  at: number;
   /** Rises with every touch: two may fall into one millisecond. */
-  turn: number;
+  readonly turn: number;
   /** Rooms up to this number were listed. */
-  upTo: number;
+  readonly upTo: number;
   /** Opened rooms, the latest last. */
-  rooms: Set<number>;
+  readonly rooms: readonly number[];
+}
+
+const NEVER: Seen = { turn: 0, upTo: 0, rooms: [] };
+
+/** A plain string: one put together by `+` would stay in memory beside its parts. */
+const keyOf = (client: string, memberNo: number) => [client, memberNo].join('');
+
+/** The latest MAX_ROOMS of both, a room once. */
+function latest(rooms: readonly number[], later: readonly number[]): readonly number[] {
+  const all = later.length === 0 ? rooms : [...new Set([...rooms, ...later].reverse())].reverse();
+  return all.length > MAX_ROOMS ? all.slice(-MAX_ROOMS) : all;
 }
 
 /**
  * @param max members at clients remembered
  * @param recentFor how long a member is remembered, ms
  */
-export function createMemoryRecentClients(clock: Clock, max = 100_000, recentFor = RECENT_MS): RecentClients {
-  const members = createCache<string, Seen>(max);
+export function createMemoryRecentClients(max = 100_000, recentFor = RECENT_MS): RecentClients {
+  const members = createCache<string, Seen>(max, recentFor);
   let turn = 0;
-
-  function recent(key: string): Seen | undefined {
-    const seen = members.get(key);
-    return seen && seen.at > clock.now() - recentFor ? seen : undefined;
-  }
 
   return {
     touch(client, memberNo, { upTo = 0, rooms = [] } = {}) {
-      const key = `${client}${memberNo}`;
-      const seen = recent(key) ?? { at: 0, turn: 0, upTo: 0, rooms: new Set() };
+      const key = keyOf(client, memberNo);
+      const seen = members.get(key) ?? NEVER;
       turn += 1;
-      seen.at = clock.now();
-      seen.turn = turn;
-      seen.upTo = Math.max(seen.upTo, upTo);
-      for (const chatNo of rooms) {
-        seen.rooms.delete(chatNo);
-        seen.rooms.add(chatNo);
-      }
-      for (const chatNo of seen.rooms) if (seen.rooms.size > MAX_ROOMS) seen.rooms.delete(chatNo);
-      members.set(key, seen);
+      members.set(key, { turn, upTo: Math.max(seen.upTo, upTo), rooms: latest(seen.rooms, rooms) });
     },
 
     async find(client, chatNo, memberNos) {
       return memberNos
-        .map((memberNo) => ({ memberNo, seen: recent(`${client}${memberNo}`) }))
-        .filter(({ seen }) => seen && (seen.upTo >= chatNo || seen.rooms.has(chatNo)))
-        .sort((a, b) => (b.seen?.turn ?? 0) - (a.seen?.turn ?? 0))
+        .map((memberNo) => ({ memberNo, seen: members.get(keyOf(client, memberNo)) ?? NEVER }))
+        .filter(({ seen }) => seen.upTo >= chatNo || seen.rooms.includes(chatNo))
+        .sort((a, b) => b.seen.turn - a.seen.turn)
         .map(({ memberNo }) => memberNo);
     },
 

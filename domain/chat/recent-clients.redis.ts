@@ -1,4 +1,3 @@
-import type { Clock } from '../kernel/clock.js';
 import { redisKeys } from '../kernel/redis-keys.js';
 import { createCache } from '../platform/cache.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
@@ -27,12 +26,11 @@ interface Told {
  */
 export function createRedisRecentClients(
   redis: RedisConnection,
-  clock: Clock,
   recentFor = RECENT_MS,
   touchEvery = TOUCH_EVERY_MS,
 ): RecentClients {
   const script = loadScript('domain/chat/recent-clients.lua');
-  const local = createMemoryRecentClients(clock, MAX_CLIENTS, recentFor);
+  const local = createMemoryRecentClients(MAX_CLIENTS, recentFor);
   /** By client. Another member's touch is sent at once: the order matters. */
   const touched = createCache<string, Told>(MAX_CLIENTS, touchEvery);
 

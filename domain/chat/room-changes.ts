@@ -37,6 +37,8 @@ interface LastEvent {
 }
 
 interface RoomChangesDeps {
+  /** Whether other processes show the rooms, too: only what is published to them can be lost. */
+  shared: boolean;
   states: RoomStates;
   directory: MemberDirectory;
   adoption: Adoption;
@@ -66,7 +68,7 @@ export class RoomChanges {
   touch(chatNo: number, sides: readonly Side[]): void {
     if (this.#closed) return;
     const now = performance.now();
-    this.#changedAt.set(chatNo, now);
+    if (this.#deps.shared) this.#changedAt.set(chatNo, now);
     const due = sides.filter((side) => this.#isDue(chatNo, side, now));
     if (due.length > 0) void this.#send(chatNo, due);
   }

@@ -2,6 +2,7 @@ import { AppError } from '../kernel/errors.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../kernel/live.js';
 import { createCache } from '../platform/cache.js';
 import { createGroupedReads } from '../platform/grouped-reads.js';
+import { joinRunningOf } from '../platform/shared-runs.js';
 import { type MessageRecord, readRoomsByNumber } from './message.model.js';
 import { other, type Position, type RoomRecord, type Side } from './room.model.js';
 
@@ -79,6 +80,9 @@ async function readStates(chatNos: number[]): Promise<Map<number, RoomState>> {
 /** Most rooms in memory; one takes some 600 bytes. */
 const MAX_STATES = 50_000;
 
+/** A room that is not used for so long, ms, leaves memory: what happens next in it costs a read. */
+const UNUSED_MS = 60_000;
+
 /**
  * The rooms in this process's memory. Their numbers only rise, so what is sent, received and read is merged
  * number by number, in any order. A state may lack what another process wrote: the unique index then refuses
@@ -88,7 +92,7 @@ const MAX_STATES = 50_000;
  * @param read where states come from
  */
 export function createRoomStates(read: ReadStates = readStates) {
-  const states = createCache<number, RoomState>(MAX_STATES);
+  const states = createCache<number, RoomState>(MAX_STATES, UNUSED_MS, 'use');
   const readState = createGroupedReads(read);
 
   /** The state from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
@@ -98,6 +102,9 @@ export function createRoomStates(read: ReadStates = readStates) {
     // A copy: simultaneous callers share what was read, and states in memory are changed in place.
     return keepNewer({ ...found, read: { ...found.read } });
   }
+
+  /** Callers go on in the order in which they came: a member's messages are numbered as they were sent. */
+  const loadMissing = joinRunningOf(load);
 
   /** Puts a state into memory unless a newer one is there. */
   function keepNewer(state: RoomState): RoomState {
@@ -112,7 +119,8 @@ export function createRoomStates(read: ReadStates = readStates) {
   return {
     load,
     /** The state in memory, else from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
-    get: async (chatNo: number): Promise<RoomState> => states.get(chatNo) ?? load(chatNo),
+    get: async (chatNo: number): Promise<RoomState> =>
+      loadMissing.running(chatNo) ?? states.get(chatNo) ?? loadMissing(chatNo),
     /**
      * As `get`, for a caller without a token: leaves the memory as it is, which nobody unknown is to fill with rooms
      * that no member uses. undefined if there is no such room: such a caller is not to learn.

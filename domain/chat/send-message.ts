@@ -101,7 +101,7 @@ async function store(deps: ChatDeps, actor: Actor, input: SendInput): Promise<Se
   const side = requireParticipant(await states.get(chatNo), actor.no);
   const giveBack = await charge(deps, actor.no, input);
   // Under the current name, which may be newer than the connection.
-  const sender = directory.latest(actor);
+  const sender = await directory.current(actor);
   const appending = ledger.append(chatNo, { side, ...draft });
   appending.catch(giveBack);
   const { record, state, repeated } = await appending;

@@ -1,4 +1,3 @@
-import type { Clock } from '../kernel/clock.js';
 import type { Live } from '../kernel/live.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import type { Presence } from './presence.js';
@@ -17,17 +16,17 @@ export interface ChatState {
 }
 
 /** @param redis without it, nothing is shared */
-export function createChatState(clock: Clock, live: Live, redis?: RedisConnection): ChatState {
+export function createChatState(live: Live, redis?: RedisConnection): ChatState {
   if (!redis) {
     return {
       presence: new MemoryPresence(live),
-      recentClients: createMemoryRecentClients(clock),
+      recentClients: createMemoryRecentClients(),
       shared: false,
     };
   }
   return {
     presence: new RedisPresence(redis, live),
-    recentClients: createRedisRecentClients(redis, clock),
+    recentClients: createRedisRecentClients(redis),
     shared: true,
   };
 }

@@ -1,11 +1,15 @@
 import type { Actor } from '../kernel/actor.js';
 import { createCache } from '../platform/cache.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
+import { joinRunningOf } from '../platform/shared-runs.js';
 import { findMembers, Member } from './member.model.js';
 import { toActor } from './record-member.js';
 
 /** Longest time, ms, until a nickname changed by another process is seen here. */
 const FRESH_MS = 5_000;
+
+/** How long, ms, a member is kept in memory, for `current`. */
+const KEPT_MS = 60_000;
 
 /** The member with this e-mail address. */
 async function findByEmail(email: string): Promise<Actor | undefined> {
@@ -36,10 +40,15 @@ async function* allNumbers(batch: number): AsyncGenerator<number[]> {
 
 /** Members by number, cached: lists show names, and reading them for each row would be half the cost. */
 export function createMemberDirectory() {
-  const cache = createCache<number, Actor>(50_000, FRESH_MS);
+  const cache = createCache<number, Actor>(50_000, KEPT_MS);
   const read = createGroupedReads(async (numbers: number[]) => {
     const records = await Member.find({ _id: { $in: numbers } }, null, WHOLE_GROUP).lean();
     return new Map(records.map((record) => [record._id, toActor(record)]));
+  });
+  const readMissing = joinRunningOf(async (no: number) => {
+    const member = await read(no);
+    if (member) cache.set(no, member);
+    return member;
   });
   return {
     /** The members with these numbers; unknown numbers are left out. */
@@ -47,7 +56,8 @@ export function createMemberDirectory() {
       const found = new Map<number, Actor>();
       const missing: number[] = [];
       for (const no of new Set(numbers)) {
-        const member = cache.get(no);
+        const isFresh = cache.getRemainingTTL(no) > KEPT_MS - FRESH_MS;
+        const member = isFresh ? cache.get(no) : undefined;
         if (member) found.set(no, member);
         else missing.push(no);
       }
@@ -63,8 +73,14 @@ export function createMemberDirectory() {
     remember(member: Actor): void {
       cache.set(member.no, member);
     },
-    /** The newest known state of a member: a connection's copy may be as old as the connection. */
-    latest: (member: Actor): Actor => cache.peek(member.no, { allowStale: true }) ?? member,
+    /**
+     * What a member is now, as far as this process knows, else the database: a connection's copy may be as old as the
+     * connection. Callers go on in the order in which they came.
+     */
+    async current(member: Actor): Promise<Actor> {
+      const { no } = member;
+      return (await (readMissing.running(no) ?? cache.get(no) ?? readMissing(no))) ?? member;
+    },
     findByEmail,
     findByEmails,
     allNumbers,

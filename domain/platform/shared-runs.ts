@@ -1,12 +1,23 @@
-/** @returns a function that runs the work; calls during a run get that run's result */
+/**
+ * @returns a function that runs the work for a key; calls during its run get that run's result, and go on in their order.
+ *   `running` is the run of a key, if there is one
+ */
+export function joinRunningOf<K, V>(work: (key: K) => Promise<V>) {
+  const running = new Map<K, Promise<V>>();
+  function join(key: K): Promise<V> {
+    const known = running.get(key);
+    if (known) return known;
+    const run = work(key).finally(() => running.delete(key));
+    running.set(key, run);
+    return run;
+  }
+  return Object.assign(join, { running: (key: K): Promise<V> | undefined => running.get(key) });
+}
+
+/** As `joinRunningOf`, for work without a key. */
 export function joinRunning<V>(work: () => Promise<V>): () => Promise<V> {
-  let running: Promise<V> | undefined;
-  return () => {
-    running ??= work().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
+  const join = joinRunningOf<undefined, V>(work);
+  return () => join(undefined);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { createMemoryRecentClients } from '../../domain/chat/recent-clients.memory.js';
 import { createRedisRecentClients } from '../../domain/chat/recent-clients.redis.js';
-import { systemClock } from '../../domain/kernel/clock.js';
 import { eventually, nextTurn, sleep } from '../support/eventually.js';
 import {
   describeOnRedis,
@@ -11,23 +10,26 @@ import {
   startRedis,
   type TestRedis,
 } from '../support/redis.js';
-import { inStoppedTime } from '../support/time.js';
+import { type FakeTime, fakeTime, inStoppedTime } from '../support/time.js';
 import { recentClientsContract } from './recent-clients.contract.js';
 
-recentClientsContract('memory', () => {
-  let now = 1_000_000;
-  return {
-    recentClients: createMemoryRecentClients({ now: () => now }),
+describe('recent clients of a single process', () => {
+  let time: FakeTime;
+  beforeEach(() => {
+    time = fakeTime();
+  });
+  afterEach(() => time.restore());
+
+  recentClientsContract('memory', () => ({
+    recentClients: createMemoryRecentClients(),
     recentFor: 30 * 60_000,
-    async pass(ms) {
-      now += ms;
-    },
-  };
+    pass: (ms) => time.pass(ms),
+  }));
 });
 
 describeOnRedis('recent clients on Redis', (connection) => {
   recentClientsContract('Redis', () => ({
-    recentClients: createRedisRecentClients(connection(), systemClock, 400, 20),
+    recentClients: createRedisRecentClients(connection(), 400, 20),
     recentFor: 400,
     pass: sleep,
   }));
@@ -48,8 +50,8 @@ describe('recent clients of several processes', () => {
 
   it('are found by every process, last seen first', async () => {
     const [one, two] = [
-      createRedisRecentClients(await connections.connect(server.url), systemClock),
-      createRedisRecentClients(await connections.connect(server.url), systemClock),
+      createRedisRecentClients(await connections.connect(server.url)),
+      createRedisRecentClients(await connections.connect(server.url)),
     ];
     one.touch(client, 3, opens);
     await eventually(async () => expect(await two.find(client, 7, [3, 4])).deep.equal([3]));
@@ -59,7 +61,7 @@ describe('recent clients of several processes', () => {
 
   it('cost Redis one touch a minute for the same member', async () => {
     const redis = await connections.connect(server.url);
-    const clients = createRedisRecentClients(redis, systemClock);
+    const clients = createRedisRecentClients(redis);
     await redis.commands.config('RESETSTAT');
     for (let i = 0; i < 1_000; i += 1) clients.touch('polling ', 3, opens);
     await clients.find('polling ', 7, [3]);
@@ -69,7 +71,7 @@ describe('recent clients of several processes', () => {
 
   it('expire in Redis', async () => {
     const redis = await connections.connect(server.url);
-    const clients = createRedisRecentClients(redis, systemClock);
+    const clients = createRedisRecentClients(redis);
     clients.touch(client, 3, opens);
     await clients.find(client, 7, [3, 4]);
     const keys = await redis.commands.keys('*');
@@ -80,7 +82,7 @@ describe('recent clients of several processes', () => {
 
   it('go on in each process while Redis is away, and are stored again if Redis has lost them', async () => {
     const redis = await connections.connect(server.url);
-    const clients = createRedisRecentClients(redis, systemClock);
+    const clients = createRedisRecentClients(redis);
     clients.touch(client, 3, opens);
     await clients.find(client, 7, [3, 4]);
     const away = reaches(redis, 'down');
@@ -93,7 +95,7 @@ describe('recent clients of several processes', () => {
     const back = reaches(redis, 'up');
     await server.restart();
     await back;
-    const other = createRedisRecentClients(await connections.connect(server.url), systemClock);
+    const other = createRedisRecentClients(await connections.connect(server.url));
     // Redis was touched with this member before, and has lost that, too.
     clients.touch(client, 3, opens);
     await eventually(async () => expect(await other.find(client, 7, [3, 4])).deep.equal([3]));
@@ -126,7 +128,7 @@ describe('recent clients on a fake Redis', () => {
         return () => redis.listeners.delete(event);
       },
     };
-    return { redis, clients: createRedisRecentClients(connection as never, systemClock) };
+    return { redis, clients: createRedisRecentClients(connection as never) };
   }
 
   it('touch Redis once a minute for the same member', () =>
@@ -219,7 +221,7 @@ describe('recent clients on a fake Redis', () => {
   });
 
   it('remember 100,000 members at clients in a single process', async () => {
-    const clients = createMemoryRecentClients(systemClock);
+    const clients = createMemoryRecentClients();
     for (let i = 0; i <= 100_000; i += 1) clients.touch(clientOf(i), 3, opens);
     expect(await clients.find(clientOf(0), 7, [3])).deep.equal([]);
     expect(await clients.find(clientOf(1), 7, [3])).deep.equal([3]);

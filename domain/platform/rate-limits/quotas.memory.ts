@@ -16,9 +16,9 @@ interface Count {
 /** Quotas counted by one process. */
 export function createMemoryQuotas(sizes: QuotaSizes): Quotas {
   const counts: Record<Stored, ReturnType<typeof createCache<number, Count>>> = {
-    messages: createCache(MAX_MEMBERS),
-    articles: createCache(MAX_MEMBERS),
-    comments: createCache(MAX_MEMBERS),
+    messages: createCache(MAX_MEMBERS, WINDOW_MS),
+    articles: createCache(MAX_MEMBERS, WINDOW_MS),
+    comments: createCache(MAX_MEMBERS, WINDOW_MS),
   };
   return {
     async take(kind, memberNo) {

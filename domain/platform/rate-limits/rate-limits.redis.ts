@@ -18,7 +18,7 @@ type Share = { left: number; until: number } | Promise<void>;
 
 function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize) {
   const perShare = size.points % SHARES === 0 ? size.points / SHARES : 1;
-  const shares = createCache<string, Share & object>(MAX_KEYS);
+  const shares = createCache<string, Share & object>(MAX_KEYS, size.duration * 1_000);
   const alone = new RateLimiterMemory({ ...size, keyPrefix: budget });
   const shared = new RateLimiterRedis({
     ...size,

@@ -3,7 +3,6 @@ import { MongoNetworkTimeoutError } from 'mongodb';
 import { createChatState } from '../../../domain/chat/index.js';
 import { Message } from '../../../domain/chat/message.model.js';
 import { Room } from '../../../domain/chat/room.model.js';
-import { systemClock } from '../../../domain/kernel/clock.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
 import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
@@ -111,7 +110,7 @@ describe('one process of several', () => {
     const { domain } = await service();
     const { reads, live } = recording();
     const inRoom = { ...live, isInRoom: () => true };
-    const chat = await anotherChat({ live: inRoom, ...createChatState(systemClock, inRoom), shared: true });
+    const chat = await anotherChat({ live: inRoom, ...createChatState(inRoom), shared: true });
     await chat.enterRoom(author.actor, chatNo, undefined, 'connection');
     const input = { chatNo, contentType: 'text', content: 'are you there?' } as const;
     const sent = await domain.chat.sendMessage(asker.actor, input);

@@ -10,7 +10,7 @@ import { eventually, gate, nextTurn } from '../../support/eventually.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
 
 /** A process that remembers number 1 of each room, while the database has number 2. */
-function buildChanges(isCurrent: boolean) {
+function buildChanges(isCurrent: boolean, shared = true) {
   const sent: [chatNo: number, memberNo: number, mark: RoomMark][] = [];
   const database: { fault?: unknown; gate?: Promise<void>; asked: number; loads: number } = {
     asked: 0,
@@ -18,6 +18,7 @@ function buildChanges(isCurrent: boolean) {
   };
   const errors: string[] = [];
   const deps = {
+    shared,
     states: {
       get: async (chatNo: number) => roomState({ chatNo, seq: 1 }),
       load: async (chatNo: number) => {
@@ -38,7 +39,7 @@ function buildChanges(isCurrent: boolean) {
       room: (memberNo, { chatNo }, mark) => void sent.push([chatNo, memberNo, mark]),
     } satisfies ChatDeps['live'],
     logger: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }),
-  } as unknown as ChatDeps;
+  } as unknown as ChatDeps & { shared: boolean };
   return { sent, database, errors, changes: new RoomChanges(deps, () => isCurrent) };
 }
 
@@ -212,6 +213,13 @@ describe('room events', () => {
       await time.pass(5_000);
       expect([takeSent(), time.pending]).to.deep.equal([[], 0]);
     });
+  });
+
+  it('are not remembered by a process that is alone: nothing of it can be lost', async () => {
+    const { sent, changes } = buildChanges(true, false);
+    changes.touch(7, []);
+    await changes.resendSince(0);
+    expect(sent).to.deep.equal([]);
   });
 
   it('are sent again for the last 50,000 rooms at most, hundreds at a time, and for none after close', async () => {

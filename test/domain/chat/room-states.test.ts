@@ -14,6 +14,8 @@ import {
 } from '../../../domain/chat/room-states.js';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
 import { roomState } from '../../support/chat.js';
+import { gate, nextTurn } from '../../support/eventually.js';
+import { fakeTime } from '../../support/time.js';
 
 const CHAT = 7;
 const NUMBER_OF = { creator: 1, joiner: 2 };
@@ -51,6 +53,43 @@ describe('the states of rooms in memory', () => {
     expect(numbers()).to.equal(undefined);
     message(5, 1);
     expect(numbers(), 'nothing to go on from').to.equal(undefined);
+  });
+
+  it('leave memory when nobody has used them for a minute', async () => {
+    const time = fakeTime();
+    try {
+      const { states } = buildStates();
+      await states.load(CHAT);
+      for (let minute = 0; minute < 3; minute += 1) {
+        await time.pass(50_000);
+        await states.get(CHAT);
+      }
+      expect(states.peek(CHAT), 'in use').not.to.equal(undefined);
+      await time.pass(75_000);
+      expect(states.peek(CHAT)).to.equal(undefined);
+    } finally {
+      time.restore();
+    }
+  });
+
+  it('are told in the order in which they are asked for, in memory or not', async () => {
+    const held = gate();
+    let reads = 0;
+    const states = createRoomStates(async () => {
+      reads += 1;
+      if (reads === 1) await held.opened;
+      return new Map([[CHAT, roomState({ chatNo: CHAT })]]);
+    });
+    const order: number[] = [];
+    const ask = (turn: number) => states.get(CHAT).then(() => order.push(turn));
+    const asked = [ask(1)];
+    await nextTurn();
+    await states.load(CHAT);
+    asked.push(ask(2));
+    await nextTurn();
+    held.open();
+    await Promise.all(asked);
+    expect(order).to.deep.equal([1, 2]);
   });
 
   it('keep what they know better than a read that was under way', async () => {

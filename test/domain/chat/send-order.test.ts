@@ -46,7 +46,7 @@ describe('sendMessage delivers', () => {
       live: { ...noLive, message: (payload: MessagePayload) => message(payload) },
       changes: { touch() {} },
       notifyAbsent: { enqueue: ({ seq }: MessageRecord) => queued.push(seq) },
-      directory: { latest: (actor: Actor) => actor },
+      directory: { current: async (actor: Actor) => actor },
       quotas: unlimitedQuotas,
     };
     const actor: Actor = { no: JOINER, email: '', nickname: 'Minji', profile: '', role: 'USER' };

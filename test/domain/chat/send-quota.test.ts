@@ -20,7 +20,7 @@ describe('the quota of messages', () => {
       live: noLive,
       changes: { touch() {} },
       notifyAbsent: { enqueue() {} },
-      directory: { latest: <T>(actor: T) => actor },
+      directory: { current: async <T>(actor: T) => actor },
       quotas: createQuotas({
         RATE_LIMIT: 'on',
         MESSAGES_PER_DAY: 3,

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { createMemoryRecentClients } from '../../../domain/chat/recent-clients.memory.js';
-import { systemClock } from '../../../domain/kernel/clock.js';
 import { anotherChat, openRoom } from '../../support/chat.js';
 
 /** The chat of another process, and the rooms for which recent clients were looked up. */
 async function build(setting: 'bound' | 'off') {
-  const recentClients = createMemoryRecentClients(systemClock);
+  const recentClients = createMemoryRecentClients();
   const log: unknown[] = [];
   const chat = await anotherChat({
     config: { LEGACY_ANONYMOUS: setting },

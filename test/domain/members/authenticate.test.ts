@@ -96,6 +96,6 @@ describe('an accepted token', () => {
     clock.at += 1_000;
     await authenticate('another token');
     expect((await directory.lookUp([actor.no])).get(actor.no)).to.include({ nickname: 'second' });
-    expect(directory.latest(actor)).to.include({ nickname: 'second' });
+    expect(await directory.current(actor)).to.include({ nickname: 'second' });
   });
 });

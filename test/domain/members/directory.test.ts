@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { Member } from '../../../domain/members/member.model.js';
 import { createMemberDirectory, type MemberDirectory } from '../../../domain/members/member-directory.js';
+import { nextTurn } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 import { later } from '../../support/time.js';
 
@@ -43,20 +44,35 @@ describe('the directory of members', () => {
     expect(await later(5_100, shown)).to.equal('after');
   });
 
-  it('knows the latest state of a member even after it expired', async () => {
-    const [one, other] = (await actors(['one', 'other'])) as [Actor, Actor];
-    directory.remember({ ...one, nickname: 'newer' });
-    await later(60_000, async () => {
-      expect(directory.latest(one)).to.include({ nickname: 'newer' });
-      expect(directory.latest(other)).to.equal(other);
-    });
+  it('tells what a member is now: for a minute from memory, then from the database', async () => {
+    const [one] = (await actors(['stored'])) as [Actor];
+    const copy = { ...one, nickname: 'of a connection' };
+    directory.remember({ ...one, nickname: 'learnt' });
+    const current = () => directory.current(copy);
+    expect(await later(59_900, current)).to.include({ nickname: 'learnt' });
+    expect(await later(60_100, current)).to.include({ nickname: 'stored' });
+    const unknown = { ...copy, no: 2 ** 40 };
+    expect(await directory.current(unknown)).to.equal(unknown);
   });
 
-  it('evicts the least recently used member', () => {
+  it('tells it in the order in which it is asked, in memory or not', async () => {
+    const [one] = (await actors(['one'])) as [Actor];
+    const order: number[] = [];
+    const ask = (turn: number) => directory.current(one).then(() => order.push(turn));
+    const asked = [ask(1)];
+    await nextTurn();
+    asked.push(ask(2));
+    directory.remember(one);
+    asked.push(ask(3));
+    await Promise.all(asked);
+    expect(order).to.deep.equal([1, 2, 3]);
+  });
+
+  it('evicts the least recently used member', async () => {
     const actor = (no: number, nickname: string) => ({ no, nickname }) as Actor;
-    for (let no = 0; no <= HELD; no += 1) directory.remember(actor(no, 'held'));
-    expect(directory.latest(actor(0, 'own'))).to.include({ nickname: 'own' });
-    expect(directory.latest(actor(1, 'own'))).to.include({ nickname: 'held' });
+    for (let no = 0; no <= HELD; no += 1) directory.remember(actor(-no, 'held'));
+    expect(await directory.current(actor(0, 'own'))).to.include({ nickname: 'own' });
+    expect(await directory.current(actor(-1, 'own'))).to.include({ nickname: 'held' });
   });
 
   it('finds by e-mail address in any case, including those who left', async () => {

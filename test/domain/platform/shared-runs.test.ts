@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { cachedFor, joinNext, joinRunning } from '../../../domain/platform/shared-runs.js';
+import { cachedFor, joinNext, joinRunning, joinRunningOf } from '../../../domain/platform/shared-runs.js';
 import { gate } from '../../support/eventually.js';
 
 describe('calls that join the next run', () => {
@@ -55,6 +55,24 @@ describe('calls that join the next run', () => {
 });
 
 describe('calls that join the running one', () => {
+  it('share its result per key, and go on in the order of the calls', async () => {
+    const held = gate();
+    const runs: string[] = [];
+    const run = joinRunningOf(async (key: string) => {
+      runs.push(key);
+      if (key === 'a') await held.opened;
+      return key;
+    });
+    const order: number[] = [];
+    const calls = [1, 2, 3].map((no) => run('a').then(() => order.push(no)));
+    expect(await run('b')).to.equal('b');
+    held.open();
+    await Promise.all(calls);
+    expect(order).to.deep.equal([1, 2, 3]);
+    await run('a');
+    expect(runs).to.deep.equal(['a', 'b', 'a']);
+  });
+
   it('share its result, and start another after it', async () => {
     const held = gate();
     let runs = 0;
