@@ -1,6 +1,7 @@
-/** Faults at the n-th call that a process makes to the database. */
+/** Faults at the n-th call that a process makes to the database or to Redis. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
+import { Command, Redis } from 'ioredis';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import mongoose from 'mongoose';
 import { nextTurn } from './eventually.js';
@@ -27,15 +28,16 @@ export type Fault = (typeof FAULTS)[number];
 
 /** A call as made by a process. */
 export interface Call {
-  /** Its command and collection: `insert articles`. */
+  /** Its command and, of the database, its collection: `insert articles`. */
   name: string;
   isWrite: boolean;
 }
 
-/** How the driver makes a call. */
+/** How a client makes a call. */
 interface Making {
   run(): Promise<unknown>;
-  /** Makes it outside of what its caller waits for. */
+  /** Makes it again, and later than its caller waits. */
+  runAgain(): Promise<unknown>;
   runLate(): Promise<unknown>;
   /** What a call without an answer fails with. */
   failure(): Error;
@@ -66,7 +68,6 @@ export class FaultyProcess {
    * @param meanwhile what another process does before a delayed call
    */
   constructor(strikes?: { at: number; fault: Fault }, meanwhile: () => Promise<unknown> = async () => {}) {
-    injectFaults();
     this.#strikes = strikes;
     this.#meanwhile = meanwhile;
   }
@@ -102,7 +103,7 @@ export class FaultyProcess {
     }
   }
 
-  async #strike({ run, runLate, failure }: Making): Promise<unknown> {
+  async #strike({ run, runAgain, runLate, failure }: Making): Promise<unknown> {
     this.struck = true;
     switch (this.#strikes?.fault) {
       case 'is the last':
@@ -118,7 +119,7 @@ export class FaultyProcess {
         throw failure();
       case 'is doubled':
         await run();
-        return run();
+        return runAgain();
       case 'is delayed':
         await current.exit(this.#meanwhile);
         return run();
@@ -128,16 +129,11 @@ export class FaultyProcess {
   }
 }
 
-let isInjected = false;
-
 interface DriverConnection {
   command(ns: { db: string }, command: object, ...rest: unknown[]): Promise<unknown>;
 }
 
-/** Changes the driver, once; calls of no FaultyProcess are made as ever. */
-function injectFaults(): void {
-  if (isInjected) return;
-  isInjected = true;
+function injectIntoDriver(): void {
   const require = createRequire(createRequire(import.meta.url).resolve('mongoose'));
   const { Connection } = require('mongodb/lib/cmap/connection.js') as {
     Connection: { prototype: DriverConnection };
@@ -151,6 +147,7 @@ function injectFaults(): void {
       { name: `${name} ${collection}`, isWrite: !READS.has(name) },
       {
         run: () => send.call(this, ns, command, ...rest),
+        runAgain: () => send.call(this, ns, command, ...rest),
         runLate() {
           // Another call may be using this connection by then.
           const { lsid: _, ...sent } = command as { lsid?: unknown };
@@ -161,3 +158,27 @@ function injectFaults(): void {
     );
   };
 }
+
+function injectIntoRedis(): void {
+  const { sendCommand: send } = Redis.prototype;
+  Redis.prototype.sendCommand = function (command, stream) {
+    const process = current.getStore();
+    if (!process) return send.call(this, command, stream);
+    // A command object can be sent once.
+    const again = async () =>
+      send.call(this, new Command(command.name, command.args, { replyEncoding: 'utf8' }), stream);
+    return process.make(
+      { name: command.name, isWrite: true },
+      {
+        run: async () => send.call(this, command, stream),
+        runAgain: again,
+        runLate: again,
+        failure: () => new Error('Command timed out'),
+      },
+    );
+  };
+}
+
+// At once: a client of Redis keeps the method that it finds when it is made. Calls of no FaultyProcess are made as ever.
+injectIntoDriver();
+injectIntoRedis();
