@@ -15,6 +15,7 @@ import { type Lock, takeFolder } from './folder/lock.js';
 import { socketPath } from './folder/unix-socket.js';
 import { LmdbStorage } from './storage/storage.lmdb.js';
 import { MemoryStorage } from './storage/storage.memory.js';
+import { removeUnfinishedStore } from './storage/unfinished-store.js';
 import { serveClient } from './wire/connection.js';
 
 const MAX_CONNECTIONS = 2000;
@@ -101,6 +102,7 @@ async function listen(
 async function openEngine(folder: string | undefined): Promise<Engine> {
   if (folder === undefined) return new Engine(new MemoryStorage());
   const marked = isMarked(folder);
+  if (!marked) removeUnfinishedStore(folder);
   const storage = new LmdbStorage(folder);
   try {
     if (!marked) mark(folder, storage);

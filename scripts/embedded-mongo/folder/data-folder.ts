@@ -10,8 +10,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Reader } from '../storage/storage.js';
+import { STORE_FILE } from '../storage/unfinished-store.js';
 import { socketPath } from './unix-socket.js';
 
 /** Raised whenever the encoding of keys or catalog entries changes. */
@@ -102,11 +103,19 @@ export function mark(folder: string, stored: Reader): void {
       `${file} is missing or empty, but the folder holds data. If this program wrote it, write ` +
         `${FORMAT_VERSION} into that file; else choose another DATA_DIR.`,
     );
+  // A marked folder has a whole store: see removeUnfinishedStore.
+  sync(join(folder, STORE_FILE));
   writeFileSync(`${file}.new`, `${FORMAT_VERSION}\n`, { flush: true });
   renameSync(`${file}.new`, file);
-  const entry = openSync(folder, 'r');
-  fsyncSync(entry);
-  closeSync(entry);
+  sync(folder);
+  sync(dirname(folder));
+}
+
+/** Puts a file on disk, or the names in a folder. */
+function sync(path: string): void {
+  const opened = openSync(path, 'r');
+  fsyncSync(opened);
+  closeSync(opened);
 }
 
 const markFile = (folder: string) => join(folder, 'format-version');

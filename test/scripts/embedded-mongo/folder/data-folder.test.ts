@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
@@ -193,6 +193,28 @@ describe('embedded database: the format of a folder', () => {
     expect(await serveOnce({ inserts: true })).to.equal(1);
     expect(await serveOnce()).to.equal(1);
   });
+
+  /** Half of the bytes of a new store: LMDB writes both roots at once. */
+  const half = (bytes: Buffer, which: 'first' | 'second') =>
+    which === 'first'
+      ? bytes.subarray(0, bytes.length / 2)
+      : Buffer.concat([Buffer.alloc(bytes.length / 2), bytes.subarray(bytes.length / 2)]);
+
+  for (const [what, cut] of [
+    ['empty', () => Buffer.alloc(0)],
+    ['a sector of zeros', () => Buffer.alloc(512)],
+    ['as long as it was to be, of zeros', (whole: Buffer) => Buffer.alloc(whole.length)],
+    ['without its second root', (whole: Buffer) => half(whole, 'first')],
+    ['without its first root', (whole: Buffer) => half(whole, 'second')],
+  ] as const)
+    it(`a store that is ${what}, as a power cut during the first start may leave it, is made again`, async () => {
+      const folder = makeDataFolder(dataDir);
+      await new LmdbStorage(folder).close();
+      const file = join(folder, 'data.mdb');
+      await writeFile(file, cut(await readFile(file)));
+      expect(await serveOnce({ inserts: true })).to.equal(1);
+      expect(await serveOnce()).to.equal(1);
+    });
 
   it('an empty mark beside data is refused in one line that says what to do, and the data stays', async () => {
     await serveOnce({ inserts: true });
