@@ -42,6 +42,11 @@ describe('a gateway', () => {
     });
   });
 
+  it('does not show the metrics of other processes on the port of clients', async () => {
+    lone = await startGateway();
+    expect((await fetch(`${lone.base}/metrics/cluster`)).status).to.equal(404);
+  });
+
   it('3: offers long-polling if it is the only process or behind a sticky proxy, else refuses it and keeps nothing', async () => {
     const cases: [settings: Record<string, string>, joined: boolean, isOffered: boolean][] = [
       [{}, false, true],
