@@ -219,11 +219,9 @@ describe('npm run cluster', function () {
     expect(table.output.match(/ online /g)?.length).to.be.at.least(5);
   });
 
-  it('says which processes a hanging database keeps from serving, and restarts a killed one within seconds', async () => {
+  it('restarts a killed database within seconds', async () => {
     const folder = join(cluster.folder, 'mongo');
     const killed = await holdOwner(folder);
-    process.kill(killed?.pid as number, 'SIGSTOP');
-    expect((await cluster.run('status')).output).to.match(/^http \d+ is not ready: .*database/m);
     process.kill(killed?.pid as number, 'SIGKILL');
     await killed?.lost;
     const posts = async () => (await cluster.call('/adopt/render')).text;
