@@ -39,8 +39,12 @@ const serving = {
   ...common,
   // A larger young generation saves about a tenth of the CPU under load (docs/performance.md).
   node_args: '--enable-source-maps --max-semi-space-size=64',
+  // Of `.env`, too: a changed one must not give a restarted process another address than the others have.
   env: {
     DATA_DIR: dataDir,
+    HOST: config.HOST,
+    HTTP_PORT: String(config.HTTP_PORT),
+    GATEWAY_PORT: String(config.GATEWAY_PORT),
     METRICS_PORT: String(config.METRICS_PORT ?? CLUSTER_METRICS_PORT),
     ...(embedded
       ? {

@@ -45,7 +45,7 @@ export function createAuthentication(
     }
     entering.add(conn);
     const { address } = socket.handshake;
-    // uWebSockets.js yields each header once, as text.
+    // Neither engine makes a list of a header that is sent twice.
     const client = identifyClient(address, socket.handshake.headers as ClientHeaders);
 
     async function admit(): Promise<void> {

@@ -6,12 +6,14 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectRoot } from '../domain/platform/project-root.js';
 import { runCommand, UsageError } from './command/run-command.js';
+import { compiledTests } from './test/compiled-tests.js';
 
-const usage = `Usage: npm run test:nodes [-- VERSION ...]
+const usage = `Usage: npm run test:nodes [-- VERSION ... PATH ...]
 
-Builds, and runs the tests that depend most on Node, and on what sockets run on, with other versions of it: VERSION (22,
-24.21.0), without one each supported version that is not this one. Their programs come from the npm registry and are
-kept in the user's cache folder. Exit status 1 if a test fails with one of them.`;
+Builds, and runs tests with other versions of Node: VERSION (22, 24.21.0), without one each supported version that is
+not this one; PATH: test files or folders (test/e2e/cluster), without one those that depend most on Node and on what
+sockets run on. The programs come from the npm registry and are kept in the user's cache folder. Exit status 1 if a
+test fails with one of them.`;
 
 /** Supported versions. (package.json, engines) */
 const SUPPORTED = ['20', '22', '24', '26'];
@@ -27,6 +29,7 @@ const TESTS = [
   'test/e2e/story',
   'test/e2e/cluster/starts.test.ts',
   'test/e2e/cluster/two-of-each.test.ts',
+  'test/e2e/deploy/nginx.test.ts',
   'test/hostile/frames.test.ts',
   'test/hostile/handshakes.test.ts',
   'test/hostile/unread-answers.test.ts',
@@ -54,18 +57,14 @@ async function nodeProgram(version: string): Promise<string> {
   return program;
 }
 
-/** Mocha's argument for a test or a folder of tests. */
-const compiled = (path: string) =>
-  path.endsWith('.ts') ? `dist/${path.replace(/\.ts$/, '.js')}` : `dist/${path}/**/*.test.js`;
-
-/** Runs the tests with one version. @returns whether they passed */
-async function runTests(version: string): Promise<boolean> {
+/** Runs tests with one version. @returns whether they passed */
+async function runTests(version: string, tests: string[]): Promise<boolean> {
   const program = await nodeProgram(version);
   const root = projectRoot();
   const { stdout } = await promisify(execFile)(program, ['--version']);
   process.stdout.write(`\nNode ${stdout}`);
   const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
-  const child = spawn(program, [mocha, '--reporter', 'dot', ...TESTS.map(compiled)], {
+  const child = spawn(program, [mocha, '--reporter', 'dot', ...tests], {
     cwd: root,
     // What tests start by name is this version, too.
     env: { ...process.env, PATH: `${dirname(program)}${delimiter}${process.env.PATH ?? ''}` },
@@ -77,11 +76,15 @@ async function runTests(version: string): Promise<boolean> {
 }
 
 await runCommand(usage, async (args) => {
-  const odd = args.find((version) => !/^\d+(\.\d+){0,2}$/.test(version));
-  if (odd !== undefined) throw new UsageError(`VERSION: ${odd} is no version of Node`);
+  const paths = args.filter((arg) => arg === 'test' || arg.startsWith('test/'));
+  const versions = args.filter((arg) => !paths.includes(arg));
+  const odd = versions.find((version) => !/^\d+(\.\d+){0,2}$/.test(version));
+  if (odd !== undefined) throw new UsageError(`${odd} is neither a version of Node nor a test`);
+  const tests = (paths.length > 0 ? paths : TESTS).map((path) => compiledTests(projectRoot(), path));
   const own = process.versions.node.split('.')[0] as string;
-  const versions = args.length > 0 ? args : SUPPORTED.filter((version) => version !== own);
+  const others = SUPPORTED.filter((version) => version !== own);
   let passed = true;
-  for (const version of versions) passed = (await runTests(version)) && passed;
+  for (const version of versions.length > 0 ? versions : others)
+    passed = (await runTests(version, tests)) && passed;
   return passed ? 0 : 1;
 });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../domain/platform/project-root.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { changedTests } from './test/changed-tests.js';
+import { compiledTests } from './test/compiled-tests.js';
 
 const usage = `Usage: npm test [-- PATH ...] [mocha's options]
        npm run test:changed [-- --base REV]
@@ -19,14 +19,6 @@ tests in the folder that mirrors it. Slow tests, of several processes, run only 
 
 With --reporter dist/test/documents/reliability.js, one of mocha's options, npm test also writes the results of
 the tests of faults to docs/reliability.md.`;
-
-/** Mocha's argument for a path of the source. @throws UsageError when there is no such test */
-function compiledTests(root: string, path: string): string {
-  const full = join(root, path);
-  if (!path.startsWith('test') || !existsSync(full))
-    throw new UsageError(`PATH: ${path} is not a test or a folder of tests`);
-  return statSync(full).isDirectory() ? `dist/${path}/**/*.test.js` : `dist/${path.replace(/\.ts$/, '.js')}`;
-}
 
 await runCommand(usage, async (args) => {
   const root = projectRoot();

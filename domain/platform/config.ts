@@ -22,7 +22,7 @@ const MOST_COMMENTS = 100_000;
 /** The variables, in the order of README's table. */
 const schema = z.object({
   NODE_ENV: oneOf('development', 'test', 'production').default('development'),
-  /** Address that both ports bind to; loopback by default, so that nothing is exposed by accident. */
+  /** Address that all ports bind to; loopback by default, so that nothing is exposed by accident. */
   HOST: z.string().default('127.0.0.1'),
   /** REST, event streams, documents and demo; 0 picks a free port. */
   HTTP_PORT: whole(0, 65_535).default(8080),
@@ -221,8 +221,8 @@ function resolved(settings: Settings, env: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** The variables of `.env`. */
-function readFile(folder: string): Record<string, string | undefined> {
+/** The variables of `.env`. @param folder of it */
+export function readEnvFile(folder: string = process.cwd()): Record<string, string | undefined> {
   const path = resolve(folder, '.env');
   return existsSync(path) ? parseEnv(readFileSync(path, 'utf8')) : {};
 }
@@ -239,7 +239,7 @@ export function loadConfig(
   folder: string = process.cwd(),
   furtherFaults: (config: Config) => string[] = () => [],
 ): Config {
-  const file = readFile(folder);
+  const file = readEnvFile(folder);
   // An empty value counts as unset: `JWT_ISSUER=` in a file means "none".
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...file, ...env })) if (value) given[name] = value;

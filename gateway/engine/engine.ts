@@ -13,8 +13,9 @@ export const SOCKET_PATH = '/socket.io/';
 export interface EngineRequest {
   /** In capitals. */
   method: string;
-  /** Without the query. */
+  /** Without query and fragment. */
   path: string;
+  /** What follows the `?`, without it; empty if there is none. */
   query: string;
   headers: IncomingHttpHeaders;
   /** Address of the peer. */
@@ -59,7 +60,11 @@ export interface Engine {
   readonly name: EngineName;
   /** Why several processes cannot listen on one port; absent if they can. */
   readonly unshared?: string | undefined;
-  /** Has the server serve Socket.IO. To be called once, before `listen`. @param options those of `io` */
+  /**
+   * Has the server serve Socket.IO. To be called once, before `listen`.
+   * @param options those of `io`
+   * @returns what sends to its sockets
+   */
   attach(io: GatewayServer, options: Partial<ServerOptions>, handlers: EngineHandlers): Publisher;
   /**
    * @param shared whether other processes may listen on the same port
@@ -68,6 +73,6 @@ export interface Engine {
   listen(host: string, port: number, shared: boolean): Promise<number | undefined>;
   /** Accepts no further connections; open ones stay. */
   stopAccepting(): void;
-  /** Closes every connection. */
+  /** Accepts no further connections, and closes the open ones at once, whatever waits for them. */
   close(): void;
 }

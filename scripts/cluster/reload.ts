@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
-import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { type Config, loadConfig, readEnvFile } from '../../domain/platform/config.js';
 import { isMongoUnavailable } from '../../domain/platform/mongo/errors.js';
 import { requireSchema } from '../../domain/platform/mongo/migrate.js';
 import { followLog } from './log-tail.js';
@@ -12,21 +12,29 @@ import { waitForReadyz } from './readyz.js';
 /** Settings that a reload cannot change: during it, half of the processes would have another address. */
 const FIXED = ['HOST', 'HTTP_PORT', 'GATEWAY_PORT', 'METRICS_PORT'] as const;
 
+/** Settings that the start gives the processes (ecosystem.config.js): these do not read them from `.env`. */
+const GIVEN = { always: [...FIXED], embedded: [...FIXED, 'DEMO', 'MONGODB_URI'] } as const;
+
 /**
  * Checks the new processes' configuration before the first is replaced: pm2 itself would replace all of
  * them by processes that refuse to start.
+ * @param isEmbedded whether the cluster runs the embedded database
  * @throws ConfigError, or Error naming a setting that needs a stop and a start
  */
-function newConfig({ env }: ClusterProcess): Config {
-  const given = { ...env, ...process.env };
+export function newConfig({ env }: Pick<ClusterProcess, 'env'>, isEmbedded: boolean): Config {
+  const file = readEnvFile();
+  const changed = GIVEN[isEmbedded ? 'embedded' : 'always'].filter((name) => file[name]);
+  const given = { ...env, ...Object.fromEntries(changed.map((name) => [name, file[name]])), ...process.env };
   const after = loadConfig(given);
   // The new settings but for these: the others of the old ones need not be valid for this release.
-  const before = loadConfig({ ...given, ...Object.fromEntries(FIXED.map((name) => [name, env[name]])) });
-  const moved = FIXED.find((name) => before[name] !== after[name]);
-  if (moved)
-    throw new Error(
-      `${moved}: the cluster runs ${before[moved] === undefined ? 'without' : `with ${before[moved]}`}: to change it, stop it and start it again`,
-    );
+  const known = FIXED.filter((name) => env[name]);
+  const before = loadConfig({ ...given, ...Object.fromEntries(known.map((name) => [name, env[name]])) });
+  const moved = known.find((name) => before[name] !== after[name]);
+  const other =
+    isEmbedded && after.MONGODB_URI !== env.MONGODB_URI
+      ? 'MONGODB_URI: the cluster runs with the embedded database'
+      : moved && `${moved}: the cluster runs with ${before[moved]}, not ${after[moved]}`;
+  if (other) throw new Error(`${other}: to change it, stop it and start it again`);
   return after;
 }
 
@@ -44,7 +52,10 @@ async function reloadAll(pm2: Pm2): Promise<void> {
   const all = await pm2.list();
   const serving = SERVING.flatMap((kind) => all.filter(({ name }) => name === kind));
   if (!serving[0]) throw new Error('No process serves: npm run cluster -- status');
-  const config = newConfig(serving[0]);
+  const isEmbedded = all.some(({ name }) => name === 'database');
+  const config = newConfig(serving[0], isEmbedded);
+  // The processes get this command's environment.
+  if (isEmbedded) process.env.DEMO = config.DEMO ? 'on' : 'off';
   // Else the first gateway would be gone before its replacement refuses to start.
   if (config.MONGODB_URI) await requireSchema(config.MONGODB_URI).catch(unlessAway);
   for (const [i, { id, name }] of serving.entries()) {
@@ -71,7 +82,7 @@ export async function reloadCluster(): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
   if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
-  // The processes get this command's environment, but may have another working directory.
+  // The processes may have another working directory.
   process.env.DATA_DIR = resolve(config.DATA_DIR);
   const pm2 = new Pm2(home);
   await reloadAll(pm2);

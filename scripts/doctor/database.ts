@@ -9,11 +9,13 @@ import { requireState, SCHEMA_VERSION } from '../../domain/platform/mongo/schema
 import { openDatabase } from '../command/open-database.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
 
+type Judged = MongoFacts & { isEmbedded: boolean };
+
 /** The servers of a MongoDB connection string, without user and password. */
 const hostsOf = (uri: string) => uri.replace(/^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]*).*$/s, '$1');
 
 /** @throws Skipped before the first start, Fault if the database cannot be opened */
-async function readFacts(config: Config): Promise<MongoFacts & { isEmbedded: boolean }> {
+async function readFacts(config: Config): Promise<Judged> {
   const { MONGODB_URI: uri, DATA_DIR } = config;
   if (!uri && !existsSync(join(DATA_DIR, 'mongo', 'data.mdb')))
     throw new Skipped(`no embedded database in ${DATA_DIR} yet: the first start creates it`);
@@ -36,7 +38,7 @@ async function readFacts(config: Config): Promise<MongoFacts & { isEmbedded: boo
 }
 
 /** Judges by how many servers hold the data. */
-export function judgeTopology(facts: MongoFacts & { isEmbedded: boolean }): Verdict {
+export function judgeTopology(facts: Judged): Verdict {
   const { version, setName, isSharded, members, isEmbedded } = facts;
   if (isEmbedded) return ok('the embedded database serves; production needs a MongoDB replica set');
   if (isSharded) return ok(`MongoDB ${version}, a router of shards`);
@@ -65,22 +67,34 @@ export function judgeWriteConcern({ writeConcern: { w, journal } }: MongoFacts):
   return ok(text);
 }
 
+const isOlder = ({ schema }: Judged) => schema.prepared < SCHEMA_VERSION;
+
 /** Judges whether this release can run on the data. */
-export function judgeSchema({ schema }: MongoFacts): Verdict {
+export function judgeSchema(facts: Judged): Verdict {
+  const { schema, isEmbedded } = facts;
+  const remedy = 'docs/operations.md, Migrations';
+  if (isEmbedded && isOlder(facts))
+    return warning(
+      `schema version ${schema.prepared}: the next start brings the data to ${SCHEMA_VERSION}, and the release before cannot read it then`,
+      'copy DATA_DIR before, if you may have to go back',
+    );
   try {
     requireState(schema);
   } catch (error) {
-    return failure((error as Error).message, 'docs/operations.md, Migrations');
+    return failure((error as Error).message, remedy);
   }
-  if (schema.finished < SCHEMA_VERSION) return warning(UNFINISHED, 'docs/operations.md, Migrations');
+  if (schema.finished < SCHEMA_VERSION) return warning(UNFINISHED, remedy);
   return ok(`schema version ${schema.finished}`);
 }
 
 /** Judges by the indexes that are missing. */
-function judgeIndexes({ isEmpty, missingIndexes }: MongoFacts): Verdict {
+export function judgeIndexes(facts: Judged): Verdict {
+  const { isEmpty, isEmbedded, missingIndexes } = facts;
   if (isEmpty) return ok('the database is empty: the first start creates all indexes');
   if (missingIndexes.length === 0) return ok('all indexes are there');
   const text = `missing: ${missingIndexes.join('; ')}`;
+  if (isOlder(facts))
+    return warning(text, isEmbedded ? 'the next start builds them' : 'npm run migrate builds them');
   if (missingIndexes.some((name) => name.endsWith(' unique')))
     return failure(`${text}: no process starts while there are records`, 'npm run verify -- --repair');
   return warning(text, 'the next start builds them; on a large collection build them by hand before');

@@ -4,7 +4,7 @@ import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { serveOwnPort } from '../../domain/platform/metrics/own-port.js';
 import { nameProcess } from '../../domain/platform/metrics.js';
-import { Shutdown } from '../../domain/platform/shutdown.js';
+import type { Shutdown } from '../../domain/platform/shutdown.js';
 import { startTracing } from '../../domain/platform/tracing.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { Gateway } from '../../gateway/server.js';
@@ -14,14 +14,13 @@ export interface RunningService {
   domain: Domain;
   httpPort: number;
   gatewayPort: number;
-  shutdown: Shutdown;
 }
 
 /**
- * Runs the whole service in this process: REST, event streams and sockets over one domain layer. Its shutdown
- * first stops accepting, then ends open connections, and disconnects from the database last.
+ * Runs the whole service in this process: REST, event streams and sockets over one domain layer.
  *
  * @param mongoUri the database; it is not closed
+ * @param shutdown gets the steps of its stop: accept no more, end open connections, and disconnect from the database
  * @param prepare runs once both ports are held, and before the service is ready
  * @throws Error naming a port that cannot be bound, or a database that does not answer
  */
@@ -29,10 +28,10 @@ export async function runService(
   config: Config,
   logger: Logger,
   mongoUri: string,
+  shutdown: Shutdown,
   prepare?: (domain: Domain) => Promise<void>,
 ): Promise<RunningService> {
   nameProcess('service');
-  const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const endTracing = await startTracing('service', config, logger);
   const gateway = await Gateway.open(config, logger);
   const http = new HttpServer(config, logger);
@@ -68,5 +67,5 @@ export async function runService(
   shutdown.add('gateway', () => gateway.close());
   shutdown.add('metrics', () => own?.close());
   shutdown.add('traces', endTracing);
-  return { domain, httpPort, gatewayPort, shutdown };
+  return { domain, httpPort, gatewayPort };
 }

@@ -27,6 +27,16 @@ describe('the units for systemd', () => {
     expect(new Set(hardened)).to.have.property('size', 1);
   });
 
+  it('are started again for ever: what is missing (a migration, a port) may come later', () => {
+    for (const path of units) {
+      const [, unit = '', service = ''] =
+        /^\[Unit\]\n(.*?)^\[Service\]\n(.*?)^\[Install\]/ms.exec(textOf(path)) ?? [];
+      // systemd's default gives up after five starts in 10 s.
+      expect(unit.split('\n'), path).to.include('StartLimitIntervalSec=0');
+      expect(service, path).to.match(/^Restart=(?:always|on-failure)$/m);
+    }
+  });
+
   it('let V8 write machine code', () => {
     for (const path of units) expect(textOf(path)).not.to.match(/^MemoryDenyWriteExecute/m);
   });

@@ -42,6 +42,12 @@ describe('a gateway', () => {
     });
   });
 
+  it('does not show the metrics of other processes on the port of clients', async () => {
+    lone = await startGateway();
+    const answer = await (await fetch(`${lone.base}/metrics/cluster`)).text();
+    expect(answer).to.include('no such path: /metrics/cluster');
+  });
+
   it('3: offers long-polling if it is the only process or behind a sticky proxy, else refuses it and keeps nothing', async () => {
     const cases: [settings: Record<string, string>, joined: boolean, isOffered: boolean][] = [
       [{}, false, true],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient } from 'mongodb';
 import { loadConfig } from '../../domain/platform/config.js';
+import { Shutdown } from '../../domain/platform/shutdown.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 import { eventually } from '../support/eventually.js';
@@ -245,11 +246,9 @@ describe('npm run migrate', () => {
   it('is part of the start on the embedded database', async () => {
     await plantOldData();
     const env = { NODE_ENV: 'test', HTTP_PORT: '0', GATEWAY_PORT: '0', DATA_DIR: folder, DEMO: 'off' };
-    const { shutdown, httpPort } = await runService(
-      loadConfig(env, folder),
-      createWatchedLogger(),
-      database.uri,
-    );
+    const logger = createWatchedLogger();
+    const shutdown = new Shutdown(logger, 10_000);
+    const { httpPort } = await runService(loadConfig(env, folder), logger, database.uri, shutdown);
     try {
       expect((await fetch(`http://127.0.0.1:${httpPort}/readyz`)).status).to.equal(200);
     } finally {

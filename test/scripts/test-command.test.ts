@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { changedTests } from '../../scripts/test/changed-tests.js';
 import { compiled } from '../support/child-process.js';
+import { runHere } from './script-runs.js';
 
 /** Runs the command behind `npm test`, as a user's shell would. */
 function npmTest(...args: string[]) {
@@ -25,6 +26,19 @@ describe('npm test', () => {
     expect(status).to.equal(2);
     expect(stderr).to.include('PATH: test/nowhere.test.ts is not a test or a folder of tests');
   });
+});
+
+describe('npm run test:nodes', () => {
+  it('names what is neither a version nor a test', async () => {
+    const [version, path] = [await run('24x'), await run('24', 'test/nowhere.test.ts')];
+    expect(version.stderr).to.match(
+      /^24x is neither a version of Node nor a test\n\nUsage: npm run test:nodes/,
+    );
+    expect(path.stderr).to.match(/^PATH: test\/nowhere.test.ts is not a test or a folder of tests\n/);
+    expect([version.status, path.status]).to.deep.equal([2, 2]);
+  });
+
+  const run = (...args: string[]) => runHere('scripts/test-nodes.js', args, {});
 });
 
 describe('the tests affected by a change', () => {

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { stopOnSignals } from '../../domain/platform/shutdown.js';
+import { Shutdown, stopOnSignals } from '../../domain/platform/shutdown.js';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 
@@ -8,8 +8,9 @@ import { runService } from '../../scripts/start/run-service.js';
 const config = loadConfig(process.env, process.env.DATA_DIR);
 const logger = createLogger(config.LOG_LEVEL, 'service under test');
 const uri = config.MONGODB_URI ?? (await startEmbeddedMongo({ storage: 'memory' })).uri;
-const { domain, httpPort, gatewayPort, shutdown } = await runService(config, logger, uri);
+const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
 stopOnSignals(shutdown, logger, () => {});
+const { domain, httpPort, gatewayPort } = await runService(config, logger, uri, shutdown);
 
 const author = await domain.members.record({ email: 'author@example.org', issuedAt: 0 });
 const saleNo = await domain.adoption.savePost({

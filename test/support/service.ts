@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { issueToken } from '../../domain/members/index.js';
 import { loadConfig } from '../../domain/platform/config.js';
+import { Shutdown } from '../../domain/platform/shutdown.js';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 import { engineSetting } from './engine.js';
@@ -61,11 +62,9 @@ async function start() {
   };
   const config = loadConfig(env, dataDir);
   const database = await openDatabase(`adoption_test_${process.pid}`);
-  const { domain, httpPort, gatewayPort, shutdown } = await runService(
-    config,
-    createWatchedLogger(),
-    database.uri,
-  );
+  const logger = createWatchedLogger();
+  const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
+  const { domain, httpPort, gatewayPort } = await runService(config, logger, database.uri, shutdown);
   return {
     /** Base address of REST and event streams. */
     http: `http://127.0.0.1:${httpPort}`,

@@ -16,8 +16,12 @@ function read(...path: string[]): string | undefined {
   }
 }
 
-/** The commit that a Git working folder is at, read without Git: it refuses the folders of other users. */
-function commitOf(root: string): string | undefined {
+/**
+ * The commit that a Git working folder is at, read without Git: it refuses the folders of other users.
+ * @param root the folder
+ * @returns undefined without a Git folder
+ */
+export function commitOf(root: string): string | undefined {
   // A file in further working folders, whose branches are in that of the first.
   const [, linked] = /^gitdir: (.+)$/m.exec(read(root, '.git') ?? '') ?? [];
   const folder = resolve(root, linked ?? '.git');

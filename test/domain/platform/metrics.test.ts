@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { mayReadMetrics } from '../../../domain/platform/metrics.js';
+import { mayReadMetrics, metrics, showReadiness } from '../../../domain/platform/metrics.js';
+import { counted } from '../../support/counted.js';
 
 describe('METRICS_TOKEN', () => {
   it('must match exactly, whatever is sent', () => {
@@ -13,5 +14,16 @@ describe('METRICS_TOKEN', () => {
     ])
       expect(mayReadMetrics(given, 'operators'), given).to.equal(false);
     expect(mayReadMetrics('Bearer operators', 'operators')).to.equal(true);
+  });
+});
+
+describe('adoption_process_ready', () => {
+  afterEach(() => showReadiness(() => Promise.reject(new Error('not open'))));
+
+  it('is 0 soon where a backend does not answer: no other metric waits for it', async () => {
+    showReadiness(async () => {});
+    expect(await counted(metrics.ready)).to.equal(1);
+    showReadiness(() => new Promise(() => {}));
+    expect(await counted(metrics.ready)).to.equal(0);
   });
 });

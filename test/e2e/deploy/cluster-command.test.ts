@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isListening } from '../../../scripts/command/ports.js';
@@ -146,13 +146,17 @@ describe('npm run cluster', function () {
 
     const before = cluster.pids();
     const began = performance.now();
+    expect((await cluster.call('/demo')).status).to.equal(200);
+    writeFileSync(join(cluster.folder, '.env'), 'DEMO=off\n');
     const reload = await cluster.run('reload');
+    rmSync(join(cluster.folder, '.env'));
     const seconds = (performance.now() - began) / 1_000;
     await requests.stop();
     await load.verify(cluster.gateway);
 
     expect(reload.output, reload.output).to.match(/^( +ready +(http|gateway) \d+ .*\n){5}/);
     expect(reload.status).to.equal(0);
+    expect((await cluster.call('/demo')).status, 'the setting in .env').to.equal(404);
     const kept = cluster.pids().filter((pid) => before.includes(pid));
     expect(kept, 'only pm2 and the database keep running').to.have.length(2);
     expect(requests.failures).to.deep.equal([]);
@@ -199,14 +203,15 @@ describe('npm run cluster', function () {
     expect(output).to.equal('JWT_SECRET: must be at least 32 bytes\n');
     expect(status).to.equal(1);
     const moved = await cluster.run('reload', { HTTP_PORT: '1' });
-    expect(moved.output).to.match(/^HTTP_PORT: .+ stop it and start it again\n$/);
+    expect(moved.output).to.match(
+      /^HTTP_PORT: .+ with \d+, not 1: to change it, stop it and start it again\n$/,
+    );
     expect(cluster.pids()).to.deep.equal(before);
   });
 
   it('ends a reload at the first process that does not get ready; the others keep serving', async () => {
-    // Nobody listens there, and the driver gives up soon.
-    const MONGODB_URI = 'mongodb://127.0.0.1:1/adoption?serverSelectionTimeoutMS=200';
-    const { status, output } = await cluster.run('reload', { MONGODB_URI });
+    const away = { REDIS_URL: 'redis://127.0.0.1:1', REDIS_REQUIRED: 'on' };
+    const { status, output } = await cluster.run('reload', away);
     expect(output).to.match(/http \d+ does not get ready: the reload ends here\. 4 of 5 processes were not/);
     expect(status).to.equal(1);
     expect((await cluster.call('/community/list/recent')).status).to.equal(200);

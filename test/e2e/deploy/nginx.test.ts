@@ -141,5 +141,10 @@ describe('the nginx configuration of deploy/', () => {
     expect((await push('127.0.0.2')).status).to.equal(200);
     expect((await push('127.0.0.3')).status).to.equal(401);
     expect((await push('127.0.0.3', { 'X-Forwarded-For': '127.0.0.2' })).status).to.equal(401);
+    // Or seen by a socket.
+    const from = { localAddress: '127.0.0.3', extraHeaders: headers };
+    const client = await connect({ token: asker }, { ca: proxy.certificate, ...from }, proxy.base);
+    await client.join(chatNo, 0);
+    expect((await push('127.0.0.3')).status).to.equal(200);
   });
 });

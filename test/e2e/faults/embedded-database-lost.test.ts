@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -122,11 +123,19 @@ describe('npm start when its embedded database is killed', () => {
   });
 
   it('50: ends with status 1 where its ports are taken', async () => {
-    const { status, output } = await run('scripts/start.js', [], { DATA_DIR: join(dataDir, 'other') });
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const settings = { DATA_DIR: join(dataDir, 'other'), METRICS_PORT: String(port) };
+    const { status, output } = await run('scripts/start.js', [], settings);
+    other.close();
     const by = `is taken by process ${service.pid} (node ${fileURLToPath(compiled('scripts/start.js'))})`;
-    expect(output).to.equal(
-      ['HTTP_PORT', 'GATEWAY_PORT'].map((name) => `${name}: 127.0.0.1:${env[name]} ${by}\n`).join(''),
+    const lines = output.split('\n');
+    expect(lines.slice(0, 2)).to.deep.equal(
+      ['HTTP_PORT', 'GATEWAY_PORT'].map((name) => `${name}: 127.0.0.1:${env[name]} ${by}`),
     );
+    expect(lines[2]).to.match(new RegExp(`^METRICS_PORT: 127.0.0.1:${port} is taken by .*${process.pid}`));
+    expect(lines.slice(3)).to.deep.equal(['']);
     expect(status).to.equal(1);
     expect(readdirSync(join(dataDir, 'other', 'mongo')), 'no database was begun').to.deep.equal([]);
   });

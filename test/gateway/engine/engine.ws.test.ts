@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { metrics } from '../../../domain/platform/metrics.js';
@@ -21,6 +22,7 @@ describe('the engine ws', () => {
   });
   afterEach(async () => {
     mock.timers.reset();
+    mock.restoreAll();
     await stopGateways();
   });
 
@@ -55,6 +57,26 @@ describe('the engine ws', () => {
     const { ended } = rawConnection(lone.base, rawGet('/healthz') + upgradeTo('/healthz', 'h2c'));
     await ended;
     expect((await fetch(`${lone.base}/healthz`)).status).to.equal(200);
+  });
+
+  it('closes a connection that does not read the answer to its request to upgrade', async () => {
+    const { setTimeout } = Socket.prototype;
+    mock.method(Socket.prototype, 'setTimeout', function (this: Socket, ms: number, done?: () => void) {
+      return setTimeout.call(this, ms === UNREAD_MS ? 50 : ms, done);
+    });
+    const session = await rawPolling(lone.base);
+    await session.post(['40{"token":"member-7"}']);
+    await session.poll();
+    const { pathname, search } = new URL(session.url);
+    const deaf = rawConnection(lone.base, upgradeTo(pathname + search, 'h2c'));
+    deaf.socket.pause();
+    await nextTurn(20);
+    // More than the system buffers.
+    lone.gateway.live.notification(7, { id: 1, content: 'x'.repeat(20_000_000) } as never);
+    await eventually(() => expect(sockets()).to.equal(0));
+    deaf.socket.resume();
+    await deaf.ended;
+    expect(deaf.text.length).to.be.below(20_000_000);
   });
 
   it('counts a connect whose address has a fragment as a connect', async () => {
@@ -129,6 +151,13 @@ describe('the engine ws', () => {
     const stranger = await rawSocket(lone.base, `EIO=4&transport=websocket&sid=${socket.io.engine.id}`);
     await stranger.closed;
     expect(socket.connected).to.equal(true);
+  });
+
+  it('closes a WebSocket that asks for long-polling at once, and keeps nothing of it', async () => {
+    const { closed, heard } = await rawSocket(lone.base, 'EIO=4&transport=polling');
+    await closed;
+    expect(heard).to.deep.equal([]);
+    expect(lone.io.engine.clientsCount).to.equal(0);
   });
 
   it('closes all its connections in the end, read or not', async () => {

@@ -8,7 +8,6 @@ import mongoose from 'mongoose';
 import { loadConfig } from '../../../domain/platform/config.js';
 import { projectRoot } from '../../../domain/platform/project-root.js';
 import type { Finding } from '../../../scripts/doctor/check.js';
-import { judgeSchema, judgeTopology, judgeWriteConcern } from '../../../scripts/doctor/database.js';
 import { judgeNode } from '../../../scripts/doctor/machine.js';
 import { judgeAccess, judgeMemory, judgePersistence, judgeVersion } from '../../../scripts/doctor/redis.js';
 import { hasRedisServer, startRedis } from '../../support/redis.js';
@@ -251,39 +250,6 @@ describe('npm run doctor', () => {
     const embedded = await examine({ DATA_DIR, HTTP_PORT: '0', GATEWAY_PORT: '0' });
     expect(embedded.lines.backup).to.match(/^warning: no backup in \S+backups → npm run db -- dump/);
     expect(embedded.lines.database).to.match(/^skipped: no embedded database in /);
-  });
-
-  it('finds a MongoDB without a majority to lose, and writes that wait for none', () => {
-    const up = (name: string) => ({ name, isUp: true });
-    const facts = {
-      version: '7.0.12',
-      setName: 'rs0',
-      isSharded: false,
-      isEmbedded: false,
-      isEmpty: false,
-      schema: { prepared: 1, finished: 1 },
-      missingIndexes: [],
-      skewMs: 0,
-      members: [up('a'), up('b'), up('c')],
-      writeConcern: { w: 'majority', journal: true },
-    };
-    expect(judgeTopology(facts)).to.deep.equal({
-      result: 'ok',
-      text: 'MongoDB 7.0.12, replica set rs0 of 3',
-    });
-    expect(judgeTopology({ ...facts, setName: undefined, members: [] }).text).to.include('single server');
-    expect(judgeTopology({ ...facts, members: facts.members.slice(1) }).text).to.include('2 members');
-    const oneDown = [...facts.members.slice(1), { name: 'a:27017', isUp: false }];
-    expect(judgeTopology({ ...facts, members: oneDown }).text).to.include('a:27017 is down');
-    expect(judgeSchema(facts).result).to.equal('ok');
-    expect(judgeSchema({ ...facts, schema: { prepared: 1, finished: 0 } }).result).to.equal('warning');
-    expect(judgeSchema({ ...facts, schema: { prepared: 0, finished: 0 } }).result).to.equal('failure');
-    expect(judgeSchema({ ...facts, schema: { prepared: 9, finished: 9 } }).result).to.equal('failure');
-    expect(judgeWriteConcern(facts).result).to.equal('ok');
-    expect(judgeWriteConcern({ ...facts, writeConcern: { w: 1, journal: true } }).result).to.equal('warning');
-    expect(judgeWriteConcern({ ...facts, writeConcern: { w: 0, journal: false } }).result).to.equal(
-      'failure',
-    );
   });
 
   it('refuses wrong arguments with status 2', async () => {

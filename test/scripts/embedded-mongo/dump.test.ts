@@ -66,6 +66,18 @@ describe('embedded database: dump and restore', () => {
     expect(await versionIn(target.db)).to.equal(null);
   });
 
+  it('does not restore beside other data, which keeps its version', async () => {
+    const [from, to] = [await fill(), await start()];
+    await dump(from.uri, join(folder, 'dump'));
+    await to.db.collection('schema').insertOne({ _id: 'schema' as never, prepared: 1, finished: 1 });
+    // Not in the dump.
+    await to.db.collection('other').insertOne({ a: 1 });
+    const refused = await failure(restore(to.uri, join(folder, 'dump')));
+    expect(refused.message).to.match(/^the collection \S+\.other is not empty: /);
+    expect(await to.db.collection('schema').findOne({ prepared: 1 })).not.to.equal(null);
+    expect(await to.db.collection('typed').findOne({})).to.equal(null);
+  });
+
   it('carries documents, number types and indexes to another server', async () => {
     const from = await fill();
     const dumped: [string, number][] = [];

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { holdOwner } from '../../scripts/embedded-mongo/folder/lock.js';
+import { startProgram } from '../support/child-process.js';
+import { eventually } from '../support/eventually.js';
+
+/** A module that the start, but not its database, imports first. */
+const preload = (code: string) =>
+  `--import=data:text/javascript,${encodeURIComponent(`if (process.argv[1].endsWith('start.js')) {${code}}`)}`;
+
+/** Ends the process by SIGINT as soon as it handles that. */
+const INTERRUPTED = preload(`
+  process.on('newListener', (name) => {
+    if (name === 'SIGINT') setImmediate(() => process.kill(process.pid, 'SIGINT'));
+  });`);
+
+/** Once the process opens its data, rejects without a handler, then throws. */
+const FAULTY = preload(`
+  const { existsSync } = process.getBuiltinModule('node:fs');
+  const timer = setInterval(() => {
+    if (!existsSync('mongo')) return;
+    clearInterval(timer);
+    Promise.reject(new Error('planted rejection'));
+    setImmediate(() => { throw new Error('planted exception'); });
+  }, 1);`);
+
+describe('npm start in its first second', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'adoption-start-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Starts it on the folder. */
+  const start = (nodeOptions = '') =>
+    startProgram({
+      path: 'scripts/start.js',
+      folder,
+      env: {
+        NODE_ENV: 'test',
+        NODE_OPTIONS: nodeOptions,
+        DATA_DIR: folder,
+        HTTP_PORT: '0',
+        GATEWAY_PORT: '0',
+        LOG_LEVEL: 'error',
+      },
+    });
+
+  /** Processes whose environment names the folder. */
+  const processes = () =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder);
+      } catch {
+        return false;
+      }
+    });
+
+  /** Checks that nothing of it is left: no owner of a folder, no process. */
+  async function expectReleased(): Promise<void> {
+    const run = join(folder, 'run');
+    if (existsSync(run)) expect(await holdOwner(run)).to.equal(undefined);
+    if (process.platform === 'linux') await eventually(() => expect(processes()).to.deep.equal([]));
+  }
+
+  it('ends with status 0 by Ctrl-C as soon as it handles signals', async () => {
+    const { child, output } = start(INTERRUPTED);
+    expect(await once(child, 'close'), output.text).to.deep.equal([0, null]);
+    expect(output.text).to.equal('');
+    await expectReleased();
+  });
+
+  it('ends with status 0 by SIGTERM while it opens its data, which is free then', async () => {
+    const { child, output } = start();
+    const closed = once(child, 'close');
+    await eventually(() => expect(existsSync(join(folder, 'mongo')), output.text).to.equal(true));
+    child.kill('SIGTERM');
+    expect(await closed, output.text).to.deep.equal([0, null]);
+    expect(output.text).to.equal('');
+    await expectReleased();
+  });
+
+  it('logs a line for a rejection that nobody handles, and for an exception, which ends it with status 1', async () => {
+    const { child, output } = start(FAULTY);
+    expect(await once(child, 'close')).to.deep.equal([1, null]);
+    const lines = output.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ level, msg, err }) => [level, msg, err.message])).to.deep.equal([
+      ['error', 'unhandled rejection', 'planted rejection'],
+      ['fatal', 'uncaught exception', 'planted exception'],
+    ]);
+    await expectReleased();
+  });
+});
