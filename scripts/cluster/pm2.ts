@@ -6,11 +6,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import { callDaemon } from './pm2-call.js';
+import { isRunning } from './pm2-home.js';
 
 /** pm2's program. It is called, never imported: its licence, AGPL, is not the project's. */
 const PROGRAM = join(projectRoot(), 'node_modules', 'pm2', 'bin', 'pm2');
 
-/** Time between two looks at a process that is being replaced, ms: each starts pm2's program. */
+/** Time between two looks at a process that is being replaced, ms. */
 const LOOK_MS = 1_000;
 
 /** Statuses of a process that has ended without being stopped. */
@@ -37,7 +38,7 @@ export interface ClusterProcess {
   startedAt: number;
 }
 
-/** An element of `pm2 jlist`. */
+/** A process as pm2's daemon describes it. */
 interface Description {
   /** A text for the predecessor of a process that is being replaced. */
   pm_id: number | string;
@@ -103,8 +104,10 @@ export class Pm2 {
     );
   }
 
+  /** All processes; none where the daemon does not run. */
   async list(): Promise<ClusterProcess[]> {
-    const all = JSON.parse(await this.#run(['jlist', '--silent'])) as Description[];
+    if (!(await isRunning(this.#home))) return [];
+    const all = (await callDaemon(this.#home, 'getMonitorData', {})) as Description[];
     return all.flatMap(({ pm_id, name, pid, monit, pm2_env }) => {
       if (typeof pm_id !== 'number') return [];
       const {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { type Collection, MongoClient } from 'mongodb';
 import type { MessageRecord } from '../../domain/chat/message.model.js';
 import type { MessagePayload, NotificationView } from '../../domain/kernel/live.js';
 
@@ -70,14 +69,4 @@ const SAMPLE_TEXT = 'the quick brown fox jumps over the lazy dog '.repeat(3);
 /** The i-th of messages sent to `rooms` rooms in turn. @param length characters, at most 132 */
 export function sampleRecord(i: number, rooms: number, length?: number): MessageRecord {
   return messageRecord(i % rooms, Math.floor(i / rooms) + 1, SAMPLE_TEXT.slice(0, length), `k${i}`);
-}
-
-/** A bare driver with the service's write concern. */
-export function openDriver(uri: string): Promise<MongoClient> {
-  const writeConcern = { w: 'majority', journal: true } as const;
-  return new MongoClient(uri, { writeConcern, maxPoolSize: 20 }).connect();
-}
-
-export async function openMessages(uri: string): Promise<Collection<MessageRecord>> {
-  return (await openDriver(uri)).db().collection<MessageRecord>('messages');
 }

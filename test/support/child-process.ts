@@ -64,7 +64,8 @@ function collectOutput(child: ChildProcess): { text: string } {
 /** A process that is not started yet. */
 export function createTestProcess(program: Program): TestProcess {
   const { name, path, args = [], folder, env, files, isReady = () => true } = program;
-  const flags = ['--enable-source-maps', '--import', PRELOAD];
+  // Most live for seconds: V8's optimising compiler would use more CPU time than it saves.
+  const flags = ['--no-opt', '--enable-source-maps', '--import', PRELOAD];
   let child: ChildProcess | undefined;
   let gone: Promise<number | null> = Promise.resolve(null);
   const outputs: { text: string }[] = [];

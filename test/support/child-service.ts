@@ -23,4 +23,4 @@ const saleNo = await domain.adoption.savePost({
   longitude: 127,
   thumbnail: '',
 });
-process.send?.({ httpPort, gatewayPort, authorNo: author.no, saleNo });
+process.send?.({ httpPort, gatewayPort, mongoUri: uri, authorNo: author.no, saleNo });

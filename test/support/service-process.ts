@@ -35,11 +35,16 @@ export async function startServiceProcess(settings: Record<string, string> = {},
   const config = loadConfig(env, folder);
   const path = 'test/support/child-service.js';
   const child = createTestProcess({ name: 'service', path, folder, env, files });
-  const ready = (await child.start()) as Record<'httpPort' | 'gatewayPort' | 'saleNo' | 'authorNo', number>;
+  const ready = (await child.start()) as Record<
+    'httpPort' | 'gatewayPort' | 'saleNo' | 'authorNo',
+    number
+  > & { mongoUri: string };
   const http = `http://127.0.0.1:${ready.httpPort}`;
   return {
     http,
     gateway: `http://127.0.0.1:${ready.gatewayPort}`,
+    /** Its database, for a look at it from outside. */
+    mongoUri: ready.mongoUri,
     /** An adoption post, and the number of its author, author@example.org. */
     saleNo: ready.saleNo,
     authorNo: ready.authorNo,

@@ -27,6 +27,16 @@ interface CollectionScan {
   count: number;
 }
 
+/** Queries without an index since its start, as the embedded database counts them: MongoDB counts, but does not name them. */
+export async function scansOf(database: {
+  command(command: object): Promise<object>;
+}): Promise<CollectionScan[]> {
+  const { embedded } = (await database.command({ serverStatus: 1 })) as {
+    embedded?: { collectionScans: CollectionScan[] };
+  };
+  return embedded?.collectionScans ?? [];
+}
+
 type TestService = Awaited<ReturnType<typeof start>>;
 
 let started: Promise<TestService> | undefined;
@@ -76,12 +86,7 @@ async function start() {
     config,
     token: (email: string, { ttl = '1h', ...claims }: TokenClaims = {}) =>
       issueToken(config, { email, ...claims, ttl }),
-    /** Queries of this run without an index, as counted by the embedded database. */
-    async collectionScans(): Promise<CollectionScan[]> {
-      const status = await mongoose.connection.db?.command({ serverStatus: 1 });
-      // MongoDB itself counts scans, but does not name the queries.
-      return (status?.embedded as { collectionScans: CollectionScan[] } | undefined)?.collectionScans ?? [];
-    },
+    collectionScans: () => scansOf(mongoose.connection.getClient().db()),
     async stop(): Promise<void> {
       await shutdown.begin('the tests are done');
       await database.close();

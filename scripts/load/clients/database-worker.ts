@@ -1,6 +1,7 @@
+import { openMessages } from '../driver.js';
 import { createLatencies, encode, record } from '../latency.js';
 import type { WorkResult } from '../measure.js';
-import { openMessages, sampleRecord } from '../messages.js';
+import { sampleRecord } from '../messages.js';
 import { atRate, repeat } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { openDriver } from '../messages.js';
+import { openDriver } from '../driver.js';
 import { listen } from '../worker-process.js';
 
 /**

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { Server, type Socket } from 'socket.io';
-import { messagePayload, messageRecord, openDriver, openMessages } from '../messages.js';
+import { openDriver, openMessages } from '../driver.js';
+import { messagePayload, messageRecord } from '../messages.js';
 import { listen, reportReady } from '../worker-process.js';
 
 /**

@@ -17,7 +17,7 @@ import { startRequests } from './request-load.js';
 const ROOMS = 12;
 
 /** Pause of each writer between messages, ms. */
-const REST_MS = 250;
+const REST_MS = 500;
 
 /** Members who read their event stream during the reload, and get messages pushed over REST. */
 const STREAMS = 12;

@@ -9,7 +9,7 @@ import { startCluster } from '../../support/cluster.js';
 import { openConnections } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
-import { type Door, MEASURED } from './door.js';
+import { type Door, expectNoScans, MEASURED } from './door.js';
 import { jsonOf, near, type Schema, wild } from './values.js';
 
 interface Published {
@@ -85,6 +85,7 @@ export const bus: Door<Published> = {
         await client.next('message', (message: { content: string }) => message.content === content);
         expect(JSON.stringify(await client.join(ROOM))).to.include(JSON.stringify(content));
         await cluster.ready();
+        await expectNoScans(`mongodb://127.0.0.1:${cluster.mongoPort}`);
       },
       async close() {
         client.socket.disconnect();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { openChat } from '../../support/chat.js';
 import { startServiceProcess } from '../../support/service-process.js';
 import { connect } from '../../support/sockets.js';
-import { type Door, MEASURED } from './door.js';
+import { type Door, expectNoScans, MEASURED } from './door.js';
 import { few, type Request, requests, sendRequest } from './rest.js';
 import { eventLists, eventSender, type Sent } from './sockets.js';
 import { SECRET } from './tokens.js';
@@ -42,6 +42,7 @@ export const calls: Door<Request | Sent[]> = {
         const content = 'after all of it';
         expect(await (await open(TOKEN)).send(1, content)).to.include({ status: 200 });
         await bystander.next('message', (message: { content: string }) => message.content === content);
+        await expectNoScans(service.mongoUri);
       },
       async close() {
         bystander.socket.disconnect();

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { MongoClient } from 'mongodb';
 import type { TestProcess } from '../../support/child-process.js';
 import { compiled } from '../../support/child-process.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
+import { scansOf } from '../../support/service.js';
 
 /** An entrance of the service with the input that random tests send to it. */
 export interface Door<T> {
@@ -85,6 +87,16 @@ async function expectFlat({ child, handles, memory }: Held): Promise<void> {
     expect(handlesOf(child) - handles, `more file descriptors of ${child.name}`).to.be.below(MORE_HANDLES);
     expect(memoryOf(child) - memory, `MiB more of ${child.name}`).to.be.below(MORE_MIB);
   });
+}
+
+/** Rejects if a query of the service read a whole collection of this database, if it is the embedded one. */
+export async function expectNoScans(mongoUri: string): Promise<void> {
+  const client = await MongoClient.connect(mongoUri);
+  try {
+    expect(await scansOf(client.db()), 'queries that no index serves').to.deep.equal([]);
+  } finally {
+    await client.close();
+  }
 }
 
 const errorsOf = (processes: TestProcess[]) => processes.flatMap((one) => one.errors());

@@ -5,7 +5,7 @@ import { rawPolling } from '../../support/raw-polling.js';
 import { clientFrame, rawSocket } from '../../support/raw-socket.js';
 import { startServiceProcess } from '../../support/service-process.js';
 import { connect } from '../../support/sockets.js';
-import { type Door, MEASURED } from './door.js';
+import { type Door, expectNoScans, MEASURED } from './door.js';
 import { SECRET, tokens } from './tokens.js';
 import { damaged, rarely, wild } from './values.js';
 
@@ -151,6 +151,7 @@ export const frames: Door<Attack> = {
         const client = await connect({ token }, {}, gateway);
         expect(await client.ask('room:join', { chatNo: 1 })).to.include({ status: 404 });
         client.socket.disconnect();
+        await expectNoScans(service.mongoUri);
       },
       close: async () => void (await service.stop()),
     };

@@ -10,7 +10,7 @@ import { inspectFile, UnreadableFile } from '../../../scripts/import/source.js';
 import { printed } from '../../support/output.js';
 import { service, stopService } from '../../support/service.js';
 import { takeErrors } from '../../support/unexpected-errors.js';
-import type { Door } from './door.js';
+import { type Door, expectNoScans } from './door.js';
 import { damaged, jsonOf, near, type Schema } from './values.js';
 
 interface File {
@@ -87,7 +87,9 @@ export const importing: Door<File> = {
         expect(result).to.equal(counts.at(-1) === '0' ? 0 : 1);
       },
       async check() {
-        expect((await fetch(`${(await service()).http}/adopt/render`)).status).to.equal(200);
+        const { http, mongoUri } = await service();
+        expect((await fetch(`${http}/adopt/render`)).status).to.equal(200);
+        await expectNoScans(mongoUri);
       },
       async close() {
         rmSync(folder, { recursive: true, force: true });
