@@ -11,9 +11,9 @@ import { createDocsRouter } from './docs/docs.routes.js';
 import { errorHandler } from './middleware/error-handler.js';
 import { limitAddress } from './middleware/limit.js';
 import { requestContext } from './middleware/request-context.js';
-import { shedLoad } from './middleware/shed-load.js';
 import { createOperationsRouter, type Probe } from './operations.routes.js';
 import { createRouter, documentedRoutes } from './router.js';
+import { EXPOSED_HEADERS } from './shed-load.js';
 import type { StreamHub } from './sse/stream-hub.js';
 
 /** The REST application: all middleware in order, then every router. Nothing is registered elsewhere. */
@@ -40,12 +40,11 @@ export function createApp(
       origin: (ctx) => (originAllowed(ctx.get('Origin')) ? ctx.get('Origin') : ''),
       // The session cookie is for origins listed by name, never for `*`.
       credentials: () => !config.CORS_ORIGINS?.includes('*'),
-      exposeHeaders: ['X-Request-Id', 'Retry-After'],
+      exposeHeaders: EXPOSED_HEADERS,
       maxAge: 600,
     }),
   );
   app.use(operations.routes());
-  app.use(shedLoad);
   app.use(limitAddress);
   app.use(router.routes());
   // The demo before the documents: both take /.

@@ -34,10 +34,13 @@ export function respondSerialised(ctx: Answerable, json: string | Buffer): void 
   ctx.body = json;
 }
 
-/** Answers with an error. `Retry-After` is in whole seconds (RFC 9110, 10.2.3). */
+/** The value of `Retry-After`: whole seconds. (RFC 9110, 10.2.3) */
+export const retryAfter = (ms: number): string => String(Math.ceil(ms / 1_000));
+
+/** Answers with an error. */
 export function respondError(ctx: Answerable, error: AppError): void {
   ctx.status = error.status;
   ctx.body = toJson(error.body);
   ctx.set('Content-Type', JSON_TYPE);
-  if (error.retryAfterMs !== undefined) ctx.set('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)));
+  if (error.retryAfterMs !== undefined) ctx.set('Retry-After', retryAfter(error.retryAfterMs));
 }

@@ -12,6 +12,7 @@ import { Connections } from './connections.js';
 import type { SocketDescription } from './docs/asyncapi.js';
 import { stopAccepting } from './node-internals.js';
 import type { Probe } from './operations.routes.js';
+import { shedLoad } from './shed-load.js';
 import { StreamHub } from './sse/stream-hub.js';
 
 /** Time for a client to send its headers, and its whole request, ms; checked every CHECK_MS, by default 30 s. */
@@ -100,7 +101,7 @@ export class HttpServer {
       keepAliveTimeout: KEEP_ALIVE_MS,
     };
     const server = createServer(options);
-    const connections = new Connections(server, app.callback(), {
+    const connections = new Connections(server, shedLoad(domain.overload, this.#config, app.callback()), {
       stalledMs,
       answerMs,
       // A proxy has one address for all of its clients, and counts them.

@@ -22,7 +22,7 @@ SCENARIO: ${scenarioNames.join(', ')} or all
   --streams N     event streams (idle, announce)
   --documents N   documents in the database (database), five times as many for its restart
   --seconds N     duration of a measurement (default 8)
-  --minutes N     duration of the soak (default 10)
+  --minutes N     duration of the soak (default 10), of twice the load (overload; default --seconds)
   --rate N        messages per second, where they are paced
   --runs N        turns (default 3; soak 1)
   --clients N     client processes (default 2)

@@ -87,8 +87,8 @@ const schema = z.object({
   RATE_LIMIT: onOff.default('on'),
   /** Whether an overloaded process refuses part of the work; unset: as RATE_LIMIT. */
   LOAD_SHEDDING: onOff.optional(),
-  /** Time that 16 requests and events may wait for the database at once before it is overloaded, ms. */
-  QUEUE_MS: whole(5, 10_000).default(30),
+  /** Time within which requests and events are to be done while there are many, ms. */
+  QUEUE_MS: whole(5, 10_000).default(10),
   /** Frames of one member to one gateway in 10 s; whatever connection sends a further one is closed. */
   SOCKET_FRAMES: whole(100, 1_000_000).default(2_000),
   /** Bytes of one member to one gateway in 10 s, the same; the default is twice the longest messages of their budget. */

@@ -10,36 +10,25 @@ type Work = 'request' | 'connect' | 'event';
 interface Strain {
   /** How much later than due a timer ran, ms: what is read from a connection has waited as long. */
   lagMs: number;
-  /** Share of the time since the last reading in which the event loop did not wait for work. */
-  busy: number;
   /** What is used of the heap, new objects left out, as a share of its limit. */
   heap: number;
-  /** How long a queue of work has been under way, ms; 0 without a queue. */
-  queuedMs: number;
 }
 
 /** Interval of the samples, ms. */
 const SAMPLE_MS = 20;
 
 /**
- * Lag that, for WINDOW_MS without a break, means more work than the process can do, ms. A single pause, for example of the
- * garbage collector, does not. The same rule as for queues of routers (CoDel, RFC 8289).
+ * Interval of the decisions, ms. What is true for less than half of it, for example because of the garbage collector, is no
+ * overload. (CoDel, RFC 8289, waits as long)
  */
-const LAG_MS = 15;
 const WINDOW_MS = 100;
 
-/** Pieces of work that have been under way for too long from which on they are a queue, and not only slow. */
+/** Pieces of work under way from which on they are a queue; so many are always taken on. */
 const QUEUE = 16;
 
-/** Lag of a process that is less busy comes from others on its machine: refusing work would not end it. */
-const BUSY = 0.9;
-
-/** The share of work that is taken on is multiplied by this in each window with too much lag, and rises by this in others. */
-const DECREASE = 0.8;
-const INCREASE = 0.05;
-
-/** Smallest share, so that the lag still tells what the work costs. */
-const LEAST_SHARE = 0.05;
+/** The limit of pieces under way is multiplied by this in each window in which they are done in time, until it is MOST. */
+const INCREASE = 1.1;
+const MOST = 1_000;
 
 /** A process is busy with its own start until this time after it, ms: that is no load of clients. */
 const STARTING_MS = 2_000;
@@ -48,68 +37,74 @@ const STARTING_MS = 2_000;
 const HEAP_FULL = 0.9;
 const HEAP_FREE = 0.85;
 
-/** Time of overload, ms, after which a process reports that it is not ready. */
+/** Time of overload, ms, after which a process reports that it is not ready, and time without after which it is. */
 const LASTING_MS = 2_000;
 
 /** Clients that are refused wait this long, ms, each another time, so that they do not come back together. */
 const RETRY_MS = [1_000, 5_000] as const;
 
-/** @returns reads the strain of this process; `dueAt` is when the timer was to run (performance.now()) */
-function createStrainReader(): (dueAt: number) => Omit<Strain, 'queuedMs'> {
-  let before = performance.eventLoopUtilization();
-  return (dueAt) => {
-    const now = performance.eventLoopUtilization();
-    const { utilization: busy } = performance.eventLoopUtilization(now, before);
-    before = now;
-    return { lagMs: Math.max(0, performance.now() - dueAt), busy, heap: oldSpaceShare() };
-  };
+function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
+/** What happens from one decision to the next. */
+const newWindow = () => ({
+  startedAt: performance.now(),
+  lags: [] as number[],
+  mostUnderWay: 0,
+  takenOn: 0,
+  refused: 0,
+  /** How long there was a queue, the time that all pieces spent in it, ms, and how many were done meanwhile. */
+  queueMs: 0,
+  spentMs: 0,
+  done: 0,
+});
+
 /**
- * Sheds load: refuses a share of all new work while the event loop lags, work queues for the database or the heap is
- * nearly full, so that the rest is served in time. The share falls as long as that stays and rises slowly after it, hence
- * it does not flap. Connects are refused more often: each brings more work. (fault 47)
+ * Sheds load: while work takes too long, only as many pieces may be under way at once as are done in time, and the rest is
+ * refused. By Little's law what a piece takes is how many are under way, divided by their throughput. (fault 47)
  */
 export class Overload {
   readonly #logger: Logger;
-  readonly #queueMs: number;
-  /** When each piece of work under way began (performance.now()), the oldest first. */
-  readonly #underWay = new Set<{ since: number }>();
-  /** Share of the work that is taken on, and what is left of it by the last decision. */
-  #share = 1;
-  #credit = 0;
+  readonly #targetMs: number;
+  /** Pieces of work under way, and since when so many. */
+  #underWay = 0;
+  #changedAt = performance.now();
+  /** Pieces that may be under way at once. */
+  #limit = Number.POSITIVE_INFINITY;
   #heapFull = false;
-  /** Of this window: its length so far, the least lag and the least age of a queue, ms. */
-  #elapsedMs = 0;
-  #leastLagMs = Number.POSITIVE_INFINITY;
-  #leastQueuedMs = Number.POSITIVE_INFINITY;
-  /** How long work has been refused without a break, ms. */
+  /** Turns of the event loop, and pieces taken on in this one: those that wait for nothing are under way no longer. */
+  #turn = 0;
+  #inTurn = 0;
+  #window = newWindow();
+  /** How long there has been overload, up to LASTING_MS; it falls as fast as it rises. */
   #lastedMs = 0;
+  #isLasting = false;
 
-  /** @param queueMs time for which so many pieces of work may be under way at once */
-  constructor(logger: Logger, queueMs: number) {
+  /** @param targetMs time within which work is to be done, and the event loop to turn */
+  constructor(logger: Logger, targetMs: number) {
     this.#logger = logger;
-    this.#queueMs = queueMs;
+    this.#targetMs = targetMs;
     metrics.workAccepted.set(1);
   }
 
   /** Starts to sample this process. @returns a function that stops it */
   watch(): () => void {
-    const read = createStrainReader();
     const servesFrom = performance.now() + STARTING_MS;
     let dueAt = performance.now() + SAMPLE_MS;
     const timer = setInterval(() => {
-      const strain = { ...read(dueAt), queuedMs: this.queuedMs };
-      if (performance.now() >= servesFrom) this.sample(strain);
-      dueAt = performance.now() + SAMPLE_MS;
+      const now = performance.now();
+      const lagMs = Math.max(0, now - dueAt);
+      dueAt = now + SAMPLE_MS;
+      if (now >= servesFrom) this.sample({ lagMs, heap: oldSpaceShare() });
     }, SAMPLE_MS);
     timer.unref();
     return () => clearInterval(timer);
   }
 
-  /** Whether work has been refused for so long that clients are better served elsewhere. */
+  /** Whether there has been overload for so long that clients are better served elsewhere. */
   get isLasting(): boolean {
-    return this.#lastedMs >= LASTING_MS;
+    return this.#isLasting;
   }
 
   /**
@@ -118,6 +113,7 @@ export class Overload {
    */
   refuse(work: Work): AppError | undefined {
     if (this.#takes(work)) return undefined;
+    this.#window.refused += 1;
     metrics.workRefused.inc({ work });
     const [least, most] = RETRY_MS;
     const retryAfterMs = Math.round(least + Math.random() * (most - least));
@@ -129,66 +125,98 @@ export class Overload {
    * request, whose time is the client's.
    */
   async follow<R>(useCase: Promise<R>): Promise<R> {
-    const piece = { since: performance.now() };
-    this.#underWay.add(piece);
+    this.#change(1);
+    const turn = this.#turn;
     try {
       return await useCase;
     } finally {
-      this.#underWay.delete(piece);
+      // Of what waited for nothing there are so many that they would hide how long the others wait.
+      if (this.#underWay >= QUEUE && turn !== this.#turn) this.#window.done += 1;
+      this.#change(-1);
     }
   }
 
-  /** How long a queue of work has been under way, ms: as long as so many pieces of it. 0 if there are fewer. */
-  get queuedMs(): number {
-    let count = 0;
-    for (const { since } of this.#underWay) {
-      count += 1;
-      if (count === QUEUE) return performance.now() - since;
+  /** Begins or ends a piece of work. */
+  #change(by: 1 | 0 | -1): void {
+    const now = performance.now();
+    if (this.#underWay >= QUEUE) {
+      this.#window.queueMs += now - this.#changedAt;
+      this.#window.spentMs += (now - this.#changedAt) * this.#underWay;
     }
-    return 0;
+    this.#changedAt = now;
+    this.#underWay += by;
   }
 
   #takes(work: Work): boolean {
-    if (this.#share === 1 && !this.#heapFull) return true;
-    if (this.#heapFull) return false;
-    this.#credit += work === 'connect' ? this.#share ** 2 : this.#share;
-    if (this.#credit < 1) return false;
-    this.#credit -= 1;
+    const underWay = Math.max(this.#underWay, this.#inTurn);
+    // Each connect brings more work.
+    const limit = work === 'connect' ? this.#limit / 2 : this.#limit;
+    if (this.#heapFull || underWay >= limit) return false;
+    if (this.#inTurn === 0) setImmediate(() => this.#endTurn());
+    this.#inTurn += 1;
+    this.#window.takenOn += 1;
+    this.#window.mostUnderWay = Math.max(this.#window.mostUnderWay, underWay + 1);
     return true;
   }
 
-  /** Takes a sample into account; `watch` takes one every SAMPLE_MS. */
-  sample({ lagMs, busy, heap, queuedMs }: Strain): void {
-    this.#heapFull = heap >= (this.#heapFull ? HEAP_FREE : HEAP_FULL);
-    this.#elapsedMs += SAMPLE_MS + lagMs;
-    const ownLagMs = busy < BUSY ? 0 : lagMs;
-    // A longer lag is a window without a break by itself.
-    this.#leastLagMs = ownLagMs >= WINDOW_MS ? ownLagMs : Math.min(this.#leastLagMs, ownLagMs);
-    // While the process stood still, nothing could be answered: that is lag, and perhaps not its own.
-    this.#leastQueuedMs = Math.min(this.#leastQueuedMs, queuedMs - lagMs);
-    if (this.#elapsedMs >= WINDOW_MS) this.#endWindow();
+  #endTurn(): void {
+    this.#turn += 1;
+    this.#inTurn = 0;
   }
 
-  /** Sets the share by the lag of the window. */
+  /** Takes a sample into account; `watch` takes one every SAMPLE_MS. */
+  sample({ lagMs, heap }: Strain): void {
+    this.#heapFull = heap >= (this.#heapFull ? HEAP_FREE : HEAP_FULL);
+    this.#window.lags.push(lagMs);
+    if (performance.now() - this.#window.startedAt >= WINDOW_MS) this.#endWindow();
+  }
+
+  /** How long work waited in the window, ms: until it was read, and under way; 0 for what was so for less than half of it. */
+  #waits(elapsedMs: number): { lagMs: number; queuedMs: number } {
+    this.#change(0);
+    const { lags, queueMs, spentMs, done } = this.#window;
+    // A lag as long as the window is most of it.
+    const longest = Math.max(...lags);
+    return {
+      lagMs: longest >= WINDOW_MS ? longest : median(lags),
+      queuedMs: queueMs > elapsedMs / 2 ? spentMs / Math.max(1, done) : 0,
+    };
+  }
+
+  /** Sets the limit by what work took in the window. */
   #endWindow(): void {
-    const windows = this.#elapsedMs / WINDOW_MS;
-    this.#share =
-      this.#leastLagMs > LAG_MS || this.#leastQueuedMs > this.#queueMs
-        ? Math.max(LEAST_SHARE, this.#share * DECREASE ** windows)
-        : Math.min(1, this.#share + INCREASE * windows);
-    const wasLasting = this.isLasting;
-    this.#lastedMs = this.#share < 1 || this.#heapFull ? this.#lastedMs + this.#elapsedMs : 0;
-    if (this.isLasting && !wasLasting) {
-      const [lagMs, queuedMs] = [Math.round(this.#leastLagMs), Math.round(this.#leastQueuedMs)];
-      const details = { lagMs, queuedMs, heapFull: this.#heapFull };
+    const { startedAt, mostUnderWay, takenOn, refused } = this.#window;
+    const elapsedMs = performance.now() - startedAt;
+    const waits = this.#waits(elapsedMs);
+    const waitMs = Math.max(waits.lagMs, waits.queuedMs);
+    const isLate = waitMs > this.#targetMs;
+    if (isLate) {
+      const most = Math.min(this.#limit, mostUnderWay);
+      this.#limit = Math.max(QUEUE, most * (this.#targetMs / waitMs));
+    } else {
+      this.#limit *= INCREASE ** (elapsedMs / WINDOW_MS);
+      if (this.#limit > MOST) this.#limit = Number.POSITIVE_INFINITY;
+    }
+    this.#judge(isLate || refused > 0 || this.#heapFull, elapsedMs, waits);
+    const asked = takenOn + refused;
+    metrics.workAccepted.set(this.#heapFull ? 0 : asked ? takenOn / asked : 1);
+    this.#window = newWindow();
+  }
+
+  /** Notes how long there has been overload, and logs when that changes readiness. */
+  #judge(isOverloaded: boolean, elapsedMs: number, waits: { lagMs: number; queuedMs: number }): void {
+    const lastedMs = this.#lastedMs + (isOverloaded ? elapsedMs : -elapsedMs);
+    this.#lastedMs = Math.min(LASTING_MS, Math.max(0, lastedMs));
+    if (!this.#isLasting && this.#lastedMs === LASTING_MS) {
+      this.#isLasting = true;
+      const [lagMs, queuedMs] = [Math.round(waits.lagMs), Math.round(waits.queuedMs)];
       this.#logger.warn(
-        { ...details, share: this.#share },
+        { lagMs, queuedMs, limit: Math.round(this.#limit), heapFull: this.#heapFull },
         'overloaded: not ready, part of the work is refused',
       );
-    } else if (wasLasting && !this.isLasting) this.#logger.info('no longer overloaded');
-    this.#elapsedMs = 0;
-    this.#leastLagMs = Number.POSITIVE_INFINITY;
-    this.#leastQueuedMs = Number.POSITIVE_INFINITY;
-    metrics.workAccepted.set(this.#heapFull ? 0 : this.#share);
+    } else if (this.#isLasting && this.#lastedMs === 0) {
+      this.#isLasting = false;
+      this.#logger.info('no longer overloaded');
+    }
   }
 }

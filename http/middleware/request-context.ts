@@ -12,6 +12,13 @@ import type { AppState } from '../context.js';
 /** Asked for every few seconds; what makes them fail is logged once, where it begins. */
 const PROBES = new Set(['/healthz', '/readyz', '/metrics', '/metrics/cluster']);
 
+/** Whether a URL is one of these. */
+export const isProbe = (url: string): boolean => PROBES.has(url.split('?', 1)[0] ?? '');
+
+/** The caller's id of a request, if it is a UUID, or a new one. */
+export const requestIdOf = (given: string | string[] | undefined): string =>
+  typeof given === 'string' && validate(given) ? given : v4();
+
 /**
  * The first middleware: sets the request's id (the caller's UUID if it sends one, so that a proxy's log and ours
  * share it) and identifies the client; logs and measures the answer.
@@ -21,8 +28,7 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
   const requests = new RequestLog(logger, config.LOG_REQUESTS);
   return async (ctx, next) => {
     const startedAt = process.hrtime.bigint();
-    const given = ctx.get('X-Request-Id');
-    ctx.state.requestId = validate(given) ? given : v4();
+    ctx.state.requestId = requestIdOf(ctx.req.headers['x-request-id']);
     ctx.state.domain = domain;
     // Node joins these headers if they are repeated.
     const headers = ctx.req.headers as ClientHeaders;
@@ -33,10 +39,10 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
 
     const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
     const route = ctx.state.route ?? 'none';
-    const isProbe = PROBES.has(ctx.path);
+    const isProbed = isProbe(ctx.path);
     // No member waits for these, and not ready is no failed request.
-    if (!isProbe) metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
-    if (isProbe && !ctx.state.failure) return;
+    if (!isProbed) metrics.httpRequests.observe({ method: ctx.method, route, status: ctx.status }, seconds);
+    if (isProbed && !ctx.state.failure) return;
     requests.answered(
       ctx.status,
       () => ({

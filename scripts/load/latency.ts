@@ -9,13 +9,13 @@ import type { Figures } from './metrics.js';
 /** Longest time that is recorded unchanged, µs. */
 const LONGEST = 60_000_000;
 
-/** A histogram of times in µs with three significant digits. (hdrhistogram.org) */
-export function createLatencies(): Histogram {
+/** A histogram of times in µs. (hdrhistogram.org) @param digits significant ones */
+export function createLatencies(digits: 2 | 3 = 3): Histogram {
   return build({
     bitBucketSize: 32,
     lowestDiscernibleValue: 1,
     highestTrackableValue: LONGEST,
-    numberOfSignificantValueDigits: 3,
+    numberOfSignificantValueDigits: digits,
     useWebAssembly: false,
   });
 }

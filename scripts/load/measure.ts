@@ -91,8 +91,6 @@ export async function measureFlow(
 /** A worker's result of one command. */
 export interface WorkResult {
   operations: number;
-  /** Refused for the time being. */
-  refused?: number;
   failed?: number;
   /** Encoded histogram. */
   times?: string;

@@ -22,6 +22,11 @@ export const metrics = {
   p50: { label: 'p50 ms', title: 'latency, ms', digits: 2 },
   p99: { label: 'p99 ms', title: 'latency, ms', digits: 2 },
   p999: { label: 'p99.9 ms', title: 'latency, ms', digits: 2 },
+  late: {
+    label: 'late ms',
+    title: 'p99 of how late the clients sent, ms; latency counts from when it was due',
+    digits: 2,
+  },
   memory: { label: 'KiB each', title: 'private memory of the server per connection, KiB', digits: 1 },
   memoryTotal: { label: 'MiB', title: 'private memory of the process, MiB', digits: 0 },
   handles: { label: 'files', title: 'open files and sockets of the process', digits: 0 },
@@ -30,6 +35,8 @@ export const metrics = {
 } as const;
 
 export type Metric = keyof typeof metrics;
+
+export const isMetric = (name: string): name is Metric => name in metrics;
 
 /** Columns of scenarios that measure a flow of messages; tables omit those without figures. */
 export const flowColumns: Metric[] = [
@@ -51,3 +58,6 @@ export type Figures = Partial<Record<Metric, number>>;
 
 /** CPU of the busiest client process, % of a core, above which the clients limit rate and latency. */
 export const CLIENTS_TOO_BUSY = 90;
+
+/** How late the clients sent (p99), as a share of the latency (p99), above which it is theirs. */
+export const CLIENTS_TOO_LATE = 0.5;

@@ -17,7 +17,7 @@ export const optionSchema = z
     streams: whole(1).optional(),
     documents: whole(1_000).optional(),
     seconds: z.coerce.number('must be a number').min(0.1, 'must be at least 0.1').default(8),
-    minutes: z.coerce.number('must be a number').min(0.01, 'must be at least 0.01').default(10),
+    minutes: z.coerce.number('must be a number').min(0.01, 'must be at least 0.01').optional(),
     rate: whole(1).optional(),
     runs: whole(1).optional(),
     clients: whole(1).default(2),

@@ -1,17 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nowMicros } from './stamp.js';
 
-/** Calls `action` at a fixed rate, `burst` times at the same moment, without waiting for its completion. */
+/**
+ * Calls `action` at a fixed rate, `burst` times at the same moment, without waiting for its completion.
+ *
+ * @param action gets when it was due, µs of `nowMicros`: earlier than now if this process is behind
+ */
 export async function atRate(
   { rate, seconds, burst = 1 }: { rate: number; seconds: number; burst?: number },
-  action: () => void,
+  action: (dueAt: number) => void,
 ): Promise<void> {
-  const start = performance.now();
+  const start = nowMicros();
   const total = Math.round(rate * seconds);
   let done = 0;
   while (done < total) {
-    const bursts = Math.floor(((performance.now() - start) / 1_000) * (rate / burst)) + 1;
-    for (const due = Math.min(total, bursts * burst); done < due; done += 1) action();
-    await sleep(Math.max(0, start + (done / rate) * 1_000 - performance.now()));
+    const bursts = Math.floor(((nowMicros() - start) / 1e6) * (rate / burst)) + 1;
+    for (const due = Math.min(total, bursts * burst); done < due; done += 1)
+      action(start + ((done - (done % burst)) / rate) * 1e6);
+    await sleep(Math.max(0, (start + (done / rate) * 1e6 - nowMicros()) / 1_000));
   }
 }
 

@@ -1,8 +1,8 @@
 import { createProgress } from '../command/progress.js';
-import type { Figures, Metric } from './metrics.js';
+import { isMetric } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';
-import type { Contender, Result, Scenario } from './scenario.js';
+import type { Contender, Measured, Result, Scenario } from './scenario.js';
 import { summarise } from './statistics.js';
 
 /** Turns by default. */
@@ -10,7 +10,7 @@ const RUNS = 3;
 
 const label = ({ name, part }: Contender) => (part ? `${name}, ${part}` : name);
 
-async function measureOnce(contender: Contender, options: LoadOptions): Promise<Figures[]> {
+async function measureOnce(contender: Contender, options: LoadOptions): Promise<Measured[]> {
   const group = new ProcessGroup(options.profile);
   try {
     return [await contender.measure({ group, options })].flat();
@@ -21,15 +21,16 @@ async function measureOnce(contender: Contender, options: LoadOptions): Promise<
 
 function resultOf(
   { name, role, part, missing }: Contender,
-  runs: Figures[],
+  runs: Measured[],
   failure: string | undefined,
 ): Result {
   const figures: Result['figures'] = {};
-  for (const metric of new Set(runs.flatMap((run) => Object.keys(run) as Metric[]))) {
+  for (const metric of new Set(runs.flatMap((run) => Object.keys(run).filter(isMetric)))) {
     const values = runs.map((run) => run[metric]).filter((value) => value !== undefined);
     if (values.length > 0) figures[metric] = summarise(values);
   }
-  return { name, role, part, missing: missing ?? failure, figures };
+  const timeline = runs.at(-1)?.timeline;
+  return { name, role, part, missing: missing ?? failure, figures, ...(timeline && { timeline }) };
 }
 
 /** The contenders that `--only` selects. */
@@ -53,7 +54,7 @@ export async function runScenario(
 ): Promise<Result[]> {
   const entries = select(scenario.contenders(options), options.only).map((contender) => ({
     contender,
-    runs: [] as Figures[],
+    runs: [] as Measured[],
     failure: undefined as string | undefined,
   }));
   const present = entries.filter(({ contender }) => contender.missing === undefined);

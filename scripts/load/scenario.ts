@@ -1,7 +1,8 @@
-import type { Figures, Metric } from './metrics.js';
+import { CLIENTS_TOO_BUSY, CLIENTS_TOO_LATE, type Figures, type Metric } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import type { ProcessGroup } from './process-group.js';
 import type { Summary } from './statistics.js';
+import type { PlottedSecond } from './timeline.js';
 
 /**
  * `ours`: the service. `limit`: the minimum that any server must do for the same work. `peer`: what a team
@@ -14,6 +15,9 @@ export interface Run {
   group: ProcessGroup;
   options: LoadOptions;
 }
+
+/** Figures of a measurement, and its seconds in order where a plot shows them. */
+export type Measured = Figures & { timeline?: PlottedSecond[] };
 
 /** One line of a scenario's table. */
 export interface Entry {
@@ -30,12 +34,14 @@ export interface Contender extends Entry {
    * Measures once. Processes that it starts in the group are stopped afterwards.
    * @returns figures; several if it measures repeatedly, each of which counts as a run
    */
-  measure(run: Run): Promise<Figures | Figures[]>;
+  measure(run: Run): Promise<Measured | Figures[]>;
 }
 
 /** A contender's figures of all runs. */
 export interface Result extends Entry {
   figures: Partial<Record<Metric, Summary>>;
+  /** Of the last run. */
+  timeline?: PlottedSecond[];
 }
 
 /** A goal, judged by the medians of one run. */
@@ -62,6 +68,12 @@ export interface Scenario {
 export function medianOf(results: Result[], name: string, metric: Metric, part?: string): number | undefined {
   return results.find((r) => r.name === name && (part === undefined || r.part === part))?.figures[metric]
     ?.median;
+}
+
+/** Whether rate and latency are those of the clients: they had no time, or sent late. */
+export function limitedByClients({ figures: { clients, late, p99 } }: Result): boolean {
+  if (clients && clients.median > CLIENTS_TOO_BUSY) return true;
+  return late !== undefined && p99 !== undefined && late.median > p99.median * CLIENTS_TOO_LATE;
 }
 
 export function atMost(goal: string, value: number | undefined, bound: number): Verdict {

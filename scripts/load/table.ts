@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { CLIENTS_TOO_BUSY, type Metric, metrics } from './metrics.js';
-import type { Result, Scenario, Verdict } from './scenario.js';
+import { type Metric, metrics } from './metrics.js';
+import { limitedByClients, type Result, type Scenario, type Verdict } from './scenario.js';
 import type { Summary } from './statistics.js';
 
 function formatNumber(value: number, digits: number): string {
@@ -34,7 +34,7 @@ export function notesOf(results: Result[]): string[] {
   const missing = results.flatMap((result) =>
     result.missing ? [`${label(result)}: ${result.missing}`] : [],
   );
-  const limited = results.filter(({ figures }) => (figures.clients?.median ?? 0) > CLIENTS_TOO_BUSY);
+  const limited = results.filter(limitedByClients);
   return [
     ...missing,
     ...limited.map((result) => `${label(result)}: rate and latency were limited by the clients`),

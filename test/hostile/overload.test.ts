@@ -13,11 +13,12 @@ import { service } from '../support/service.js';
 import { connect, socketOf } from '../support/sockets.js';
 import { openStream } from '../support/streams.js';
 
-const CALM = { lagMs: 0, busy: 0, heap: 0.2, queuedMs: 0 };
+const CALM = { lagMs: 0, heap: 0.2 };
 const FULL = { ...CALM, heap: 0.95 };
-const BLOCKED = { ...CALM, lagMs: 3_000, busy: 1 };
 
 const REFUSED = { status: 503, message: 'SERVICE_UNAVAILABLE', errors: ['this process is overloaded'] };
+
+const REQUEST_ID = '0b8f3a52-9c1e-4d7a-8f00-1234567890ab';
 
 describe('an overloaded process', () => {
   let http: string;
@@ -25,17 +26,31 @@ describe('an overloaded process', () => {
   let overload: Overload;
   let me: Member;
 
+  /** How far the clock of this process is ahead, ms. */
+  let skippedMs = 0;
+  const { now } = performance;
+
   before(async () => {
+    performance.now = () => now.call(performance) + skippedMs;
     const running = await service();
     ({ http, gateway } = running);
     overload = running.domain.overload;
     me = await member();
   });
-  afterEach(recover);
+  afterEach(() => recover());
+  after(() => {
+    performance.now = now;
+  });
 
-  function recover(): void {
-    for (let i = 0; i < 500; i += 1) overload.sample(CALM);
+  /** Lets time pass for the process, and the samples that belong to it. */
+  function pass(ms: number, strain = CALM): void {
+    for (let passed = 0; passed < ms; passed += 20) {
+      skippedMs += 20;
+      overload.sample(strain);
+    }
   }
+
+  const recover = () => pass(10_000);
 
   const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
 
@@ -43,14 +58,33 @@ describe('an overloaded process', () => {
     overload.sample(FULL);
     const answer = await fetch(`${http}/community/article`, {
       method: 'POST',
-      headers: { Authorization: 'not a token', Origin: 'http://localhost:3000' },
+      headers: {
+        Authorization: 'not a token',
+        Origin: 'http://localhost:3000',
+        'X-Request-Id': REQUEST_ID,
+      },
       body: 'not JSON',
     });
     expect(await answer.json()).to.deep.equal(REFUSED);
     expect(answer.status).to.equal(503);
     expect(Number(answer.headers.get('Retry-After'))).to.be.within(1, 5);
     // A page may read it.
-    expect(answer.headers.get('Access-Control-Allow-Origin')).to.equal('http://localhost:3000');
+    const allowed = Object.entries({
+      'Access-Control-Allow-Origin': 'http://localhost:3000',
+      'Access-Control-Allow-Credentials': 'true',
+      'Access-Control-Expose-Headers': 'X-Request-Id,Retry-After',
+      Vary: 'Origin',
+      'X-Request-Id': REQUEST_ID,
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Type': 'application/json;charset=UTF-8',
+    });
+    for (const [name, value] of allowed) expect(answer.headers.get(name), name).to.equal(value);
+    const foreign = await fetch(`${http}/community/list/recent`, {
+      headers: { Origin: 'http://evil.example' },
+    });
+    expect(foreign.status).to.equal(503);
+    expect(foreign.headers.has('Access-Control-Allow-Origin')).to.equal(false);
+    expect((await fetch(`${http}/chatroom`, { method: 'OPTIONS' })).status, 'preflight').to.not.equal(503);
     await expectError(anyone.get('/community/list/recent'), 503, 'SERVICE_UNAVAILABLE');
     recover();
     expect((await anyone.get('/community/list/recent')).status).to.equal(200);
@@ -95,28 +129,38 @@ describe('an overloaded process', () => {
     await eventually(() => expect(socket.connected).to.equal(true));
   });
 
-  it('counts requests and events as a queue while they wait for the database', async () => {
+  it('refuses what is more than sixteen requests and events while the database does not answer, and nothing after that', async () => {
     const { chatNo, author } = await openRoom();
     const client = await connect(author);
     await client.join(chatNo);
     const { open, opened } = gate();
     const stop = interceptCalls([Article, Message], (_model, _call, run) => opened.then(run));
     const work: Promise<{ status: unknown }>[] = [
-      ...Array.from({ length: 8 }, () => anyone.get('/community/list/recent')),
-      ...Array.from({ length: 8 }, (_, i) => client.send(chatNo, 'hello', `queued ${i}`)),
+      ...Array.from({ length: 12 }, () => anyone.get('/community/list/recent')),
+      ...Array.from({ length: 12 }, (_, i) => client.send(chatNo, 'hello', `queued ${i}`)),
     ];
     try {
-      await eventually(() => expect(overload.queuedMs).to.be.above(0));
+      await eventually(() => {
+        pass(100);
+        expect(overload.refuse('request')).to.include({ status: 503 });
+      });
+      await expectError(anyone.get('/community/list/recent'), 503, 'SERVICE_UNAVAILABLE');
+      expect(await client.send(chatNo, 'hello', 'one too many')).to.deep.include(REFUSED);
     } finally {
       open();
       stop();
     }
-    for (const { status } of await Promise.all(work)) expect(status).to.equal(200);
-    expect(overload.queuedMs).to.equal(0);
+    const statuses = (await Promise.all(work)).map(({ status }) => status);
+    // All that were there before the decision.
+    expect(statuses.filter((status) => status === 200)).to.have.length.of.at.least(16);
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).to.deep.equal([]);
+    expect(await client.send(chatNo, 'hello', 'one too many')).to.include({ status: 200 });
+    expect((await anyone.get('/community/list/recent')).status).to.equal(200);
   });
 
   it('47: is alive and not ready after the event loop was blocked for 3 s, until it has recovered', async () => {
-    overload.sample(BLOCKED);
+    skippedMs += 3_020;
+    overload.sample({ ...CALM, lagMs: 3_000 });
     for (const base of [http, gateway]) {
       const answer = await fetch(`${base}/readyz`);
       expect(await answer.json()).to.deep.equal(REFUSED);
@@ -130,9 +174,9 @@ describe('an overloaded process', () => {
   });
 
   it('47: is alive and not ready while the heap stays full', async () => {
-    for (let i = 0; i < 99; i += 1) overload.sample(FULL);
+    pass(1_900, FULL);
     expect(await statusOf(`${http}/readyz`)).to.equal(200);
-    overload.sample(FULL);
+    pass(200, FULL);
     expect(await statusOf(`${http}/readyz`)).to.equal(503);
     expect(await statusOf(`${http}/healthz`)).to.equal(200);
   });

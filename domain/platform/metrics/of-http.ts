@@ -6,7 +6,7 @@ import { SampledGauge } from './sampled-gauge.js';
 export const httpMetrics = {
   httpRequests: new Histogram({
     name: 'adoption_http_request_duration_seconds',
-    help: 'Time from a request to its answer, event streams left out; 5xx is never normal, 503 means that a backend is down or the process is overloaded',
+    help: 'Time from a request to its answer, event streams left out; 5xx is never normal, 503 means that a backend is down; what an overloaded process refuses is not among them',
     labelNames: ['method', 'route', 'status'],
     buckets: DURATIONS,
   }),

@@ -39,7 +39,7 @@ export interface OpenResult {
 
 interface Client {
   connection: Connection;
-  /** When each message without an acknowledgement was sent, µs, by its count, oldest first. */
+  /** When each message without an acknowledgement was due, µs, by its count, oldest first. */
   pending: Map<number, number>;
   onAck?: () => void;
 }
@@ -105,18 +105,19 @@ async function open({ target, specs, concurrency, timeoutMs }: OpenCommand): Pro
   return result;
 }
 
-function send(client: Client, length: number): void {
+/** @param dueAt µs, of `nowMicros` */
+function send(client: Client, length: number, dueAt: number): void {
   sequence += 1;
-  counter.counts.sent += 1;
-  client.pending.set(sequence, nowMicros());
+  counter.sent(dueAt);
+  client.pending.set(sequence, dueAt);
   client.connection.send(stampedText(length), sequence);
 }
 
 /** Each sender sends its next message when the last one is acknowledged. */
 async function sendOnAck(seconds: number, length: number): Promise<void> {
   for (const client of senders) {
-    client.onAck = () => send(client, length);
-    send(client, length);
+    client.onAck = () => send(client, length, nowMicros());
+    send(client, length, nowMicros());
   }
   await sleep(seconds * 1_000);
   for (const client of senders) delete client.onAck;
@@ -127,8 +128,8 @@ async function flow({ seconds, rate, burst, length }: FlowCommand): Promise<void
   let sent = 0;
   if (rate === undefined) await sendOnAck(seconds, length);
   else
-    await atRate({ rate, seconds, burst }, () => {
-      send(senders[sent % senders.length] as Client, length);
+    await atRate({ rate, seconds, burst }, (dueAt) => {
+      send(senders[sent % senders.length] as Client, length, dueAt);
       sent += 1;
     });
   const deadline = performance.now() + LAST_ACKS_MS;
@@ -148,7 +149,7 @@ function cut(): void {
 export type Command =
   | ({ do: 'open' } & OpenCommand)
   | ({ do: 'flow' } & FlowCommand)
-  | { do: 'reset' | 'read' | 'delivered' | 'cut' };
+  | { do: 'reset' | 'read' | 'timeline' | 'delivered' | 'cut' };
 
 function handleCommand(command: Command): unknown {
   switch (command.do) {
@@ -160,6 +161,8 @@ function handleCommand(command: Command): unknown {
       return counter.reset();
     case 'read':
       return counter.read();
+    case 'timeline':
+      return counter.timeline();
     case 'delivered':
       return counter.counts.delivered;
     case 'cut':

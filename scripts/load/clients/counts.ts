@@ -1,5 +1,6 @@
 import { createLatencies, encode, record } from '../latency.js';
 import { findStamp, nowMicros, stampedAt } from '../stamp.js';
+import { type CountedSecond, Timeline } from '../timeline.js';
 
 export type Counts = ReturnType<typeof noCounts>;
 
@@ -21,6 +22,7 @@ export class Counter {
   readonly counts = noCounts();
   readonly #deliveryTimes = createLatencies();
   readonly #ackTimes = createLatencies();
+  readonly #timeline = new Timeline();
   /** Offset of the last stamp in its delivery. */
   #hint = 0;
 
@@ -33,17 +35,24 @@ export class Counter {
     record(this.#deliveryTimes, nowMicros() - stampedAt(bytes, at));
   }
 
-  /** @param sentAt µs, of `nowMicros` */
-  acknowledged(sentAt: number, ok: boolean): void {
+  /** A message is sent now. @param dueAt µs, of `nowMicros` */
+  sent(dueAt: number): void {
+    this.counts.sent += 1;
+    this.#timeline.offered(dueAt);
+  }
+
+  /** @param dueAt when its message was due, µs, of `nowMicros` */
+  acknowledged(dueAt: number, ok: boolean): void {
     this.counts[ok ? 'acked' : 'refused'] += 1;
-    if (ok) record(this.#ackTimes, nowMicros() - sentAt);
+    if (ok) record(this.#ackTimes, nowMicros() - dueAt);
+    this.#timeline.ended(dueAt, ok ? 'served' : 'refused');
   }
 
   get answered(): number {
     return this.counts.acked + this.counts.refused;
   }
 
-  /** The counts, with encoded histograms of the times from sending to delivery and to acknowledgement. */
+  /** The counts, with encoded histograms of the times from sending to delivery and from due to acknowledgement. */
   read() {
     return {
       ...this.counts,
@@ -52,9 +61,15 @@ export class Counter {
     };
   }
 
+  /** What became of the messages of each second. */
+  timeline(): CountedSecond[] {
+    return this.#timeline.read();
+  }
+
   reset(): void {
     Object.assign(this.counts, noCounts());
     this.#deliveryTimes.reset();
     this.#ackTimes.reset();
+    this.#timeline.reset();
   }
 }

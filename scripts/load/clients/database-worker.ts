@@ -38,15 +38,15 @@ async function insert(length: number | undefined): Promise<void> {
 
 async function handle({ work, seconds, inFlight = 1, rate, length }: DatabaseCommand): Promise<WorkResult> {
   const times = createLatencies();
-  async function operate(): Promise<void> {
-    const startedAt = nowMicros();
+  /** @param dueAt µs, of `nowMicros` */
+  async function operate(dueAt = nowMicros()): Promise<void> {
     await (work === 'find' ? find() : insert(length));
-    record(times, nowMicros() - startedAt);
+    record(times, nowMicros() - dueAt);
   }
   if (rate === undefined) await repeat({ inFlight, seconds }, operate);
   else {
     const started: Promise<void>[] = [];
-    await atRate({ rate, seconds }, () => started.push(operate()));
+    await atRate({ rate, seconds }, (dueAt) => started.push(operate(dueAt)));
     await Promise.all(started);
   }
   return { operations: times.totalCount, times: encode(times) };

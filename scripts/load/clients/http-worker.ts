@@ -3,6 +3,7 @@ import { createLatencies, encode, record } from '../latency.js';
 import type { WorkResult } from '../measure.js';
 import { atRate } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
+import { type CountedSecond, Timeline } from '../timeline.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import { HttpConnection } from './http-connection.js';
 
@@ -20,27 +21,34 @@ export interface HttpCommand {
   seconds: number;
 }
 
+/** Of a command with a rate. */
+export type HttpResult = WorkResult & { timeline: CountedSecond[] };
+
 /** Longest wait for the last responses, ms. */
 const LAST_RESPONSES_MS = 10_000;
 
 /** Answers that ask to come back later. */
 const REFUSED = [429, 503];
 
-handleCommands(async (command: HttpCommand): Promise<WorkResult> => {
+handleCommands(async (command: HttpCommand): Promise<HttpResult> => {
   const { seconds, rate } = command;
   const times = createLatencies();
-  // Responses with status 200; refusals; other responses, and requests without one.
-  const result = { operations: 0, refused: 0, failed: 0 };
+  const timeline = new Timeline();
+  // Responses with status 200; other responses, and requests without one.
+  const result = { operations: 0, failed: 0 };
   let running = true;
   /** Requests that wait for a connection: when each was due, µs. Their latency includes the wait. */
   const due: number[] = [];
   const idle: HttpConnection[] = [];
 
   function onAnswer(connection: HttpConnection, status: number | undefined, sentAt: number): void {
+    const refused = status !== undefined && REFUSED.includes(status);
     if (status === 200) {
       result.operations += 1;
       record(times, nowMicros() - sentAt);
-    } else result[status && REFUSED.includes(status) ? 'refused' : 'failed'] += 1;
+    } else result.failed += 1;
+    if (rate !== undefined)
+      timeline.ended(sentAt, status === 200 ? 'served' : refused ? 'refused' : 'failed');
     const next = rate === undefined && running ? nowMicros() : due.shift();
     if (next === undefined) idle.push(connection);
     else connection.request(next);
@@ -55,10 +63,11 @@ handleCommands(async (command: HttpCommand): Promise<WorkResult> => {
     await sleep(seconds * 1_000);
   } else {
     idle.push(...connections);
-    await atRate({ rate, seconds }, () => {
+    await atRate({ rate, seconds }, (dueAt) => {
+      timeline.offered(dueAt);
       const connection = idle.shift();
-      if (connection) connection.request(nowMicros());
-      else due.push(nowMicros());
+      if (connection) connection.request(dueAt);
+      else due.push(dueAt);
     });
   }
   running = false;
@@ -66,6 +75,6 @@ handleCommands(async (command: HttpCommand): Promise<WorkResult> => {
   while (idle.length < connections.length && performance.now() < deadline) await sleep(5);
   result.failed += due.length + connections.length - idle.length;
   for (const connection of connections) connection.cut();
-  return { ...result, times: encode(times) };
+  return { ...result, times: encode(times), timeline: timeline.read() };
 });
 reportReady();

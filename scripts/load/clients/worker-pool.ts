@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { merge } from '../latency.js';
 import { sum } from '../measure.js';
 import type { ManagedProcess, ProcessGroup } from '../process-group.js';
+import type { CountedSecond } from '../timeline.js';
 import type { ConnectionSpec, Target } from './connection.js';
 import type { Command, FlowCommand, OpenCommand, OpenResult } from './connection-worker.js';
 import { type Counts, noCounts, type WorkerCounts } from './counts.js';
@@ -13,7 +14,7 @@ const TIMEOUT_MS = 30_000;
 /** A delivery that arrives this long after the one before, ms, counts as lost. */
 const SILENCE_MS = 1_500;
 
-/** Time allowed for any command, s. */
+/** Time allowed for any command, s; for a flow, beside its own duration. */
 const COMMAND_SECONDS = 540;
 
 /** Counts of all workers since the last reset. */
@@ -25,7 +26,8 @@ interface Worker {
 }
 
 function request<T>({ process }: Worker, command: Command): Promise<T> {
-  return process.request<T>(command, COMMAND_SECONDS);
+  const seconds = command.do === 'flow' ? command.seconds : 0;
+  return process.request<T>(command, COMMAND_SECONDS + seconds);
 }
 
 /** Starts `count` processes of clients. */
@@ -123,6 +125,11 @@ export class WorkerPool {
       /** µs from sending to acknowledgement. */
       ackTimes: merge(all.map(({ ackTimes }) => ackTimes)),
     };
+  }
+
+  /** What became of the messages of each second since the last reset, per process. */
+  async timeline(): Promise<CountedSecond[]> {
+    return (await this.#requestAll<CountedSecond[]>({ do: 'timeline' })).flat();
   }
 
   /** Sets all counts to zero. */

@@ -2,7 +2,7 @@ import type { Machine } from '../machine.js';
 import { metrics } from '../metrics.js';
 import type { Result, Scenario, Verdict } from '../scenario.js';
 import { columnsOf, formatFigure, notesOf } from '../table.js';
-import { escapeHtml, latencyPlot, medianPlot } from './plots.js';
+import { escapeHtml, latencyPlot, medianPlot, timelinePlot } from './plots.js';
 import { style } from './style.js';
 
 /** A scenario's results, as `--json` writes them. */
@@ -48,6 +48,9 @@ function partSection(scenario: Scenario, part: string | undefined, results: Resu
     part ? `<h3>${escapeHtml(part)}</h3>` : '',
     first ? figure(metrics[first].title, medianPlot(first, measured)) : '',
     figure('latency: p50, p99, p99.9 (logarithmic)', latencyPlot(measured)),
+    ...measured.map(({ name, timeline }) =>
+      timeline ? figure(`${name}, over time`, timelinePlot(timeline)) : '',
+    ),
     figuresTable(scenario, results),
   ].join('');
 }

@@ -1,6 +1,7 @@
 import { type Metric, metrics } from '../metrics.js';
 import type { Result } from '../scenario.js';
 import { formatFigure } from '../table.js';
+import type { PlottedSecond } from '../timeline.js';
 
 /** Widths in px: the plot, names to its left, and values to its right. */
 const WIDTH = 860;
@@ -11,6 +12,10 @@ const VALUES = 130;
 const ROW = 30;
 const BAR = 16;
 const AXIS = 26;
+
+/** Height of each of the two plots over time, px, and the space between them. */
+const OVER_TIME = 120;
+const GAP = 30;
 
 const PERCENTILES: [metric: Metric, label: string][] = [
   ['p50', 'p50'],
@@ -79,4 +84,52 @@ export function latencyPlot(results: Result[]): string {
     ];
   });
   return svg(height, [...grid, ...body], 'latency: p50, p99 and p99.9');
+}
+
+/** A line through the values of all seconds, from zero to `highest`; a second without one interrupts it. */
+function curve(values: (number | undefined)[], highest: number, top: number, kind: string): string {
+  const x = (i: number) => NAMES + (i / Math.max(1, values.length - 1)) * (WIDTH - NAMES - VALUES);
+  const points = values.map((value, i) => {
+    if (value === undefined) return '';
+    const command = i === 0 || values[i - 1] === undefined ? 'M' : 'L';
+    return `${command}${x(i).toFixed(1)} ${(top + OVER_TIME * (1 - value / highest)).toFixed(1)}`;
+  });
+  return `<path d="${points.join('')}" class="curve ${kind}"/>`;
+}
+
+/** Offered, served and refused per second, and below them p99 of what was served, over time. */
+export function timelinePlot(seconds: PlottedSecond[]): string {
+  const rates = ['offered', 'served', 'refused'] as const;
+  const mostPerSecond = Math.max(1, ...seconds.flatMap((second) => rates.map((rate) => second[rate])));
+  const longest = Math.max(1, ...seconds.map(({ p99 = 0 }) => p99));
+  const below = OVER_TIME + GAP;
+  const right = WIDTH - VALUES;
+  const axis = (top: number, highest: string, unit: string) => [
+    `<line x1="${NAMES}" x2="${right}" y1="${top + OVER_TIME}" y2="${top + OVER_TIME}" class="grid"/>`,
+    `<line x1="${NAMES}" x2="${right}" y1="${top}" y2="${top}" class="grid"/>`,
+    text(NAMES - 12, top + 12, `${highest} ${unit}`, 'tick', 'end'),
+  ];
+  const body = [
+    ...axis(4, mostPerSecond.toLocaleString('en'), 'per s'),
+    ...rates.flatMap((rate, i) => [
+      curve(
+        seconds.map((second) => second[rate]),
+        mostPerSecond,
+        4,
+        rate,
+      ),
+      `<line x1="${right + 12}" x2="${right + 32}" y1="${14 + i * 20}" y2="${14 + i * 20}" class="curve ${rate}"/>`,
+      text(right + 38, 18 + i * 20, rate, 'value'),
+    ]),
+    ...axis(below, longest.toFixed(1), 'ms, p99'),
+    curve(
+      seconds.map(({ p99 }) => p99),
+      longest,
+      below,
+      'served',
+    ),
+    text(NAMES, below + OVER_TIME + 16, '0 s', 'tick', 'middle'),
+    text(right, below + OVER_TIME + 16, `${seconds.length} s`, 'tick', 'middle'),
+  ];
+  return svg(below + OVER_TIME + 24, body, 'offered, served and refused per second, and p99, over time');
 }

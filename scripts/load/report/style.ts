@@ -21,6 +21,8 @@ svg .tick { fill: var(--soft); font-size: 11px; } svg .grid { stroke: var(--line
 svg .ours { fill: var(--ours); } svg .limit { fill: var(--limit); } svg .peer { fill: var(--peer); }
 svg .span { stroke-width: 3; opacity: 0.45; } svg .span.ours { stroke: var(--ours); } svg .span.limit { stroke: var(--limit); }
 svg .span.peer { stroke: var(--peer); } svg .run { fill: var(--dot); opacity: 0.55; }
+svg .curve { fill: none; stroke-width: 2; } svg .offered { stroke: var(--limit); } svg .served { stroke: var(--ours); }
+svg .refused { stroke: var(--peer); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.35rem 0.6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 thead th { color: var(--soft); font-weight: 500; } tbody th { text-align: left; font-weight: 500; }

@@ -1,13 +1,24 @@
-import type { Histogram } from 'hdr-histogram-js';
-import type { HttpCommand } from '../clients/http-worker.js';
+import type { HttpCommand, HttpResult } from '../clients/http-worker.js';
 import { startWorkerPool } from '../clients/worker-pool.js';
 import { HOST, startDatabase, startService } from '../installation.js';
-import { merge, percentiles } from '../latency.js';
-import { startMeasuring, type WorkResult } from '../measure.js';
-import type { Figures, Metric } from '../metrics.js';
-import { atLeast, atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
+import { percentiles } from '../latency.js';
+import { startMeasuring } from '../measure.js';
+import type { Metric } from '../metrics.js';
+import { ProcessGroup } from '../process-group.js';
+import {
+  atLeast,
+  atMost,
+  type Contender,
+  limitedByClients,
+  type Measured,
+  medianOf,
+  type Run,
+  ratio,
+  type Scenario,
+} from '../scenario.js';
 import { seedChat, seedContent } from '../seed.js';
 import { startOurs } from '../start-server.js';
+import { type CountedSecond, plotted, totalOf } from '../timeline.js';
 
 /** Connections that carry the requests, and rooms whose members send: enough that none waits for its last answer. */
 const CONNECTIONS = 256;
@@ -37,7 +48,10 @@ const TWICE = 'twice as much';
 const AFTER = 'half again, after that';
 const UNSHED = 'twice as much, nothing refused';
 
-/** Load, as a multiple of what the process carries, in steps; the last one, four times as long, is measured. */
+/**
+ * Load, as a multiple of what the process carries, in steps; the last one, four times as long, is measured. With
+ * `--minutes`, that of TWICE is as long.
+ */
 const STEPS: Record<string, number[]> = {
   [HALF]: [0.5],
   [TWICE]: [0.5, 1, 1.5, 2],
@@ -45,22 +59,14 @@ const STEPS: Record<string, number[]> = {
   [UNSHED]: [0.5, 1, 1.5, 2],
 };
 
-/** What became of the requests or messages of some seconds. */
-interface Answers {
-  served: number;
-  refused: number;
-  /** Without an answer, or with another one. */
-  failed: number;
-  /** Of those served. */
-  times: Histogram;
-}
-
 /** A service under load. */
 interface Loaded {
   pids: number[];
   clientPids: number[];
-  /** @param rate per second; without it, as fast as answered, `AT_ONCE` at a time */
-  offer(seconds: number, rate?: number): Promise<Answers>;
+  /** Requests or messages as fast as they are answered, `AT_ONCE` at a time. @returns how many were served */
+  exhaust(seconds: number): Promise<number>;
+  /** @param rate per second, whatever the answers */
+  offer(seconds: number, rate: number): Promise<CountedSecond[]>;
 }
 
 type StartLoaded = (run: Run, env: Record<string, string>) => Promise<Loaded>;
@@ -71,22 +77,16 @@ const loadReads: StartLoaded = async ({ group }, env) => {
   await seedContent(database.uri, MEMBERS, CONTENT);
   const { process, httpPort: port } = await startService(group, database.uri, { env });
   const { process: client } = await group.start('clients/http-worker');
+  const request = (seconds: number, load: Pick<HttpCommand, 'connections' | 'rate'>) =>
+    client.request<HttpResult>(
+      { ...{ host: HOST, port, paths: [PATH], token: undefined, seconds }, ...load },
+      seconds,
+    );
   return {
     pids: [process.pid],
     clientPids: [client.pid],
-    async offer(seconds, rate) {
-      const command: HttpCommand = {
-        ...{ host: HOST, port, paths: [PATH], token: undefined, seconds },
-        ...(rate === undefined ? { connections: AT_ONCE } : { connections: CONNECTIONS, rate }),
-      };
-      const {
-        operations,
-        refused = 0,
-        failed = 0,
-        times,
-      } = await client.request<WorkResult>(command, seconds);
-      return { served: operations, refused, failed, times: merge(times ? [times] : []) };
-    },
+    exhaust: async (seconds) => (await request(seconds, { connections: AT_ONCE })).operations,
+    offer: async (seconds, rate) => (await request(seconds, { connections: CONNECTIONS, rate })).timeline,
   };
 };
 
@@ -99,29 +99,47 @@ const loadMessages: StartLoaded = async ({ group, options }, env) => {
   return {
     pids,
     clientPids: all.pids,
+    async exhaust(seconds) {
+      await few.reset();
+      await few.flow({ seconds, length: LENGTH });
+      return (await few.read()).acked;
+    },
     async offer(seconds, rate) {
-      const pool = rate === undefined ? few : all;
-      await pool.reset();
-      await pool.flow({ seconds, length: LENGTH, ...(rate === undefined ? {} : { rate }) });
-      const { sent, acked, refused, ackTimes } = await pool.read();
-      return { served: acked, refused, failed: sent - acked - refused, times: ackTimes };
+      await all.reset();
+      await all.flow({ seconds, length: LENGTH, rate });
+      return all.timeline();
     },
   };
 };
 
-async function measure(start: StartLoaded, name: string, run: Run): Promise<Figures> {
-  const { seconds } = run.options;
+/** Measures what a process carries per second. It refuses nothing meanwhile. */
+async function measureCarried(start: StartLoaded, { options }: Run): Promise<number> {
+  const group = new ProcessGroup();
+  try {
+    const loaded = await start({ group, options }, { LOAD_SHEDDING: 'off' });
+    await loaded.exhaust(Math.min(WARM_UP_SECONDS, options.seconds));
+    return (await loaded.exhaust(options.seconds)) / options.seconds;
+  } finally {
+    await group.end();
+  }
+}
+
+async function measure(start: StartLoaded, name: string, run: Run, carried: number): Promise<Measured> {
+  const { seconds: usual, minutes } = run.options;
+  const seconds = name === TWICE && minutes !== undefined ? minutes * 60 : usual;
   const loaded = await start(run, { LOAD_SHEDDING: name === UNSHED ? 'off' : 'on' });
-  await loaded.offer(Math.min(WARM_UP_SECONDS, seconds));
-  const carried = (await loaded.offer(seconds / 2)).served / (seconds / 2);
+  await loaded.exhaust(Math.min(WARM_UP_SECONDS, usual));
   const steps = STEPS[name] ?? [];
-  for (const share of steps.slice(0, -1)) await loaded.offer(seconds / 4, share * carried);
+  const all: CountedSecond[] = [];
+  for (const share of steps.slice(0, -1)) all.push(...(await loaded.offer(usual / 4, share * carried)));
   const stop = startMeasuring(loaded, loaded.clientPids);
-  const { served, refused, failed, times } = await loaded.offer(seconds, (steps.at(-1) ?? 1) * carried);
+  const measured = await loaded.offer(seconds, (steps.at(-1) ?? 1) * carried);
   const { clients } = stop();
+  const { served, refused, failed, times, late } = totalOf(measured);
   return {
-    ...{ perSecond: served / seconds, delivered: served, refused, lost: failed, clients },
+    ...{ perSecond: served / seconds, delivered: served, refused, lost: failed, late, clients },
     ...percentiles(times),
+    timeline: plotted([...all, ...measured]),
   };
 }
 
@@ -134,21 +152,27 @@ export const overload: Scenario = {
   name: 'overload',
   title:
     'More than the process carries: what is served, what is refused, and how long it takes until an answer is served',
-  columns: ['perSecond', 'delivered', 'refused', 'lost', 'p50', 'p99', 'p999', 'clients'],
+  columns: ['perSecond', 'delivered', 'refused', 'lost', 'p50', 'p99', 'p999', 'late', 'clients'],
 
   contenders: () =>
-    kinds.flatMap(([part, start]) =>
-      Object.keys(STEPS).map(
+    kinds.flatMap(([part, start]) => {
+      // Once for all lines and turns: they are compared.
+      let carried: number | undefined;
+      return Object.keys(STEPS).map(
         (name): Contender => ({
           ...{ name, part, role: name === UNSHED ? 'peer' : 'ours' },
-          measure: (run) => measure(start, name, run),
+          async measure(run) {
+            carried ??= await measureCarried(start, run);
+            return measure(start, name, run, carried);
+          },
         }),
-      ),
-    ),
+      );
+    }),
 
   verdicts: (results) =>
     kinds.flatMap(([part]) => {
-      const of = (name: string, metric: Metric) => medianOf(results, name, metric, part);
+      const fair = results.filter((result) => !limitedByClients(result));
+      const of = (name: string, metric: Metric) => medianOf(fair, name, metric, part);
       const againstHalf = (name: string, metric: Metric) => ratio(of(name, metric), of(HALF, metric));
       return [
         atMost(

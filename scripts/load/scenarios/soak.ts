@@ -20,6 +20,9 @@ const SEEN_ALL = 1_000_000_000;
 /** Messages of a cycle: how many a second, and their characters; for a second. */
 const FLOW = { rate: 400, length: 100 };
 
+/** Its duration, unless the options say otherwise. */
+const MINUTES = 10;
+
 /** Longest round, s: a minute, each of which is a figure. */
 const ROUND_SECONDS = 60;
 
@@ -56,8 +59,9 @@ async function measure({ group, options }: Run): Promise<Figures[]> {
   const specs = server.members
     .slice(0, sockets)
     .map((spec, i) => ({ ...spec, sender: i % 2 === 0, after: SEEN_ALL }));
-  const rounds = Math.max(2, Math.round((options.minutes * 60) / ROUND_SECONDS));
-  const roundMs = (options.minutes * 60_000) / rounds;
+  const { minutes = MINUTES } = options;
+  const rounds = Math.max(2, Math.round((minutes * 60) / ROUND_SECONDS));
+  const roundMs = (minutes * 60_000) / rounds;
   const settling = Math.min(SETTLING_SECONDS, roundMs / 3_000);
   const figures: Figures[] = [];
   let created = 0;

@@ -107,23 +107,18 @@ export const ofSockets: Stated[] = [
   ['gateway/room-views.ts MAX_CHECKS', count, [operations, 'room and member, # of states']],
   // Overload.
   [
-    'domain/platform/overload.ts LAG_MS',
-    ms,
-    [runbook, 'event-loop lag: # without a break'],
-    [operations, 'used heap | a process | # for'],
-  ],
-  [
     'domain/platform/overload.ts QUEUE',
     count,
-    [runbook, 'or # requests and events under way'],
-    ['README.md', 'for which # requests and events'],
-    [decisions('overload'), 'a window # use cases'],
+    [runbook, '# pieces of work are always taken on'],
+    [operations, 'under way at once | a process | #, and'],
+    ['README.md', 'while more than # are under way'],
+    [decisions('overload'), 'Up to # pieces'],
   ],
   [
     'domain/platform/overload.ts WINDOW_MS',
     ms,
-    [runbook, 'without a break for #, of its own'],
-    [decisions('overload'), ') of # lags'],
+    [runbook, 'for most of #'],
+    [decisions('overload'), 'for most of #'],
   ],
   ['domain/platform/overload.ts SAMPLE_MS', ms, [decisions('overload'), '(every #)']],
   [

@@ -45,7 +45,7 @@ describe('configuration', () => {
       LEGACY_ANONYMOUS_OPEN_CONFIRMED: 'off',
       RATE_LIMIT: 'on',
       LOAD_SHEDDING: 'on',
-      QUEUE_MS: 30,
+      QUEUE_MS: 10,
       SOCKET_FRAMES: 2_000,
       SOCKET_BYTES: 8_388_608,
       SOCKET_HANDSHAKES: 1_000,
