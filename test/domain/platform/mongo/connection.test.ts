@@ -8,7 +8,7 @@ import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embe
 import { runScript } from '../../../scripts/script-runs.js';
 import { commandIn, withCommand } from '../../../support/mongo-wire.js';
 import { service } from '../../../support/service.js';
-import { startTcpProxy } from '../../../support/tcp-proxy.js';
+import { startTcpProxy } from '../../../../scripts/command/tcp-proxy.js';
 
 /** Works with a database as it is told (mongo-process.ts). */
 const PROCESS = fileURLToPath(new URL('./mongo-process.js', import.meta.url));

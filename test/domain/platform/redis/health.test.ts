@@ -16,7 +16,7 @@ import {
   startRedis,
   type TestRedis,
 } from '../../../support/redis.js';
-import { startTcpProxy, type TcpProxy } from '../../../support/tcp-proxy.js';
+import { startTcpProxy, type TcpProxy } from '../../../../scripts/command/tcp-proxy.js';
 import { fakeTime, later } from '../../../support/time.js';
 
 const silent = createLogger('silent', 'test');

@@ -8,7 +8,7 @@ import {
   startRedis,
   type TestRedis,
 } from '../../../support/redis.js';
-import { startTcpProxy } from '../../../support/tcp-proxy.js';
+import { startTcpProxy } from '../../../../scripts/command/tcp-proxy.js';
 
 /** Three echoes missed, one every two seconds, and the subscriber connects anew. */
 const RETURN_WITHIN_MS = 15_000;
