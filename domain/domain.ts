@@ -62,6 +62,10 @@ export async function createDomain(options: DomainOptions) {
   const notifications = createNotifications({ clock, events, directory, localTime, live, logger, redis });
   const chatState = createChatState(clock, live, redis);
   const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
+  if (config.PLANTED_FAULT) {
+    const { plantFault } = await import('./planted-fault.js');
+    await plantFault(config.PLANTED_FAULT, { chat, events, notifications, presence: chatState.presence });
+  }
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;

@@ -32,6 +32,7 @@ const operations = {
     { room: no, key: text, content: text },
     { id: text, seq: no.optional() },
   ],
+  postback: [{ room: no, message: text }, { id: text }],
   join: [
     { room: no, after: no },
     { seq: no, messages: z.array(message), present: z.array(no), more: z.boolean() },

@@ -1,53 +1,19 @@
 import { seededRandom } from '../../../scripts/mutate/random.js';
 import type { HistoryLine, SeenNotification } from '../../../scripts/prove/history.js';
-import { type ModelRoom, ModelService, shown } from './model-service.js';
-
-const ROOMS: { room: number; members: [number, number] }[] = [
-  { room: 1, members: [1, 2] },
-  { room: 2, members: [3, 4] },
-  { room: 3, members: [1, 3] },
-];
-const MEMBERS = [1, 2, 3, 4];
-const ARTICLE_AUTHOR = 4;
-
-type Body = Record<string, unknown> & { f: string };
-
-/** One client: its lines come one after another. */
-interface Client {
-  name: string;
-  member: number;
-  process: string;
-  /** When it may ask again. */
-  freeAt: number;
-  /** Of the last line that it received. */
-  lastAt: number;
-  isOpen: boolean;
-  /** Of a stream: the last n. */
-  n?: number;
-  /** Of a socket: the last number shown of each room. */
-  cursors: Map<number, number>;
-}
+import type { Client } from './model-lines.js';
+import { ARTICLE_AUTHOR, MEMBERS, ModelRest, ROOMS } from './model-rest.js';
+import { type ModelRoom, shown } from './model-service.js';
 
 /** Writes the history of clients that use a ModelService at random times. */
-class ModelRun {
-  readonly lines: HistoryLine[] = [];
-  readonly #below: (limit: number) => number;
-  readonly #service = new ModelService(ROOMS);
+class ModelRun extends ModelRest {
   readonly #sockets: Client[];
   readonly #streams: Client[];
   readonly #rest: Client[];
   /** Messages whose outcome a client does not know. */
   readonly #unknown: { client: Client; room: number; key: string; content: string }[] = [];
-  #t = 1_000;
-  #op = 0;
-  #texts = 0;
-  #phase = 'traffic';
-  /** Share of requests whose outcome is unknown, in a hundred. */
-  readonly #lost: number;
 
   constructor(seed: number, lost: number) {
-    this.#below = seededRandom(seed);
-    this.#lost = lost;
+    super(seededRandom(seed), lost);
     const make = (kind: string) =>
       MEMBERS.map(
         (member): Client => ({
@@ -63,52 +29,16 @@ class ModelRun {
     this.#sockets = make('socket');
     this.#streams = make('stream');
     this.#rest = make('rest');
-    this.#service.onNotified = (member, n, notification) =>
-      this.#deliverNotification(member, n, notification);
-  }
-
-  #write(line: object, t: number): void {
-    this.lines.push({ ...line, t: Math.round(t * 1_000) / 1_000 } as HistoryLine);
-  }
-
-  /** What a client receives, after everything it received before. */
-  #receive(client: Client, line: object, delay = this.#below(30)): void {
-    client.lastAt = Math.max(client.lastAt + 0.01, this.#t + delay);
-    this.#write(line, client.lastAt);
-  }
-
-  #deliver(client: Client, body: object): void {
-    const { name, member, process } = client;
-    this.#receive(client, { e: 'delivery', client: name, member, process, ...body });
+    this.service.onNotified = (member, n, notification) => this.#deliverNotification(member, n, notification);
   }
 
   #deliverNotification(member: number, n: number, notification: SeenNotification): void {
     for (const client of this.#sockets.filter((one) => one.isOpen && one.member === member))
-      this.#deliver(client, { door: 'socket', event: 'notification', notification });
+      this.deliver(client, { door: 'socket', event: 'notification', notification });
     for (const client of this.#streams.filter((one) => one.isOpen && one.member === member)) {
-      this.#deliver(client, { door: 'stream', event: 'notification', n, notification });
+      this.deliver(client, { door: 'stream', event: 'notification', n, notification });
       client.n = n;
     }
-  }
-
-  /** Asks and answers; what `act` does and returns happens in between. undefined: the outcome stays unknown. */
-  #call(client: Client, door: string, body: Body, act: () => object | undefined): boolean {
-    const { name, member, process } = client;
-    this.#op += 1;
-    const op = this.#op;
-    // A client asks again once it is answered.
-    this.#t = Math.max(this.#t, client.freeAt + 0.02);
-    const askedAt = Math.max(client.freeAt + 0.01, this.#t - this.#below(20));
-    this.#write({ e: 'invoke', op, client: name, member, process, door, ...body }, askedAt);
-    const answer = act();
-    if (answer) this.#receive(client, { e: 'ok', op, f: body.f, ...answer });
-    else this.#receive(client, { e: 'info', op, reason: 'time-out' });
-    client.freeAt = client.lastAt;
-    return answer !== undefined;
-  }
-
-  #isLost(): boolean {
-    return this.#phase === 'traffic' && this.#below(100) < this.#lost;
   }
 
   #inRoom(room: ModelRoom): Client[] {
@@ -119,22 +49,22 @@ class ModelRun {
     for (const client of this.#sockets.filter(
       ({ isOpen, member }) => isOpen && room.members.includes(member),
     ))
-      this.#deliver(client, {
+      this.deliver(client, {
         door: 'socket',
         event: 'room',
-        state: this.#service.state(room, client.member),
+        state: this.service.state(room, client.member),
       });
   }
 
   #send(client: Client, door: string, room: ModelRoom, key: string, content: string): void {
-    const known = this.#call(client, door, { f: 'send', room: room.no, key, content }, () => {
-      const isLost = this.#isLost();
+    const known = this.call(client, door, { f: 'send', room: room.no, key, content }, () => {
+      const isLost = this.isLost();
       // Half of the lost ones were never done.
-      if (isLost && this.#below(2) === 0) return undefined;
-      const { message, isNew } = this.#service.send(room, client.member, key, content);
+      if (isLost && this.below(2) === 0) return undefined;
+      const { message, isNew } = this.service.send(room, client.member, key, content);
       if (isNew) {
         for (const one of this.#inRoom(room)) {
-          this.#deliver(one, {
+          this.deliver(one, {
             door: 'socket',
             event: 'message',
             room: room.no,
@@ -150,9 +80,9 @@ class ModelRun {
   }
 
   #tellRead(room: ModelRoom, reader: number): void {
-    if (!this.#service.markRead(room, reader)) return;
+    if (!this.service.markRead(room, reader)) return;
     for (const one of this.#inRoom(room))
-      this.#deliver(one, {
+      this.deliver(one, {
         door: 'socket',
         event: 'message:read',
         room: room.no,
@@ -163,12 +93,12 @@ class ModelRun {
   }
 
   #join(client: Client, room: ModelRoom, after = client.cursors.get(room.no) ?? 0): void {
-    const isNew = !this.#service.isPresent(room, client.member);
-    this.#call(client, 'socket', { f: 'join', room: room.no, after }, () => {
+    const isNew = !this.service.isPresent(room, client.member);
+    this.call(client, 'socket', { f: 'join', room: room.no, after }, () => {
       room.sockets.set(client.name, client.member);
       const messages = room.messages.slice(after).map((message) => shown(message, 'socket'));
       client.cursors.set(room.no, room.messages.length);
-      return { seq: room.messages.length, messages, present: this.#service.present(room), more: false };
+      return { seq: room.messages.length, messages, present: this.service.present(room), more: false };
     });
     if (isNew) this.#tellPresence(room, client.member, true);
     this.#tellRead(room, client.member);
@@ -176,45 +106,45 @@ class ModelRun {
 
   #tellPresence(room: ModelRoom, who: number, present: boolean): void {
     for (const one of this.#inRoom(room))
-      this.#deliver(one, { door: 'socket', event: 'presence', room: room.no, who, present });
+      this.deliver(one, { door: 'socket', event: 'presence', room: room.no, who, present });
   }
 
   #take(client: Client, room: ModelRoom): void {
     if (!room.sockets.delete(client.name)) return;
-    if (!this.#service.isPresent(room, client.member)) this.#tellPresence(room, client.member, false);
+    if (!this.service.isPresent(room, client.member)) this.#tellPresence(room, client.member, false);
   }
 
   #leave(client: Client, room: ModelRoom): void {
-    this.#call(client, 'socket', { f: 'leave', room: room.no }, () => {
+    this.call(client, 'socket', { f: 'leave', room: room.no }, () => {
       this.#take(client, room);
       return {};
     });
   }
 
   #connect(client: Client): void {
-    this.#call(client, 'socket', { f: 'connect' }, () => {
+    this.call(client, 'socket', { f: 'connect' }, () => {
       client.isOpen = true;
       return {};
     });
   }
 
   #close(client: Client, door: 'socket' | 'stream'): void {
-    const reason = this.#below(2) === 0 ? 'client' : 'transport close';
+    const reason = this.below(2) === 0 ? 'client' : 'transport close';
     // A client that closes knows it before the service does.
-    if (reason === 'client') this.#t = Math.max(this.#t, client.lastAt + 1);
-    this.#receive(client, { e: 'closed', client: client.name, door, reason }, reason === 'client' ? 0 : 30);
+    if (reason === 'client') this.t = Math.max(this.t, client.lastAt + 1);
+    this.receive(client, { e: 'closed', client: client.name, door, reason }, reason === 'client' ? 0 : 30);
     client.isOpen = false;
     client.freeAt = client.lastAt;
-    for (const room of this.#service.rooms) this.#take(client, room);
+    for (const room of this.service.rooms) this.#take(client, room);
   }
 
   #openStream(client: Client): void {
     const after = client.n;
-    this.#call(client, 'stream', { f: 'stream', ...(after === undefined ? {} : { after }) }, () => ({}));
+    this.call(client, 'stream', { f: 'stream', ...(after === undefined ? {} : { after }) }, () => ({}));
     client.isOpen = true;
-    const inbox = this.#service.inbox(client.member);
+    const inbox = this.service.inbox(client.member);
     for (const { n, deleted: _, ...notification } of inbox.slice(after ?? inbox.length)) {
-      this.#deliver(client, { door: 'stream', event: 'notification', n, notification });
+      this.deliver(client, { door: 'stream', event: 'notification', n, notification });
       client.n = n;
     }
     client.n ??= inbox.length;
@@ -222,7 +152,7 @@ class ModelRun {
 
   #page(client: Client, room: ModelRoom, before?: string): void {
     const upTo = before === undefined ? room.messages.length : Number(before.split('-')[1]) - 1;
-    this.#call(client, 'rest', { f: 'messages', room: room.no, ...(before ? { before } : {}) }, () => {
+    this.call(client, 'rest', { f: 'messages', room: room.no, ...(before ? { before } : {}) }, () => {
       this.#tellRead(room, client.member);
       return {
         messages: room.messages.slice(Math.max(0, upTo - 50), upTo).map((message) => shown(message, 'rest')),
@@ -230,77 +160,24 @@ class ModelRun {
     });
   }
 
-  #list(client: Client): void {
-    const { member } = client;
-    const rooms = this.#service.rooms.filter(({ members }) => members.includes(member));
-    this.#call(client, 'rest', { f: 'rooms' }, () => ({
-      rooms: rooms.map((room) => this.#service.state(room, member)),
-    }));
-  }
-
-  #notifications(client: Client): void {
-    this.#call(client, 'rest', { f: 'notifications' }, () => ({
-      notifications: this.#service.list(client.member),
-    }));
-  }
-
-  #article(client: Client): void {
-    this.#call(client, 'rest', { f: 'article', article: 1 }, () => {
-      this.#service.views += 1;
-      const comments = this.#service.comments.filter(({ deleted }) => !deleted).length;
-      return { views: this.#service.views, likes: this.#service.hearts.size, comments };
-    });
-  }
-
-  #comments(client: Client): void {
-    this.#call(client, 'rest', { f: 'comments', article: 1 }, () => ({
-      comments: this.#service.comments.map((comment) => ({ ...comment, likes: 0 })),
-    }));
-  }
-
-  #comment(client: Client): void {
-    this.#texts += 1;
-    const content = `comment ${this.#texts}`;
-    const tops = this.#service.comments.filter(({ parent }) => parent === undefined);
-    const parent = this.#below(3) === 0 ? tops[this.#below(Math.max(1, tops.length))]?.id : undefined;
-    if (parent !== undefined) this.#comments(client);
-    const body = { f: 'comment', article: 1, content, ...(parent === undefined ? {} : { parent }) };
-    this.#call(client, 'rest', body, () => {
-      const isLost = this.#isLost();
-      if (!isLost || this.#below(2) === 0)
-        this.#service.comment(client.member, ARTICLE_AUTHOR, content, parent);
-      return isLost ? undefined : {};
-    });
-  }
-
-  #heart(client: Client): void {
-    const { hearts } = this.#service;
-    const f = hearts.has(client.member) ? 'unheart' : 'heart';
-    this.#call(client, 'rest', { f, target: 'article', id: 1 }, () => {
-      if (f === 'heart') hearts.add(client.member);
-      else hearts.delete(client.member);
-      return { count: hearts.size };
-    });
-  }
-
   #newText(room: ModelRoom): [key: string, content: string] {
-    this.#texts += 1;
-    return [`key-${this.#texts}`, `message ${this.#texts} of room ${room.no}`];
+    this.texts += 1;
+    return [`key-${this.texts}`, `message ${this.texts} of room ${room.no}`];
   }
 
   #step(): void {
-    this.#t += 1 + this.#below(40);
-    const member = MEMBERS[this.#below(MEMBERS.length)] as number;
+    this.t += 1 + this.below(40);
+    const member = MEMBERS[this.below(MEMBERS.length)] as number;
     const [socket, stream, rest] = [this.#sockets, this.#streams, this.#rest].map(
       (clients) => clients[member - 1],
     ) as [Client, Client, Client];
-    const own = this.#service.rooms.filter(({ members }) => members.includes(member));
-    const room = own[this.#below(own.length)] as ModelRoom;
-    const isFree = (client: Client) => client.freeAt < this.#t;
-    const choice = this.#below(100);
+    const own = this.service.rooms.filter(({ members }) => members.includes(member));
+    const room = own[this.below(own.length)] as ModelRoom;
+    const isFree = (client: Client) => client.freeAt < this.t;
+    const choice = this.below(100);
     if (choice < 75 && isFree(socket)) this.#stepSocket(socket, room, choice);
     else if (choice < 80 && isFree(stream)) {
-      if (stream.isOpen && this.#below(3) === 0) this.#close(stream, 'stream');
+      if (stream.isOpen && this.below(3) === 0) this.#close(stream, 'stream');
       else if (!stream.isOpen) this.#openStream(stream);
     } else if (isFree(rest)) this.#stepRest(rest, room);
   }
@@ -313,27 +190,27 @@ class ModelRun {
     else if (choice < 24 && this.#unknown.length > 0) {
       const index = this.#unknown.findIndex((one) => one.client === client);
       const [again] = index < 0 ? [] : this.#unknown.splice(index, 1);
-      if (again) this.#send(client, 'socket', this.#service.room(again.room), again.key, again.content);
+      if (again) this.#send(client, 'socket', this.service.room(again.room), again.key, again.content);
     } else this.#send(client, 'socket', room, ...this.#newText(room));
   }
 
   #stepRest(client: Client, room: ModelRoom): void {
-    const choice = this.#below(9);
-    if (choice === 0) this.#list(client);
+    const choice = this.below(9);
+    if (choice === 0) this.list(client);
     else if (choice === 1) this.#page(client, room);
-    else if (choice === 2) this.#notifications(client);
-    else if (choice === 3) this.#article(client);
-    else if (choice === 4) this.#comments(client);
-    else if (choice === 5) this.#comment(client);
-    else if (choice === 6) this.#heart(client);
+    else if (choice === 2) this.notifications(client);
+    else if (choice === 3) this.article(client);
+    else if (choice === 4) this.comments(client);
+    else if (choice === 5) this.comment(client);
+    else if (choice === 6) this.heart(client);
     else this.#send(client, 'push', room, ...this.#newText(room));
   }
 
   #enter(phase: string): void {
-    this.#t += 100;
-    this.#phase = phase;
-    this.#write({ e: 'phase', phase }, this.#t);
-    this.#t += 100;
+    this.t += 100;
+    this.phase = phase;
+    this.write({ e: 'phase', phase }, this.t);
+    this.t += 100;
   }
 
   /** Everything that must happen at least once, whatever is chosen. */
@@ -346,25 +223,25 @@ class ModelRun {
 
   /** Ends with open sockets that are in their rooms and open streams. */
   #settle(): void {
-    this.#t += 100;
+    this.t += 100;
     for (const client of this.#streams) if (!client.isOpen) this.#openStream(client);
     for (const client of this.#sockets) {
-      this.#t += 100;
+      this.t += 100;
       if (!client.isOpen) this.#connect(client);
     }
-    this.#t += 15_000;
+    this.t += 15_000;
   }
 
   #readAll(): void {
     const step = (task: () => void) => {
-      this.#t += 100;
+      this.t += 100;
       task();
     };
     for (const client of this.#rest) {
-      step(() => this.#list(client));
-      step(() => this.#notifications(client));
+      step(() => this.list(client));
+      step(() => this.notifications(client));
     }
-    for (const room of this.#service.rooms) {
+    for (const room of this.service.rooms) {
       for (const member of room.members) {
         const fresh = {
           ...(this.#sockets[member - 1] as Client),
@@ -376,8 +253,8 @@ class ModelRun {
         step(() => this.#page(this.#rest[member - 1] as Client, room));
       }
     }
-    step(() => this.#article(this.#rest[0] as Client));
-    step(() => this.#comments(this.#rest[0] as Client));
+    step(() => this.article(this.#rest[0] as Client));
+    step(() => this.comments(this.#rest[0] as Client));
   }
 
   run(steps: number): HistoryLine[] {
@@ -394,14 +271,14 @@ class ModelRun {
       rooms: ROOMS,
       articles: [{ article: 1, author: ARTICLE_AUTHOR }],
     };
-    this.#write({ e: 'phase', phase: 'traffic' }, 1);
+    this.write({ e: 'phase', phase: 'traffic' }, 1);
     this.#begin();
     for (let i = 0; i < steps; i += 1) this.#step();
     this.#enter('quiet');
     this.#settle();
     this.#enter('final');
     this.#readAll();
-    this.#t += 1_000;
+    this.t += 1_000;
     this.#enter('end');
     const inOrder = this.lines.sort((a, b) => a.t - b.t);
     return [header as HistoryLine, ...inOrder];

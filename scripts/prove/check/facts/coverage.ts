@@ -8,7 +8,7 @@ export interface Counted {
   lostAcknowledgements: number;
   /** Streams that began with what was stored before they were opened. */
   replayedStreams: number;
-  /** Messages of one room stored at the same time by two processes. */
+  /** Numbers of a room that two processes took at the same time. */
   conflicts: number;
   /** Rooms read from the first message to the last after the traffic, by each of both parties. */
   roomsReadWhole: number;
