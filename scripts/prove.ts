@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,7 +84,8 @@ async function prove(
       ...{ ...chosen, seed, members: members.length, faults: faults.join(',') || 'none' },
       foreign: !target.own,
     });
-    await runProof({ history, ...target, own: target.own, seed, seconds, faults, progress, signal });
+    const run = { history, ...target, own: target.own, seed, seconds, faults, progress, signal };
+    await Promise.race([runProof(run), once(signal, 'abort')]);
   } finally {
     progress.stop();
     await history.close();
@@ -114,5 +116,7 @@ await runCommand(usage, async (args) => {
     for (const line of await cleanUp.run()) process.stderr.write(`${line}\n`);
     if (folder) rmSync(folder, { recursive: true });
   }
-  return interrupt.signal.aborted ? 130 : 0;
+  // Clients may still be trying to reach what has ended.
+  if (interrupt.signal.aborted) process.exit(130);
+  return 0;
 });

@@ -66,8 +66,9 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
   const { history, own, faults, seed, seconds, signal } = run;
   let isTimeOver = false;
   let areFaultsOver = faults.length === 0;
+  let isBroken = false;
   history.write({ e: 'phase', phase: 'traffic' });
-  const isOver = () => signal.aborted || (isTimeOver && areFaultsOver);
+  const isOver = () => signal.aborted || isBroken || (isTimeOver && areFaultsOver);
   const striking = async () => {
     if (!own) return;
     const struck = { history, own, devices, ...faultLengths(seconds) };
@@ -79,7 +80,11 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
     await wait(run, seconds * 1_000);
     isTimeOver = true;
   };
-  await Promise.all([runDevices(devices, isOver), striking(), waiting()]);
+  const struck = striking().catch((error) => {
+    isBroken = true;
+    throw error;
+  });
+  await Promise.all([runDevices(devices, isOver), struck, waiting()]);
 }
 
 /**
