@@ -5,6 +5,7 @@ import { createProgress } from './command/progress.js';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand } from './command/run-command.js';
 import { faultKinds } from './prove/faults/kinds.js';
+import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';
 import { HistoryFile } from './prove/history-file.js';
 import { optionSchema, type ProveOptions } from './prove/options.js';
@@ -47,6 +48,10 @@ function readOptions(args: string[]): ProveOptions {
   });
   return checkArguments(optionSchema, values);
 }
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
 
 /** Ends what was started, once, also when the command is interrupted. */
 function createCleanUp() {
@@ -96,23 +101,29 @@ await runCommand(usage, async (args) => {
   const options = readOptions(args);
   const cleanUp = createCleanUp();
   const interrupt = new AbortController();
+  let isRunning = false;
   const stop = () => {
     process.stderr.write('interrupted: ending what was started\n');
     interrupt.abort();
-    void cleanUp.run();
+    // A run ends in order first.
+    if (!isRunning) void cleanUp.run();
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
   const folder = options.log ? undefined : mkdtempSync(join(tmpdir(), 'adoption-history-'));
   const file = options.log ?? join(folder as string, 'history.ndjson');
   try {
-    const target = await startTarget(options, cleanUp.set);
-    await prove(options, target, file, interrupt.signal);
+    const target = options.gateway ? await useTarget(options, say) : await startTarget(options, cleanUp.set);
+    cleanUp.set(target.close);
+    isRunning = true;
+    if (!interrupt.signal.aborted) await prove(options, target, file, interrupt.signal);
   } catch (error) {
     if (!interrupt.signal.aborted) throw error;
   } finally {
-    for (const line of await cleanUp.run()) process.stderr.write(`${line}\n`);
+    for (const line of await cleanUp.run()) say(line);
     if (folder) rmSync(folder, { recursive: true });
   }
-  return interrupt.signal.aborted ? 130 : 0;
+  // Clients may still be trying to reach what has ended.
+  if (interrupt.signal.aborted) process.exit(130);
+  return 0;
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { forEachConcurrently } from '../load/pacing.js';
 import type { Account } from './accounts.js';
 import { RestDoor } from './clients/rest-door.js';
@@ -12,17 +13,20 @@ const CONCURRENCY = 8;
 /** Messages of a page. */
 const PAGE = 200;
 
-/** Attempts of a read, which must succeed in the end: nothing disturbs it. */
-const ATTEMPTS = 3;
+/** Longest time, ms, until a read is answered, and the pause between attempts: a busy service may refuse some. */
+const WITHIN_MS = 30_000;
+const PAUSE_MS = 1_000;
 
 const noEvents = { message() {}, drain() {}, closed() {} };
 
 /** Repeats a read until it is answered. @throws Error naming it */
 async function answered<T>(what: string, ask: () => Promise<{ ok?: T | undefined }>): Promise<T> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+  const until = performance.now() + WITHIN_MS;
+  do {
     const { ok } = await ask();
     if (ok !== undefined) return ok;
-  }
+    await sleep(PAUSE_MS);
+  } while (performance.now() < until);
   throw new Error(`${what} could not be read at the end, when nothing disturbed it any more`);
 }
 

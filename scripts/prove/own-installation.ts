@@ -33,7 +33,8 @@ export interface ServiceProcess extends Served {
 
 /** What a run starts and strikes: Redis, the embedded database, http processes and gateways. */
 export interface OwnInstallation {
-  database: Restartable & { readonly uri: string };
+  /** `file` is where it stores everything. */
+  database: Restartable & { readonly uri: string; readonly file: string };
   redis: Restartable;
   services: ServiceProcess[];
   close(): Promise<void>;
@@ -87,7 +88,8 @@ async function startStores(group: ProcessGroup) {
   const redisPort = await freePort();
   const redis = new Restartable('redis', () => startRedisAt(group, redisPort));
   const port = await freePort();
-  const args = ['--data-dir', join(group.folder, 'database'), '--port', String(port)];
+  const folder = join(group.folder, 'database');
+  const args = ['--data-dir', folder, '--port', String(port)];
   const start = () =>
     launch(
       group,
@@ -98,6 +100,7 @@ async function startStores(group: ProcessGroup) {
     );
   const database = Object.assign(new Restartable('database', start), {
     uri: `mongodb://${HOST}:${port}/adoption`,
+    file: join(folder, 'mongo', 'data.mdb'),
   });
   await Promise.all([redis.start(), database.start()]);
   return { redis, redisPort, database };

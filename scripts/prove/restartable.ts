@@ -7,6 +7,9 @@ const RETRY_MS = 500;
 /** Longest time, ms, until a process is ready after its start; the database or Redis may be away meanwhile. */
 const READY_WITHIN_MS = 60_000;
 
+/** Longest time, ms, for a process to end by itself: longer than that of the service (SHUTDOWN_TIMEOUT_MS). */
+const STOP_MS = 15_000;
+
 /** A process that faults end and start again. */
 export class Restartable {
   readonly name: string;
@@ -66,8 +69,10 @@ export class Restartable {
     this.#process?.signal(signal);
   }
 
-  /** Ends it by a signal and resolves when it has exited. */
+  /** Ends it by a signal, and by SIGKILL if it takes too long. Resolves when it has exited. */
   async kill(signal: NodeJS.Signals): Promise<void> {
+    const timer = setTimeout(() => this.signal('SIGKILL'), STOP_MS);
     await this.#process?.kill(signal);
+    clearTimeout(timer);
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Progress } from '../command/progress.js';
 import type { Device } from './clients/device.js';
@@ -45,6 +46,10 @@ export function durationOf({ seconds, faults }: Pick<Run, 'seconds' | 'faults'>)
   return seconds * 1_000 + (faults.length > 0 ? QUIET_AFTER_FAULTS_MS : QUIET_MS);
 }
 
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
 /** Waits, and shows it. */
 async function wait({ progress, signal }: Run, ms: number): Promise<void> {
   const until = performance.now() + ms;
@@ -66,20 +71,26 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
   const { history, own, faults, seed, seconds, signal } = run;
   let isTimeOver = false;
   let areFaultsOver = faults.length === 0;
+  let isBroken = false;
   history.write({ e: 'phase', phase: 'traffic' });
-  const isOver = () => signal.aborted || (isTimeOver && areFaultsOver);
+  const isOver = () => signal.aborted || isBroken || (isTimeOver && areFaultsOver);
   const striking = async () => {
     if (!own) return;
     const struck = { history, own, devices, ...faultLengths(seconds) };
     const randomOf = (lane: string) => randomFor(seed, `faults of ${lane}`);
-    await runFaults(faults, struck, randomOf, () => isTimeOver || signal.aborted);
+    const strikes = runFaults(faults, struck, randomOf, () => isTimeOver || signal.aborted);
+    await Promise.race([strikes, aborted(signal)]);
     areFaultsOver = true;
   };
   const waiting = async () => {
     await wait(run, seconds * 1_000);
     isTimeOver = true;
   };
-  await Promise.all([runDevices(devices, isOver), striking(), waiting()]);
+  const struck = striking().catch((error) => {
+    isBroken = true;
+    throw error;
+  });
+  await Promise.all([runDevices(devices, isOver), struck, waiting()]);
 }
 
 /**
@@ -89,8 +100,11 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
 export async function runProof(run: Run): Promise<void> {
   const { history, community, servers, faults, seed, signal } = run;
   const devices = openDevices(history, community, servers, seed);
+  const close = () => Promise.all(devices.map((device) => device.close()));
+  signal.addEventListener('abort', close);
   try {
     await traffic(run, devices);
+    if (signal.aborted) return;
     history.write({ e: 'phase', phase: 'quiet' });
     await wait(run, faults.length > 0 ? QUIET_AFTER_FAULTS_MS : QUIET_MS);
     if (signal.aborted) return;
@@ -99,6 +113,6 @@ export async function runProof(run: Run): Promise<void> {
     for (const served of servers) await recordCounts(history, served);
     history.write({ e: 'phase', phase: 'end' });
   } finally {
-    await Promise.all(devices.map((device) => device.close()));
+    await close();
   }
 }

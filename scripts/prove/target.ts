@@ -53,6 +53,5 @@ export async function startTarget(
     await own.close();
     return end();
   };
-  onStart(close);
   return { servers: own.services, own, community: await openCommunity(base, run, authors), close };
 }

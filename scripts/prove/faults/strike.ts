@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Device } from '../clients/device.js';
@@ -111,13 +112,15 @@ async function restartDatabase(struck: Struck, fault: FaultKind, signal: NodeJS.
   });
 }
 
-/** The database's files may not grow, as on a full disk. One that ends by it is started again. */
+/**
+ * The database's file may not grow, as on a full disk; what it overwrites is written. One that ends by it is started again.
+ */
 async function fillDisk(struck: Struck): Promise<void> {
   const { database } = struck.own;
   const limit = (bytes: string) =>
     run('prlimit', ['--pid', String(database.pid), `--fsize=${bytes}:unlimited`]);
   await during(struck, 'disk-full', 'database', async () => {
-    await limit('0');
+    await limit(String(statSync(database.file).size));
     await last(struck);
     if (database.running) await limit('unlimited');
     else await database.start();
