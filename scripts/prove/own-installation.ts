@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { loadConfig } from '../../domain/platform/config.js';
 import { freePort } from '../command/ports.js';
 import { startTcpProxy, type TcpProxy } from '../command/tcp-proxy.js';
 import { HOST, isReady, type RedisAdapter, START_FLAGS, settings } from '../load/installation.js';
@@ -117,8 +118,11 @@ export async function startOwnInstallation(
 ): Promise<OwnInstallation> {
   const { redis, redisPort, database } = await startStores(group);
   await prepare(database.uri);
+  const { PLANTED_FAULT } = loadConfig();
   const env = {
     ...settings(group, database.uri),
+    // To show that the checker finds it.
+    ...(PLANTED_FAULT ? { PLANTED_FAULT } : {}),
     NODE_ENV: 'test',
     REDIS_ADAPTER: adapter,
     REDIS_SIGNING_KEY: SIGNING_KEY,

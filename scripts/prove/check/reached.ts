@@ -1,3 +1,4 @@
+import { faultKinds } from '../faults/kinds.js';
 import type { Counts, Delivery, Fault, Header, Invoke, Ok } from '../history.js';
 import type { Counted } from './facts/coverage.js';
 import type { SentMessage } from './facts/messages.js';
@@ -136,7 +137,7 @@ export class Reached {
     const { counts, faults } = this.#run.coverage;
     const wanted = this.#options.faults ?? 'none';
     const asked = Array.isArray(wanted) ? wanted.map(String) : String(wanted).split(',');
-    const isAll = asked.includes('all');
+    const isAll = asked.includes('all') || faultKinds.every((kind) => asked.includes(kind));
     const demanded = [...ALWAYS, ...REPEATED, ...(isAll ? BY_FAULTS : [])];
     const lines = demanded
       .filter((what) => counts[what] === 0)

@@ -36,8 +36,6 @@ export interface Inbox {
   readonly deletedRooms: Set<string>;
   /** Whether a notification that nobody had shown yet may have been deleted. */
   deletesUnseen: boolean;
-  /** When the member's first stream was open. */
-  streamsSince?: number;
 }
 
 /** All notifications of a run. The first sighting of each is its record; rules compare the others to it. */
@@ -115,7 +113,6 @@ export class Notifications {
 
   /** A change of these was acknowledged. */
   answered(asked: Invoke, t: number): void {
-    if (asked.f === 'stream') this.of(asked.member).streamsSince ??= t;
     if (asked.f === 'check') {
       const record = this.of(asked.member).records.get(asked.notification);
       if (record) record.checkedAt ??= t;

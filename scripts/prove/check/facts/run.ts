@@ -3,10 +3,13 @@ import type { Asked } from '../rule.js';
 import { Comments } from './comments.js';
 import { Coverage } from './coverage.js';
 import { Disturbances } from './disturbances.js';
-import { Messages, otherOf, type Sighting } from './messages.js';
+import { Messages, otherOf, type SentMessage, type Sighting } from './messages.js';
 import { Notifications } from './notifications.js';
 import { Streams } from './streams.js';
-import { Views } from './views.js';
+import { AFTER_FAULTS_MS, Views } from './views.js';
+
+/** Time in which a notification is stored without faults, ms. */
+const NOTIFIED_WITHIN_MS = 12_000;
 
 /** What is known of a run so far, from its lines alone; rules compare further lines with it. */
 export class Run {
@@ -20,6 +23,9 @@ export class Run {
   readonly notifications = new Notifications(this.messages, this.comments);
   readonly streams = new Streams();
   readonly views = new Views(this.disturbances);
+
+  /** Messages whose absent recipient has not read their room since, by room and recipient. */
+  readonly #unread = new Map<string, SentMessage[]>();
 
   header(header: Header): void {
     this.messages.open(header);
@@ -42,6 +48,19 @@ export class Run {
     else if (asked.f === 'comment') this.comments.ask(asked);
     else if (asked.f === 'uncomment') this.comments.remove(asked, asked.t);
     else if (asked.f === 'send') this.#send(asked);
+    else if (asked.f === 'join' || asked.f === 'messages' || asked.f === 'read') this.#mayRead(asked);
+  }
+
+  /** A message that is read before its notification had to be there needs none (domain/chat/notify-absent.ts). */
+  #mayRead({ room, member, t }: Asked<'join'> | Asked<'messages'> | Asked<'read'>): void {
+    const key = `${room} ${member}`;
+    for (const message of this.#unread.get(key) ?? []) {
+      const { ackedAt } = message;
+      const wasDue =
+        ackedAt !== undefined && this.disturbances.isSettled(ackedAt, t, NOTIFIED_WITHIN_MS, AFTER_FAULTS_MS);
+      if (!wasDue) message.absent = false;
+    }
+    this.#unread.delete(key);
   }
 
   #send(asked: Asked<'send'>): void {
@@ -49,13 +68,19 @@ export class Run {
     if (!isFirst) return;
     const recipient = otherOf(message.room, message.sender);
     message.absent = !this.views.maybeIn(asked.room, recipient, asked.t);
+    if (message.absent) {
+      const key = `${asked.room} ${recipient}`;
+      const unread = this.#unread.get(key);
+      if (unread) unread.push(message);
+      else this.#unread.set(key, [message]);
+    }
     message.present = this.views.inSince(asked.room, recipient, asked.t);
   }
 
   answered(ok: Ok, asked: Invoke): void {
     this.views.answered(ok, asked);
     this.notifications.answered(asked, ok.t);
-    if (asked.f === 'stream') this.streams.answered(asked);
+    if (asked.f === 'stream') this.streams.answered(asked, ok.t);
     else if (asked.f === 'comment') this.comments.ack(asked, ok.t);
     else if (asked.f === 'uncomment') this.comments.removed(asked, ok.t);
     else if (asked.f === 'send') this.#acknowledge(asked, ok);

@@ -5,15 +5,23 @@ import type { Asked } from '../rule.js';
 export class Streams {
   /** The last n that each carried or resumed after. */
   readonly #last = new Map<string, number>();
+  /** Since when each has carried everything, over its reconnects. */
+  readonly #since = new Map<string, number>();
   /** The open ones, by member. */
   readonly #open = new Map<number, Set<string>>();
 
   asked({ client, after }: Asked<'stream'>): void {
-    if (after === undefined) this.#last.delete(client);
-    else this.#last.set(client, after);
+    if (after !== undefined) {
+      this.#last.set(client, after);
+      return;
+    }
+    // It begins with what is stored from now on.
+    this.#last.delete(client);
+    this.#since.delete(client);
   }
 
-  answered({ client, member }: Asked<'stream'>): void {
+  answered({ client, member }: Asked<'stream'>, t: number): void {
+    if (!this.#since.has(client)) this.#since.set(client, t);
     this.#open.set(member, (this.#open.get(member) ?? new Set()).add(client));
   }
 
@@ -30,8 +38,9 @@ export class Streams {
     this.#last.set(client, Math.max(n, this.#last.get(client) ?? n));
   }
 
-  /** Whether one of the member's is open. */
-  isOpen(member: number): boolean {
-    return (this.#open.get(member)?.size ?? 0) > 0;
+  /** Whether one of the member's that is open has carried everything that was stored from then on. */
+  covers(member: number, t: number): boolean {
+    const open = [...(this.#open.get(member) ?? [])];
+    return open.some((client) => (this.#since.get(client) ?? Number.POSITIVE_INFINITY) < t);
   }
 }

@@ -185,7 +185,8 @@ export class Views {
     }
   }
 
-  closed({ client, reason, t }: Closed): void {
+  closed({ client, door, reason, t }: Closed): void {
+    if (door !== 'socket') return;
     for (const view of this.ofClient(client)) {
       if (!byClient.test(reason)) view.lostAt = t;
       this.#remove(view, t, byClient.test(reason) ? LEFT_MS : LOST_MS);

@@ -76,18 +76,15 @@ export const notifiedOnce: Rule = {
       if (!message.absent) return;
       run.coverage.add('absentRecipients');
       const recipient = otherOf(room, sender);
-      if (notification !== undefined || !isOnStream(recipient, askedAt) || !isDue(run, ackedAt)) return;
+      if (notification !== undefined || !run.streams.covers(recipient, askedAt) || !isDue(run, ackedAt))
+        return;
       report(`room ${room.no}: ${nameOf(message)} to absent member ${recipient} notified nobody`, ackedAt);
     }
-
-    const isOnStream = (member: number, t: number) =>
-      (run.notifications.of(member).streamsSince ?? Number.POSITIVE_INFINITY) < t &&
-      run.streams.isOpen(member);
 
     function checkComments(): void {
       for (const { content, recipient, askedAt, ackedAt, notification, article } of run.comments.all()) {
         if (recipient === undefined || ackedAt === undefined || notification !== undefined) continue;
-        if (!isOnStream(recipient, askedAt) || !isDue(run, ackedAt)) continue;
+        if (!run.streams.covers(recipient, askedAt) || !isDue(run, ackedAt)) continue;
         report(`comment "${content}" on article ${article} did not notify member ${recipient}`, ackedAt);
       }
     }
@@ -169,8 +166,7 @@ function checkComplete(run: Run, report: Report): void {
     for (const record of inbox.records.values()) {
       const { cause, seenAt, n, member } = record;
       if (!cause || n !== undefined || mayBeDeleted(inbox, record) || !isDue(run, seenAt)) continue;
-      if ((inbox.streamsSince ?? Number.POSITIVE_INFINITY) > cause.askedAt || !run.streams.isOpen(member))
-        continue;
+      if (!run.streams.covers(member, cause.askedAt)) continue;
       report(`no stream of member ${member} carries ${describe(record)}, shown at ${at(seenAt)}`, seenAt);
     }
   }

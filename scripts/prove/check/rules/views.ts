@@ -58,26 +58,27 @@ export const viewComplete: Rule = {
     }
 
     /** @param except of whom the others may not be told yet */
-    function comparePresence(view: View, fresh: number[], except: number | undefined): void {
+    function comparePresence(view: View, fresh: number[], except: Set<number>): void {
       const { client, room, present } = view;
       for (const who of fresh) {
-        if (who === except || present.has(who)) continue;
+        if (except.has(who) || present.has(who)) continue;
         note(view, `${client} in room ${room} does not show member ${who} as present; a fresh join does`);
       }
       for (const who of present) {
-        if (who === except || fresh.includes(who)) continue;
+        if (except.has(who) || fresh.includes(who)) continue;
         note(view, `${client} in room ${room} shows member ${who} as present; a fresh join does not`);
       }
     }
 
     /** @param since when the room last changed before the join */
     function compare(asked: Asked<'join'>, ok: Answered<'join'>, since: number): void {
-      const others = run.views.in(asked.room).filter(({ client }) => client !== asked.client);
-      const isThere = others.some(({ member, state }) => member === asked.member && state === 'in');
-      for (const view of others) {
-        if (view.state !== 'in' || view.joining > 0 || !isDue(Math.max(since, view.joinedAt))) continue;
+      const all = run.views.in(asked.room);
+      const isOld = (view: View) =>
+        view.state === 'in' && view.joining === 0 && isDue(Math.max(since, view.joinedAt));
+      const entering = new Set(all.filter((view) => !isOld(view)).map(({ member }) => member));
+      for (const view of all.filter(isOld)) {
         compareMessages(view, ok.seq);
-        comparePresence(view, ok.present, isThere ? undefined : asked.member);
+        comparePresence(view, ok.present, entering);
         run.coverage.add('viewsCompared');
       }
     }
@@ -99,7 +100,8 @@ export const viewComplete: Rule = {
       unanswered({ t }, asked) {
         if (asked.f === 'send' || asked.f === 'leave' || asked.f === 'join') changed.set(asked.room, t);
       },
-      closed({ client, t }) {
+      closed({ client, door, t }) {
+        if (door !== 'socket') return;
         for (const room of joined.get(client) ?? []) changed.set(room, t);
         joined.delete(client);
       },
