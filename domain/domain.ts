@@ -64,7 +64,8 @@ export async function createDomain(options: DomainOptions) {
   const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
   if (config.PLANTED_FAULT) {
     const { plantFault } = await import('./planted-fault.js');
-    await plantFault(config.PLANTED_FAULT, { chat, events, notifications, presence: chatState.presence });
+    const { presence } = chatState;
+    await plantFault(config.PLANTED_FAULT, { chat, events, live, notifications, presence });
   }
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   let timer: NodeJS.Timeout | undefined;

@@ -2,8 +2,9 @@
  * Faults that PLANTED_FAULT plants in this process, to show that the checker of `npm run prove` finds them
  * (docs/consistency.md). Loaded only where it is set, which production refuses.
  */
-import type { Chat } from './chat/index.js';
+import type { Chat, createChatState } from './chat/index.js';
 import type { EventBus } from './kernel/events.js';
+import type { Live } from './kernel/live.js';
 import type { Notifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
 import { plantInStorage } from './platform/mongo/planted-faults.js';
@@ -13,26 +14,18 @@ export interface Planted {
   chat: Chat;
   events: EventBus;
   notifications: Notifications;
-  presence: {
-    enter(chatNo: number, memberNo: number, connection: string): Promise<void>;
-    list(chatNo: number): Promise<number[]>;
-  };
+  presence: ReturnType<typeof createChatState>['presence'];
+  live: Live;
 }
 
 /** One notification in so many is left out of streams. */
 const SKIP_EVERY = 10;
 
-/** Whoever entered a room through this process is present for ever. */
-function keepPresence({ presence }: Planted): void {
-  const entered = new Map<number, Set<number>>();
-  const enter = presence.enter.bind(presence);
-  const list = presence.list.bind(presence);
-  presence.enter = (chatNo, memberNo, connection) => {
-    entered.set(chatNo, (entered.get(chatNo) ?? new Set()).add(memberNo));
-    return enter(chatNo, memberNo, connection);
-  };
-  presence.list = async (chatNo) =>
-    [...new Set([...(await list(chatNo)), ...(entered.get(chatNo) ?? [])])].sort((a, b) => a - b);
+/** Whoever entered a room through this process is present until it ends. */
+function keepPresence({ presence, live }: Planted): void {
+  Object.assign(presence, { leave: async () => {}, clear: async () => {} });
+  // Otherwise connections that have left would be found and removed.
+  Object.assign(live, { isInRoom: () => true });
 }
 
 /** The first room of each list has one unread message too many. */

@@ -14,7 +14,7 @@ body { max-width: 78rem; } h2 { text-transform: none; margin-top: 2rem; }
 .facts b { font-size: 1.4rem; display: block; font-variant-numeric: tabular-nums; } .facts .bad b { color: var(--bad); }
 svg .fault { fill: var(--peer); } svg .band { fill: var(--peer); opacity: 0.09; } svg .offline { fill: var(--line); }
 svg .phase { stroke: var(--soft); stroke-dasharray: 4 4; } svg .lost { fill: var(--bad); }
-svg .cross { stroke: var(--bad); stroke-width: 1.5; fill: none; } svg .violation { stroke: var(--bad); stroke-width: 2; }
+svg .cross { stroke: var(--soft); stroke-width: 1; fill: none; opacity: 0.7; } svg .violation { stroke: var(--bad); stroke-width: 2; }
 svg .name { font-size: 12px; } td.late { color: var(--bad); font-weight: 600; } i.lost { background: var(--bad); border-radius: 50%; }
 i.offline { background: var(--line); } i.band { background: var(--peer); opacity: 0.4; } .broken li { color: var(--bad); }
 .broken li small { color: var(--text); white-space: pre-wrap; }

@@ -128,7 +128,7 @@ function memberRows(story: Story, top: number): string[] {
       unanswered,
       end,
       (at, one) =>
-        `<path d="M${at - 3} ${y(one) + 3}l6 6m0 -6l-6 6" class="cross"><title>no answer after ${seconds(one.took)}</title></path>`,
+        `<path d="M${at - 2} ${y(one) + 4}l4 4m0 -4l-4 4" class="cross"><title>no answer after ${seconds(one.took)}</title></path>`,
     ),
   ];
 }
@@ -155,7 +155,9 @@ export function timeline(story: Story, verdict: Verdict): string {
     const label = phase === 'quiet' ? 'nothing is sent any more' : 'everything is read';
     return [
       `<line x1="${x(t)}" x2="${x(t)}" y1="0" y2="${height - AXIS}" class="phase"/>`,
-      text(x(t) + 4, members - 6, label, 'tick'),
+      t > end * 0.85
+        ? text(x(t) - 4, members - 6, label, 'tick', 'end')
+        : text(x(t) + 4, members - 6, label, 'tick'),
     ];
   });
   return svg(
