@@ -62,10 +62,7 @@ function skipStreamEvents({ notifications }: Planted): void {
 }
 
 /** Plants a fault; those of pushes are planted by the gateway (gateway/planted-pushes.ts). */
-export async function plantFault(
-  fault: NonNullable<Config['PLANTED_FAULT']>,
-  planted: Planted,
-): Promise<void> {
+export async function plantFault(fault: Config['PLANTED_FAULT'], planted: Planted): Promise<void> {
   switch (fault) {
     case 'keep-presence':
       return keepPresence(planted);

@@ -28,10 +28,10 @@ describe('the faults of a configuration', () => {
 
   it('refuses a planted fault in production, and one that there is not', () => {
     const lines = faults({ NODE_ENV: 'production', PLANTED_FAULT: 'drop-push' });
-    expect(lines).to.include('PLANTED_FAULT: must be unset in production');
+    expect(lines).to.include('PLANTED_FAULT: must be off in production');
     expect(faults({ PLANTED_FAULT: 'drop-push' })).to.deep.equal([]);
     expect(faults({ PLANTED_FAULT: 'all' })[0]).to.match(
-      /^PLANTED_FAULT: must be drop-push, .+ or seq-hole$/,
+      /^PLANTED_FAULT: must be off, drop-push, .+ or seq-hole$/,
     );
   });
 

@@ -24,8 +24,12 @@ export const presence: Rule = {
         }
         return;
       }
-      const view = run.views.inSince(asked.room, member, asked.t);
-      if (!view || !run.disturbances.isCalmSince(asked.t)) return;
+      // The answer holds who joins, too.
+      const isJoiner = member === asked.member && asked.door === 'socket';
+      const view = isJoiner
+        ? run.views.of(asked.room, asked.client)
+        : run.views.inSince(asked.room, member, asked.t);
+      if (view?.state !== 'in' || !run.disturbances.isCalmSince(asked.t)) return;
       run.coverage.add('presencesSeen');
       const text = `${shown} as absent, whose socket ${view.client} is in the room`;
       if (!isPresent) missed.push({ view, t: ok.t, text });

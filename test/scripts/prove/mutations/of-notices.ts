@@ -27,8 +27,10 @@ export const noticeMutations: Mutation[] = [
     fault: 'notifies nobody of a comment',
     rule: 'notified-once',
     apply(lines) {
-      const id = events(lines, 'notification').find(({ notification }) => notification.type === 'comment')
-        ?.notification.id;
+      const acked = new Set(calls(lines, 'comment').map(({ asked }) => asked.content));
+      const id = events(lines, 'notification').find(
+        ({ notification: { type, content } }) => type === 'comment' && acked.has(content),
+      )?.notification.id;
       for (const event of events(lines, 'notification')) if (event.notification.id === id) drop(lines, event);
       for (const { ok } of calls(lines, 'notifications'))
         ok.notifications = ok.notifications.filter((one) => one.id !== id);
