@@ -7,7 +7,7 @@ import { modelHistory } from './model-history.js';
 import { mutations } from './mutations/index.js';
 
 /** Histories that are tried until one has the place for a mutation. */
-const ATTEMPTS = 30;
+const ATTEMPTS = 100;
 
 async function* textOf(lines: HistoryLine[]): AsyncGenerator<string> {
   for (const line of lines) yield JSON.stringify(line);

@@ -41,15 +41,17 @@ export const noticeMutations: Mutation[] = [
     fault: 'skips an event of a stream',
     rule: 'stream-without-gap',
     apply(lines) {
-      const seen = new Map<string, Delivery>();
-      for (const event of events(lines, 'notification')) {
-        if (event.door !== 'stream') continue;
-        const before = seen.get(event.client);
-        if (before) {
-          drop(lines, before);
+      /** The events of each stream since it was opened. */
+      const carried = new Map<string, Delivery[]>();
+      for (const line of lines) {
+        if (line.e === 'invoke' && line.f === 'stream') carried.delete(line.client);
+        if (line.e !== 'delivery' || line.door !== 'stream') continue;
+        const [, second, third] = [...(carried.get(line.client) ?? []), line];
+        if (second && third) {
+          drop(lines, second);
           return true;
         }
-        seen.set(event.client, event);
+        carried.set(line.client, [...(carried.get(line.client) ?? []), line]);
       }
       return false;
     },

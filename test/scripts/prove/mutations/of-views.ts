@@ -1,3 +1,4 @@
+import type { HistoryLine } from '../../../../scripts/prove/history.js';
 import {
   calls,
   drop,
@@ -52,7 +53,10 @@ export const viewMutations: Mutation[] = [
           line.client === last?.client &&
           line.e !== 'delivery',
       );
-      if (!last || left) return false;
+      const joined = calls(lines, 'join').some(
+        ({ ok, asked }) => asked.client === last?.client && ok.t > last.t,
+      );
+      if (!last || left || joined) return false;
       drop(lines, last);
       return true;
     },
@@ -133,13 +137,12 @@ export const viewMutations: Mutation[] = [
       first(
         finalJoins(lines).filter(({ ok, asked }) => {
           const absent = membersOf(lines, asked.room).find((no) => !ok.present.includes(no));
-          const lost = lines
-            .filter((line) => line.e === 'closed' && line.client === `socket-${absent}`)
-            .at(-1);
+          if (absent === undefined) return false;
+          // A connection that was lost may count for 30 s.
+          const isLost = (line: HistoryLine) =>
+            line.e === 'closed' && line.client === `socket-${absent}` && line.reason !== 'client';
           // The second one to read the room comes soon after the first one has left it.
-          if (asked.member !== membersOf(lines, asked.room)[0]) return false;
-          // A lost connection may count for 30 s.
-          return absent !== undefined && (lost?.e !== 'closed' || lost.reason === 'client');
+          return asked.member === membersOf(lines, asked.room)[0] && !lines.some(isLost);
         }),
         ({ ok, asked }) => {
           ok.present = [...membersOf(lines, asked.room)];
