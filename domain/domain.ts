@@ -62,6 +62,11 @@ export async function createDomain(options: DomainOptions) {
   const notifications = createNotifications({ clock, events, directory, localTime, live, logger, redis });
   const chatState = createChatState(live, redis);
   const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
+  if (config.PLANTED_FAULT !== 'off') {
+    const { plantFault } = await import('./planted-fault.js');
+    const { presence } = chatState;
+    await plantFault(config.PLANTED_FAULT, { chat, events, live, notifications, presence });
+  }
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;

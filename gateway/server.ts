@@ -27,6 +27,7 @@ import {
 import { followRooms } from './follow-rooms.js';
 import { endPresenceOnLeave } from './leave-chat-room.js';
 import { errorAnswer, serveOperations } from './operations.js';
+import { plantInPublisher } from './planted-pushes.js';
 import { watchExpiries } from './session-expiry.js';
 import type { GatewayServer } from './socket.js';
 import { SocketLive } from './socket-live.js';
@@ -132,7 +133,7 @@ export class Gateway {
     const requests = new RequestLog(this.#logger, this.#config.LOG_REQUESTS);
     io.use(createAuthentication(domain, this.#config, this.#logger, requests));
     const refuseForeign = createOriginGuard(this.#config);
-    const publisher = this.#engine.attach(io, this.#options, {
+    const engine = this.#engine.attach(io, this.#options, {
       refuse: (request) => {
         const foreign = refuseForeign(request);
         if (foreign) return errorAnswer(foreign);
@@ -145,6 +146,7 @@ export class Gateway {
       }),
       guard: this.#guard,
     });
+    const publisher = plantInPublisher(this.#config.PLANTED_FAULT, engine);
     if (this.#guard) limitFrames(io, this.#guard);
     trimRequests(io);
     const { sequencer, views, comparer } = followRooms(domain, io, publisher, this.#redis, this.#logger);

@@ -3,6 +3,7 @@ import { AppError } from '../kernel/errors.js';
 import { newMessageId } from '../kernel/ids.js';
 import type { ReadPosition } from '../kernel/live.js';
 import { Batcher } from '../platform/batcher.js';
+import { metrics } from '../platform/metrics.js';
 import { insertEach, insertInOrder } from '../platform/mongo/inserts.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
@@ -207,6 +208,7 @@ export class Ledger {
       if (await this.#settleRepeated(state, refused)) {
         sends.shift();
       } else {
+        metrics.conflicts.inc();
         states.forget(chatNo);
         failures = count > 0 ? 1 : failures + 1;
       }

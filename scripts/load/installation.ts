@@ -28,7 +28,8 @@ export async function startDatabase(
   return { uri, pid: database.pid };
 }
 
-async function isReady(port: number): Promise<boolean> {
+/** Whether a process of the service on this machine can serve. */
+export async function isReady(port: number): Promise<boolean> {
   try {
     return (await fetch(`http://${HOST}:${port}/readyz`)).ok;
   } catch {
@@ -49,7 +50,7 @@ export function settings(group: ProcessGroup, databaseUri: string): Record<strin
 }
 
 /** Node's flags in `npm start`. */
-const START_FLAGS = (() => {
+export const START_FLAGS = (() => {
   const { scripts } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };

@@ -22,7 +22,7 @@ export interface ForkOptions {
   measured?: boolean;
 }
 
-/** A process started for a load test. */
+/** A process started for a run. */
 export class ManagedProcess {
   readonly name: string;
   readonly pid: number;
@@ -97,6 +97,18 @@ export class ManagedProcess {
     return status;
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Ends the process by a signal. Resolves to its exit status, null if the signal ended it. */
+  async kill(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.exited) return this.#child.exitCode;
+    const exit = this.exit();
+    this.#child.kill(signal);
+    return exit;
+  }
+
   /** Ends the process. Resolves when it has exited. */
   async stop(): Promise<void> {
     if (this.exited) return;
@@ -110,20 +122,22 @@ export class ManagedProcess {
 
 const groups = new Set<ProcessGroup>();
 
-/** Ends every group when a load test is interrupted. */
+/** Ends every group when a run is interrupted. */
 export async function endAllGroups(): Promise<void> {
   await Promise.all([...groups].map((group) => group.end()));
 }
 
 /** The processes of one run and its temporary folder. */
 export class ProcessGroup {
-  readonly folder = mkdtempSync(join(tmpdir(), 'adoption-load-'));
+  readonly folder: string;
   /** Folder for CPU profiles of the measured processes. */
   readonly profile: string | undefined;
   readonly #processes: ManagedProcess[] = [];
   #ending: Promise<void> | undefined;
 
-  constructor(profile?: string) {
+  /** @param command what starts it, in the folder's name */
+  constructor(profile?: string, command = 'load') {
+    this.folder = mkdtempSync(join(tmpdir(), `adoption-${command}-`));
     this.profile = profile;
     groups.add(this);
   }
@@ -167,7 +181,7 @@ export class ProcessGroup {
     return ['--cpu-prof', `--cpu-prof-dir=${this.profile}`, `--cpu-prof-name=${file}`];
   }
 
-  /** `detached`: Ctrl-C reaches only the load test, which then stops its processes in order. */
+  /** `detached`: Ctrl-C reaches only the command, which then stops its processes in order. */
   #spawnOptions(env: Record<string, string> = {}) {
     return { cwd: this.folder, env: { PATH: process.env.PATH, ...env }, detached: true };
   }

@@ -36,11 +36,16 @@ async function startProgram(
   return program;
 }
 
+/** Starts a Redis on a port of this machine that stores nothing on disk. @returns its process */
+export function startRedisAt(group: ProcessGroup, port: number): Promise<ManagedProcess> {
+  const args = ['--bind', HOST, '--port', String(port), '--dir', group.folder];
+  return startProgram(group, REDIS as string, port, [...args, '--save', '', '--appendonly', 'no']);
+}
+
 /** Starts a Redis that stores nothing on disk. @returns its URL */
 export async function startRedis(group: ProcessGroup): Promise<string> {
   const port = await freePort();
-  const args = ['--bind', HOST, '--port', String(port), '--dir', group.folder];
-  await startProgram(group, REDIS as string, port, [...args, '--save', '', '--appendonly', 'no']);
+  await startRedisAt(group, port);
   return `redis://${HOST}:${port}`;
 }
 

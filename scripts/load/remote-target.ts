@@ -18,7 +18,7 @@ async function call<T>(base: string, path: string, token: string, json?: object)
 }
 
 /** A member's number, from the first event of their stream. */
-async function memberNoOf(base: string, token: string): Promise<number> {
+export async function memberNoOf(base: string, token: string): Promise<number> {
   const response = await fetch(`${base}/notification/connect`, {
     headers: { Authorization: token, Accept: 'text/event-stream' },
   });

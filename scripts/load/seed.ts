@@ -32,11 +32,11 @@ export function tokensOf(secret: string, count: number, after = 0): Promise<stri
 }
 
 /** Connects the models to an indexed database for the duration of `work`. */
-async function connected(uri: string, work: () => Promise<void>): Promise<void> {
+export async function connected<T>(uri: string, work: () => Promise<T>): Promise<T> {
   await connectMongo(uri);
   try {
     await prepareDatabase(uri, 'nothing', () => {});
-    await work();
+    return await work();
   } finally {
     await disconnectMongo();
   }

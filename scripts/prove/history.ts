@@ -86,6 +86,8 @@ export interface Operations {
   connect: { asked: object; answered: object };
   /** A retry has the `key` and `content` of the first attempt. No two messages share a content. */
   send: { asked: { room: number; key: string; content: string }; answered: { id: string; seq?: number } };
+  /** A legacy receiver posts a broadcast back with its id: answered with the stored message, and nothing is stored. */
+  postback: { asked: { room: number; message: string }; answered: { id: string } };
   join: {
     asked: { room: number; after: number };
     answered: { seq: number; messages: SeenMessage[]; present: number[]; more: boolean };
@@ -174,7 +176,10 @@ export type Delivery = Timed & {
     | { door: 'stream'; event: 'notification'; n: number; notification: SeenNotification }
   );
 
-/** A process's own counts of rare paths since its start, by metric name. */
+/**
+ * A process's own counts of rare paths since its start, by metric and labels without `process`, such as
+ * `adoption_chat_messages_total{outcome="repeated"}`.
+ */
 export interface Counts extends Timed {
   e: 'counts';
   process: string;

@@ -10,7 +10,7 @@ import { type EmbeddedMongo, startEmbeddedMongo } from '../../scripts/embedded-m
 import { runService } from '../../scripts/start/run-service.js';
 import { eventually } from '../support/eventually.js';
 import { commandIn } from '../support/mongo-wire.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { startTcpProxy, type TcpProxy } from '../../scripts/command/tcp-proxy.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
 import { runHere, spawnScript } from './script-runs.js';
 

@@ -48,7 +48,7 @@ export function endWithTests(child: ChildProcess): void {
 /** Address of a compiled module, by its path from the project's folder. */
 export const compiled = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 
-const PRELOAD = compiled('test/support/child-preload.js').href;
+const PRELOAD = compiled('scripts/command/child-preload.js').href;
 
 /** Collects what a process prints. */
 function collectOutput(child: ChildProcess): { text: string } {

@@ -8,6 +8,10 @@ export const chatMetrics = {
     help: 'Sends by socket and REST that passed the limits of rate: `stored` (the basic activity), `repeated` (a retry, answered with the first one; a rise means that acknowledgements get lost), `posted-back` (a broadcast that its receiver sent back), `refused` (the sender’s fault: not in the room, quota), `failed` (not stored, or unknown whether)',
     labelNames: ['outcome'],
   }),
+  conflicts: new Counter({
+    name: 'adoption_chat_conflicts_total',
+    help: 'Attempts to store messages that found their number taken by another process, and were repeated with a later one: members of a room send through several processes at the same moment',
+  }),
   fanout: new Histogram({
     name: 'adoption_chat_fanout_duration_seconds',
     help: 'Time from a message’s `sendTime`, just before it is stored, to writing it to the sockets of its room, once per message and process that has some; whichever process stored it, by the clocks of both; those that a lost push delayed included',

@@ -26,6 +26,15 @@ describe('the faults of a configuration', () => {
     ]);
   });
 
+  it('refuses a planted fault in production, and one that there is not', () => {
+    const lines = faults({ NODE_ENV: 'production', PLANTED_FAULT: 'drop-push' });
+    expect(lines).to.include('PLANTED_FAULT: must be off in production');
+    expect(faults({ PLANTED_FAULT: 'drop-push' })).to.deep.equal([]);
+    expect(faults({ PLANTED_FAULT: 'all' })[0]).to.match(
+      /^PLANTED_FAULT: must be off, drop-push, .+ or seq-hole$/,
+    );
+  });
+
   it('49: reports what the caller requires, in the same round', () => {
     const load = () => loadConfig({ HTTP_PORT: '9', GATEWAY_PORT: '9', DEMO: 'x' }, folder, equalPorts);
     expect(load).to.throw(ConfigError, /^DEMO: .+\nGATEWAY_PORT: must not be 9, the HTTP_PORT: .+$/);

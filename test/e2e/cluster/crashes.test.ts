@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { metric } from '../../support/rest.js';
 import { type Client, connect } from '../../support/sockets.js';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { startTcpProxy, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 import { useChatClients } from './load.js';
 
 /** Time, in ms, within which presence ends after its process. (contract, section 5) */

@@ -8,7 +8,7 @@ import { type Cluster, startCluster } from '../../support/cluster.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { startTcpProxy, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 import { tellStory } from '../story/story.js';
 import { useChatClients } from './load.js';
 import { itKeepsOrder } from './order.js';

@@ -7,7 +7,7 @@ import { commandIn, replyTo } from '../../support/mongo-wire.js';
 import { isReady, type RestClient } from '../../support/rest.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { type Client, connect } from '../../support/sockets.js';
-import { startTcpProxy, type Tap, type TcpProxy } from '../../support/tcp-proxy.js';
+import { startTcpProxy, type Tap, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 
 interface Stored {
   id: string;

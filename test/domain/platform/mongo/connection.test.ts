@@ -4,11 +4,11 @@ import type { Document } from 'bson';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { Member } from '../../../../domain/members/member.model.js';
+import { startTcpProxy } from '../../../../scripts/command/tcp-proxy.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 import { runScript } from '../../../scripts/script-runs.js';
 import { commandIn, withCommand } from '../../../support/mongo-wire.js';
 import { service } from '../../../support/service.js';
-import { startTcpProxy } from '../../../support/tcp-proxy.js';
 
 /** Works with a database as it is told (mongo-process.ts). */
 const PROCESS = fileURLToPath(new URL('./mongo-process.js', import.meta.url));

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { toAppError } from '../../../../domain/platform/failures.js';
+import { startTcpProxy } from '../../../../scripts/command/tcp-proxy.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
-import { startTcpProxy } from '../../../support/tcp-proxy.js';
 
 /** More bytes than the kernel buffers for a peer that does not read. */
 const TOO_MUCH = 12_000_000;

@@ -6,6 +6,7 @@ import { redisKeys } from '../../../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../../../domain/platform/logger.js';
 import { connectRedis } from '../../../../domain/platform/redis/connection.js';
 import { RedisEcho } from '../../../../domain/platform/redis/echo.js';
+import { startTcpProxy, type TcpProxy } from '../../../../scripts/command/tcp-proxy.js';
 import { eventually } from '../../../support/eventually.js';
 import {
   droppedMessages,
@@ -16,7 +17,6 @@ import {
   startRedis,
   type TestRedis,
 } from '../../../support/redis.js';
-import { startTcpProxy, type TcpProxy } from '../../../support/tcp-proxy.js';
 import { fakeTime, later } from '../../../support/time.js';
 
 const silent = createLogger('silent', 'test');

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import { startTcpProxy } from '../../../../scripts/command/tcp-proxy.js';
 import { eventually } from '../../../support/eventually.js';
 import {
   hasRedisServer,
@@ -8,7 +9,6 @@ import {
   startRedis,
   type TestRedis,
 } from '../../../support/redis.js';
-import { startTcpProxy } from '../../../support/tcp-proxy.js';
 
 /** Three echoes missed, one every two seconds, and the subscriber connects anew. */
 const RETURN_WITHIN_MS = 15_000;

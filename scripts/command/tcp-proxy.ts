@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { freePort } from '../../scripts/command/ports.js';
+import { freePort } from './ports.js';
 
-/** What a test does with the bytes of one connection; each side passes on what it likes, when it likes. */
+/** What is done with the bytes of one connection; each side passes on what it likes, when it likes. */
 export interface Tap {
   request?(chunk: Buffer, pass: (chunk: Buffer) => void): void;
   answer?(chunk: Buffer, pass: (chunk: Buffer) => void): void;
 }
 
-/** A TCP proxy on loopback that a test can slow down, hold, silence or cut. */
+/** A TCP proxy on loopback that can slow down, hold, silence or cut what goes through it. */
 export interface TcpProxy {
   readonly port: number;
   /** Delay in each direction, ms. Set it while nothing is under way. */

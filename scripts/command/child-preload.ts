@@ -1,8 +1,11 @@
 /**
- * Loaded before the program of every child process of the tests: ends it with its parent, however that ends, and
- * shifts its clock where a test sets CLOCK_SHIFT_MS.
+ * Loaded before the program of every child process of the tests and of `npm run prove`: ends it with its parent, however
+ * that ends, and shifts its clock where CLOCK_SHIFT_MS is set.
  */
 process.on('disconnect', () => process.exit(1));
+
+// A limit on file size (prlimit) is a full disk: the write fails, as on a real one.
+process.on('SIGXFSZ', () => {});
 
 const shift = Number(process.env.CLOCK_SHIFT_MS ?? 0);
 if (shift !== 0) {

@@ -1,0 +1,33 @@
+import type { Fault } from '../../history.js';
+
+/** Time, ms, for which a fault is felt after its end: connections are made again, lost pushes found. */
+const LINGERS_MS = 15_000;
+
+/** When faults struck: what the service promises "promptly" takes longer near them. */
+export class Disturbances {
+  readonly #active = new Set<string>();
+  /** The last begin or end of a fault. */
+  #lastAt = Number.NEGATIVE_INFINITY;
+
+  note({ fault, target, phase, t }: Fault): void {
+    const name = `${fault} ${target}`;
+    if (phase === 'begin') this.#active.add(name);
+    else this.#active.delete(name);
+    this.#lastAt = t;
+  }
+
+  /** Whether no fault was felt from then until now. */
+  isCalmSince(t: number): boolean {
+    return this.#active.size === 0 && this.#lastAt < t - LINGERS_MS;
+  }
+
+  /**
+   * Whether what began then must be done by now.
+   * @param calmMs its time without faults
+   * @param disturbedMs its time from the end of the last fault on, if there was one
+   */
+  isSettled(t: number, now: number, calmMs: number, disturbedMs: number): boolean {
+    if (this.isCalmSince(t)) return now > t + calmMs;
+    return this.#active.size === 0 && now > Math.max(t, this.#lastAt) + disturbedMs;
+  }
+}

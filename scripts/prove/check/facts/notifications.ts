@@ -1,0 +1,139 @@
+import type { Delivery, Invoke, SeenNotification } from '../../history.js';
+import type { Comments, SentComment } from './comments.js';
+import { type Messages, otherOf, type SentMessage } from './messages.js';
+
+/** What notifies somebody. */
+export type Cause =
+  | { kind: 'chat'; message: SentMessage; recipient: number; askedAt: number }
+  | { kind: 'comment'; comment: SentComment; recipient: number | undefined; askedAt: number };
+
+/** A notification that somebody was shown. */
+export interface NotificationRecord {
+  readonly id: number;
+  readonly type: string;
+  readonly content: string;
+  readonly url: string;
+  readonly member: number;
+  readonly seenAt: number;
+  readonly cause: Cause | undefined;
+  /** Its number on the member's streams. */
+  n?: number;
+  checkedAt?: number;
+  /** When its deletion was first asked for, and acknowledged. */
+  deletionAskedAt?: number;
+  deletedAt?: number;
+}
+
+/** Longest content that a notification shows whole, UTF-16 code units (domain/notifications/notifier.ts). */
+const WHOLE = 199;
+
+/** All notifications of a member, by id. */
+export interface Inbox {
+  readonly member: number;
+  readonly records: Map<number, NotificationRecord>;
+  readonly ids: (number | undefined)[];
+  /** Rooms, by url, of which a chat notification was asked to be deleted: older ones are then, too. */
+  readonly deletedRooms: Set<string>;
+  /** Whether a notification that nobody had shown yet may have been deleted. */
+  deletesUnseen: boolean;
+}
+
+/** All notifications of a run. The first sighting of each is its record; rules compare the others to it. */
+export class Notifications {
+  readonly inboxes = new Map<number, Inbox>();
+  readonly #messages: Messages;
+  readonly #comments: Comments;
+
+  constructor(messages: Messages, comments: Comments) {
+    this.#messages = messages;
+    this.#comments = comments;
+  }
+
+  of(member: number): Inbox {
+    const inbox: Inbox = this.inboxes.get(member) ?? {
+      member,
+      records: new Map(),
+      ids: [],
+      deletedRooms: new Set(),
+      deletesUnseen: false,
+    };
+    this.inboxes.set(member, inbox);
+    return inbox;
+  }
+
+  /** What caused it, as far as its text shows; null: nothing that was asked for; undefined: it cannot be told. */
+  causeOf({ type, content }: Pick<SeenNotification, 'type' | 'content'>): Cause | null | undefined {
+    if (content.length >= WHOLE) return undefined;
+    if (type === 'chat') {
+      const message = this.#messages.byContent(content);
+      if (!message) return null;
+      return {
+        kind: 'chat',
+        message,
+        recipient: otherOf(message.room, message.sender),
+        askedAt: message.askedAt,
+      };
+    }
+    if (type !== 'comment' && type !== 'recomment') return undefined;
+    const comment = this.#comments.byContent(content);
+    if (!comment) return null;
+    return { kind: 'comment', comment, recipient: comment.recipient, askedAt: comment.askedAt };
+  }
+
+  see(member: number, seen: SeenNotification, t: number, n?: number): void {
+    const inbox = this.of(member);
+    let record = inbox.records.get(seen.id);
+    if (!record) {
+      const { id, type, content, url } = seen;
+      record = { id, type, content, url, member, seenAt: t, cause: this.causeOf(seen) ?? undefined };
+      inbox.records.set(id, record);
+    }
+    if (n === undefined) return;
+    record.n ??= n;
+    inbox.ids[n] ??= seen.id;
+  }
+
+  delivered(delivery: Delivery): void {
+    if (delivery.event !== 'notification') return;
+    const n = delivery.door === 'stream' ? delivery.n : undefined;
+    this.see(delivery.member, delivery.notification, delivery.t, n);
+  }
+
+  asked(asked: Invoke): void {
+    if (asked.f !== 'delete') return;
+    const inbox = this.of(asked.member);
+    for (const id of asked.notifications) {
+      const record = inbox.records.get(id);
+      if (!record || record.type === 'chat') inbox.deletesUnseen = true;
+      if (!record) continue;
+      record.deletionAskedAt ??= asked.t;
+      if (record.type === 'chat') inbox.deletedRooms.add(record.url);
+    }
+  }
+
+  /** A change of these was acknowledged. */
+  answered(asked: Invoke, t: number): void {
+    if (asked.f === 'check') {
+      const record = this.of(asked.member).records.get(asked.notification);
+      if (record) record.checkedAt ??= t;
+    }
+    if (asked.f !== 'delete') return;
+    for (const id of asked.notifications) {
+      const record = this.of(asked.member).records.get(id);
+      if (record) record.deletedAt ??= t;
+    }
+  }
+}
+
+/** Whether it may be deleted: by itself, or with a later one of its room. */
+export const mayBeDeleted = (inbox: Inbox, { deletionAskedAt, type, url }: NotificationRecord): boolean =>
+  deletionAskedAt !== undefined || (type === 'chat' && inbox.deletedRooms.has(url));
+
+/** A notification as violations print it. */
+export const describe = ({
+  id,
+  type,
+  content,
+  n,
+}: NotificationRecord | (SeenNotification & { n?: number })) =>
+  `${type} "${content.slice(0, 60)}" (id ${id}, n ${n ?? '?'})`;

@@ -1,0 +1,36 @@
+import type { Rule } from '../rule.js';
+import { acked } from './acked.js';
+import { comments, counters, hearts } from './community.js';
+import { ackOrder, forged, numbers, once, order } from './messages.js';
+import { notificationList, sameNotification, socketNotifications } from './notification-lists.js';
+import { notifiedOnce, streamNumbers } from './notifications.js';
+import { presence } from './presence.js';
+import { readMarks } from './reads.js';
+import { latest, roomEvents } from './rooms.js';
+import { unread } from './unread.js';
+import { viewComplete, viewOrder } from './views.js';
+
+/** All rules, as docs/consistency.md lists them. */
+export const rules: readonly Rule[] = [
+  acked,
+  numbers,
+  order,
+  once,
+  forged,
+  ackOrder,
+  viewOrder,
+  viewComplete,
+  unread,
+  latest,
+  roomEvents,
+  readMarks,
+  presence,
+  notifiedOnce,
+  streamNumbers,
+  sameNotification,
+  notificationList,
+  socketNotifications,
+  comments,
+  counters,
+  hearts,
+];

@@ -1,0 +1,142 @@
+import type { SeenNotification } from '../../history.js';
+import { describe, type Inbox, mayBeDeleted, type NotificationRecord } from '../facts/notifications.js';
+import { AFTER_FAULTS_MS } from '../facts/views.js';
+import { type Asked, at, type Report, type Rule } from '../rule.js';
+
+/** Most notifications in one list (domain/notifications/list-notifications.ts). */
+const MAX_LISTED = 1_000;
+
+/** Time in which a socket is sent a notification without faults, ms: the poll comes every 5 s. */
+const ARRIVES_WITHIN_MS = 12_000;
+
+export const sameNotification: Rule = {
+  name: 'same-notification-everywhere',
+  says: 'A notification is the same record on streams, sockets and the list, and stays checked',
+  source: 'docs/contract.md, section 6, promise 3',
+  watch(run, report) {
+    function compare(member: number, seen: SeenNotification, by: string): void {
+      const record = run.notifications.of(member).records.get(seen.id);
+      if (!record) return;
+      for (const field of ['type', 'content', 'url'] as const) {
+        if (record[field] === seen[field]) continue;
+        report(
+          `notification ${seen.id} of member ${member}: ${field} is "${seen[field]}" on the ${by}, and was "${record[field]}"`,
+        );
+      }
+    }
+    return {
+      delivered(delivery) {
+        if (delivery.event === 'notification') compare(delivery.member, delivery.notification, delivery.door);
+      },
+      answered(ok, asked) {
+        if (ok.f !== 'notifications') return;
+        for (const seen of ok.notifications) {
+          compare(asked.member, seen, 'list');
+          const checkedAt = run.notifications.of(asked.member).records.get(seen.id)?.checkedAt;
+          if (seen.checked || checkedAt === undefined || checkedAt >= asked.t) continue;
+          report(
+            `the list of member ${asked.member} shows ${describe(seen)} as unchecked; checking it was acknowledged at ${at(checkedAt)}`,
+          );
+        }
+      },
+    };
+  },
+};
+
+/** What a list must hold: neither deleted nor, of a chat, followed by a later one of the same room. */
+function missingFrom(inbox: Inbox, listed: SeenNotification[], before: number): NotificationRecord[] {
+  const ids = new Set(listed.map(({ id }) => id));
+  const byRoom = new Map(listed.filter(({ type }) => type === 'chat').map((one) => [one.url, one]));
+  return [...inbox.records.values()].filter((record) => {
+    if (record.seenAt >= before || ids.has(record.id) || mayBeDeleted(inbox, record)) return false;
+    if (record.type !== 'chat') return true;
+    const shown = byRoom.get(record.url);
+    const n = shown && inbox.records.get(shown.id)?.n;
+    return !shown || (n !== undefined && record.n !== undefined && n < record.n);
+  });
+}
+
+function checkList(
+  inbox: Inbox,
+  asked: Asked<'notifications'>,
+  listed: SeenNotification[],
+  report: Report,
+): void {
+  const list = `the list of member ${asked.member}, asked for at ${at(asked.t)},`;
+  let last = Number.POSITIVE_INFINITY;
+  const urls = new Set<string>();
+  for (const seen of listed) {
+    const record = inbox.records.get(seen.id);
+    if (record?.n !== undefined) {
+      if (record.n >= last) report(`${list} shows ${describe(record)} after n ${last}; newest first`);
+      last = record.n;
+    }
+    if (record?.deletedAt !== undefined && record.deletedAt < asked.t)
+      report(`${list} shows ${describe(record)}, whose deletion was acknowledged at ${at(record.deletedAt)}`);
+    if (seen.type === 'chat' && urls.has(seen.url))
+      report(`${list} shows two chat notifications of ${seen.url}`);
+    if (seen.type === 'chat') urls.add(seen.url);
+  }
+}
+
+export const notificationList: Rule = {
+  name: 'notification-list-is-fresh',
+  says: 'The list holds what streams and sockets were shown: newest first, of each chat the latest, none that was deleted',
+  source: 'docs/contract.md, section 6',
+  watch: (run, report) => ({
+    answered(ok, asked) {
+      if (ok.f !== 'notifications' || asked.f !== 'notifications') return;
+      const inbox = run.notifications.of(asked.member);
+      checkList(inbox, asked, ok.notifications, report);
+      if (run.phase !== 'final' || ok.notifications.length >= MAX_LISTED) return;
+      run.coverage.add('notificationListsCompared');
+      for (const record of missingFrom(inbox, ok.notifications, asked.t)) {
+        report(`the list of member ${asked.member} lacks ${describe(record)}, shown at ${at(record.seenAt)}`);
+      }
+    },
+  }),
+};
+
+/** A socket and the notifications that it was sent. */
+interface Socket {
+  client: string;
+  member: number;
+  openAt: number;
+  received: Set<number>;
+}
+
+export const socketNotifications: Rule = {
+  name: 'socket-gets-notifications',
+  says: 'An open socket is sent every notification of its member: the list at its connect and its events are the fresh list',
+  source: 'gateway/PROTOCOL.md, what the server sends; docs/decisions/notifications.md',
+  watch(run, report) {
+    const sockets = new Map<string, Socket>();
+    function check({ client, member, openAt, received }: Socket): void {
+      const inbox = run.notifications.of(member);
+      for (const record of inbox.records.values()) {
+        const { cause, seenAt, id } = record;
+        if (!cause || cause.askedAt < openAt || received.has(id) || mayBeDeleted(inbox, record)) continue;
+        if (!run.disturbances.isSettled(seenAt, run.now, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS)) continue;
+        report(
+          `socket ${client} of member ${member}, open since ${at(openAt)}, was not sent ${describe(record)}`,
+          seenAt,
+        );
+      }
+    }
+    return {
+      answered(ok, { client, member }) {
+        if (ok.f === 'connect') sockets.set(client, { client, member, openAt: ok.t, received: new Set() });
+      },
+      delivered(delivery) {
+        if (delivery.door === 'socket' && delivery.event === 'notification')
+          sockets.get(delivery.client)?.received.add(delivery.notification.id);
+      },
+      closed({ client, door }) {
+        if (door === 'socket' && !run.hasEnded) sockets.delete(client);
+      },
+      end() {
+        for (const socket of sockets.values()) check(socket);
+      },
+    };
+  },
+};

@@ -1,0 +1,173 @@
+import type { SeenNotification } from '../../history.js';
+import { nameOf, otherOf, type SentMessage } from '../facts/messages.js';
+import { describe, type Inbox, mayBeDeleted, type NotificationRecord } from '../facts/notifications.js';
+import type { Run } from '../facts/run.js';
+import { AFTER_FAULTS_MS, wasConnected } from '../facts/views.js';
+import { at, type Report, type Rule } from '../rule.js';
+
+/** Time in which a notification is stored and has arrived, without faults (the poll comes every 5 s), ms. */
+const ARRIVES_WITHIN_MS = 12_000;
+
+const isDue = (run: Run, t: number): boolean =>
+  run.disturbances.isSettled(t, run.now, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS);
+
+/** @returns what is wrong with it, as far as its cause tells */
+function faultOf({ member, url, cause }: NotificationRecord): string | undefined {
+  if (!cause) return undefined;
+  if (cause.kind === 'chat') {
+    const { room, sender, refused } = cause.message;
+    if (cause.recipient !== member) return `the message of room ${room.no} is for member ${cause.recipient}`;
+    if (!url.startsWith(`/chat/${room.no}?`)) return `the message is of room ${room.no}, the url is ${url}`;
+    return refused ? `the message of member ${sender} was refused` : undefined;
+  }
+  const { article, author, parent, refused } = cause.comment;
+  if (author === member) return 'it is their own';
+  if (parent === undefined && cause.recipient !== member) return `it is for member ${cause.recipient}`;
+  if (url !== `/board/${article}`) return `the comment is of article ${article}, the url is ${url}`;
+  return refused ? `the comment of member ${author} was refused` : undefined;
+}
+
+export const notifiedOnce: Rule = {
+  name: 'notified-once',
+  says: 'Each comment, reply, and message to an absent recipient notifies whom it is for, exactly once',
+  source: 'docs/contract.md, sections 3, 4 and 6; docs/decisions/notifications.md',
+  watch(run, report) {
+    /** Notifications of what the history does not hold, such as an article's lead: by member, type and url. */
+    const others = new Map<string, number>();
+
+    function check(member: number, seen: SeenNotification): void {
+      const inbox = run.notifications.of(member);
+      const record = inbox.records.get(seen.id);
+      if (!record || record.seenAt !== run.now) return;
+      const shown = `member ${member} is notified: ${describe(seen)}`;
+      if (run.notifications.causeOf(seen) === null) report(`${shown}: nobody has caused it`);
+      const fault = faultOf(record);
+      if (fault) report(`${shown}: ${fault}`);
+      const first = firstOf(record);
+      if (first !== undefined && first !== seen.id)
+        report(`${shown}: the notification ${first} was for the same`);
+    }
+
+    /** The first notification of the same cause. */
+    function firstOf({ id, member, type, url, content, cause }: NotificationRecord): number | undefined {
+      if (cause?.kind === 'chat') {
+        cause.message.notification ??= id;
+        return cause.message.notification;
+      }
+      if (cause?.kind === 'comment') {
+        cause.comment.notification ??= id;
+        return cause.comment.notification;
+      }
+      if (!type.startsWith('document')) return undefined;
+      const key = `${member} ${type} ${url} ${content}`;
+      const first = others.get(key) ?? id;
+      others.set(key, first);
+      return first;
+    }
+
+    function checkMessage(message: SentMessage, ackedAt: number): void {
+      const { notification, askedAt, room, sender, present } = message;
+      if (present && notification !== undefined && wasConnected(present, ackedAt)) {
+        report(
+          `room ${room.no}: ${nameOf(message)} notified a recipient who was in the room (id ${notification})`,
+          ackedAt,
+        );
+      }
+      if (!message.absent) return;
+      run.coverage.add('absentRecipients');
+      const recipient = otherOf(room, sender);
+      if (notification !== undefined || !run.streams.covers(recipient, askedAt) || !isDue(run, ackedAt))
+        return;
+      report(`room ${room.no}: ${nameOf(message)} to absent member ${recipient} notified nobody`, ackedAt);
+    }
+
+    function checkComments(): void {
+      for (const { content, recipient, askedAt, ackedAt, notification, article } of run.comments.all()) {
+        if (recipient === undefined || ackedAt === undefined || notification !== undefined) continue;
+        if (!run.streams.covers(recipient, askedAt) || !isDue(run, ackedAt)) continue;
+        report(`comment "${content}" on article ${article} did not notify member ${recipient}`, ackedAt);
+      }
+    }
+
+    return {
+      answered(ok, asked) {
+        if (ok.f !== 'notifications') return;
+        for (const seen of ok.notifications) check(asked.member, seen);
+      },
+      delivered(delivery) {
+        if (delivery.event === 'notification') check(delivery.member, delivery.notification);
+      },
+      end() {
+        for (const message of run.messages.all()) {
+          if (message.ackedAt !== undefined) checkMessage(message, message.ackedAt);
+        }
+        checkComments();
+      },
+    };
+  },
+};
+
+/** A hole in the numbers of a stream; a deleted notification leaves one. */
+interface Hole {
+  client: string;
+  member: number;
+  n: number;
+  t: number;
+}
+
+function explainHole(inbox: Inbox, { n }: Hole): boolean {
+  const id = inbox.ids[n];
+  const record = id === undefined ? undefined : inbox.records.get(id);
+  return record ? mayBeDeleted(inbox, record) : inbox.deletesUnseen;
+}
+
+export const streamNumbers: Rule = {
+  name: 'stream-without-gap',
+  says: 'A member’s streams carry n = 1, 2, 3 … in order, each once, also over reconnects; only deleted ones are left out',
+  source: 'docs/contract.md, section 6; docs/decisions/notifications.md',
+  watch(run, report) {
+    const holes: Hole[] = [];
+    return {
+      delivered(delivery) {
+        if (delivery.door !== 'stream') return;
+        const { client, member, n, t, notification } = delivery;
+        const last = run.streams.lastOf(client);
+        const shown = `the stream ${client} of member ${member} carries n ${n}, ${describe(notification)},`;
+        if (last !== undefined && n <= last) report(`${shown} after ${last}`);
+        for (let missing = (last ?? n) + 1; missing < n; missing += 1) {
+          holes.push({ client, member, n: missing, t });
+        }
+        run.streams.advance(client, n);
+        const known = run.notifications.of(member).ids[n];
+        if (known !== undefined && known !== notification.id) report(`${shown} and n ${n} was id ${known}`);
+        const record = run.notifications.of(member).records.get(notification.id);
+        if (record?.n !== undefined && record.n !== n) report(`${shown} and its n was ${record.n}`);
+      },
+      end() {
+        for (const hole of holes) {
+          const inbox = run.notifications.of(hole.member);
+          if (explainHole(inbox, hole)) continue;
+          const id = inbox.ids[hole.n];
+          const record = id === undefined ? undefined : inbox.records.get(id);
+          report(
+            `the stream ${hole.client} of member ${hole.member} leaves out n ${hole.n}${record ? `, ${describe(record)}` : ''}`,
+            hole.t,
+          );
+        }
+        checkComplete(run, report);
+      },
+    };
+  },
+};
+
+/** Open streams and sockets have what the member was shown elsewhere. */
+function checkComplete(run: Run, report: Report): void {
+  for (const inbox of run.notifications.inboxes.values()) {
+    for (const record of inbox.records.values()) {
+      const { cause, seenAt, n, member } = record;
+      if (!cause || n !== undefined || mayBeDeleted(inbox, record) || !isDue(run, seenAt)) continue;
+      if (!run.streams.covers(member, cause.askedAt)) continue;
+      report(`no stream of member ${member} carries ${describe(record)}, shown at ${at(seenAt)}`, seenAt);
+    }
+  }
+}

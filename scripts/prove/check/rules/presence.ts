@@ -1,0 +1,61 @@
+import type { View } from '../facts/views.js';
+import { wasConnected } from '../facts/views.js';
+import { type Answered, type Asked, at, type Rule } from '../rule.js';
+
+export const presence: Rule = {
+  name: 'presence',
+  says: 'A member is present while one of their sockets is in the room, and no longer than promised afterwards',
+  source:
+    'docs/contract.md, sections 4 and 5: within 30 s of a process’s death; gateway/PROTOCOL.md: within 10 s of a leave',
+  watch(run, report) {
+    /** Who could not be present any more when a join began, by its operation. */
+    const goneBefore = new Map<number, number[]>();
+    /** Members shown as absent; whether they were is known once their connections are known to have lasted. */
+    const missed: { view: View; t: number; text: string }[] = [];
+
+    function check(asked: Asked<'join'>, ok: Answered<'join'>, member: number, wasGone: boolean): void {
+      const shown = `the join of room ${asked.room} by ${asked.client}, asked at ${at(asked.t)}, shows member ${member}`;
+      const isPresent = ok.present.includes(member);
+      if (wasGone && member !== asked.member) {
+        run.coverage.add('absencesSeen');
+        // They may have entered meanwhile.
+        if (isPresent && !run.views.maybeIn(asked.room, member, ok.t)) {
+          report(`${shown} as present, who has left and whose time is over`);
+        }
+        return;
+      }
+      // The answer holds who joins, too.
+      const isJoiner = member === asked.member && asked.door === 'socket';
+      const view = isJoiner
+        ? run.views.of(asked.room, asked.client)
+        : run.views.inSince(asked.room, member, asked.t);
+      if (view?.state !== 'in' || !run.disturbances.isCalmSince(asked.t)) return;
+      run.coverage.add('presencesSeen');
+      const text = `${shown} as absent, whose socket ${view.client} is in the room`;
+      if (!isPresent) missed.push({ view, t: ok.t, text });
+    }
+
+    return {
+      asked(asked) {
+        if (asked.f !== 'join') return;
+        const { members } = run.messages.room(asked.room);
+        goneBefore.set(
+          asked.op,
+          members.filter((no) => !run.views.maybeIn(asked.room, no, asked.t)),
+        );
+      },
+      unanswered: (_, { op }) => void goneBefore.delete(op),
+      answered(ok, asked) {
+        if (ok.f !== 'join' || asked.f !== 'join') return;
+        const gone = goneBefore.get(ok.op) ?? [];
+        goneBefore.delete(ok.op);
+        for (const member of run.messages.room(asked.room).members) {
+          check(asked, ok, member, gone.includes(member));
+        }
+      },
+      end() {
+        for (const { view, t, text } of missed) if (wasConnected(view, t)) report(text, t);
+      },
+    };
+  },
+};

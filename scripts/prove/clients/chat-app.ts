@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessagePayload } from '../../../domain/kernel/live.js';
+import type { Account } from '../accounts.js';
+import type { HistoryFile } from '../history-file.js';
+import type { Served } from '../served.js';
+import { SocketDoor } from './socket-door.js';
+
+/** Longest pause before a lost connection is made again, ms. */
+const RECONNECT_MS = 400;
+
+/** Longest time for which a message is sent again, ms. */
+const RETRY_FOR_MS = 30_000;
+
+/** Longest pause before a message is sent again, ms. */
+const RETRY_MS = 300;
+
+/** A room that the app has open, or had. */
+interface OpenRoom {
+  isWanted: boolean;
+  /** Number of the last message of those that the app has without a gap. */
+  last: number;
+  /** Whether live messages follow what it has. */
+  isLive: boolean;
+}
+
+/** A message that the app has sent or is to send. */
+export interface Outgoing {
+  room: number;
+  key: string;
+  content: string;
+}
+
+export interface ChatAppOptions {
+  history: HistoryFile;
+  account: Account;
+  client: string;
+  gateways: Served[];
+  /** Connects by the way on which packets may get lost. */
+  isDetoured: boolean;
+  below: (limit: number) => number;
+  onMessage: (payload: MessagePayload) => void;
+}
+
+/**
+ * The sockets of a client as an app should use them: it reconnects by itself, to any gateway, catches up from its last
+ * message number, and sends what was not acknowledged again under the same key.
+ */
+export class ChatApp {
+  readonly #options: ChatAppOptions;
+  readonly #rooms = new Map<number, OpenRoom>();
+  #door: SocketDoor | undefined;
+  #waiting: (() => void)[] = [];
+  #pauseMs = 0;
+  #isClosed = false;
+  readonly #run: Promise<void>;
+
+  constructor(options: ChatAppOptions) {
+    this.#options = options;
+    this.#run = this.#live();
+  }
+
+  /** Numbers of the rooms that it has open. */
+  get rooms(): number[] {
+    return [...this.#rooms].flatMap(([room, { isWanted }]) => (isWanted ? [room] : []));
+  }
+
+  /** Number of the last message that it has. */
+  lastOf(room: number): number {
+    return this.#rooms.get(room)?.last ?? 0;
+  }
+
+  get door(): SocketDoor | undefined {
+    return this.#door;
+  }
+
+  /** Opens a room, now and after each reconnect. */
+  async enter(room: number): Promise<void> {
+    const open = this.#rooms.get(room) ?? { isWanted: true, last: 0, isLive: false };
+    open.isWanted = true;
+    this.#rooms.set(room, open);
+    if (this.#door) await this.#catchUp(this.#door, room, open);
+  }
+
+  async leave(room: number): Promise<void> {
+    const open = this.#rooms.get(room);
+    if (!open?.isWanted) return;
+    this.forget(room);
+    await this.#door?.leave(room);
+  }
+
+  /** The member was taken out of the room by another client of theirs. */
+  forget(room: number): void {
+    const open = this.#rooms.get(room);
+    if (open) Object.assign(open, { isWanted: false, isLive: false });
+  }
+
+  /** Sends until it is acknowledged or refused. @returns whether it is stored */
+  async send({ room, key, content }: Outgoing): Promise<boolean> {
+    const until = performance.now() + RETRY_FOR_MS;
+    while (performance.now() < until && !this.#isClosed) {
+      const door = await this.#connected(until);
+      if (!door) return false;
+      const { ok, refused } = { refused: undefined, ...(await door.send(room, key, content)) };
+      if (ok) return true;
+      if (refused !== undefined && refused !== 429 && refused !== 503) return false;
+      await sleep(this.#options.below(RETRY_MS));
+    }
+    return false;
+  }
+
+  /** Ends the connection; the app comes back after this time, ms. */
+  drop(pauseMs: number): void {
+    this.#pauseMs = pauseMs;
+    this.#door?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#door?.close();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    await this.#run;
+  }
+
+  async #connected(until: number): Promise<SocketDoor | undefined> {
+    while (!this.#door && !this.#isClosed && performance.now() < until) {
+      await Promise.race([new Promise<void>((resolve) => this.#waiting.push(resolve)), sleep(1_000)]);
+    }
+    return this.#door;
+  }
+
+  async #live(): Promise<void> {
+    const { below } = this.#options;
+    while (!this.#isClosed) {
+      await this.#connectOnce();
+      const pauseMs = this.#pauseMs + below(RECONNECT_MS);
+      this.#pauseMs = 0;
+      if (!this.#isClosed) await sleep(pauseMs);
+    }
+  }
+
+  /** Resolves when the connection has ended. */
+  async #connectOnce(): Promise<void> {
+    const { history, account, client, gateways, isDetoured, below, onMessage } = this.#options;
+    const served = gateways[below(gateways.length)] as Served;
+    let end = () => {};
+    const closed = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const events = {
+      closed: end,
+      drain: (retryAfterMs: number) => {
+        this.#pauseMs = below(Math.max(1, retryAfterMs));
+      },
+      message: (payload: MessagePayload) => {
+        const room = this.#rooms.get(payload.chatNo);
+        if (room?.isLive) room.last = Math.max(room.last, payload.seq);
+        onMessage(payload);
+      },
+    };
+    const door = await SocketDoor.open(history, account, client, served, events, isDetoured);
+    if (!door) return;
+    if (this.#isClosed) door.close();
+    for (const [room, open] of this.#rooms) {
+      open.isLive = false;
+      if (open.isWanted && door.connected) await this.#catchUp(door, room, open);
+    }
+    if (door.connected) {
+      this.#door = door;
+      for (const resolve of this.#waiting.splice(0)) resolve();
+    }
+    await closed;
+    this.#door = undefined;
+  }
+
+  /** Reads what it misses. An unknown outcome ends the connection: the next one begins anew. */
+  async #catchUp(door: SocketDoor, room: number, open: OpenRoom): Promise<void> {
+    for (;;) {
+      const { ok, refused } = {
+        refused: undefined,
+        ...(await door.join(room, open.last, (last, more) => {
+          open.last = Math.max(open.last, last ?? 0);
+          open.isLive = !more;
+        })),
+      };
+      if (ok?.more && open.isWanted) continue;
+      if (!ok && refused === undefined) door.close();
+      return;
+    }
+  }
+}

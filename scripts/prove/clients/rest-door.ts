@@ -1,0 +1,213 @@
+import type { NotificationView, RoomView } from '../../../domain/kernel/live.js';
+import type { Account } from '../accounts.js';
+import type { OperationName, Operations, SeenComment, SeenMessage } from '../history.js';
+import type { HistoryFile } from '../history-file.js';
+import { type RestCall, rest } from '../rest.js';
+import type { Served } from '../served.js';
+import { seenNotification, seenRoom } from './seen.js';
+
+/** Longest wait that a refusal may ask for, ms. */
+const MAX_WAIT_MS = 5_000;
+
+/** What a call returns: the answer as recorded; else its refusal, or nothing where the outcome is unknown. */
+export type Asked<F extends OperationName> =
+  | { ok: Operations[F]['answered'] }
+  | { ok?: undefined; refused?: number };
+
+interface MessageView {
+  id: string;
+  senderNo: number;
+  content: string;
+  readCount: number;
+}
+
+interface ReplyView {
+  id: number;
+  authorId: number;
+  context: string;
+  like: number;
+  deleteStatus: number;
+}
+
+type CommentView = ReplyView & { comments: ReplyView[] };
+
+interface ArticleView {
+  header: { view: number; like: number; comment: number };
+}
+
+/** What a call sends beside its operation. */
+type Call = Pick<RestCall, 'method' | 'path' | 'body'> & { door?: 'rest' | 'push'; isTokenless?: boolean };
+
+const seenPage = ({ chatList }: { chatList: MessageView[] }): { messages: SeenMessage[] } => ({
+  messages: chatList.map(({ id, senderNo, content, readCount }) => ({
+    ...{ id, sender: senderNo, content, readCount },
+  })),
+});
+
+const seenComment = (
+  { id, authorId, context, like, deleteStatus }: ReplyView,
+  parent?: number,
+): SeenComment => ({
+  ...{ id, author: authorId, content: context, likes: like, deleted: deleteStatus !== 0 },
+  ...(parent === undefined ? {} : { parent }),
+});
+
+/** A client's REST calls, recorded. */
+export class RestDoor {
+  /** When the client may ask again after a 429, by performance.now(). */
+  waitUntil = 0;
+  readonly #history: HistoryFile;
+  readonly #account: Account;
+  readonly #client: string;
+  readonly #address: () => Served;
+
+  /** @param address the http process for the next call */
+  constructor(history: HistoryFile, account: Account, client: string, address: () => Served) {
+    this.#history = history;
+    this.#account = account;
+    this.#client = client;
+    this.#address = address;
+  }
+
+  /** Asks another process than by chance, once. */
+  at(served: Served): RestDoor {
+    return new RestDoor(this.#history, this.#account, this.#client, () => served);
+  }
+
+  rooms(): Promise<Asked<'rooms'>> {
+    const read = (rooms: RoomView[]) => ({ rooms: rooms.map(seenRoom) });
+    return this.#ask('rooms', {}, { method: 'GET', path: '/chatroom' }, read);
+  }
+
+  messages(room: number, limit: number, before?: string): Promise<Asked<'messages'>> {
+    const path = `/chatroom/${room}?limit=${limit}${before === undefined ? '' : `&before=${before}`}`;
+    const asked = { room, ...(before === undefined ? {} : { before }) };
+    return this.#ask('messages', asked, { method: 'GET', path }, seenPage);
+  }
+
+  article(article: number): Promise<Asked<'article'>> {
+    const read = ({ header }: ArticleView) => ({
+      ...{ views: header.view, likes: header.like, comments: header.comment },
+    });
+    return this.#ask('article', { article }, { method: 'GET', path: `/community/article/${article}` }, read);
+  }
+
+  comments(article: number): Promise<Asked<'comments'>> {
+    const path = `/community/comment/${article}`;
+    return this.#ask('comments', { article }, { method: 'GET', path }, (comments: CommentView[]) => ({
+      comments: comments.flatMap((one) => [
+        seenComment(one),
+        ...one.comments.map((reply) => seenComment(reply, one.id)),
+      ]),
+    }));
+  }
+
+  comment(article: number, content: string, parent?: number): Promise<Asked<'comment'>> {
+    const asked = { article, content, ...(parent === undefined ? {} : { parent }) };
+    const body = { boardId: article, parentId: parent ?? null, context: content };
+    return this.#ask('comment', asked, { method: 'POST', path: '/community/comment', body });
+  }
+
+  uncomment(article: number, comment: number): Promise<Asked<'uncomment'>> {
+    const path = `/community/comment/${comment}`;
+    return this.#ask('uncomment', { article, comment }, { method: 'DELETE', path });
+  }
+
+  heart(target: 'article' | 'comment', id: number): Promise<Asked<'heart'>> {
+    const body = { target, id };
+    const call = { method: 'POST', path: '/community/heart', body } as const;
+    return this.#ask('heart', { target, id }, call, ({ data }: { data: number }) => ({ count: data }));
+  }
+
+  unheart(target: 'article' | 'comment', id: number): Promise<Asked<'unheart'>> {
+    const call = { method: 'DELETE', path: `/community/heart/${target}/${id}` } as const;
+    return this.#ask('unheart', { target, id }, call, ({ data }: { data: number }) => ({ count: data }));
+  }
+
+  bookmark(article: number): Promise<Asked<'bookmark'>> {
+    return this.#ask('bookmark', { article }, { method: 'POST', path: `/community/bookmark/${article}` });
+  }
+
+  unbookmark(article: number): Promise<Asked<'unbookmark'>> {
+    return this.#ask('unbookmark', { article }, { method: 'DELETE', path: `/community/bookmark/${article}` });
+  }
+
+  notifications(): Promise<Asked<'notifications'>> {
+    const read = (list: NotificationView[]) => ({ notifications: list.map(seenNotification) });
+    return this.#ask('notifications', {}, { method: 'GET', path: '/notification/all' }, read);
+  }
+
+  check(notification: number): Promise<Asked<'check'>> {
+    const path = `/notification/checked/${notification}`;
+    return this.#ask('check', { notification }, { method: 'PATCH', path });
+  }
+
+  delete(notifications: number[]): Promise<Asked<'delete'>> {
+    const call = { method: 'POST', path: '/notification', body: { idList: notifications } } as const;
+    return this.#ask('delete', { notifications }, call);
+  }
+
+  /** Takes the member out of a room, as the legacy app does when its page closes. */
+  leave(room: number): Promise<Asked<'leave'>> {
+    const body = { email: this.#account.email };
+    return this.#ask('leave', { room }, { method: 'POST', path: `/chatroom/${room}`, body });
+  }
+
+  /**
+   * The legacy push call.
+   * @param sendTime epoch ms; the same again is a retry
+   * @param isTokenless the service is to know the caller by the client
+   */
+  push(
+    { room, saleNo, key, content }: { room: number; saleNo: number; key: string; content: string },
+    sendTime: number,
+    isTokenless: boolean,
+  ): Promise<Asked<'send'>> {
+    const nobody = { id: null, senderName: null, senderNo: null, readCount: null, senderEmail: null };
+    const body = { ...nobody, chatNo: room, contentType: 'text', content, saleNo, sendTime };
+    const call = { method: 'POST', path: '/chatroom/notification', body, door: 'push', isTokenless } as const;
+    return this.#ask('send', { room, key, content }, call, ({ id }: { id: string }) => ({ id }));
+  }
+
+  /** Posts a broadcast back, as legacy receivers do. @param payload as received */
+  postBack(payload: { chatNo: number; id: string }, isTokenless: boolean): Promise<Asked<'postback'>> {
+    const { chatNo: room, id } = payload;
+    const body = { ...payload, senderEmail: this.#account.email };
+    const call = { method: 'POST', path: '/chatroom/notification', body, door: 'push', isTokenless } as const;
+    return this.#ask('postback', { room, message: id }, call, (answer: { id: string }) => ({
+      id: answer.id,
+    }));
+  }
+
+  /** @param read the answer in the form of the history; unset: it says nothing */
+  async #ask<F extends OperationName, T>(
+    f: F,
+    asked: Operations[F]['asked'],
+    { door = 'rest', isTokenless = false, ...call }: Call,
+    read: (answer: T) => Operations[F]['answered'] = () => ({}) as Operations[F]['answered'],
+  ): Promise<Asked<F>> {
+    const { name, base } = this.#address();
+    const asker = { client: this.#client, member: this.#account.no, process: name, door };
+    const pending = this.#history.begin(asker, f, asked);
+    const token = isTokenless ? undefined : this.#account.token;
+    const outcome = await rest<T>({ ...call, base, token, client: `prove/${this.#client}` });
+    if ('answer' in outcome) {
+      const ok = read(outcome.answer);
+      pending.ok(ok);
+      return { ok };
+    }
+    if ('unknown' in outcome) {
+      pending.info(outcome.unknown);
+      return {};
+    }
+    const { status, code, isCertain, retryAfterMs } = outcome.refusal;
+    if (!isCertain) {
+      pending.info(`${status} ${code}`);
+      return {};
+    }
+    pending.fail(status, code);
+    if (status === 429 || status === 503)
+      this.waitUntil = performance.now() + Math.min(retryAfterMs, MAX_WAIT_MS);
+    return { refused: status };
+  }
+}

@@ -1,0 +1,216 @@
+import { io, type Socket } from 'socket.io-client';
+import type { MessagePayload, NotificationView, RoomView } from '../../../domain/kernel/live.js';
+import type { Account } from '../accounts.js';
+import type { OperationName, Operations } from '../history.js';
+import type { HistoryFile } from '../history-file.js';
+import { reasonOf, refusalOf } from '../rest.js';
+import type { Served } from '../served.js';
+import type { Asked } from './rest-door.js';
+import { seenMessage, seenNotification, seenRoom } from './seen.js';
+
+/** Longest time for an acknowledgement, ms. */
+const TIMEOUT_MS = 5_000;
+
+interface Ack {
+  status: number;
+  message?: unknown;
+  errors?: string[];
+  retryAfterMs?: number;
+}
+
+interface JoinAck extends Ack {
+  messages: MessagePayload[];
+  seq: number;
+  present: number[];
+  more: boolean;
+}
+
+export interface SocketEvents {
+  message(payload: MessagePayload): void;
+  /** The service asks to come back within this time, ms. */
+  drain(retryAfterMs: number): void;
+  closed(): void;
+}
+
+/** One connection of a client, recorded: what is asked, what is answered, and everything that is delivered. */
+export class SocketDoor {
+  readonly #history: HistoryFile;
+  readonly #account: Account;
+  readonly #client: string;
+  readonly #served: Served;
+  readonly #socket: Socket;
+
+  private constructor(
+    history: HistoryFile,
+    account: Account,
+    client: string,
+    served: Served,
+    socket: Socket,
+  ) {
+    this.#history = history;
+    this.#account = account;
+    this.#client = client;
+    this.#served = served;
+    this.#socket = socket;
+  }
+
+  /** @param detour connects by the way on which packets may get lost. @returns undefined if it is not connected */
+  static open(
+    history: HistoryFile,
+    account: Account,
+    client: string,
+    served: Served,
+    events: SocketEvents,
+    detour = false,
+  ): Promise<SocketDoor | undefined> {
+    const socket = io((detour ? served.detour : undefined) ?? served.base, {
+      transports: ['websocket'],
+      forceNew: true,
+      reconnection: false,
+      timeout: TIMEOUT_MS,
+      auth: { token: account.token },
+    });
+    const asker = { client, member: account.no, process: served.name, door: 'socket' } as const;
+    const pending = history.begin(asker, 'connect', {});
+    const door = new SocketDoor(history, account, client, served, socket);
+    return new Promise((resolve) => {
+      const giveUp = (reason: string) => {
+        pending.info(reason);
+        socket.disconnect();
+        resolve(undefined);
+      };
+      const timer = setTimeout(() => giveUp('timeout'), TIMEOUT_MS);
+      socket.once('connect_error', (error: Error & { data?: Ack & { message: string } }) => {
+        clearTimeout(timer);
+        if (error.data?.status) {
+          const { status, code } = refusalOf(error.data, error.data.status);
+          pending.fail(status, code);
+        }
+        giveUp(reasonOf(error));
+      });
+      socket.once('connect', () => {
+        clearTimeout(timer);
+        pending.ok({});
+        socket.once('disconnect', (reason) => {
+          history.write({ e: 'closed', client, door: 'socket', reason });
+          events.closed();
+        });
+        door.#listen(events);
+        resolve(door);
+      });
+    });
+  }
+
+  get connected(): boolean {
+    return this.#socket.connected;
+  }
+
+  close(): void {
+    this.#socket.disconnect();
+  }
+
+  /** Stops or goes on to read what arrives. */
+  pause(isPaused: boolean): void {
+    const { transport } = this.#socket.io.engine as unknown as {
+      transport?: { ws?: { pause(): void; resume(): void; readyState: number } };
+    };
+    const ws = transport?.ws;
+    // 1: open.
+    if (ws?.readyState !== 1) return;
+    if (isPaused) ws.pause();
+    else ws.resume();
+  }
+
+  /** @param enter called with the answer before any event that follows it */
+  join(
+    room: number,
+    after: number,
+    enter: (last: number | undefined, more: boolean) => void,
+  ): Promise<Asked<'join'>> {
+    const body = { chatNo: room, after };
+    return this.#ask(
+      'join',
+      { room, after },
+      'room:join',
+      body,
+      ({ seq, messages, present, more }: JoinAck) => {
+        enter(messages.at(-1)?.seq, more);
+        return { seq, messages: messages.map(seenMessage), present, more };
+      },
+    );
+  }
+
+  leave(room: number): Promise<Asked<'leave'>> {
+    return this.#ask('leave', { room }, 'room:leave', { chatNo: room }, () => ({}));
+  }
+
+  read(room: number, seq: number): Promise<Asked<'read'>> {
+    return this.#ask('read', { room, seq }, 'message:read', { chatNo: room, seq }, () => ({}));
+  }
+
+  send(room: number, key: string, content: string): Promise<Asked<'send'>> {
+    const body = { chatNo: room, contentType: 'text', content, clientId: key };
+    const read = ({ message }: Ack & { message: MessagePayload }) => ({ id: message.id, seq: message.seq });
+    return this.#ask('send', { room, key, content }, 'message:send', body, read);
+  }
+
+  /** May get lost, and is not recorded. */
+  typing(room: number, typing: boolean): void {
+    this.#socket.volatile.emit('typing', { chatNo: room, typing });
+  }
+
+  /** Records in the callback of the answer: an event in the same chunk follows it at once. */
+  #ask<F extends OperationName, A extends Ack>(
+    f: F,
+    asked: Operations[F]['asked'],
+    event: string,
+    body: object,
+    read: (ack: A) => Operations[F]['answered'],
+  ): Promise<Asked<F>> {
+    const asker = {
+      ...{ client: this.#client, member: this.#account.no, process: this.#served.name },
+      door: 'socket' as const,
+    };
+    const pending = this.#history.begin(asker, f, asked);
+    return new Promise((resolve) => {
+      this.#socket.timeout(TIMEOUT_MS).emit(event, body, (error: Error | null, ack: A) => {
+        if (error) {
+          pending.info(error.message);
+          resolve({});
+        } else if (ack.status === 200) {
+          const ok = read(ack);
+          pending.ok(ok);
+          resolve({ ok });
+        } else {
+          const refusal = refusalOf(ack as object, ack.status);
+          if (refusal.isCertain) pending.fail(refusal.status, refusal.code);
+          else pending.info(`${refusal.status} ${refusal.code}`);
+          resolve(refusal.isCertain ? { refused: refusal.status } : {});
+        }
+      });
+    });
+  }
+
+  #listen(events: SocketEvents): void {
+    const by = {
+      ...{ e: 'delivery' as const, client: this.#client, member: this.#account.no },
+      ...{ process: this.#served.name, door: 'socket' as const },
+    };
+    const write: HistoryFile['write'] = (line) => this.#history.write(line);
+    this.#socket.on('message', (payload: MessagePayload) => {
+      write({ ...by, event: 'message', room: payload.chatNo, message: seenMessage(payload) });
+      events.message(payload);
+    });
+    this.#socket.on('message:read', (read: { chatNo: number; memberNo: number; seq: number }) => {
+      write({ ...by, event: 'message:read', room: read.chatNo, reader: read.memberNo, seq: read.seq });
+    });
+    this.#socket.on('presence', (one: { chatNo: number; memberNo: number; present: boolean }) => {
+      write({ ...by, event: 'presence', room: one.chatNo, who: one.memberNo, present: one.present });
+    });
+    this.#socket.on('room', (room: RoomView) => write({ ...by, event: 'room', state: seenRoom(room) }));
+    this.#socket.on('notification', (view: NotificationView) => {
+      write({ ...by, event: 'notification', notification: seenNotification(view) });
+    });
+    this.#socket.on('drain', ({ retryAfterMs }: { retryAfterMs: number }) => events.drain(retryAfterMs));
+  }
+}

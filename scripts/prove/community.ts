@@ -1,0 +1,80 @@
+import { forEachConcurrently } from '../load/pacing.js';
+import type { Account, Author } from './accounts.js';
+import { must, rest } from './rest.js';
+
+/** Rooms and articles of a run, and who is in them. */
+export interface Community {
+  /** In the titles of its articles. */
+  run: string;
+  members: Account[];
+  rooms: { room: number; author: Account; asker: Account; saleNo: number }[];
+  articles: { article: number; author: Account }[];
+}
+
+const CLIENT = 'prove';
+
+/** Articles of a run, one for so many members. */
+const MEMBERS_PER_ARTICLE = 4;
+
+/** Calls at the same time. */
+const CONCURRENCY = 8;
+
+/** Who asks whom: each member the one before, so that everybody is in two rooms, and each fourth one another. */
+function pairsOf(members: Author[]): [author: Author, asker: Author][] {
+  const at = (i: number) => members[i % members.length] as Author;
+  const ring = members.map((author, i): [Author, Author] => [author, at(i + 1)]);
+  const across = Math.floor(members.length / 2);
+  const others = members.flatMap((author, i): [Author, Author][] =>
+    i % 4 === 0 && across > 1 ? [[author, at(i + across)]] : [],
+  );
+  return [...ring, ...others];
+}
+
+/** @returns the room about the first of the author's posts that is theirs; undefined if none is */
+async function openRoom(base: string, author: Author, asker: Author) {
+  for (const saleNo of author.posts) {
+    const call = { base, token: asker.token, client: CLIENT };
+    const body = { saleNo, createMember: author.no };
+    const opened = await rest({ ...call, method: 'POST', path: '/chatroom', body });
+    if (!('answer' in opened)) continue;
+    const rooms = await must<{ chatNo: number; createMember: number; joinMember: number }[]>({
+      ...{ ...call, method: 'GET' as const, path: `/chatroom?saleNo=${saleNo}` },
+    });
+    const found = rooms.find((room) => room.createMember === author.no && room.joinMember === asker.no);
+    if (found) return { room: found.chatNo, author, asker, saleNo };
+  }
+  return undefined;
+}
+
+async function publish(base: string, run: string, author: Account, number: number): Promise<number> {
+  const call = { base, token: author.token, client: CLIENT };
+  const title = `${run} article ${number}`;
+  const body = { categoryId: 1, title, context: 'Bori has found a home.', imageList: [], thumbnail: '' };
+  await must({ ...call, method: 'POST', path: '/community/article', body });
+  const path = `/community/list/recent?size=50&option=title&keyword=${encodeURIComponent(title)}`;
+  const { list } = await must<{ list: { id: number; title: string }[] }>({ ...call, method: 'GET', path });
+  const found = list.find((article) => article.title === title);
+  if (!found) throw new Error(`the article "${title}" was published but is not listed`);
+  return found.id;
+}
+
+/**
+ * Opens the rooms of a run and publishes its articles, over the public interface.
+ * @throws Error if no room can be opened
+ */
+export async function openCommunity(base: string, run: string, members: Author[]): Promise<Community> {
+  const community: Community = { run, members, rooms: [], articles: [] };
+  await forEachConcurrently(pairsOf(members), CONCURRENCY, async ([author, asker]) => {
+    const opened = await openRoom(base, author, asker);
+    if (opened) community.rooms.push(opened);
+  });
+  if (community.rooms.length === 0) {
+    throw new Error('no room could be opened: none of the members is the author of an adoption post');
+  }
+  community.rooms.sort((a, b) => a.room - b.room);
+  const authors = members.filter((_, i) => i % MEMBERS_PER_ARTICLE === 0);
+  for (const [i, author] of authors.entries()) {
+    community.articles.push({ article: await publish(base, run, author, i + 1), author });
+  }
+  return community;
+}

@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Device } from '../clients/device.js';
+import { recordCounts } from '../counts.js';
+import type { HistoryFile } from '../history-file.js';
+import type { OwnInstallation, ServiceProcess } from '../own-installation.js';
+import type { FaultKind } from './kinds.js';
+
+/** What faults strike, and by which random numbers. */
+export interface Struck {
+  history: HistoryFile;
+  own: OwnInstallation;
+  devices: Device[];
+  below: (limit: number) => number;
+  /** Longest time of a fault, ms; it lasts a third of it at least. */
+  longestMs: number;
+  /** Time, ms, for which a process is frozen once in a while: longer than the lease of presence, if the run allows it. */
+  freezeMs: number;
+}
+
+type Strike = (struck: Struck) => Promise<void>;
+
+/** Clocks are wrong by up to this time, ms. */
+const CLOCK_MS = 3_600_000;
+
+/** Clients that stop reading at the same time. */
+const SLOW_READERS = 3;
+
+const run = promisify(execFile);
+
+const pick = <T>({ below }: Struck, list: readonly T[]): T => list[below(list.length)] as T;
+
+/** Writes when a fault begins and ends; it ends after `work`. */
+async function during(
+  { history }: Struck,
+  fault: FaultKind,
+  target: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  history.write({ e: 'fault', fault, target, phase: 'begin' });
+  await work();
+  history.write({ e: 'fault', fault, target, phase: 'end' });
+}
+
+function last({ below, longestMs }: Struck): Promise<void> {
+  return sleep(longestMs / 3 + below(Math.ceil((longestMs * 2) / 3)));
+}
+
+/** Ends a process of the service by a signal and starts it again. */
+async function restart(
+  struck: Struck,
+  fault: FaultKind,
+  { name, process }: ServiceProcess,
+  signal: NodeJS.Signals,
+): Promise<void> {
+  await during(struck, fault, name, async () => {
+    await process.kill(signal);
+    await sleep(struck.below(1_000));
+    await process.start();
+  });
+}
+
+async function endOne(struck: Struck, fault: FaultKind, signal: NodeJS.Signals): Promise<void> {
+  const service = pick(struck, struck.own.services);
+  await recordCounts(struck.history, service);
+  await restart(struck, fault, service, signal);
+}
+
+async function freeze(struck: Struck): Promise<void> {
+  const { name, process } = pick(struck, struck.own.services);
+  const isLong = struck.below(2) === 0;
+  await during(struck, 'freeze', name, async () => {
+    process.signal('SIGSTOP');
+    await (isLong ? sleep(struck.freezeMs) : last(struck));
+    process.signal('SIGCONT');
+    await process.ready();
+  });
+}
+
+/** A process works with a wrong clock for a while. */
+async function shiftClock(struck: Struck): Promise<void> {
+  const service = pick(struck, struck.own.services);
+  const { name, process } = service;
+  const shift = struck.below(2 * CLOCK_MS) - CLOCK_MS;
+  await recordCounts(struck.history, service);
+  await during(struck, 'clock', name, async () => {
+    await process.kill('SIGTERM');
+    await process.start({ CLOCK_SHIFT_MS: String(shift) });
+    await last(struck);
+    await recordCounts(struck.history, service);
+    await process.kill('SIGTERM');
+    await process.start();
+  });
+}
+
+/** All processes are restarted, one after another, as in a deploy. */
+async function reload(struck: Struck): Promise<void> {
+  for (const service of struck.own.services) {
+    await recordCounts(struck.history, service);
+    await restart(struck, 'reload', service, 'SIGTERM');
+  }
+}
+
+async function restartDatabase(struck: Struck, fault: FaultKind, signal: NodeJS.Signals): Promise<void> {
+  const { database } = struck.own;
+  await during(struck, fault, 'database', async () => {
+    await database.kill(signal);
+    await last(struck);
+    await database.start();
+  });
+}
+
+/**
+ * The database's file may not grow, as on a full disk; what it overwrites is written. One that ends by it is started again.
+ */
+async function fillDisk(struck: Struck): Promise<void> {
+  const { database } = struck.own;
+  const limit = (bytes: string) =>
+    run('prlimit', ['--pid', String(database.pid), `--fsize=${bytes}:unlimited`]);
+  await during(struck, 'disk-full', 'database', async () => {
+    await limit(String(statSync(database.file).size));
+    await last(struck);
+    if (database.running) await limit('unlimited');
+    else await database.start();
+  });
+}
+
+/** Connections of a process, or of all of them, to Redis are cut, and sometimes refused for a while. */
+async function cutRedis(struck: Struck): Promise<void> {
+  const { services } = struck.own;
+  const some = struck.below(2) === 0 ? services : [pick(struck, services)];
+  const isRefused = struck.below(2) === 0;
+  const target = some.length > 1 ? 'all to redis' : `${some[0]?.name} to redis`;
+  await during(struck, 'redis-cut', target, async () => {
+    for (let cuts = 0; !isRefused && cuts < 5; cuts += 1) {
+      for (const { redis } of some) redis.cut();
+      await sleep(struck.below(400));
+    }
+    if (!isRefused) return;
+    await Promise.all(some.map(({ redis }) => redis.refuse()));
+    await last(struck);
+    await Promise.all(some.map(({ redis }) => redis.restore()));
+  });
+}
+
+/** Redis is frozen, or killed and started again without its data. */
+async function stopRedis(struck: Struck): Promise<void> {
+  const { redis } = struck.own;
+  const isKilled = struck.below(2) === 0;
+  await during(struck, 'redis-stop', 'redis', async () => {
+    if (isKilled) await redis.kill('SIGKILL');
+    else redis.signal('SIGSTOP');
+    await last(struck);
+    if (isKilled) await redis.start();
+    else redis.signal('SIGCONT');
+  });
+}
+
+/** Packets between a gateway and some of its clients get lost in both directions; nobody is told. */
+async function loseClients(struck: Struck): Promise<void> {
+  const gateways = struck.own.services.filter(({ door }) => door === 'gateway');
+  const { name, clients } = pick(struck, gateways);
+  await during(struck, 'half-open', `clients of ${name}`, async () => {
+    clients.silence();
+    await last(struck);
+    await clients.restore();
+  });
+}
+
+async function slowReaders(struck: Struck): Promise<void> {
+  const readers = struck.devices.filter(({ app }) => app?.door);
+  const some = Array.from({ length: Math.min(SLOW_READERS, readers.length) }, () => pick(struck, readers));
+  await Promise.all(
+    [...new Set(some)].map(({ client, app }) =>
+      during(struck, 'slow-reader', client, async () => {
+        const door = app?.door;
+        door?.pause(true);
+        await last(struck);
+        door?.pause(false);
+      }),
+    ),
+  );
+}
+
+export const strikes: Record<FaultKind, Strike> = {
+  kill: (struck) => endOne(struck, 'kill', 'SIGKILL'),
+  stop: (struck) => endOne(struck, 'stop', 'SIGTERM'),
+  freeze,
+  clock: shiftClock,
+  reload,
+  'database-stop': (struck) => restartDatabase(struck, 'database-stop', 'SIGTERM'),
+  'database-kill': (struck) => restartDatabase(struck, 'database-kill', 'SIGKILL'),
+  'disk-full': fillDisk,
+  'redis-cut': cutRedis,
+  'redis-stop': stopRedis,
+  'half-open': loseClients,
+  'slow-reader': slowReaders,
+};

@@ -1,0 +1,38 @@
+import type { Community } from './community.js';
+import type { HistoryFile } from './history-file.js';
+import type { Served } from './served.js';
+
+/** Version and commit of a process, as its metrics say; `unknown` if they may not be read. */
+async function versionOf({ base }: Served): Promise<string> {
+  try {
+    const text = await (await fetch(`${base}/metrics`)).text();
+    const [, labels = ''] = /^adoption_build_info\{(.*)\} 1$/m.exec(text) ?? [];
+    const label = (name: string) => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1];
+    return label('version') ? `${label('version')} (${label('commit')})` : 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Writes the first line of a history. @param options as the user chose them, and defaults */
+export async function writeHeader(
+  history: HistoryFile,
+  [served]: Served[],
+  { members, rooms, articles }: Community,
+  seed: number,
+  options: Record<string, unknown>,
+): Promise<void> {
+  const version = served ? await versionOf(served) : 'unknown';
+  history.write({
+    e: 'header',
+    format: 1,
+    version,
+    node: process.version,
+    seed,
+    options,
+    startedAt: new Date(Date.now() - history.now()).toISOString(),
+    members: members.map(({ no, nickname }) => ({ no, nickname })),
+    rooms: rooms.map(({ room, author, asker }) => ({ room, members: [author.no, asker.no] })),
+    articles: articles.map(({ article, author }) => ({ article, author: author.no })),
+  });
+}

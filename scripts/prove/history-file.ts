@@ -1,0 +1,108 @@
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import type { Door, HistoryLine, OperationName, Operations } from './history.js';
+
+/** Characters that are written at once, and the longest time, ms, for which a line waits for others. */
+const BLOCK = 64 * 1024;
+const FLUSH_MS = 200;
+
+/** A line without its time. */
+type Untimed<L> = L extends unknown ? Omit<L, 't'> : never;
+
+/** Who asks, and through what. */
+export interface Asker {
+  client: string;
+  member: number;
+  process: string;
+  door: Door;
+}
+
+/** An operation under way. The first outcome counts; a later one, as an answer after the time-out, is ignored. */
+export interface Pending<F extends OperationName> {
+  ok(answered: Operations[F]['answered']): void;
+  fail(status: number, code: string): void;
+  info(reason: string): void;
+}
+
+/** Writes the history of a run. Lines get their time as they are written, in the order of the calls. */
+export class HistoryFile {
+  readonly path: string;
+  readonly #stream: WriteStream;
+  readonly #finished: Promise<void>;
+  readonly #startedAt = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  #waiting: string[] = [];
+  #length = 0;
+  #ops = 0;
+  #deliveries = 0;
+  #lastDeliveryAt = 0;
+
+  /** @throws (from `close`) Error of the file system */
+  constructor(path: string) {
+    this.path = path;
+    this.#stream = createWriteStream(path);
+    this.#finished = finished(this.#stream);
+    // `close` reports it.
+    this.#finished.catch(() => undefined);
+    this.#timer = setInterval(() => this.#flush(), FLUSH_MS);
+  }
+
+  /** ms since the run began. */
+  now(): number {
+    return Math.round((performance.now() - this.#startedAt) * 1_000) / 1_000;
+  }
+
+  /** Operations and deliveries so far. */
+  get counts(): { operations: number; deliveries: number } {
+    return { operations: this.#ops, deliveries: this.#deliveries };
+  }
+
+  /** ms since something was last delivered to a client. */
+  get silentMs(): number {
+    return this.now() - this.#lastDeliveryAt;
+  }
+
+  write(line: Untimed<HistoryLine>): void {
+    const t = this.now();
+    if (line.e === 'delivery') {
+      this.#deliveries += 1;
+      this.#lastDeliveryAt = t;
+    }
+    const text = `${JSON.stringify({ t, ...line })}\n`;
+    this.#waiting.push(text);
+    this.#length += text.length;
+    if (this.#length > BLOCK) this.#flush();
+  }
+
+  /** Writes that an operation begins. To be called before its request leaves. */
+  begin<F extends OperationName>(asker: Asker, f: F, asked: Operations[F]['asked']): Pending<F> {
+    this.#ops += 1;
+    const op = this.#ops;
+    let isDone = false;
+    const end = (line: object) => {
+      if (!isDone) this.write({ ...line, op } as Untimed<HistoryLine>);
+      isDone = true;
+    };
+    this.write({ e: 'invoke', op, f, ...asker, ...asked } as unknown as Untimed<HistoryLine>);
+    return {
+      ok: (answered) => end({ e: 'ok', f, ...answered }),
+      fail: (status, code) => end({ e: 'fail', status, code }),
+      info: (reason) => end({ e: 'info', reason }),
+    };
+  }
+
+  /** Writes what waits and closes the file. @throws Error of the file system, if any line could not be written */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#flush();
+    this.#stream.end();
+    await this.#finished;
+  }
+
+  #flush(): void {
+    if (this.#waiting.length === 0) return;
+    this.#stream.write(this.#waiting.join(''));
+    this.#waiting = [];
+    this.#length = 0;
+  }
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { type FaultKind, faultKinds } from './faults/kinds.js';
+
+const whole = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((n) => n >= least && n <= most, `must be from ${least} to ${most}`);
+
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// address' })
+  .transform((text) => text.replace(/\/$/, ''));
+
+const faults = z.string().transform((text, ctx): FaultKind[] => {
+  if (text === 'none') return [];
+  if (text === 'all') return faultKinds;
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !(faultKinds as string[]).includes(name));
+  if (unknown.length > 0) {
+    const message = `no fault ${unknown.join(', ')}: must be none, all, or some of ${faultKinds.join(',')}`;
+    ctx.addIssue({ code: 'custom', message });
+  }
+  return faultKinds.filter((kind) => names.includes(kind));
+});
+
+/** Options of `npm run prove`, by their names on the command line. */
+export const optionSchema = z
+  .object({
+    members: whole(2, 500).optional(),
+    seconds: whole(1, 86_400).default(60),
+    faults: faults.optional(),
+    seed: whole(0, 999_999_999).optional(),
+    gateways: whole(1, 20).default(3),
+    http: z
+      .union([whole(1, 20), url], 'must be a number from 1 to 20, or the address of an installation')
+      .default(2),
+    engine: z.enum(['uws', 'ws'], 'must be uws or ws').optional(),
+    adapter: z.enum(['classic', 'sharded'], 'must be classic or sharded').default('classic'),
+    gateway: url.optional(),
+    tokens: z.string().optional(),
+    log: z.string().optional(),
+  })
+  .refine(({ http, gateway }) => (typeof http === 'string') === (gateway !== undefined), {
+    path: ['gateway'],
+    message: 'an installation that runs already needs --http URL and --gateway URL',
+  })
+  .refine(({ gateway, faults: chosen }) => !gateway || !chosen?.length, {
+    path: ['faults'],
+    message: 'strike only an installation that the run starts itself',
+  })
+  .refine(({ gateway, tokens }) => gateway || !tokens, {
+    path: ['tokens'],
+    message: 'only for an installation that runs already (--http URL --gateway URL)',
+  });
+
+export type ProveOptions = z.output<typeof optionSchema>;

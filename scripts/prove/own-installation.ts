@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import { loadConfig } from '../../domain/platform/config.js';
+import { freePort } from '../command/ports.js';
+import { startTcpProxy, type TcpProxy } from '../command/tcp-proxy.js';
+import { HOST, isReady, type RedisAdapter, START_FLAGS, settings } from '../load/installation.js';
+import type { ManagedProcess, ProcessGroup } from '../load/process-group.js';
+import { startRedisAt } from '../load/programs.js';
+import { Restartable } from './restartable.js';
+import type { Door, Served } from './served.js';
+
+export interface OwnOptions {
+  http: number;
+  gateways: number;
+  engine: 'uws' | 'ws' | undefined;
+  adapter: RedisAdapter;
+}
+
+/** Signs what the processes publish to each other. */
+const SIGNING_KEY = 'a key of the proof, long enough for HMAC';
+
+const PRELOAD = new URL('../command/child-preload.js', import.meta.url).href;
+
+/** Time over which a stopping process closes its connections, ms: a short one, for many stops in a run. */
+const DRAIN_WINDOW_MS = '500';
+
+/** A process of the service, and the ways to it. */
+export interface ServiceProcess extends Served {
+  process: Restartable;
+  /** Between the process and Redis. */
+  redis: TcpProxy;
+  /** Between some of its clients and the process. */
+  clients: TcpProxy;
+}
+
+/** What a run starts and strikes: Redis, the embedded database, http processes and gateways. */
+export interface OwnInstallation {
+  /** `file` is where it stores everything. */
+  database: Restartable & { readonly uri: string; readonly file: string };
+  redis: Restartable;
+  services: ServiceProcess[];
+  close(): Promise<void>;
+}
+
+/** Starts a program of the project with the preload of the tests. Resolves with its first message of this kind. */
+async function launch(
+  group: ProcessGroup,
+  name: string,
+  module: string,
+  { args = [], env = {} }: { args?: string[]; env?: Record<string, string> },
+  isStarted: (message: unknown) => boolean,
+): Promise<ManagedProcess> {
+  const execArgv = [...START_FLAGS, '--import', PRELOAD];
+  const process = group.fork(name, module, { args, env, execArgv });
+  await process.message(isStarted);
+  return process;
+}
+
+async function startService(
+  group: ProcessGroup,
+  door: Door,
+  number: number,
+  env: Record<string, string>,
+  redisPort: number,
+): Promise<ServiceProcess> {
+  const name = `${door}-${number}`;
+  const port = await freePort();
+  const redis = await startTcpProxy(() => redisPort);
+  const clients = await startTcpProxy(() => port);
+  const own = {
+    ...env,
+    REDIS_URL: `redis://${HOST}:${redis.port}`,
+    [door === 'http' ? 'HTTP_PORT' : 'GATEWAY_PORT']: String(port),
+  };
+  const start = (more: Record<string, string>) =>
+    launch(group, name, `../${door}/main.js`, { env: { ...own, ...more } }, (message) => message === 'ready');
+  return {
+    name,
+    door,
+    process: new Restartable(name, start, () => isReady(port)),
+    redis,
+    clients,
+    base: `http://${HOST}:${port}`,
+    detour: `http://${HOST}:${clients.port}`,
+  };
+}
+
+/** Starts Redis and the embedded database, both empty. */
+async function startStores(group: ProcessGroup) {
+  const redisPort = await freePort();
+  const redis = new Restartable('redis', () => startRedisAt(group, redisPort));
+  const port = await freePort();
+  const folder = join(group.folder, 'database');
+  const args = ['--data-dir', folder, '--port', String(port)];
+  const start = () =>
+    launch(
+      group,
+      'database',
+      'embedded-mongo/main.js',
+      { args },
+      (message) => (message as { type?: string }).type === 'ready',
+    );
+  const database = Object.assign(new Restartable('database', start), {
+    uri: `mongodb://${HOST}:${port}/adoption`,
+    file: join(folder, 'mongo', 'data.mdb'),
+  });
+  await Promise.all([redis.start(), database.start()]);
+  return { redis, redisPort, database };
+}
+
+/**
+ * Starts an installation on loopback, in the group's folder.
+ * @param prepare fills the database before the service starts
+ */
+export async function startOwnInstallation(
+  group: ProcessGroup,
+  { http, gateways, engine, adapter }: OwnOptions,
+  prepare: (databaseUri: string) => Promise<void>,
+): Promise<OwnInstallation> {
+  const { redis, redisPort, database } = await startStores(group);
+  await prepare(database.uri);
+  const { PLANTED_FAULT } = loadConfig();
+  const env = {
+    ...settings(group, database.uri),
+    // To show that the checker finds it.
+    PLANTED_FAULT,
+    NODE_ENV: 'test',
+    REDIS_ADAPTER: adapter,
+    REDIS_SIGNING_KEY: SIGNING_KEY,
+    DRAIN_WINDOW_MS,
+    ...(engine ? { GATEWAY_ENGINE: engine } : {}),
+  };
+  const doors: Door[] = [...Array<Door>(http).fill('http'), ...Array<Door>(gateways).fill('gateway')];
+  const services = await Promise.all(
+    doors.map((door, i) => startService(group, door, door === 'http' ? i : i - http, env, redisPort)),
+  );
+  await Promise.all(services.map(({ process }) => process.start()));
+  return {
+    database,
+    redis,
+    services,
+    async close() {
+      await group.end();
+      await Promise.all(services.flatMap((service) => [service.redis.close(), service.clients.close()]));
+    },
+  };
+}

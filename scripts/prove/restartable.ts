@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ManagedProcess } from '../load/process-group.js';
+
+/** Pause, ms, before a process that could not start is started again, as a process manager does. */
+const RETRY_MS = 500;
+
+/** Longest time, ms, until a process is ready after its start; the database or Redis may be away meanwhile. */
+const READY_WITHIN_MS = 60_000;
+
+/** Longest time, ms, for a process to end by itself: longer than that of the service (SHUTDOWN_TIMEOUT_MS). */
+const STOP_MS = 15_000;
+
+/** A process that faults end and start again. */
+export class Restartable {
+  readonly name: string;
+  readonly #launch: (env: Record<string, string>) => Promise<ManagedProcess>;
+  readonly #isReady: () => Promise<boolean>;
+  #process: ManagedProcess | undefined;
+
+  /**
+   * @param launch starts it, with these settings beside its own; resolves when it runs
+   * @param isReady whether it can serve
+   */
+  constructor(
+    name: string,
+    launch: (env: Record<string, string>) => Promise<ManagedProcess>,
+    isReady: () => Promise<boolean> = async () => true,
+  ) {
+    this.name = name;
+    this.#launch = launch;
+    this.#isReady = isReady;
+  }
+
+  get pid(): number {
+    return (this.#process as ManagedProcess).pid;
+  }
+
+  get running(): boolean {
+    return this.#process !== undefined && !this.#process.exited;
+  }
+
+  /** Starts it until it runs and is ready. @throws Error with its stderr if time is up */
+  async start(env: Record<string, string> = {}): Promise<void> {
+    const deadline = performance.now() + READY_WITHIN_MS;
+    for (;;) {
+      try {
+        this.#process = await this.#launch(env);
+        break;
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+    await this.ready();
+  }
+
+  /** Resolves when it can serve. @throws Error with its stderr if it exits or time is up */
+  async ready(): Promise<void> {
+    const deadline = performance.now() + READY_WITHIN_MS;
+    while (!(await this.#isReady())) {
+      if (!this.running) throw new Error(`${this.name} exited before it was ready: ${this.#process?.stderr}`);
+      if (performance.now() > deadline)
+        throw new Error(`${this.name} is not ready: ${this.#process?.stderr}`);
+      await sleep(50);
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process?.signal(signal);
+  }
+
+  /** Ends it by a signal, and by SIGKILL if it takes too long. Resolves when it has exited. */
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    const timer = setTimeout(() => this.signal('SIGKILL'), STOP_MS);
+    await this.#process?.kill(signal);
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Progress } from '../command/progress.js';
+import type { Device } from './clients/device.js';
+import type { Community } from './community.js';
+import { recordCounts } from './counts.js';
+import type { FaultKind } from './faults/kinds.js';
+import { runFaults } from './faults/run-faults.js';
+import { readEverything } from './final-reads.js';
+import type { HistoryFile } from './history-file.js';
+import type { OwnInstallation } from './own-installation.js';
+import type { Served } from './served.js';
+import { openDevices, randomFor, runDevices } from './workload.js';
+
+/**
+ * Time, ms, until everything has arrived: lost pushes do within 10 s; after a fault, presence ends within 30 s, and what
+ * a crash interrupted is finished by a sweep, every 30 s.
+ */
+const QUIET_MS = 12_000;
+const QUIET_AFTER_FAULTS_MS = 36_000;
+
+/** Longest time of a fault, ms, in a run of a minute; shorter ones have shorter faults. */
+const FAULT_MS = 6_000;
+const LEAST_FAULT_MS = 2_000;
+
+/** A process that is frozen for longer loses its presence, ms; only in runs of a minute and more. */
+const PAST_LEASE_MS = 33_000;
+
+/** An installation, and what a run does with it. */
+export interface Run {
+  history: HistoryFile;
+  community: Community;
+  servers: Served[];
+  /** What faults strike; undefined if it was not started by the run. */
+  own: OwnInstallation | undefined;
+  seed: number;
+  seconds: number;
+  faults: FaultKind[];
+  progress: Progress;
+  /** Ends the traffic early. */
+  signal: AbortSignal;
+}
+
+/** ms of traffic, of waiting and, roughly, of reading, for the progress bar. */
+export function durationOf({ seconds, faults }: Pick<Run, 'seconds' | 'faults'>): number {
+  return seconds * 1_000 + (faults.length > 0 ? QUIET_AFTER_FAULTS_MS : QUIET_MS);
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+/** Waits, and shows it. */
+async function wait({ progress, signal }: Run, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  for (let left = ms; left > 0 && !signal.aborted; left = until - performance.now()) {
+    const step = Math.min(left, 250);
+    await sleep(step);
+    progress.advance(step);
+  }
+}
+
+function faultLengths(seconds: number): { longestMs: number; freezeMs: number } {
+  const share = Math.min(1, seconds / 60);
+  const longestMs = Math.max(LEAST_FAULT_MS, FAULT_MS * share);
+  return { longestMs, freezeMs: seconds >= 60 ? PAST_LEASE_MS : longestMs };
+}
+
+/** Members use the service while faults strike, until the time is over and each fault has struck. */
+async function traffic(run: Run, devices: Device[]): Promise<void> {
+  const { history, own, faults, seed, seconds, signal } = run;
+  let isTimeOver = false;
+  let areFaultsOver = faults.length === 0;
+  let isBroken = false;
+  history.write({ e: 'phase', phase: 'traffic' });
+  const isOver = () => signal.aborted || isBroken || (isTimeOver && areFaultsOver);
+  const striking = async () => {
+    if (!own) return;
+    const struck = { history, own, devices, ...faultLengths(seconds) };
+    const randomOf = (lane: string) => randomFor(seed, `faults of ${lane}`);
+    const strikes = runFaults(faults, struck, randomOf, () => isTimeOver || signal.aborted);
+    await Promise.race([strikes, aborted(signal)]);
+    areFaultsOver = true;
+  };
+  const waiting = async () => {
+    await wait(run, seconds * 1_000);
+    isTimeOver = true;
+  };
+  const struck = striking().catch((error) => {
+    isBroken = true;
+    throw error;
+  });
+  await Promise.all([runDevices(devices, isOver), struck, waiting()]);
+}
+
+/**
+ * Runs the members' traffic, waits until everything has arrived, and reads everything through every door.
+ * @throws Error if a process does not come back, or something cannot be read in the end
+ */
+export async function runProof(run: Run): Promise<void> {
+  const { history, community, servers, faults, seed, signal } = run;
+  const devices = openDevices(history, community, servers, seed);
+  const close = () => Promise.all(devices.map((device) => device.close()));
+  signal.addEventListener('abort', close);
+  try {
+    await traffic(run, devices);
+    if (signal.aborted) return;
+    history.write({ e: 'phase', phase: 'quiet' });
+    await wait(run, faults.length > 0 ? QUIET_AFTER_FAULTS_MS : QUIET_MS);
+    if (signal.aborted) return;
+    history.write({ e: 'phase', phase: 'final' });
+    await readEverything(history, community, servers);
+    for (const served of servers) await recordCounts(history, served);
+    history.write({ e: 'phase', phase: 'end' });
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from '../mutate/random.js';
+import { act } from './clients/actions.js';
+import { Device, type Kind } from './clients/device.js';
+import type { Community } from './community.js';
+import type { HistoryFile } from './history-file.js';
+import type { Served } from './served.js';
+
+/** Longest pause of a client between two actions, ms. */
+const PAUSE_MS = 700;
+
+/** Of so many clients one connects by the way on which packets may get lost. */
+const DETOURED = 4;
+
+/** Numbers that differ for each pair of seed and name (FNV-1a). */
+function seedOf(seed: number, name: string): number {
+  let hash = 2_166_136_261 ^ seed;
+  for (const char of name) hash = Math.imul(hash ^ char.charCodeAt(0), 16_777_619);
+  return hash >>> 0;
+}
+
+/** Random integers for one purpose: other purposes do not change them. */
+export const randomFor = (seed: number, purpose: string) => seededRandom(seedOf(seed, purpose));
+
+/** The clients of a member. A quarter each: socket and stream, two sockets, REST and stream, the legacy app. */
+function clientsOf(i: number): { suffix: string; kind: Kind; hasStream: boolean }[] {
+  if (i % 4 === 0) return [{ suffix: 'a', kind: 'socket', hasStream: true }];
+  if (i % 4 === 1) {
+    return [
+      { suffix: 'a', kind: 'socket', hasStream: false },
+      { suffix: 'b', kind: 'socket', hasStream: true },
+    ];
+  }
+  if (i % 4 === 2) return [{ suffix: 'r', kind: 'rest', hasStream: true }];
+  return [{ suffix: 'l', kind: 'legacy', hasStream: i % 8 === 3 }];
+}
+
+/** Opens the clients of all members. */
+export function openDevices(
+  history: HistoryFile,
+  community: Community,
+  servers: Served[],
+  seed: number,
+): Device[] {
+  return community.members.flatMap((account, i) =>
+    clientsOf(i).map(({ suffix, kind, hasStream }, k) => {
+      const client = `m${i + 1}.${suffix}`;
+      return new Device({
+        ...{ client, kind, hasStream, account, history, community, servers },
+        isDetoured: (i + k) % DETOURED === 0,
+        choose: randomFor(seed, `${client} does`),
+        below: randomFor(seed, `${client} connects`),
+      });
+    }),
+  );
+}
+
+/** Lets clients act until `isOver`; resolves when everything that they have begun is done. */
+export async function runDevices(devices: Device[], isOver: () => boolean): Promise<void> {
+  await Promise.all(
+    devices.map(async (device) => {
+      for (const { room } of device.rooms) {
+        if (device.choose(3) > 0) await device.app?.enter(room);
+      }
+      // From now on the service knows it without a token.
+      if (device.kind === 'legacy') await device.rest.rooms();
+      while (!isOver()) {
+        await act(device);
+        const waitMs = Math.max(device.choose(PAUSE_MS), device.rest.waitUntil - performance.now());
+        await sleep(waitMs);
+      }
+    }),
+  );
+}

@@ -1,0 +1,127 @@
+import type { SeenMessage, SeenNotification } from '../../../scripts/prove/history.js';
+
+/** A message of the model: `read` by its recipient or not. */
+export interface ModelMessage extends Required<Omit<SeenMessage, 'readCount'>> {
+  key: string;
+  read: boolean;
+}
+
+export interface ModelComment {
+  id: number;
+  author: number;
+  content: string;
+  deleted: boolean;
+  parent?: number;
+}
+
+export interface ModelRoom {
+  no: number;
+  members: [number, number];
+  messages: ModelMessage[];
+  /** Sockets in the room, with their member. */
+  sockets: Map<string, number>;
+}
+
+/** A service without faults, all in memory: what it answers is what the contract says. */
+export class ModelService {
+  readonly rooms: ModelRoom[];
+  readonly inboxes = new Map<number, (SeenNotification & { n: number; deleted: boolean })[]>();
+  readonly comments: ModelComment[] = [];
+  readonly hearts = new Set<number>();
+  views = 0;
+  /** Called with each notification that is stored. */
+  onNotified: (member: number, n: number, notification: SeenNotification) => void = () => {};
+  #lastId = 0;
+
+  constructor(rooms: { room: number; members: [number, number] }[]) {
+    this.rooms = rooms.map(({ room, members }) => ({ no: room, members, messages: [], sockets: new Map() }));
+  }
+
+  room(no: number): ModelRoom {
+    return this.rooms.find((room) => room.no === no) as ModelRoom;
+  }
+
+  isPresent(room: ModelRoom, member: number): boolean {
+    return [...room.sockets.values()].includes(member);
+  }
+
+  present(room: ModelRoom): number[] {
+    return [...new Set(room.sockets.values())].sort((a, b) => a - b);
+  }
+
+  other({ members: [a, b] }: ModelRoom, member: number): number {
+    return member === a ? b : a;
+  }
+
+  inbox(member: number) {
+    const inbox = this.inboxes.get(member) ?? [];
+    this.inboxes.set(member, inbox);
+    return inbox;
+  }
+
+  notify(member: number, type: string, content: string, url: string): void {
+    this.#lastId += 1;
+    const inbox = this.inbox(member);
+    const n = inbox.length + 1;
+    const notification = { id: this.#lastId, type, content, url, checked: false };
+    inbox.push({ ...notification, n, deleted: false });
+    this.onNotified(member, n, notification);
+  }
+
+  /** @returns the stored message, and whether it is new */
+  send(room: ModelRoom, sender: number, key: string, content: string) {
+    const known = room.messages.find((message) => message.key === key && message.sender === sender);
+    if (known) return { message: known, isNew: false };
+    const recipient = this.other(room, sender);
+    const seq = room.messages.length + 1;
+    const read = this.isPresent(room, recipient);
+    const message = { id: `m${room.no}-${seq}`, seq, sender, content, key, read };
+    room.messages.push(message);
+    if (!read) this.notify(recipient, 'chat', content, `/chat/${room.no}?adoptId=1`);
+    return { message, isNew: true };
+  }
+
+  /** @returns whether anything was unread */
+  markRead(room: ModelRoom, reader: number): boolean {
+    const unread = room.messages.filter(({ sender, read }) => sender !== reader && !read);
+    for (const message of unread) message.read = true;
+    return unread.length > 0;
+  }
+
+  state(room: ModelRoom, member: number) {
+    const unread = room.messages.filter(({ sender, read }) => sender !== member && !read).length;
+    const latest = room.messages.at(-1)?.content;
+    return { room: room.no, unread, ...(latest === undefined ? {} : { latest }) };
+  }
+
+  list(member: number): SeenNotification[] {
+    const urls = new Set<string>();
+    return [...this.inbox(member)]
+      .reverse()
+      .filter(({ type, url, deleted }) => {
+        if (deleted || (type === 'chat' && urls.has(url))) return false;
+        if (type === 'chat') urls.add(url);
+        return true;
+      })
+      .map(({ id, type, content, url, checked }) => ({ id, type, content, url, checked }));
+  }
+
+  comment(author: number, articleAuthor: number, content: string, parent?: number): void {
+    this.comments.push({
+      id: this.comments.length + 1,
+      author,
+      content,
+      deleted: false,
+      ...(parent === undefined ? {} : { parent }),
+    });
+    const recipient =
+      parent === undefined ? articleAuthor : (this.comments[parent - 1] as ModelComment).author;
+    const type = parent === undefined ? 'comment' : 'recomment';
+    if (recipient !== author) this.notify(recipient, type, content, '/board/1');
+  }
+}
+
+/** A message as a socket or, without its number, a list shows it. */
+export function shown({ id, seq, sender, content, read }: ModelMessage, by: 'socket' | 'rest'): SeenMessage {
+  return { id, ...(by === 'socket' ? { seq } : {}), sender, content, readCount: read ? 0 : 1 };
+}

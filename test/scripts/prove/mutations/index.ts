@@ -1,0 +1,6 @@
+import type { Mutation } from './edit-history.js';
+import { messageMutations } from './of-messages.js';
+import { noticeMutations } from './of-notices.js';
+import { viewMutations } from './of-views.js';
+
+export const mutations: readonly Mutation[] = [...messageMutations, ...viewMutations, ...noticeMutations];
