@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { member } from '../../support/api.js';
 import { adoptionPost } from '../../support/chat.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { service } from '../../support/service.js';
-import { runScript, spawnScript } from '../script-runs.js';
+import { runScript } from '../script-runs.js';
 
 const PROVE = 'scripts/prove.js';
 
@@ -129,17 +128,6 @@ describe('npm run prove', () => {
       const run = await runScript(PROVE, [...where, '--tokens', tokens], settings);
       expect(run, run.stderr).to.include({ status: 0 });
       expect(run.stderr).to.match(/^deleted 1 of 1 articles\nleft behind: the messages in the rooms \d+$/m);
-    });
-
-    it('removes everything when interrupted, too', async () => {
-      const { where, settings } = await running();
-      const child = spawnScript(PROVE, [...where, '--seconds', '60'], settings);
-      await once(child.stdout, 'data');
-      child.kill('SIGINT');
-      const [status] = await once(child, 'exit');
-      expect(status).to.equal(130);
-      expect(await ours()).to.equal(0);
-      expect(readdirSync(folder)).to.deep.equal([]);
     });
 
     it('refuses one that has another database than the settings', async () => {
