@@ -58,12 +58,17 @@ async function publish(base: string, run: string, author: Account, number: numbe
   return found.id;
 }
 
+/** A run's members, without rooms and articles. */
+export const emptyCommunity = (run: string, members: Account[]): Community => ({
+  ...{ run, members, rooms: [], articles: [] },
+});
+
 /**
- * Opens the rooms of a run and publishes its articles, over the public interface.
+ * Opens the rooms of a run and publishes its articles, over the public interface. What is done is in `community` at once.
  * @throws Error if no room can be opened
  */
-export async function openCommunity(base: string, run: string, members: Author[]): Promise<Community> {
-  const community: Community = { run, members, rooms: [], articles: [] };
+export async function openCommunity(base: string, community: Community, members: Author[]): Promise<void> {
+  const { run } = community;
   await forEachConcurrently(pairsOf(members), CONCURRENCY, async ([author, asker]) => {
     const opened = await openRoom(base, author, asker);
     if (opened) community.rooms.push(opened);
@@ -76,5 +81,4 @@ export async function openCommunity(base: string, run: string, members: Author[]
   for (const [i, author] of authors.entries()) {
     community.articles.push({ article: await publish(base, run, author, i + 1), author });
   }
-  return community;
 }

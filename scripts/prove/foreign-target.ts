@@ -7,7 +7,7 @@ import { InvalidArguments } from '../command/run-command.js';
 import { memberNoOf } from '../load/remote-target.js';
 import { connected } from '../load/seed.js';
 import { type Author, signerOf, storeAccounts } from './accounts.js';
-import { type Community, openCommunity } from './community.js';
+import { emptyCommunity, openCommunity } from './community.js';
 import type { ProveOptions } from './options.js';
 import { deleteArticles, removeRecords } from './remove-run.js';
 import { must } from './rest.js';
@@ -65,21 +65,6 @@ function readClaims(token: string, line: number): { sub: string; nickname: strin
   }
 }
 
-/** Opens rooms and articles of members; if that fails, `remove` is called. */
-async function openOrRemove(
-  http: string,
-  run: string,
-  members: Author[],
-  remove: () => Promise<unknown>,
-): Promise<Community> {
-  try {
-    return await openCommunity(http, run, members);
-  } catch (error) {
-    await remove();
-    throw error;
-  }
-}
-
 /** Members whose tokens the user has: their rooms stay. */
 async function useTokens(http: string, path: string, say: Say) {
   const run = runName();
@@ -88,7 +73,8 @@ async function useTokens(http: string, path: string, say: Say) {
   say(
     'rooms and messages cannot be removed over the public interface, and stay; articles are deleted afterwards',
   );
-  const community = await openCommunity(http, run, members);
+  const community = emptyCommunity(run, members);
+  await openCommunity(http, community, members);
   return {
     community,
     async close() {
@@ -112,9 +98,13 @@ async function useSettings(http: string, count: number, say: Say) {
     `removed ${run}: its members, adoption posts, rooms, articles and all that belongs to them`,
   ];
   let members: Author[] = [];
+  let community = emptyCommunity(run, members);
   async function remove(): Promise<string[]> {
+    // By the service itself first, which then forgets what is popular.
+    await deleteArticles(http, community);
     await sleep(SETTLED_MS);
-    await connected(database.uri, () => removeRecords(members));
+    const articles = community.articles.map(({ article }) => article);
+    await connected(database.uri, () => removeRecords(members, articles));
     await database.close();
     return removed;
   }
@@ -125,19 +115,13 @@ async function useSettings(http: string, count: number, say: Say) {
     say(`rooms about these and articles titled ${run}; all are removed afterwards`);
     members = await connected(database.uri, () => storeAccounts(run, count, signed));
     await requireSame(http, members[0] as Author);
+    community = emptyCommunity(run, members);
+    await openCommunity(http, community, members);
   } catch (error) {
     await remove();
     throw error;
   }
-  const community = await openOrRemove(http, run, members, remove);
-  return {
-    community,
-    async close() {
-      // By the service itself first, which then forgets what is popular.
-      await deleteArticles(http, community);
-      return remove();
-    },
-  };
+  return { community, close: remove };
 }
 
 /** @throws Error if the service does not know the member that the database of the settings has */

@@ -25,19 +25,21 @@ export async function deleteArticles(
   return deleted;
 }
 
-/** Removes every record of a run's members from the connected database: nobody else is in their rooms. */
-export async function removeRecords(members: Author[]): Promise<void> {
+/**
+ * Removes every record of a run's members from the connected database: nobody else is in their rooms.
+ * @param known articles of the run
+ */
+export async function removeRecords(members: Author[], known: number[]): Promise<void> {
   const numbers = members.map(({ no }) => no);
   const posts = members.flatMap((member) => member.posts);
-  const rooms = await Room.find({ saleNo: { $in: posts } }, { _id: 1 }).lean();
+  const rooms = await Room.find({ creator: { $in: numbers } }, { _id: 1 }).lean();
   const chats = rooms.map(({ _id }) => _id);
-  const articles = await Article.find({ authorNo: { $in: numbers } }, { _id: 1 }).lean();
-  const ofArticles = { articleId: { $in: articles.map(({ _id }) => _id) } };
+  const ofArticles = { articleId: { $in: known } };
   await Message.deleteMany({ chatNo: { $in: chats } });
   await Room.deleteMany({ _id: { $in: chats } });
   await Promise.all([Heart.deleteMany(ofArticles), Bookmark.deleteMany(ofArticles)]);
   await Comment.deleteMany(ofArticles);
-  await Article.deleteMany({ authorNo: { $in: numbers } });
+  await Article.deleteMany({ _id: { $in: known } });
   await Notification.deleteMany({ memberNo: { $in: numbers } });
   await AdoptionPost.deleteMany({ _id: { $in: posts } });
   await Member.deleteMany({ _id: { $in: numbers } });

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Longest time for an answer, ms. */
 const TIMEOUT_MS = 8_000;
 
@@ -72,11 +74,18 @@ export async function rest<T>({ base, method, path, token, client, body }: RestC
   }
 }
 
+/** How often a call that must succeed is made, where a busy process refuses it. */
+const ATTEMPTS = 10;
+
 /** Makes a REST call that must succeed. @throws Error naming call and answer */
 export async function must<T>(call: RestCall): Promise<T> {
-  const outcome = await rest<T>(call);
-  if ('answer' in outcome) return outcome.answer;
-  const why =
-    'refusal' in outcome ? `answered ${outcome.refusal.status} ${outcome.refusal.code}` : outcome.unknown;
-  throw new Error(`${call.method} ${call.path}: ${why}`);
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await rest<T>(call);
+    if ('answer' in outcome) return outcome.answer;
+    if ('unknown' in outcome) throw new Error(`${call.method} ${call.path}: ${outcome.unknown}`);
+    const { status, code, isCertain, retryAfterMs } = outcome.refusal;
+    if (attempt === ATTEMPTS || !isCertain || (status !== 429 && status !== 503))
+      throw new Error(`${call.method} ${call.path}: answered ${status} ${code}`);
+    await sleep(retryAfterMs);
+  }
 }

@@ -2,7 +2,7 @@ import { ProcessGroup } from '../load/process-group.js';
 import { redisMissing } from '../load/programs.js';
 import { connected } from '../load/seed.js';
 import { type Author, ownToken, storeAccounts } from './accounts.js';
-import { type Community, openCommunity } from './community.js';
+import { type Community, emptyCommunity, openCommunity } from './community.js';
 import type { ProveOptions } from './options.js';
 import { type OwnInstallation, startOwnInstallation } from './own-installation.js';
 import type { Served } from './served.js';
@@ -53,5 +53,7 @@ export async function startTarget(
     await own.close();
     return end();
   };
-  return { servers: own.services, own, community: await openCommunity(base, run, authors), close };
+  const community = emptyCommunity(run, authors);
+  await openCommunity(base, community, authors);
+  return { servers: own.services, own, community, close };
 }

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { parseSync } from 'oxc-parser';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import { optionSchema } from '../../scripts/load/options.js';
+import { optionSchema as proveOptions } from '../../scripts/prove/options.js';
 import { mentionsOf, operatorFiles, pages, tableOf, textOf, wrong } from './documents.js';
 
 const scripts: Record<string, string> = JSON.parse(textOf('package.json')).scripts;
@@ -54,6 +55,7 @@ const files = new Map(
 /** Options that are not passed to readArguments literally. */
 const elsewhere: Record<string, string[]> = {
   'scripts/load.ts': Object.keys(optionSchema.shape),
+  'scripts/prove.ts': Object.keys(proveOptions.shape),
   // Its other options are mocha's.
   'scripts/test.ts': ['base', 'reporter'],
 };

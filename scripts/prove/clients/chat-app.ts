@@ -69,8 +69,9 @@ export class ChatApp {
     return this.#rooms.get(room)?.last ?? 0;
   }
 
+  /** The open connection. */
   get door(): SocketDoor | undefined {
-    return this.#door;
+    return this.#door?.connected ? this.#door : undefined;
   }
 
   /** Opens a room, now and after each reconnect. */
@@ -78,14 +79,15 @@ export class ChatApp {
     const open = this.#rooms.get(room) ?? { isWanted: true, last: 0, isLive: false };
     open.isWanted = true;
     this.#rooms.set(room, open);
-    if (this.#door) await this.#catchUp(this.#door, room, open);
+    const { door } = this;
+    if (door) await this.#catchUp(door, room, open);
   }
 
   async leave(room: number): Promise<void> {
     const open = this.#rooms.get(room);
     if (!open?.isWanted) return;
     this.forget(room);
-    await this.#door?.leave(room);
+    await this.door?.leave(room);
   }
 
   /** The member was taken out of the room by another client of theirs. */
@@ -122,10 +124,10 @@ export class ChatApp {
   }
 
   async #connected(until: number): Promise<SocketDoor | undefined> {
-    while (!this.#door && !this.#isClosed && performance.now() < until) {
+    while (!this.door && !this.#isClosed && performance.now() < until) {
       await Promise.race([new Promise<void>((resolve) => this.#waiting.push(resolve)), sleep(1_000)]);
     }
-    return this.#door;
+    return this.door;
   }
 
   async #live(): Promise<void> {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FaultKind, lanes } from './kinds.js';
 import { type Struck, strikes } from './strike.js';
 
-/** Pause between two faults of a lane, ms. */
-const PAUSE_MS = [300, 1_500] as const;
+/** Pause between two faults of a lane, as a share of the longest time of a fault: what was struck recovers in between. */
+const PAUSE = [0.3, 1.2] as const;
 
 /** In another order each time. */
 function shuffled<T>(list: T[], below: (limit: number) => number): T[] {
@@ -29,7 +29,7 @@ export async function runFaults(
       for (let round = 0; chosen.length > 0 && (round === 0 || !isOver()); round += 1) {
         for (const kind of shuffled(chosen, below)) {
           if (round > 0 && isOver()) break;
-          const [least, most] = PAUSE_MS;
+          const [least, most] = PAUSE.map((share) => Math.ceil(share * struck.longestMs)) as [number, number];
           await sleep(least + below(most - least));
           await strikes[kind]({ ...struck, below });
         }
