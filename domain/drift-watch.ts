@@ -10,7 +10,7 @@ import { endPass, readPass, takePass } from './platform/verify-pass.model.js';
 const RECORDS_PER_SECOND = 2_000;
 
 /** Differences of a pass that are logged one by one, and remembered so that the next pass does not log them again. */
-const MAX_LOGGED = 1_000;
+const LOGGED_PER_PASS = 1_000;
 
 export interface DriftWatchOptions {
   /** Time from the start of a pass to that of the next, ms. */
@@ -119,7 +119,7 @@ export class DriftWatch {
     const { area, kind, record, found: stored, expected, text } = finding;
     metrics.verifyDrift.inc({ kind });
     const key = keyOf(finding);
-    if (found.size < MAX_LOGGED && !found.has(key)) {
+    if (found.size < LOGGED_PER_PASS && !found.has(key)) {
       found.add(key);
       const fields = { area, kind, record, found: stored, expected };
       if (!this.#known.has(key)) this.#options.logger.warn(fields, `a stored value differs: ${text}`);

@@ -12,7 +12,7 @@ const LEDGER_FIELDS = { chatNo: 1, seq: 1, senderNo: 1, sent: 1, read: 1 } as co
 const BATCH = 1_000;
 
 /** Rooms with faults that are checked again together. */
-const MAX_SUSPECTS = 100;
+const SUSPECTS_AT_ONCE = 100;
 
 type Suspect = RoomFault & { chatNo: number; proof: string };
 /** Faults by room and kind. */
@@ -119,7 +119,7 @@ async function* auditAll(checked: Checked): AsyncGenerator<Finding> {
       const audit = new RoomAudit(room);
       for (; messages.next?.chatNo === room._id; await messages.advance()) audit.add(messages.next);
       addSuspects(suspects, room._id, audit.finish());
-      if (suspects.size >= MAX_SUSPECTS) {
+      if (suspects.size >= SUSPECTS_AT_ONCE) {
         yield* findings(suspects);
         suspects = new Map();
       }

@@ -7,7 +7,7 @@ import { Notification } from './notification.model.js';
 const MAX_GAPS = 20;
 
 /** Members with gaps that are checked again together. */
-const MAX_SUSPECTS = 100;
+const SUSPECTS_AT_ONCE = 100;
 
 /** Records per batch of a cursor, and changed in one write. */
 const BATCH = 1_000;
@@ -87,7 +87,7 @@ async function* checkNumbers(checked: Checked): AsyncGenerator<Finding> {
   for await (const record of records) {
     if (record.memberNo !== memberNo) {
       last = 0;
-      if (suspects.size >= MAX_SUSPECTS) {
+      if (suspects.size >= SUSPECTS_AT_ONCE) {
         yield* findings(suspects);
         suspects.clear();
       }
