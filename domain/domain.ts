@@ -1,7 +1,9 @@
 /** Assembles the domain layer: creates the areas, connects them, runs their sweeps. */
 import { createAdoption } from './adoption/index.js';
 import { createChat, createChatState } from './chat/index.js';
+import { allChecks } from './checks.js';
 import { createCommunity } from './community/index.js';
+import { DriftWatch } from './drift-watch.js';
 import { type Clock, systemClock } from './kernel/clock.js';
 import { createEventBus } from './kernel/events.js';
 import type { Live } from './kernel/live.js';
@@ -9,6 +11,7 @@ import { createLocalDateTime } from './kernel/local-date-time.js';
 import { createMembers } from './members/index.js';
 import { createNotifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
+import { startBeating, uniqueProcessName } from './platform/heartbeat.model.js';
 import type { Logger } from './platform/logger.js';
 import { metrics } from './platform/metrics.js';
 import { Overload } from './platform/overload.js';
@@ -68,7 +71,10 @@ export async function createDomain(options: DomainOptions) {
     await plantFault(config.PLANTED_FAULT, { chat, events, live, notifications, presence });
   }
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
+  const name = uniqueProcessName();
   let timer: NodeJS.Timeout | undefined;
+  let stopBeating: (() => Promise<void>) | undefined;
+  let driftWatch: DriftWatch | undefined;
   let sweeping: Promise<void> | undefined;
   const closing = new AbortController();
   /** Since when pushes of this process may have been lost, by performance.now(). */
@@ -102,19 +108,27 @@ export async function createDomain(options: DomainOptions) {
     notifications,
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
     overload: new Overload(logger, config.QUEUE_MS),
-    /** Finishes what a crash interrupted, at once and then regularly until `close`. */
-    async startSweeps(): Promise<void> {
+    /**
+     * Finishes what a crash interrupted, at once and then regularly until `close`.
+     * @param verifies whether to compare stored values with their records, too, if VERIFY_EVERY says so
+     */
+    async startSweeps(verifies = false): Promise<void> {
+      stopBeating = await startBeating(name, logger);
       await notifications.startPoll();
       await sweep();
       timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
       timer.unref();
+      const everyMs = config.VERIFY_EVERY;
+      if (verifies && everyMs !== 'off')
+        driftWatch = new DriftWatch({ everyMs, checks: allChecks, name, logger });
     },
     /** Stops timers and queues; everything acknowledged is stored already. */
     async close(): Promise<void> {
       clearInterval(timer);
       for (const stop of [...stopListening, stopWatching]) stop?.();
       closing.abort();
-      await Promise.all([sweeping, chat.close()]);
+      await Promise.all([sweeping, driftWatch?.close(), chat.close()]);
+      await stopBeating?.();
       await notifications.close();
     },
   };

@@ -11,6 +11,8 @@ import type { Shutdown } from './platform/shutdown.js';
 export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
   mongoUri: string;
   shutdown: Shutdown;
+  /** Whether this process takes its turn at comparing stored values with their records (VERIFY_EVERY). */
+  verifies: boolean;
   /** What to do about data of an older version. */
   bringing: Bringing;
   /**
@@ -24,7 +26,14 @@ export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
  * Connects to the database, ensures its version and indexes, creates the domain and starts its sweeps.
  * @throws Error naming what is missing, after closing all connections, that to Redis included
  */
-export async function openDomain({ mongoUri, shutdown, bringing, prepare, ...options }: OpenDomainOptions) {
+export async function openDomain({
+  mongoUri,
+  shutdown,
+  verifies,
+  bringing,
+  prepare,
+  ...options
+}: OpenDomainOptions) {
   const { redis } = options;
 
   async function disconnect(): Promise<void> {
@@ -52,7 +61,7 @@ export async function openDomain({ mongoUri, shutdown, bringing, prepare, ...opt
     showReadiness(probe);
     try {
       await prepare?.(domain, probe);
-      await domain.startSweeps();
+      await domain.startSweeps(verifies);
     } catch (error) {
       await domain.close();
       throw error;

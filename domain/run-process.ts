@@ -60,7 +60,11 @@ async function run(name: 'gateway' | 'http', start: Start): Promise<void> {
     logger,
     redis,
     shutdown,
-    open: (live) => openDomain({ config, logger, live, mongoUri, redis, shutdown, bringing: 'nothing' }),
+    open: (live) =>
+      openDomain({
+        ...{ config, logger, live, mongoUri, redis, shutdown, bringing: 'nothing' },
+        verifies: name === 'http',
+      }),
   });
   const own = await serveOwnPort(name, config, probe, logger);
   shutdown.add('metrics', () => own?.close());

@@ -39,6 +39,9 @@ const MAX_CHECKS = 100;
 /** Members per query of heads. */
 const MEMBERS_AT_ONCE = 100;
 
+/** Rooms read at a time when all rooms of members are compared: after an outage nothing is known of most. */
+const ROOMS_AT_ONCE = 100;
+
 /** Whether a mark has a higher number than another; every mark is ahead of an unknown one. */
 function isAhead(mark: RoomMark, of: RoomMark | undefined): boolean {
   return !of || mark.seq > of.seq || mark.read > of.read;
@@ -113,7 +116,9 @@ export class RoomViews {
   async compareAll(memberNos = this.#deps.connected()): Promise<void> {
     for (let i = 0; i < memberNos.length; i += MEMBERS_AT_ONCE) {
       const heads = await this.#deps.headsOf(memberNos.slice(i, i + MEMBERS_AT_ONCE));
-      await Promise.all(heads.map((head) => this.#compare(head, true)));
+      for (let from = 0; from < heads.length; from += ROOMS_AT_ONCE) {
+        await Promise.all(heads.slice(from, from + ROOMS_AT_ONCE).map((head) => this.#compare(head, true)));
+      }
     }
   }
 

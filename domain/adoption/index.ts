@@ -44,4 +44,6 @@ export function createAdoption({ clock }: { clock: Clock }) {
 export type Adoption = ReturnType<typeof createAdoption>;
 
 /** The area's checks: post numbers. */
-export const checkAdoption = (): Check[] => [checkSequence('adoption', () => highestNumber(AdoptionPost))];
+export const checkAdoption = (): Check[] => [
+  checkSequence('adoption', 'adoption', () => highestNumber(AdoptionPost)),
+];

@@ -28,6 +28,12 @@ export class DeliveredPresence {
     return this.#highestVersion;
   }
 
+  /** The highest version of a room that its connections know; 0 for none. */
+  versionOf(chatNo: number): number {
+    const room = this.#rooms.get(chatNo);
+    return Math.max(room?.asOf ?? 0, ...[...(room?.members.values() ?? [])].map(({ version }) => version));
+  }
+
   /** Records a version that another process or Redis assigned. */
   noteVersion(version: number): void {
     this.#highestVersion = Math.max(this.#highestVersion, version);

@@ -22,15 +22,18 @@ export interface RoomEntries {
   present: number[];
   /** Members whose arrival or departure Redis has not confirmed: their current state is among the changes. */
   unconfirmed: ReadonlySet<number>;
+  /** The highest version that this process knows of the room. */
+  version: number;
 }
 
-/** One room as an argument of the script: `3,+9,-4`. */
-function argumentOf({ present, unconfirmed }: RoomEntries): string {
+/** One room as an argument of the script: `1700000000000000:3,+9,-4`. */
+function argumentOf({ present, unconfirmed, version }: RoomEntries): string {
   const departed = [...unconfirmed].filter((memberNo) => !present.includes(memberNo));
-  return [
+  const members = [
     ...present.map((memberNo) => (unconfirmed.has(memberNo) ? `+${memberNo}` : memberNo)),
     ...departed.map((memberNo) => -memberNo),
-  ].join(',');
+  ];
+  return `${version}:${members.join(',')}`;
 }
 
 /** Presence in Redis (presence.lua). Every method resolves to undefined while Redis is down. */

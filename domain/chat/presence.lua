@@ -107,8 +107,9 @@ end
 -- Renews the calling process's entries, and reports what became of them and of the others. An expired entry
 -- is removed and reported in one step, so exactly one process announces a member who is gone.
 -- ARGV[5]  1 to remove expired entries of other processes
--- ARGV[6…] per room, the members that this process has there; with a sign, members whose arrival (+) or
---          departure (-) Redis has not confirmed and that are reported in any case: `3,+9,-4`
+-- ARGV[6…] per room, the highest version that this process knows, and the members that it has there; with a sign,
+--          members whose arrival (+) or departure (-) Redis has not confirmed and that are reported in any case:
+--          `1700000000000000:3,+9,-4`
 -- Returns two lists:
 -- - changes: rows {room, memberNo, kind, version}, the room as its position in KEYS; kind 0: the member is
 --   gone, 1: is present, 2: was cleared, and this process is to remove the member's connections
@@ -138,8 +139,16 @@ function commands.refresh()
     end
     rooms[room] = { known['#'] or 0 }
     known['#'] = nil
+    local knownVersion, members = string.match(ARGV[5 + room], '^(%d+):(.*)$')
+    knownVersion = tonumber(knownVersion)
+    -- A failover or a flush has lost the room's version, and this server's clock is behind: processes would drop all
+    -- changes until it has caught up. No clock is a day ahead; such a version is forged, and is not taken over.
+    if knownVersion > rooms[room][1] and knownVersion < (time[1] + 86400) * 1000000 then
+      redis.call('ZADD', key, knownVersion, '#')
+      rooms[room][1] = nextVersion(key)
+    end
 
-    for sign, member in string.gmatch(ARGV[5 + room], '([+-]?)(%d+)') do
+    for sign, member in string.gmatch(members, '([+-]?)(%d+)') do
       local entry = member .. ':' .. process
       local was = known[entry] and known[entry] > now
       known[entry] = nil

@@ -259,6 +259,7 @@ export class RedisPresence implements Presence {
       chatNo,
       present: this.#local.members(chatNo),
       unconfirmed: this.#unconfirmed.get(chatNo) ?? new Set<number>(),
+      version: this.#delivered.versionOf(chatNo),
     }));
     // Members marked during the call are left to the next refresh.
     for (const chatNo of chatNos) this.#unconfirmed.delete(chatNo);

@@ -22,9 +22,16 @@ const MAX_TEXT = 256 * 1024;
 
 type ListDeps = Pick<CommunityDeps, 'directory' | 'trending' | 'localTime' | 'searches'>;
 
-/** A page of the list, with the hot and the weekly article, to which filters do not apply. */
-export async function listArticles(deps: ListDeps, query: ArticleQuery): Promise<ArticleList> {
-  const [page, { hot, weekly }] = await Promise.all([findPage(deps, query), findTrending(deps)]);
+/**
+ * A page of the list, with the hot and the weekly article, to which filters do not apply.
+ * @param signal ends a search, with its reason
+ */
+export async function listArticles(
+  deps: ListDeps,
+  query: ArticleQuery,
+  signal?: AbortSignal,
+): Promise<ArticleList> {
+  const [page, { hot, weekly }] = await Promise.all([findPage(deps, query, signal), findTrending(deps)]);
   const shown = [...page, ...[hot, weekly].filter((article) => article !== undefined)];
   const authors = await deps.directory.lookUp(shown.map(({ authorNo }) => authorNo));
   const length = commonLength(
@@ -44,10 +51,14 @@ export async function listArticles(deps: ListDeps, query: ArticleQuery): Promise
   };
 }
 
-async function findPage(deps: ListDeps, query: ArticleQuery): Promise<SummarisedArticle[]> {
+async function findPage(
+  deps: ListDeps,
+  query: ArticleQuery,
+  signal?: AbortSignal,
+): Promise<SummarisedArticle[]> {
   const { order, page, size, categoryId, keyword, option } = query;
   if (keyword !== undefined && option !== undefined)
-    return searchArticles(deps, { ...query, keyword, option });
+    return searchArticles(deps, { ...query, keyword, option }, signal);
   const category = categoryId === undefined ? {} : { categoryId };
   return readSummaries(category, { order, skip: (page - 1) * size, limit: size });
 }

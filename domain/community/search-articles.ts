@@ -33,13 +33,16 @@ const SLICE = 200;
  * A page of the articles that match, in the order of the list. The list is read slice by slice over its index,
  * and between slices the database is left alone for as long as the last one took: no query of others waits for
  * more than a slice. (docs/decisions/search.md)
+ *
+ * @param signal ends it, with its reason, in the queue or after the current slice: nobody waits for the answer
  */
 export async function searchArticles(
   { directory, searches }: Pick<CommunityDeps, 'directory' | 'searches'>,
   search: ArticleSearch,
+  signal?: AbortSignal,
 ): Promise<SummarisedArticle[]> {
   const { page, size } = search;
-  const numbers = await searches(() => findNumbers(directory, search, page * size));
+  const numbers = await searches(() => findNumbers(directory, search, page * size, signal), signal);
   const shown = numbers.slice((page - 1) * size);
   const articles = new Map(
     (await readSummaries({ _id: { $in: shown } })).map((article) => [article._id, article]),
@@ -52,6 +55,7 @@ async function findNumbers(
   directory: CommunityDeps['directory'],
   search: ArticleSearch,
   wanted: number,
+  signal: AbortSignal | undefined,
 ): Promise<number[]> {
   const { order, categoryId } = search;
   const category = categoryId === undefined ? {} : { categoryId };
@@ -64,6 +68,7 @@ async function findNumbers(
     // In a set: an article may move to the next slice meanwhile.
     for (const { _id } of await byNickname(directory, search, matching)) found.add(_id);
     await sleep(performance.now() - startedAt);
+    signal?.throwIfAborted();
   }
   return [...found].slice(0, wanted);
 }

@@ -55,4 +55,4 @@ export async function createMembers(config: Config, clock: Clock, logger: Logger
 export type Members = Awaited<ReturnType<typeof createMembers>>;
 
 /** The area's checks: member numbers. */
-export const checkMembers = (): Check[] => [checkSequence('member', () => highestNumber(Member))];
+export const checkMembers = (): Check[] => [checkSequence('members', 'member', () => highestNumber(Member))];

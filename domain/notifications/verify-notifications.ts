@@ -1,21 +1,40 @@
 import { settled } from '../kernel/settle.js';
-import type { Check, Finding } from '../kernel/verification.js';
+import { type Check, type Checked, type Finding, PROGRESS_STEP } from '../kernel/verification.js';
 import { checkSequence, highestNumber } from '../platform/sequence.model.js';
 import { Notification } from './notification.model.js';
 
 /** Most gaps reported for one member. */
 const MAX_GAPS = 20;
 
-/** The gaps in a member's numbers, one line each. */
-async function gapsOf(memberNo: number): Promise<string[]> {
-  const gaps: string[] = [];
-  let last = 0;
-  for await (const { n } of Notification.find({ memberNo }, { n: 1 }).sort({ n: 1 }).lean().cursor()) {
-    if (n !== last + 1 && gaps.length < MAX_GAPS) {
-      gaps.push(`notifications of member ${memberNo}: number ${n} follows ${last}`);
+/** Members with gaps that are checked again together. */
+const SUSPECTS_AT_ONCE = 100;
+
+/** Records per batch of a cursor, and changed in one write. */
+const BATCH = 1_000;
+
+/** A number that does not follow the one before. */
+interface Gap {
+  memberNo: number;
+  n: number;
+  last: number;
+  proof: string;
+}
+
+async function addGaps(gaps: Map<string, Gap>, memberNo: number): Promise<void> {
+  let [last, count] = [0, 0];
+  const numbers = Notification.find({ memberNo }, { n: 1 }).sort({ n: 1 }).batchSize(BATCH).lean().cursor();
+  for await (const { n } of numbers) {
+    if (n !== last + 1 && ++count <= MAX_GAPS) {
+      const proof = `notifications of member ${memberNo}: number ${n} follows ${last}`;
+      gaps.set(proof, { memberNo, n, last, proof });
     }
     last = n;
   }
+}
+
+async function gapsOf(memberNos: Iterable<number>): Promise<Map<string, Gap>> {
+  const gaps = new Map<string, Gap>();
+  for (const memberNo of memberNos) await addGaps(gaps, memberNo);
   return gaps;
 }
 
@@ -24,37 +43,69 @@ async function gapsOf(memberNo: number): Promise<string[]> {
  * then, so the unique index holds throughout, and an interrupted run can be repeated.
  */
 async function renumber(memberNo: number): Promise<void> {
-  const records = await Notification.find({ memberNo }, { n: 1 }).sort({ n: 1 }).lean();
-  const moves = records.flatMap(({ _id, n }, i) =>
-    n === i + 1 ? [] : [{ updateOne: { filter: { _id }, update: { $set: { n: i + 1 } } } }],
-  );
-  await Notification.bulkWrite(moves, { ordered: true });
+  let [count, last] = [0, 0];
+  for (;;) {
+    // What has moved down is not read again.
+    const page = await Notification.find({ memberNo, n: { $gt: last } }, { n: 1 })
+      .sort({ n: 1 })
+      .limit(BATCH)
+      .lean();
+    const moves = page.flatMap(({ _id, n }) => {
+      count += 1;
+      return n === count ? [] : [{ updateOne: { filter: { _id }, update: { $set: { n: count } } } }];
+    });
+    if (moves.length > 0) await Notification.bulkWrite(moves, { ordered: true });
+    last = page.at(-1)?.n ?? last;
+    if (page.length < BATCH) return;
+  }
 }
 
-const checkNumbers: Check = {
-  size: () => Notification.countDocuments({}),
-  async *run(checked): AsyncGenerator<Finding> {
-    const suspects = new Set<number>();
-    let memberNo = 0;
-    let last = 0;
-    const fields = { memberNo: 1, n: 1 };
-    // One pass in the order of an index.
-    for await (const record of Notification.find({}, fields).sort({ memberNo: 1, n: 1 }).lean().cursor()) {
-      if (record.memberNo !== memberNo) last = 0;
-      memberNo = record.memberNo;
-      if (record.n !== last + 1) suspects.add(memberNo);
-      last = record.n;
-      checked(1);
+/** The gaps of members that a second look confirms. */
+async function* findings(memberNos: ReadonlySet<number>): AsyncGenerator<Finding> {
+  const gaps = await settled(await gapsOf(memberNos), () => gapsOf(memberNos));
+  for (const { memberNo, n, last, proof } of gaps.values()) {
+    yield {
+      ...{
+        area: 'notifications',
+        kind: 'notification-number',
+        record: `notifications of member ${memberNo}`,
+      },
+      ...{ found: n, expected: last + 1 },
+      text: proof,
+      repair: () => renumber(memberNo),
+      isStopNeeded: true,
+    };
+  }
+}
+
+/** Reads all numbers in one pass, in the order of an index. */
+async function* checkNumbers(checked: Checked): AsyncGenerator<Finding> {
+  const suspects = new Set<number>();
+  let [memberNo, last, read] = [0, 0, 0];
+  const fields = { memberNo: 1, n: 1 };
+  const records = Notification.find({}, fields).sort({ memberNo: 1, n: 1 }).batchSize(BATCH).lean().cursor();
+  for await (const record of records) {
+    if (record.memberNo !== memberNo) {
+      last = 0;
+      if (suspects.size >= SUSPECTS_AT_ONCE) {
+        yield* findings(suspects);
+        suspects.clear();
+      }
     }
-    for (const suspect of suspects) {
-      const findGaps = async () => new Map((await gapsOf(suspect)).map((text) => [text, text]));
-      const gaps = await settled(await findGaps(), findGaps);
-      for (const text of gaps.values()) yield { text, repair: () => renumber(suspect) };
-    }
-  },
-};
+    memberNo = record.memberNo;
+    if (record.n !== last + 1) suspects.add(memberNo);
+    last = record.n;
+    read += 1;
+    if (read % PROGRESS_STEP === 0) await checked(PROGRESS_STEP);
+  }
+  await checked(read % PROGRESS_STEP);
+  yield* findings(suspects);
+}
 
 /** The checks of this area: each member's numbers rise from 1 without gaps, and the sequence is ahead. */
 export function checkNotifications(): Check[] {
-  return [checkNumbers, checkSequence('notification', () => highestNumber(Notification))];
+  return [
+    { size: () => Notification.estimatedDocumentCount(), run: checkNumbers },
+    checkSequence('notifications', 'notification', () => highestNumber(Notification)),
+  ];
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { parseRedisUrl } from './redis/url.js';
-import { mongoUri, oneOf, onOff, origins, redisUrl, timeZone, whole } from './setting-values.js';
+import { mongoUri, offOrSpan, oneOf, onOff, origins, redisUrl, timeZone, whole } from './setting-values.js';
 import { unknownInEnvironment, unknownInFile } from './unknown-settings.js';
 
 /** Invalid settings. `faults` has one line per variable. */
@@ -123,6 +123,8 @@ const schema = z.object({
     )
     .transform((text) => (/\d/.test(text) ? Number(text) : (text as 'off' | 'errors' | 'all')))
     .default('off'),
+  /** Time between passes that compare stored values with their records, ms; unset: `off`, in production a day. */
+  VERIFY_EVERY: offOrSpan.optional(),
   /** Bearer token required by /metrics; unset: none. */
   METRICS_TOKEN: z.string().min(8, 'must be at least 8 characters').optional(),
   /** Base address of an OTLP receiver over HTTP, which gets traces; unset: nothing is recorded. */
@@ -157,14 +159,17 @@ const schema = z.object({
 
 type Settings = z.infer<typeof schema>;
 
+const DAY_MS = 86_400_000;
+
 /** Limits that RATE_LIMIT=off lifts whatever they are set to; the others are not applied then. */
 const LIFTED = { ARTICLE_COMMENTS: MOST_COMMENTS, SEARCHES_AT_ONCE: Number.POSITIVE_INFINITY };
 
 export type Config = Readonly<
-  Omit<Settings, 'DEMO' | 'LEGACY_ANONYMOUS' | 'LOAD_SHEDDING'> & {
+  Omit<Settings, 'DEMO' | 'LEGACY_ANONYMOUS' | 'LOAD_SHEDDING' | 'VERIFY_EVERY'> & {
     DEMO: boolean;
     LEGACY_ANONYMOUS: 'bound' | 'open' | 'off';
     LOAD_SHEDDING: 'on' | 'off';
+    VERIFY_EVERY: number | 'off';
     production: boolean;
     /** Under pm2, the number of this process among those of its kind, from 0. */
     instance?: number;
@@ -230,6 +235,7 @@ function resolved(settings: Settings, env: NodeJS.ProcessEnv): Config {
     ...(settings.RATE_LIMIT === 'off' ? LIFTED : {}),
     LEGACY_ANONYMOUS: settings.LEGACY_ANONYMOUS ?? (production ? 'off' : 'bound'),
     LOAD_SHEDDING: settings.LOAD_SHEDDING ?? settings.RATE_LIMIT,
+    VERIFY_EVERY: settings.VERIFY_EVERY ?? (production ? DAY_MS : 'off'),
     DEMO: settings.DEMO ? settings.DEMO === 'on' : !settings.MONGODB_URI,
     production,
     ...(env.NODE_APP_INSTANCE ? { instance: Number(env.NODE_APP_INSTANCE) } : {}),

@@ -1,5 +1,5 @@
 import { model, Schema } from 'mongoose';
-import type { Check } from '../kernel/verification.js';
+import type { Check, Finding } from '../kernel/verification.js';
 import { readRecords } from './mongo/records.js';
 
 const Sequence = model(
@@ -44,7 +44,11 @@ export async function highestNumber(model: { collection: unknown }): Promise<num
  *
  * @param highest the highest number in use, 0 for none
  */
-export function checkSequence(name: SequenceName, highest: () => Promise<number>): Check {
+export function checkSequence(
+  area: Finding['area'],
+  name: SequenceName,
+  highest: () => Promise<number>,
+): Check {
   return {
     size: async () => 1,
     async *run(checked) {
@@ -54,11 +58,12 @@ export function checkSequence(name: SequenceName, highest: () => Promise<number>
       const value = sequence?.value ?? 0;
       if (value < used) {
         yield {
+          ...{ area, kind: 'sequence', record: `sequence ${name}`, found: value, expected: used },
           text: `sequence ${name}: stands at ${value}, but number ${used} is in use`,
           repair: () => reserveNumber(name, used),
         };
       }
-      checked(1);
+      await checked(1);
     },
   };
 }

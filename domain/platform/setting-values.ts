@@ -18,6 +18,16 @@ export function whole(low: number, high: number) {
     .refine((number) => number >= low && number <= high, fault);
 }
 
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `off`, or a span of time, in ms. */
+export const offOrSpan = z
+  .string()
+  .regex(/^(?:off|[1-9]\d{0,4}[smhd])$/, 'must be off, or a span such as 30m, 12h or 7d')
+  .transform((text) =>
+    text === 'off' ? 'off' : Number(text.slice(0, -1)) * UNITS_MS[text.slice(-1) as keyof typeof UNITS_MS],
+  );
+
 export const mongoUri = z
   .string()
   .regex(/^mongodb(\+srv)?:\/\/[^/\s]+/, 'must look like mongodb://host:27017/database');

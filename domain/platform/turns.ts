@@ -1,7 +1,11 @@
 import { AppError } from '../kernel/errors.js';
 
-/** Runs a task in its turn. @throws AppError RATE_LIMITED if too many wait */
-export type Turns = <R>(task: () => Promise<R>) => Promise<R>;
+/**
+ * Runs a task in its turn.
+ * @param signal gives up a turn that has not come yet
+ * @throws AppError RATE_LIMITED if too many wait; the signal's reason
+ */
+export type Turns = <R>(task: () => Promise<R>, signal?: AbortSignal) => Promise<R>;
 
 /**
  * Runs few tasks at a time, for work that would take a backend from everybody else.
@@ -18,12 +22,30 @@ export function createTurns(
 ): Turns & { waiting(): number } {
   let running = 0;
   const queue: (() => void)[] = [];
-  async function run<R>(task: () => Promise<R>): Promise<R> {
+
+  /** Resolves when the turn has come. */
+  function turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const take = () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        queue.splice(queue.indexOf(take), 1);
+        reject(signal?.reason);
+      };
+      queue.push(take);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  async function run<R>(task: () => Promise<R>, signal?: AbortSignal): Promise<R> {
+    signal?.throwIfAborted();
     if (running < atOnce) running += 1;
     else if (queue.length >= most) {
       onRefused();
       throw new AppError('RATE_LIMITED', 'too many at once');
-    } else await new Promise<void>((resolve) => queue.push(resolve));
+    } else await turn(signal);
     try {
       return await task();
     } finally {

@@ -1,6 +1,7 @@
 import type { Domain } from '../../domain/domain.js';
 import { limit } from '../middleware/limit.js';
 import { type Route, route } from '../route.js';
+import { untilGone } from '../until-gone.js';
 import {
   articleBody,
   articleChanges,
@@ -47,7 +48,7 @@ export function articleRoutes({ community }: Pick<Domain, 'community'>): Route[]
       answer: articleList,
       async handle({ actor, params, query, ctx }) {
         if (query.keyword && query.option) await limit(ctx, 'search', actor);
-        return community.listArticles({ ...params, ...query });
+        return community.listArticles({ ...params, ...query }, untilGone(ctx));
       },
     }),
 

@@ -50,6 +50,7 @@ export async function runService(
   const opening = openDomain({
     ...{ config, logger, mongoUri, shutdown },
     live: gateway.live,
+    verifies: true,
     prepare: openPorts,
     // The embedded database has no other service (claim-data-dir.ts).
     bringing: config.MONGODB_URI ? 'nothing' : 'finish',

@@ -28,6 +28,7 @@ describe('the README’s table of settings', () => {
     const special: Record<string, string> = {
       CORS_ORIGINS: 'pages of this machine',
       LEGACY_ANONYMOUS: '`bound`; in production `off`',
+      VERIFY_EVERY: '`off`; in production `1d`',
       TRUST_PROXY: '`off`',
       DEMO: '`on` with the embedded database',
     };

@@ -9,14 +9,14 @@ import { nextTurn } from '../support/eventually.js';
 const CHAT = 7;
 const MEMBER = 3;
 
-/** The views of a member with a socket on this gateway, over a database with one room. */
+/** The views of a member with a socket on this gateway, over a database with one room, or more. */
 function buildViews(alone = false) {
   /** States sent to the member: `read` if they were read from the database. */
   const told: string[] = [];
   const reads: ((error?: Error) => void)[] = [];
   const headsAsked: number[][] = [];
   const connected = [MEMBER];
-  const database: { mark: RoomMark } = { mark: { seq: 0, read: 0 } };
+  const database: { mark: RoomMark; rooms: number } = { mark: { seq: 0, read: 0 }, rooms: 1 };
   const show = ({ seq, read }: RoomMark) => `${seq}/${read}`;
   const views = new RoomViews({
     read: () =>
@@ -28,7 +28,11 @@ function buildViews(alone = false) {
       }),
     async headsOf(memberNos) {
       headsAsked.push(memberNos);
-      return memberNos.includes(MEMBER) ? [headOf(database.mark)] : [];
+      if (!memberNos.includes(MEMBER)) return [];
+      return Array.from({ length: database.rooms }, (_, i) => ({
+        ...headOf(database.mark),
+        chatNo: CHAT + i,
+      }));
     },
     isConnected: (memberNo) => connected.includes(memberNo),
     connected: () => connected,
@@ -257,6 +261,18 @@ describe('a gateway’s room views', () => {
     expect(told).to.deep.equal(['read 1/0']);
     expect(headsAsked.map(({ length }) => length)).to.deep.equal([100, 1]);
     expect(headsAsked.flat()).to.deep.equal(connected);
+  });
+
+  it('read a hundred rooms at a time of those that an outage leaves unknown', async () => {
+    const { views, reads, database } = buildViews();
+    Object.assign(database, { mark: { seq: 1, read: 0 }, rooms: 250 });
+    const all = views.compareAll();
+    for (const most of [100, 100, 50]) {
+      await nextTurn(3);
+      expect(reads).to.have.length(most);
+      for (const end of reads.splice(0)) end();
+    }
+    await all;
   });
 
   it('compare known states with the database, and all of them after an outage', async () => {

@@ -146,6 +146,46 @@ describe('searches', () => {
     await close();
   });
 
+  it('of clients that have gone leave the queue, and end after the slice that they read', async () => {
+    // Whoever closed their connection kept a turn: eight of them, and nobody could search.
+    const { config } = await service();
+    const limited = { ...config, SEARCHES_AT_ONCE: 1 };
+    const { community, close } = await createDomain({
+      ...{ config: limited, logger: createWatchedLogger(), live: {} as Live },
+    });
+    const { server, base } = await serveHttp({}, { community });
+    const { opened, open } = gate();
+    let slices = 0;
+    const stop = interceptCalls([Article], async (_, call, run) => {
+      if (call === 'aggregate') {
+        slices += 1;
+        await opened;
+      }
+      return run();
+    });
+    const waiting = () => counted(metrics.queueLength, { queue: 'searches' });
+    try {
+      const gone = new AbortController();
+      const searches = Array.from({ length: 9 }, (_, i) =>
+        fetch(`${base}${path(`keyword=nowhere${i}&option=3`)}`, { signal: gone.signal }).catch(() => 'gone'),
+      );
+      await eventually(async () => expect([slices, await waiting()]).to.deep.equal([1, 8]));
+      gone.abort();
+      expect(await Promise.all(searches)).to.deep.equal(searches.map(() => 'gone'));
+      await eventually(async () => expect(await waiting()).to.equal(0));
+      open();
+      const { body } = await restClient(() => base).get<ArticleList>(path('keyword=marked&option=2'));
+      expect(body.list).to.have.length(4);
+      // One slice of the search that was under way, and four of this one.
+      expect(slices).to.equal(5);
+    } finally {
+      open();
+      stop();
+    }
+    await server.drain();
+    await close();
+  });
+
   it('have a budget of their own, apart from other reads', async () => {
     const limited = await startServiceProcess({ RATE_LIMIT: 'on' });
     try {

@@ -114,6 +114,26 @@ describe('presence when messages or Redis fail', () => {
     expect(publishedOf(one, 4)).deep.equal([]);
   });
 
+  it('sends a change that a failover numbered lower than those before, as its clock is behind', async () => {
+    // Whoever knows the higher numbers dropped it, and all that followed until the clock had caught up.
+    const [one, two] = [await start(), await start()];
+    await one.presence.enter(room, 3, 'phone');
+    await two.presence.enter(room, 4, 'laptop');
+    await one.presence.list(room);
+    const earlier = (two.versions[0] as number) + 3_600_000_000;
+    expect(one.presence.accept(room, 4, true, earlier)).equal(true);
+    await two.presence.leave(room, 4, 'laptop');
+    await eventually(() => expect(one.openRooms.sentHere).deep.equal([[room, 4, false]]));
+    const version = async () => Number(await one.redis.commands.zscore(redisKeys.presence(room), '#'));
+    const raised = await version();
+    // By two, if a refresh came before the departure.
+    expect(raised).within(earlier + 1, earlier + 2);
+    // A number that no clock can have given is not taken over: it would spoil the room's versions.
+    one.presence.accept(room, 4, true, earlier + 30 * 86_400_000_000);
+    await refreshed(one);
+    expect(await version()).equal(raised);
+  });
+
   it('lists members as last known while Redis is away', async () => {
     // Otherwise a member who enters now would see the other party as absent, even after Redis is back.
     const [one, two] = [await start(), await start()];

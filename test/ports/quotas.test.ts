@@ -139,9 +139,17 @@ describeOnRedis('quotas on Redis', (connection) => {
     const giveBack = await quotasOn(connection()).take('articles', memberNo);
     const [key = ''] = await commands.keys(`adoption:quota:articles:${memberNo}`);
     expect(await commands.pttl(key)).within(DAY_MS - 60_000, DAY_MS);
+    // As at the end of its day.
+    await commands.pexpire(key, 5_000);
+    const giveBackLate = await quotasOn(connection()).take('articles', memberNo);
     await commands.del(key);
     giveBack();
-    await fill(quotasOn(connection()), memberNo);
+    const last = await fill(quotasOn(connection()), memberNo);
+    // The next window has begun since: its records are not those of the first.
+    giveBackLate();
+    await refusalOf(quotasOn(connection()), memberNo);
+    last();
+    await quotasOn(connection()).take('articles', memberNo);
     await refusalOf(quotasOn(connection()), memberNo);
   });
 });

@@ -40,6 +40,22 @@ describe('Commands beside a running service', () => {
       });
       const event = await stream.next(({ data }) => data.includes('공지입니다'));
       expect(JSON.parse(event.data)).to.include({ type: 'announcement', url: '/board/1', checked: false });
+
+      // Verify repairs what is safe beside it, and leaves what it keeps in memory.
+      const gap = { _id: 900_000_001 as never, memberNo: 900_000_001, n: 2, cause: 'a' };
+      await scratch.collection('notifications').insertOne(gap);
+      const verified = await runHere('scripts/verify.js', ['--repair', '--json'], scratch.settings);
+      const lines = verified.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(lines.at(-1)).to.include({ type: 'summary', agrees: false, differences: 1, repaired: 1 });
+      const [number, sequence] = ['notification-number', 'sequence'].map((kind) =>
+        lines.find((line) => line.kind === kind),
+      );
+      expect(sequence).to.include({ area: 'notifications', record: 'sequence notification', repaired: true });
+      expect(number).to.include({ found: 2, expected: 1, repaired: false });
+      expect(number.reason).to.match(/^stop the service first: process \d+ on .+ ran within the last 90 s$/);
     } finally {
       await service.stop();
     }

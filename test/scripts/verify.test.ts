@@ -105,8 +105,8 @@ describe('npm run verify', () => {
     const { status, stdout } = await verify('--repair');
     expect(status).to.equal(1);
     expect(stdout.split('\n').slice(0, -2)).to.deep.equal([
-      `room 3: message ${seq} is by member 999, who takes no part`,
       'room 777: does not exist, but has 1 messages',
+      `room 3: message ${seq} is by member 999, who takes no part`,
     ]);
     expect(stdout).to.match(/\n2 differences \(\d+ records\)\n$/);
   });

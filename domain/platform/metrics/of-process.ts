@@ -83,6 +83,21 @@ export const processMetrics = {
     help: 'What differed from its records when a sweep looked, and was mended: stored counts (`article-hearts`, `comment-hearts`, `article-comments`, `comment-state`), records of deleted articles (`article-deletion`), and rooms with a write of unknown outcome (`room`); rises after a crash or an outage only',
     labelNames: ['what'],
   }),
+  verifyDrift: new Counter({
+    name: 'adoption_verify_drift_total',
+    help: 'Stored values that a pass of `VERIFY_EVERY` found to differ from their records, by what is wrong; a difference that stays counts in each pass',
+    labelNames: ['kind'],
+  }),
+  verifyDifferences: new Gauge({
+    name: 'adoption_verify_differences',
+    help: 'Differences that the last complete pass of `VERIFY_EVERY` found, whichever process ran it',
+    aggregator: 'max',
+  }),
+  verifyCompleted: new Gauge({
+    name: 'adoption_verify_completed_timestamp_seconds',
+    help: 'When the last complete pass of `VERIFY_EVERY` ended, in seconds since 1970; 0 before the first, and without one',
+    aggregator: 'max',
+  }),
   keySetFailures: new Counter({
     name: 'adoption_key_set_failures_total',
     help: 'Fetches of JWKS_URL that failed: while it rises, new keys are unknown and withdrawn ones stay valid; the log says once why',

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mongoose';
+import { uniqueProcessName } from '../heartbeat.model.js';
 import { withoutTimeLimit } from './connection.js';
 import { ensureIndexes, missingIndexes } from './indexes.js';
 import { migrations, type Step } from './migrations.js';
@@ -45,11 +44,9 @@ const BEAT_MS = 500;
 /** Looks without a sign of life after which the lease is taken over. No clock is compared: those of machines differ. */
 const SILENT_LOOKS = 10;
 
-const holderName = () => `process ${process.pid} on ${hostname()}, ${randomUUID().slice(0, 8)}`;
-
 /** Takes the lease, and waits for another process that holds it. */
 async function takeLease(connection: Connection, { report, signal }: MigrateOptions): Promise<string> {
-  const holder = holderName();
+  const holder = uniqueProcessName();
   await createRecord(connection);
   let seen: string | undefined;
   let looks = 0;

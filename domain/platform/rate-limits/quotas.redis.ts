@@ -11,10 +11,11 @@ export function createRedisQuotas(redis: RedisConnection, sizes: QuotaSizes): Qu
   return {
     async take(kind, memberNo) {
       const keys = [redisKeys.quota(kind, memberNo)];
-      const waitMs = await redis.ask((commands) => script(commands, keys, ['take', sizes[kind], WINDOW_MS]));
-      if (waitMs === undefined) return alone.take(kind, memberNo);
-      if (Number(waitMs) > 0) throw quotaExceeded(sizes, kind, Number(waitMs));
-      return () => void redis.ask((commands) => script(commands, keys, ['give back']));
+      const answer = await redis.ask((commands) => script(commands, keys, ['take', sizes[kind], WINDOW_MS]));
+      if (answer === undefined) return alone.take(kind, memberNo);
+      const [waitMs, end = 0] = answer as [number, number?];
+      if (waitMs > 0) throw quotaExceeded(sizes, kind, waitMs);
+      return () => void redis.ask((commands) => script(commands, keys, ['give back', end]));
     },
   };
 }

@@ -17,7 +17,8 @@ export const WINDOW_MS = 24 * 3_600_000;
 export interface Quotas {
   /**
    * Counts one record. A refused one does not count.
-   * @returns a function that gives it back, for a record that was not stored. To be called once at most
+   * @returns a function that gives it back, for a record that was not stored; after the end of its window it changes
+   *   nothing. To be called once at most
    * @throws AppError QUOTA_EXCEEDED with the waiting time
    */
   take(kind: Stored, memberNo: number): Promise<() => void>;

@@ -182,13 +182,13 @@ describe('the audit of a room', () => {
     const third = { ...entry, seq: 3, senderNo: 9, sent: { creator: 1, joiner: 0 } };
     const fifth = { ...third, seq: 5 };
     expect(faultsOf(room, entry, third, fifth)).to.deep.equal([
-      'seq: room 7: message number 3 follows 1 (and 1 more like it)',
-      'sender: room 7: message 3 is by member 9, who takes no part (and 1 more like it)',
+      'message-number: room 7: message number 3 follows 1 (and 1 more like it)',
+      'message-sender: room 7: message 3 is by member 9, who takes no part (and 1 more like it)',
     ]);
     const next = { ...entry, seq: 2, sent: { creator: 3, joiner: 1 } };
     expect(faultsOf(room, entry, next)).to.deep.equal([
-      'sent: room 7: message 2 has the creator sending 3 messages so far, but there are 2 (and 1 more like it)',
-      "unread: room 7: the creator's unread count is 1, but 0 messages are unread (and 1 more like it)",
+      'message-sent: room 7: message 2 has the creator sending 3 messages so far, but there are 2 (and 1 more like it)',
+      "room-unread: room 7: the creator's unread count is 1, but 0 messages are unread (and 1 more like it)",
     ]);
   });
 
@@ -204,9 +204,9 @@ describe('the audit of a room', () => {
     for (const [seq, others, fault] of cases) {
       const own = faultsOf({ ...room, read: readUpTo(seq, others) }, { ...entry, read: readUpTo(0, 0) });
       const carried = faultsOf(room, { ...entry, read: readUpTo(seq, others) });
-      const expected = (who: string) => (fault ? [`${who} ${fault.replace('WHO', who)}`] : []);
-      expect(own.slice(0, 1), `${seq} ${others}`).to.deep.equal(expected('the room'));
-      expect(carried.slice(0, 1), `${seq} ${others}`).to.deep.equal(expected('a message'));
+      const expected = (of: string, who: string) => (fault ? [`${of}-${fault.replace('WHO', who)}`] : []);
+      expect(own.slice(0, 1), `${seq} ${others}`).to.deep.equal(expected('room', 'the room'));
+      expect(carried.slice(0, 1), `${seq} ${others}`).to.deep.equal(expected('message', 'a message'));
     }
   });
 });

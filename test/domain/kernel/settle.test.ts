@@ -3,10 +3,11 @@ import { settled } from '../../../domain/kernel/settle.js';
 
 describe('a contradiction', () => {
   it('is reported if a second check finds the same, not if a write was in progress', async () => {
+    const contradiction = (proof: string) => ({ proof });
     const seen = new Map([
-      ['mended', '3 of 4'],
-      ['changed', '3 of 5'],
-      ['standing', '1 of 2'],
+      ['mended', contradiction('3 of 4')],
+      ['changed', contradiction('3 of 5')],
+      ['standing', contradiction('1 of 2')],
     ]);
     let ended = false;
     // As long as a busy database may take from a record to its count.
@@ -19,19 +20,21 @@ describe('a contradiction', () => {
       asked.push(about);
       expect(ended, 'the write has ended').to.equal(true);
       return new Map([
-        ['changed', '4 of 5'],
-        ['standing', '1 of 2'],
-        ['new', '0 of 1'],
+        ['changed', contradiction('4 of 5')],
+        ['standing', contradiction('1 of 2')],
+        ['new', contradiction('0 of 1')],
       ]);
     });
-    expect([...standing]).to.deep.equal([['standing', '1 of 2']]);
+    expect([...standing]).to.deep.equal([['standing', contradiction('1 of 2')]]);
     expect(asked).to.deep.equal([['mended', 'changed', 'standing']]);
     // It is waited for at each disagreement: a thousand of them are minutes, not hours.
     expect(performance.now() - before).to.be.below(2_500);
   });
 
   it('is not checked again if there is none', async () => {
-    const standing = await settled(new Map<number, string>(), () => Promise.reject(new Error('looked')));
+    const standing = await settled(new Map<number, { proof: string }>(), () =>
+      Promise.reject(new Error('looked')),
+    );
     expect(standing.size).to.equal(0);
   });
 });

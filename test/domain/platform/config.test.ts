@@ -60,7 +60,7 @@ describe('configuration', () => {
       HTTP_HELD_MIB: 64,
       DEMO: true,
       LOG_LEVEL: 'info',
-      LOG_REQUESTS: 'off',
+      ...{ LOG_REQUESTS: 'off', VERIFY_EVERY: 'off' },
       OTEL_TRACES_SAMPLER_ARG: 1,
       DRAIN_WINDOW_MS: 2_000,
       SHUTDOWN_TIMEOUT_MS: 10_000,
@@ -116,6 +116,7 @@ describe('configuration', () => {
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, level]),
     ),
     LOG_REQUESTS: { off: 'off', errors: 'errors', all: 'all', '0.01': 0.01, '.5': 0.5, 1: 1 },
+    VERIFY_EVERY: { off: 'off', '90s': 90_000, '30m': 1_800_000, '12h': 43_200_000 },
     METRICS_TOKEN: { '8 bytes.': '8 bytes.' },
     SOCKET_FRAMES: { 100: 100, 1000000: 1_000_000 },
     SOCKET_BYTES: { 131072: 131_072, 1000000000: 1_000_000_000 },
@@ -171,6 +172,7 @@ describe('configuration', () => {
     DEMO: ['1'],
     LOG_LEVEL: ['verbose'],
     LOG_REQUESTS: ['on', '2', '-0.1', '0.1e1', '1.5', '%'],
+    VERIFY_EVERY: ['on', '0s', '12', '1.5h', '100000s', '1w', '-1h'],
     METRICS_TOKEN: ['7 bytes'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['127.0.0.1:4318', 'grpc://127.0.0.1:4317'],
     OTEL_TRACES_SAMPLER_ARG: ['all', '-1', '1.1', '.5'],
@@ -246,9 +248,8 @@ describe('configuration', () => {
   });
 
   it('normalises origins', () => {
-    expect(
-      load({ CORS_ORIGINS: ' https://App.example.org/ ,http://localhost:80' }).CORS_ORIGINS,
-    ).to.deep.equal(['https://app.example.org', 'http://localhost']);
+    const { CORS_ORIGINS } = load({ CORS_ORIGINS: ' https://App.example.org/ ,http://localhost:80' });
+    expect(CORS_ORIGINS).to.deep.equal(['https://app.example.org', 'http://localhost']);
     expect(load({ CORS_ORIGINS: '*' }).CORS_ORIGINS).to.deep.equal(['*']);
   });
 
@@ -260,7 +261,7 @@ describe('configuration', () => {
   };
 
   it('in production needs a key, a database and origins', () => {
-    expect(load(production)).to.include({ production: true, DEMO: false });
+    expect(load(production)).to.include({ production: true, DEMO: false, VERIFY_EVERY: 86_400_000 });
   });
 
   it('in production accepts pushes without a token only if set', () => {

@@ -58,19 +58,19 @@ describe('numbers of records', () => {
       [behind, 9],
       [fresh, 0],
     ] as const) {
-      const check = checkSequence(name, async () => 10);
+      const check = checkSequence('members', name, async () => 10);
       const [fault] = await faultsOf(check);
       expect(fault?.text).to.equal(`sequence ${name}: stands at ${value}, but number 10 is in use`);
       await fault?.repair?.();
       expect(await faultsOf(check)).to.deep.equal([]);
       expect(await nextNumbers(name)).to.equal(11);
     }
-    expect(await faultsOf(checkSequence(ownSequence(), async () => 0))).to.deep.equal([]);
+    expect(await faultsOf(checkSequence('members', ownSequence(), async () => 0))).to.deep.equal([]);
   });
 
   it('taken during the check are not reported', async () => {
     const name = ownSequence();
-    expect(await faultsOf(checkSequence(name, () => nextNumbers(name)))).to.deep.equal([]);
+    expect(await faultsOf(checkSequence('members', name, () => nextNumbers(name)))).to.deep.equal([]);
   });
 
   it('of members are checked against the highest one', async () => {

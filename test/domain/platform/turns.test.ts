@@ -33,6 +33,28 @@ describe('turns', () => {
     expect(order).to.deep.equal([1, 2, 3, 4, 6]);
   });
 
+  it('are given up by one whose caller has gone, in the queue or before', async () => {
+    const turns = createTurns(1, 1);
+    let end = () => {};
+    const first = turns(() => new Promise<void>((resolve) => (end = resolve)));
+    const gone = new AbortController();
+    const ran: string[] = [];
+    const waiting = turns(async () => ran.push('gone'), gone.signal).catch((error) => error);
+    expect(turns.waiting()).to.equal(1);
+    gone.abort(new Error('the caller has gone'));
+    expect(await waiting).to.equal(gone.signal.reason);
+    expect(turns.waiting()).to.equal(0);
+    const [patient, early] = [new AbortController(), turns(async () => ran.push('early'), gone.signal)];
+    expect(await early.catch((error) => error)).to.equal(gone.signal.reason);
+    const next = turns(async () => ran.push('next'), patient.signal);
+    end();
+    await Promise.all([first, next]);
+    // After its turn has come, its end is its own.
+    patient.abort();
+    expect([ran, turns.waiting()]).to.deep.equal([['next'], 0]);
+    await turns(async () => ran.push('last'));
+  });
+
   it('are given back by a task that fails', async () => {
     const turns = createTurns(1, 0);
     for (let i = 0; i < 3; i += 1) {

@@ -1,0 +1,128 @@
+/** Compares stored values with their records while a service runs: slowly, in one process at a time. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Check, Finding } from './kernel/verification.js';
+import { BEAT_EVERY_MS } from './platform/heartbeat.model.js';
+import type { Logger } from './platform/logger.js';
+import { metrics } from './platform/metrics.js';
+import { endPass, readPass, takePass } from './platform/verify-pass.model.js';
+
+/** Records that a pass reads in a second; what it costs: docs/decisions/import-and-verify.md. */
+const RECORDS_PER_SECOND = 2_000;
+
+/** Differences of a pass that are logged one by one, and remembered so that the next pass does not log them again. */
+const LOGGED_PER_PASS = 1_000;
+
+export interface DriftWatchOptions {
+  /** Time from the start of a pass to that of the next, ms. */
+  everyMs: number;
+  checks: () => Check[];
+  /** Under which this process beats. */
+  name: string;
+  logger: Logger;
+  recordsPerSecond?: number;
+}
+
+/** @returns waits after so many records, until as many as allowed were read; never hurries to make up for a delay */
+function createPace(perSecond: number, signal: AbortSignal) {
+  let next = performance.now();
+  return async (records: number): Promise<void> => {
+    next = Math.max(next, performance.now()) + (records / perSecond) * 1_000;
+    await sleep(next - performance.now(), undefined, { signal, ref: false });
+  };
+}
+
+const keyOf = ({ kind, record }: Finding) => `${kind} ${record}`;
+
+/** Looks regularly whether a pass is due, and runs it here if no other process does. */
+export class DriftWatch {
+  readonly #options: DriftWatchOptions;
+  readonly #closing = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #looking: Promise<void> | undefined;
+  /** What the last pass of this process found. */
+  #known: ReadonlySet<string> = new Set();
+
+  constructor(options: DriftWatchOptions) {
+    this.#options = options;
+    const look = () => {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+    };
+    this.#timer = setInterval(look, Math.min(options.everyMs, BEAT_EVERY_MS)).unref();
+    look();
+  }
+
+  /** Ends a pass that runs here; another process begins it again. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#closing.abort();
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { name, everyMs, logger } = this.#options;
+    try {
+      const startedAt = await takePass(name, everyMs);
+      if (startedAt) await this.#run(startedAt);
+      const last = await readPass();
+      // All processes show the last pass, whichever ran it.
+      if (last?.doneAt) {
+        metrics.verifyCompleted.set(last.doneAt.getTime() / 1_000);
+        metrics.verifyDifferences.set(last.differences ?? 0);
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'stored values could not be compared with their records; retrying later');
+    }
+  }
+
+  async #run(startedAt: Date): Promise<void> {
+    const { name, logger } = this.#options;
+    const { signal } = this.#closing;
+    try {
+      const { records, differences } = await this.#checkAll(signal);
+      await endPass(name, startedAt, { doneAt: new Date(), differences });
+      const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
+      if (differences === 0) logger.info({ records, seconds }, 'all stored values agree with their records');
+      else
+        logger.warn(
+          { records, seconds, differences },
+          'stored values differ from their records: npm run verify',
+        );
+    } catch (error) {
+      // A stopping process leaves the pass to another; after a fault, the next one is tried when it is due.
+      await endPass(name, startedAt, { startedAt: signal.aborted ? new Date(0) : startedAt });
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #checkAll(signal: AbortSignal): Promise<{ records: number; differences: number }> {
+    const { checks, recordsPerSecond = RECORDS_PER_SECOND } = this.#options;
+    const pace = createPace(recordsPerSecond, signal);
+    const found = new Set<string>();
+    let [records, differences] = [0, 0];
+    const checked = (count: number) => {
+      records += count;
+      return pace(count);
+    };
+    for (const check of checks()) {
+      for await (const finding of check.run(checked)) {
+        differences += 1;
+        this.#report(finding, found);
+      }
+    }
+    this.#known = found;
+    return { records, differences };
+  }
+
+  #report(finding: Finding, found: Set<string>): void {
+    const { area, kind, record, found: stored, expected, text } = finding;
+    metrics.verifyDrift.inc({ kind });
+    const key = keyOf(finding);
+    if (found.size < LOGGED_PER_PASS && !found.has(key)) {
+      found.add(key);
+      const fields = { area, kind, record, found: stored, expected };
+      if (!this.#known.has(key)) this.#options.logger.warn(fields, `a stored value differs: ${text}`);
+    }
+  }
+}

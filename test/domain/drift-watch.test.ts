@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import { DriftWatch } from '../../domain/drift-watch.js';
+import type { Check, Finding } from '../../domain/kernel/verification.js';
+import { livingProcesses, startBeating, uniqueProcessName } from '../../domain/platform/heartbeat.model.js';
+import { createLogger, type Logger } from '../../domain/platform/logger.js';
+import { metrics } from '../../domain/platform/metrics.js';
+import { readPass, takePass } from '../../domain/platform/verify-pass.model.js';
+import { counted } from '../support/counted.js';
+import { eventually, gate } from '../support/eventually.js';
+import { service } from '../support/service.js';
+
+const HOUR_MS = 3_600_000;
+const silent = createLogger('silent', 'test');
+
+const drifted = (no: number): Finding => ({
+  ...{ area: 'chat', kind: 'planted', record: `room ${no}`, found: 1, expected: 2 },
+  text: `room ${no}: 1, but its records say 2`,
+});
+
+/** A check that finds these. `ran` is how often it ran; it waits before its end. */
+function checkOf(findings: Finding[] = [], waits: Promise<unknown> = Promise.resolve()) {
+  const check = {
+    ran: 0,
+    size: async () => 1,
+    async *run(checked: Parameters<Check['run']>[0]) {
+      check.ran += 1;
+      yield* findings;
+      await waits;
+      await checked(100);
+    },
+  };
+  return check;
+}
+
+/** A logger that keeps what it is told. */
+function keptLog() {
+  const lines: string[] = [];
+  const keep = (_fields: object, text: string) => lines.push(text);
+  return { lines, logger: { info: keep, warn: keep } as unknown as Logger };
+}
+
+describe('the background pass of verify', () => {
+  const ends: (() => Promise<unknown>)[] = [];
+  before(service);
+  beforeEach(() => mongoose.connection.collection('verify_passes').deleteMany({ _id: 'verify' as never }));
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+
+  /** A process that watches. */
+  async function watch(check: Check, { everyMs = HOUR_MS, logger = silent, recordsPerSecond = 1e9 } = {}) {
+    const name = uniqueProcessName();
+    const stopBeating = await startBeating(name, logger);
+    const options = { everyMs, checks: () => [check], name, logger, recordsPerSecond };
+    const driftWatch = new DriftWatch(options);
+    ends.push(stopBeating, () => driftWatch.close());
+    return { name, close: () => driftWatch.close() };
+  }
+
+  const done = () => eventually(async () => expect((await readPass())?.doneAt).to.be.a('date'));
+
+  it('runs in one process at a time, at its interval', async () => {
+    const end = gate();
+    const checks = [1, 2, 3].map(() => checkOf([], end.opened));
+    const ran = () => checks.reduce((sum, check) => sum + check.ran, 0);
+    for (const check of checks) await watch(check, { everyMs: 50 });
+    await eventually(() => expect(ran()).to.equal(1));
+    expect(await takePass(uniqueProcessName(), 1), 'for another').to.equal(undefined);
+    end.open();
+    await eventually(() => expect(ran()).to.be.greaterThan(2));
+  });
+
+  it('is not due again before its interval, whichever process asks', async () => {
+    const [first, second] = [checkOf(), checkOf()];
+    await watch(first);
+    await done();
+    const { startedAt } = (await readPass()) ?? {};
+    const { close } = await watch(second);
+    await close();
+    expect([first.ran, second.ran, (await readPass())?.startedAt]).to.deep.equal([1, 0, startedAt]);
+  });
+
+  it('is taken over from a process that stops, and from one that died', async () => {
+    const stopped = await watch(checkOf([], new Promise((resolve) => setTimeout(resolve, 50))));
+    await eventually(async () => expect((await readPass())?.holder).to.equal(stopped.name));
+    await stopped.close();
+    expect((await readPass())?.doneAt).to.equal(undefined);
+    await takePass('a process that beats no more', HOUR_MS);
+    const next = checkOf();
+    await watch(next);
+    await done();
+    expect(next.ran).to.equal(1);
+  });
+
+  it('logs a difference once, counts it each time, and shows the last pass', async () => {
+    const { lines, logger } = keptLog();
+    const findings = [drifted(1), drifted(2)];
+    const check = checkOf(findings);
+    const before = await counted(metrics.verifyDrift, { kind: 'planted' });
+    await watch(check, { everyMs: 20, logger });
+    await eventually(() => expect(check.ran).to.be.greaterThan(2));
+    const logged = (no: number) => lines.filter((line) => line.includes(`room ${no}: 1, but`));
+    expect([logged(1), logged(2)].map(({ length }) => length)).to.deep.equal([1, 1]);
+    expect(logged(1)[0]).to.equal('a stored value differs: room 1: 1, but its records say 2');
+    expect((await counted(metrics.verifyDrift, { kind: 'planted' })) - before).to.be.at.least(4);
+    await eventually(async () => {
+      const [differences, completed] = await Promise.all(
+        [metrics.verifyDifferences, metrics.verifyCompleted].map((gauge) => counted(gauge)),
+      );
+      expect(differences).to.equal(2);
+      expect(completed).to.equal(((await readPass())?.doneAt?.getTime() ?? 0) / 1_000);
+    });
+    // One that was repaired and comes back is news.
+    findings.length = 1;
+    await eventually(async () => expect((await readPass())?.differences).to.equal(1));
+    findings.push(drifted(2));
+    await eventually(() => expect(logged(2)).to.have.length(2));
+  });
+
+  it('reads at most so many records a second', async () => {
+    const before = performance.now();
+    await watch(checkOf(), { recordsPerSecond: 500 });
+    await done();
+    expect(performance.now() - before).to.be.at.least(195);
+  });
+
+  it('survives a fault, and tries again when it is due', async () => {
+    const { lines, logger } = keptLog();
+    let fails = true;
+    const check: Check = {
+      size: async () => 1,
+      async *run(checked) {
+        yield* [];
+        if (fails) throw new Error('the database is away');
+        await checked(1);
+      },
+    };
+    await watch(check, { everyMs: 20, logger });
+    const retrying = 'stored values could not be compared with their records; retrying later';
+    await eventually(() => expect(lines).to.include(retrying));
+    fails = false;
+    await done();
+    expect(lines).to.include('all stored values agree with their records');
+  });
+});
+
+describe('heartbeats', () => {
+  before(service);
+
+  it('show the processes that serve, until they stop', async () => {
+    const own = await livingProcesses();
+    expect(own, 'the service in this process').to.have.length(1);
+    expect(own[0]).to.match(/^process \d+ on .+, [0-9a-f]{8}$/);
+    const name = uniqueProcessName();
+    const stop = await startBeating(name, silent);
+    expect(await livingProcesses()).to.have.members([...own, name]);
+    const long = { $set: { at: new Date(Date.now() - 91_000) } };
+    await mongoose.connection.collection('heartbeats').updateOne({ _id: name as never }, long);
+    expect(await livingProcesses()).to.deep.equal(own);
+    await stop();
+    expect(await mongoose.connection.collection('heartbeats').countDocuments({})).to.equal(1);
+  });
+});
