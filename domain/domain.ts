@@ -17,8 +17,8 @@ import { metrics } from './platform/metrics.js';
 import { Overload } from './platform/overload.js';
 import { createQuotas, createRateLimits } from './platform/rate-limits/index.js';
 import type { RedisConnection } from './platform/redis/connection.js';
-import { joinRunning } from './platform/shared-runs.js';
 import { createTurns } from './platform/turns.js';
+import { createSweeps } from './sweeps.js';
 
 export interface DomainOptions {
   config: Config;
@@ -29,9 +29,6 @@ export interface DomainOptions {
   redis?: RedisConnection | undefined;
   clock?: Clock;
 }
-
-/** Interval, ms, of the sweeps: they finish what a crash interrupted. */
-const SWEEP_EVERY_MS = 30_000;
 
 /** Searches that wait for their turn, each for the length of a few searches. */
 const MAX_WAITING_SEARCHES = 8;
@@ -72,11 +69,8 @@ export async function createDomain(options: DomainOptions) {
   }
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   const name = uniqueProcessName();
-  let timer: NodeJS.Timeout | undefined;
   let stopBeating: (() => Promise<void>) | undefined;
   let driftWatch: DriftWatch | undefined;
-  let sweeping: Promise<void> | undefined;
-  const closing = new AbortController();
   /** Since when pushes of this process may have been lost, by performance.now(). */
   let lostSince = Number.NEGATIVE_INFINITY;
   const stopListening = [
@@ -86,19 +80,7 @@ export async function createDomain(options: DomainOptions) {
     redis?.on('up', () => void chat.resendSince(lostSince)),
   ];
 
-  /** A sweep may take longer than the interval: the calls meanwhile share it. */
-  const sweepCommunity = joinRunning(() =>
-    community
-      .sweep(closing.signal)
-      .catch((error) => logger.warn({ err: error }, 'a sweep failed; the next one retries')),
-  );
-
-  /** Resolves when the counts are correct; notifications continue in the background. */
-  function sweep(): Promise<void> {
-    void chat.sweep();
-    sweeping = sweepCommunity();
-    return sweeping;
-  }
+  const sweeps = createSweeps({ community, chat, logger });
 
   return {
     members,
@@ -115,19 +97,15 @@ export async function createDomain(options: DomainOptions) {
     async startSweeps(verifies = false): Promise<void> {
       stopBeating = await startBeating(name, logger);
       await notifications.startPoll();
-      await sweep();
-      timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
-      timer.unref();
+      await sweeps.start();
       const everyMs = config.VERIFY_EVERY;
       if (verifies && everyMs !== 'off')
         driftWatch = new DriftWatch({ everyMs, checks: allChecks, name, logger });
     },
     /** Stops timers and queues; everything acknowledged is stored already. */
     async close(): Promise<void> {
-      clearInterval(timer);
       for (const stop of [...stopListening, stopWatching]) stop?.();
-      closing.abort();
-      await Promise.all([sweeping, driftWatch?.close(), chat.close()]);
+      await Promise.all([sweeps.close(), driftWatch?.close(), chat.close()]);
       await stopBeating?.();
       await notifications.close();
     },

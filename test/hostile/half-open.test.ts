@@ -1,12 +1,12 @@
 import { mock } from 'node:test';
 import timers from 'node:timers';
 import { expect } from 'chai';
+import { startTcpProxy } from '../../scripts/command/tcp-proxy.js';
 import { openRoom } from '../support/chat.js';
 import { eventually } from '../support/eventually.js';
 import { type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { service } from '../support/service.js';
 import { connect, nextPresence, openSockets } from '../support/sockets.js';
-import { startTcpProxy } from '../../scripts/command/tcp-proxy.js';
 
 describe('half-open connections', () => {
   /** Runs a task, and returns the timers of so many ms that it has set. */

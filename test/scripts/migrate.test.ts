@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import { type Db, type Document, MongoClient } from 'mongodb';
 import { loadConfig } from '../../domain/platform/config.js';
 import { Shutdown } from '../../domain/platform/shutdown.js';
+import { startTcpProxy, type TcpProxy } from '../../scripts/command/tcp-proxy.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 import { eventually } from '../support/eventually.js';
 import { commandIn } from '../support/mongo-wire.js';
-import { startTcpProxy, type TcpProxy } from '../../scripts/command/tcp-proxy.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
 import { runHere, spawnScript } from './script-runs.js';
 

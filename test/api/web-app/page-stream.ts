@@ -1,6 +1,6 @@
 import { EventSourcePolyfill } from 'event-source-polyfill';
-import { createReceivedLog } from '../../support/eventually.js';
 import { startTcpProxy } from '../../../scripts/command/tcp-proxy.js';
+import { createReceivedLog } from '../../support/eventually.js';
 
 /** Silence, in ms, after which the app reconnects a stream. */
 const HEARTBEAT_TIMEOUT_MS = 29 * 60_000;

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { RoomView } from '../../../domain/kernel/live.js';
+import { startTcpProxy, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 import { contentsOf, unreadOf } from '../../support/chat.js';
 import { type Cluster, startCluster } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { metric } from '../../support/rest.js';
 import { type Client, connect } from '../../support/sockets.js';
-import { startTcpProxy, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 import { useChatClients } from './load.js';
 
 /** Time, in ms, within which presence ends after its process. (contract, section 5) */

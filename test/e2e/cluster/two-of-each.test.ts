@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { startTcpProxy, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 import { board } from '../../api/web-app/board.recording.js';
 import { chat } from '../../api/web-app/chat.recording.js';
 import { notifications } from '../../api/web-app/notifications.recording.js';
@@ -8,7 +9,6 @@ import { type Cluster, startCluster } from '../../support/cluster.js';
 import { hasRedisServer } from '../../support/redis.js';
 import { connect } from '../../support/sockets.js';
 import { openStream } from '../../support/streams.js';
-import { startTcpProxy, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 import { tellStory } from '../story/story.js';
 import { useChatClients } from './load.js';
 import { itKeepsOrder } from './order.js';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { startTcpProxy, type Tap, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../scripts/embedded-mongo/server.js';
 import { contentsOf, openChat } from '../../support/chat.js';
 import { eventually } from '../../support/eventually.js';
@@ -7,7 +8,6 @@ import { commandIn, replyTo } from '../../support/mongo-wire.js';
 import { isReady, type RestClient } from '../../support/rest.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { type Client, connect } from '../../support/sockets.js';
-import { startTcpProxy, type Tap, type TcpProxy } from '../../../scripts/command/tcp-proxy.js';
 
 interface Stored {
   id: string;
