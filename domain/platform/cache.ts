@@ -19,23 +19,22 @@ export function createCache<K extends string | number, V extends NonNullable<unk
   ttl = 0,
   since: 'set' | 'use' = 'set',
 ): LRUCache<K, V> {
-  let isSweepDue = false;
+  let timer: NodeJS.Timeout | undefined;
   const sweep = () => {
-    isSweepDue = false;
     cache.purgeStale();
-    if (cache.size > 0) sweepLater();
+    if (cache.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   };
-  const sweepLater = () => {
-    if (isSweepDue || ttl === 0) return;
-    isSweepDue = true;
-    setTimeout(sweep, ttl / SWEEPS).unref();
+  const sweepFromNowOn = () => {
+    if (ttl > 0) timer ??= setInterval(sweep, ttl / SWEEPS).unref();
   };
   const cache: LRUCache<K, V> = new LRUCache({
     maxSize: max,
     sizeCalculation: () => 1,
     ttl,
     updateAgeOnGet: since === 'use',
-    onInsert: sweepLater,
+    onInsert: sweepFromNowOn,
   });
   return cache;
 }

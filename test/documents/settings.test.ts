@@ -6,7 +6,7 @@ const load = (env: Record<string, string> = {}) => loadConfig(env, '/nonexistent
 
 /** Variables that are not settings: those of other programs and of tests. */
 const notOurs = [
-  ...['CI', 'NODE_V8_COVERAGE', 'PM2_HOME'],
+  ...['CI', 'MALLOC_ARENA_MAX', 'NODE_V8_COVERAGE', 'PM2_HOME'],
   ...mentionsOf(
     /\bprocess\.env\.([A-Z_]+)/g,
     filesUnder('test').filter((path) => path.endsWith('.ts')),

@@ -42,7 +42,8 @@ function fakeRedis() {
         lifetime: Number(lifetime),
         keyLifetime: Number(keyLifetime),
         mayRemove: mayRemove === 1,
-        members: members.map(String),
+        // Without the version before the colon.
+        members: members.map((room) => String(room).replace(/^\d+:/, '')),
       });
       return [[], Array.from({ length: rooms }, () => [0])];
     },
