@@ -33,6 +33,10 @@ export interface DomainOptions {
 /** Searches that wait for their turn, each for the length of a few searches. */
 const MAX_WAITING_SEARCHES = 8;
 
+/** How many searches run or wait for their turn at most; with limits off, they have no queue. */
+const placesOfSearches = ({ SEARCHES_AT_ONCE }: Config): number =>
+  Number.isFinite(SEARCHES_AT_ONCE) ? SEARCHES_AT_ONCE + MAX_WAITING_SEARCHES : 0;
+
 /** Longest time, ms, until an outage of Redis is noticed (platform/redis: check, echo, silence). */
 const UNNOTICED_MS = 5_000;
 
@@ -63,6 +67,7 @@ export async function createDomain(options: DomainOptions) {
   const chatState = createChatState(live, redis);
   const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
   if (config.PLANTED_FAULT !== 'off') {
+    logger.warn({ fault: config.PLANTED_FAULT }, 'PLANTED_FAULT is set: this process breaks its promises');
     const { plantFault } = await import('./planted-fault.js');
     const { presence } = chatState;
     await plantFault(config.PLANTED_FAULT, { chat, events, live, notifications, presence });
@@ -89,7 +94,7 @@ export async function createDomain(options: DomainOptions) {
     chat,
     notifications,
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
-    overload: new Overload(logger, config.QUEUE_MS),
+    overload: new Overload(logger, config.QUEUE_MS, placesOfSearches(config)),
     /**
      * Finishes what a crash interrupted, at once and then regularly until `close`.
      * @param verifies whether to compare stored values with their records, too, if VERIFY_EVERY says so

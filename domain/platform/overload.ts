@@ -23,7 +23,7 @@ const SAMPLE_MS = 20;
  */
 const WINDOW_MS = 100;
 
-/** Pieces of work under way from which on they are a queue; so many are always taken on. */
+/** Pieces of work under way from which on they are a queue, beside those that have one of their own. */
 const QUEUE = 16;
 
 /** The limit of pieces under way is multiplied by this in each window in which they are done in time, until it is MOST. */
@@ -67,6 +67,8 @@ const newWindow = () => ({
 export class Overload {
   readonly #logger: Logger;
   readonly #targetMs: number;
+  /** Pieces under way that are no queue yet; so many are always taken on. */
+  readonly #always: number;
   /** Pieces of work under way, and since when so many. */
   #underWay = 0;
   #changedAt = performance.now();
@@ -81,10 +83,15 @@ export class Overload {
   #lastedMs = 0;
   #isLasting = false;
 
-  /** @param targetMs time within which work is to be done, and the event loop to turn */
-  constructor(logger: Logger, targetMs: number) {
+  /**
+   * @param targetMs time within which work is to be done, and the event loop to turn
+   * @param ownQueues places in the queues that work of some kinds has of its own, such as searches: were they all taken,
+   *   little else would be taken on
+   */
+  constructor(logger: Logger, targetMs: number, ownQueues = 0) {
     this.#logger = logger;
     this.#targetMs = targetMs;
+    this.#always = QUEUE + ownQueues;
     metrics.workAccepted.set(1);
   }
 
@@ -131,7 +138,7 @@ export class Overload {
       return await useCase;
     } finally {
       // Of what waited for nothing there are so many that they would hide how long the others wait.
-      if (this.#underWay >= QUEUE && turn !== this.#turn) this.#window.done += 1;
+      if (this.#underWay >= this.#always && turn !== this.#turn) this.#window.done += 1;
       this.#change(-1);
     }
   }
@@ -139,7 +146,7 @@ export class Overload {
   /** Begins or ends a piece of work. */
   #change(by: 1 | 0 | -1): void {
     const now = performance.now();
-    if (this.#underWay >= QUEUE) {
+    if (this.#underWay >= this.#always) {
       this.#window.queueMs += now - this.#changedAt;
       this.#window.spentMs += (now - this.#changedAt) * this.#underWay;
     }
@@ -192,7 +199,7 @@ export class Overload {
     const isLate = waitMs > this.#targetMs;
     if (isLate) {
       const most = Math.min(this.#limit, mostUnderWay);
-      this.#limit = Math.max(QUEUE, most * (this.#targetMs / waitMs));
+      this.#limit = Math.max(this.#always, most * (this.#targetMs / waitMs));
     } else {
       this.#limit *= INCREASE ** (elapsedMs / WINDOW_MS);
       if (this.#limit > MOST) this.#limit = Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 import { createDomain, type Domain } from '../../domain/domain.js';
 import { noLive } from '../../domain/kernel/live.js';
-import { loadConfig } from '../../domain/platform/config.js';
+import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
@@ -19,7 +19,8 @@ export async function withDomain<T>(
   work: (domain: Domain) => Promise<T>,
   isRepair = false,
 ): Promise<T> {
-  const config = loadConfig();
+  // A command that runs beside planted faults is to see what they do.
+  const config: Config = { ...loadConfig(), PLANTED_FAULT: 'off' };
   const logger = createLogger(config.LOG_LEVEL, name, config.production ? 'json' : 'text');
   const database = await openDatabase(config);
   try {

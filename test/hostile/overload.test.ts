@@ -129,7 +129,7 @@ describe('an overloaded process', () => {
     await eventually(() => expect(socket.connected).to.equal(true));
   });
 
-  it('refuses what is more than sixteen requests and events while the database does not answer, and nothing after that', async () => {
+  it('refuses further requests and events while the database does not answer, and nothing after that', async () => {
     const { chatNo, author } = await openRoom();
     const client = await connect(author);
     await client.join(chatNo);

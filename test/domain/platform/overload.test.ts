@@ -84,6 +84,19 @@ describe('overload', () => {
     expect(await limit()).to.be.within(45, 55);
   });
 
+  it('takes on other work while all places of queues of their own are taken', async () => {
+    // 16 searches that wait for each other: then little else was taken on.
+    overload = new Overload(createWatchedLogger(), TARGET_MS, 10);
+    stop();
+    stop = overload.watch();
+    await time.pass(STARTING_MS);
+    bring(10);
+    await time.pass(1_000);
+    expect(bring(16)).to.equal(16);
+    await time.pass(WINDOW_MS);
+    expect(bring(MANY)).to.equal(0);
+  });
+
   it('limits nothing because of a queue that lasts for less than half of 100 ms', async () => {
     for (let i = 0; i < 5; i += 1) {
       bring(200);
