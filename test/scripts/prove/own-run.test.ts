@@ -17,8 +17,13 @@ const PROVE = 'scripts/prove.js';
 
 /** Another seed for each commit. PROVE_SEED=N repeats one. */
 function seedOfCommit(): number {
-  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: projectRoot(), encoding: 'utf8' });
-  return Number.parseInt(commit.slice(0, 7), 16);
+  try {
+    const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: projectRoot(), encoding: 'utf8' });
+    return Number.parseInt(commit.slice(0, 7), 16);
+  } catch {
+    // A copy without its repository.
+    return Math.floor(Math.random() * 1e9);
+  }
 }
 
 /** Ids of the processes that work in a folder. */
@@ -44,7 +49,7 @@ describe('npm run prove with an installation of its own', () => {
     // Every fault strikes once, with starts on a busy machine; then it is quiet for 36 s.
     this.timeout(300_000);
     process.stdout.write(`      PROVE_SEED=${seed}\n`);
-    const size = ['--members', '16', '--seconds', '20', '--http', '2', '--gateways', '3'];
+    const size = ['--members', '12', '--seconds', '20', '--http', '2', '--gateways', '3'];
     run = await runScript(PROVE, [...size, '--seed', String(seed), '--log', log], { TMPDIR: folder });
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,7 +58,7 @@ describe('npm run prove with an installation of its own', () => {
   it('lets members use every door while all faults strike, finds that all promises hold, and removes it', () => {
     expect(run, `${run.stdout}${run.stderr}`).to.include({ status: 0 });
     expect(run.stdout).to.match(
-      /^seed \d+: 16 members, 20 rooms, 4 articles, 20 s, faults kill,.*\nholds: \d+ operations, \d+ messages, /,
+      /^seed \d+: 12 members, 15 rooms, 3 articles, 20 s, faults kill,.*\nholds: \d+ operations, \d+ messages, /,
     );
     expect(readdirSync(folder)).to.deep.equal(['history.ndjson']);
 
