@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -78,39 +78,5 @@ describe('npm run prove', () => {
       expect(status).to.equal(1);
       expect(stderr).to.match(/has another key or database than the settings of this folder/);
     });
-  });
-
-  it('names what is wrong with its options', async () => {
-    const [empty, readme] = [join(folder, 'empty'), join(folder, 'readme')];
-    writeFileSync(empty, '');
-    writeFileSync(readme, 'This is no JSON.\n');
-    const wrong: [string[], RegExp][] = [
-      [['--faults', 'kill,fire'], /^--faults: no fault fire: must be none, all, or some of kill,/],
-      [
-        ['--http', 'http://127.0.0.1:1'],
-        /^--gateway: an installation that runs already needs --http URL and --gateway URL$/m,
-      ],
-      [['--tokens', 'x'], /^--tokens: only for an installation that runs already/],
-      [['--members', '1'], /^--members: must be from 2 to 500$/m],
-      [['--check', empty], /^--check: .* is no history of a run: the history is empty$/m],
-      [['--check', readme], /^--check: .* is no history of a run: line 1: Unexpected token/m],
-      [['--check', 'missing'], /^--check: missing is no history of a run: ENOENT/m],
-      [
-        ['--check', empty, '--seed', '1'],
-        /^--seed: not with --check, which judges a history without a run$/m,
-      ],
-      [['--html', 'missing/page.html'], /^--html: ENOENT/m],
-      [['--room', '1'], /^--room: the room to export: needs --elle FILE$/m],
-      [
-        ['--http', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'],
-        /^--http: nothing answers at http:\/\/127\.0\.0\.1:1$/m,
-      ],
-    ];
-    const runs = await Promise.all(wrong.map(([args]) => runScript(PROVE, args, { TMPDIR: folder })));
-    for (const [i, { status, stderr, stdout }] of runs.entries()) {
-      expect({ status, stdout }, stderr).to.deep.equal({ status: 2, stdout: '' });
-      expect(stderr).to.match(wrong[i]?.[1] as RegExp);
-    }
-    expect(readdirSync(folder)).to.deep.equal(['empty', 'readme']);
   });
 });
