@@ -105,8 +105,10 @@ export class SocketLive implements Live {
     );
   }
 
-  notificationHere(memberNo: number, view: NotificationView): void {
-    this.#local?.publisher.event(memberRoom(memberNo), 'notification', view);
+  notificationHere(memberNo: number, view: NotificationView): boolean {
+    const room = memberRoom(memberNo);
+    this.#local?.publisher.event(room, 'notification', view);
+    return this.#adapter.rooms.has(room);
   }
 
   readonly isInRoom = (chatNo: number, connection: string): boolean =>

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProgress } from './command/progress.js';
 import { checkArguments, readArguments } from './command/read-arguments.js';
-import { runCommand } from './command/run-command.js';
+import { InvalidArguments, runCommand } from './command/run-command.js';
 import { faultKinds } from './prove/faults/kinds.js';
 import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';
 import { HistoryFile } from './prove/history-file.js';
-import { optionSchema, type ProveOptions } from './prove/options.js';
+import { optionSchema, type ProveOptions, verdictOptions } from './prove/options.js';
+import { judgeKept, judgeRun, report, requireWritable } from './prove/report.js';
 import { durationOf, runProof } from './prove/run.js';
 import { startTarget, type Target } from './prove/target.js';
 
@@ -16,7 +17,7 @@ const usage = `Usage: npm run prove -- [options]
 
 Proves that sockets, REST and event streams tell the same story, whatever happens to the processes behind
 them: members chat, comment and read through all doors of an installation that the command starts, while
-faults strike it. It writes a history of everything that was asked, answered and delivered.
+faults strike it. It writes a history of everything that was asked, answered and delivered, and judges it.
 Method and what it shows: docs/consistency.md.
 
   --members N      members (default 40)
@@ -28,7 +29,11 @@ Method and what it shows: docs/consistency.md.
   --http N         http processes (default 2)
   --engine NAME    uws or ws (default: uws where it has a binary)
   --adapter NAME   classic (default) or sharded
-  --log FILE       keeps the history, as NDJSON
+  --log FILE       keeps the history, as NDJSON; without it, it is kept only if a promise was broken
+  --html FILE      draws what happened, as a page
+  --json           prints the verdict as a JSON object
+  --elle FILE      writes the messages as elle-cli reads them; --room N: those of one room
+  --check FILE     judges a kept history again, instead of a run; also with --html, --json, --elle, --room
 
 For an installation that runs already, without faults and with members, rooms and articles of the
 command's own, which it names beforehand and removes afterwards:
@@ -36,16 +41,22 @@ command's own, which it names beforehand and removes afterwards:
   --tokens FILE    access tokens, one a line, at least one of an author of adoption posts (default: members
                    are created in the database of the settings, and the settings' key signs their tokens)
 
-Exit status: 0 the run is complete; 1 it is not.`;
+Exit status: 0 every promise was kept ("holds"); 1 one was broken, or the run failed; 2 nothing was broken, but
+not everything was tried ("unknown"), or, without a verdict, wrong usage; 130 interrupted.`;
 
 /** @throws InvalidArguments */
 function readOptions(args: string[]): ProveOptions {
+  const typeOf = (name: string) => (name === 'json' ? 'boolean' : 'string');
+  const names = Object.keys(optionSchema.shape);
   const { values } = readArguments({
     args,
-    options: Object.fromEntries(
-      Object.keys(optionSchema.shape).map((name) => [name, { type: 'string' as const }]),
-    ),
+    options: Object.fromEntries(names.map((name) => [name, { type: typeOf(name) } as const])),
   });
+  const ofRun = Object.keys(values).filter((name) => !verdictOptions.includes(name));
+  if (values.check !== undefined && ofRun.length > 0)
+    throw new InvalidArguments(
+      ofRun.map((name) => `--${name}: not with --check, which judges a history without a run`),
+    );
   return checkArguments(optionSchema, values);
 }
 
@@ -55,15 +66,15 @@ const say = (line: string): void => {
 
 /** Ends what was started, once, also when the command is interrupted. */
 function createCleanUp() {
-  let end: () => Promise<string[]> = async () => [];
+  let end: (() => Promise<string[]>) | undefined;
   let ended: Promise<string[]> | undefined;
   return {
     set(next: () => Promise<string[]>): void {
       end = next;
     },
-    run(): Promise<string[]> {
-      ended ??= end();
-      return ended;
+    async run(): Promise<string[]> {
+      ended ??= end?.();
+      return ended ?? [];
     },
   };
 }
@@ -77,8 +88,9 @@ async function prove(
   const { seed = Math.floor(Math.random() * 1e9), seconds } = options;
   const faults = target.own ? (options.faults ?? faultKinds) : [];
   const { members, rooms, articles } = target.community;
-  const { log: _, ...chosen } = options;
-  process.stdout.write(
+  const { log: _, check: _check, html: _html, json, elle: _elle, room: _room, ...chosen } = options;
+  const stream = json ? process.stderr : process.stdout;
+  stream.write(
     `seed ${seed}: ${members.length} members, ${rooms.length} rooms, ${articles.length} articles, ${seconds} s, faults ${faults.join(',') || 'none'}\n`,
   );
   const history = new HistoryFile(file);
@@ -93,37 +105,54 @@ async function prove(
     progress.stop();
     await history.close();
   }
-  const { operations, deliveries } = history.counts;
-  process.stdout.write(`${operations} operations, ${deliveries} deliveries\n`);
 }
 
-await runCommand(usage, async (args) => {
-  const options = readOptions(args);
+/** Runs a proof, ends what it started, and judges its history. @returns the exit status */
+async function runAndJudge(options: ProveOptions): Promise<number> {
   const cleanUp = createCleanUp();
   const interrupt = new AbortController();
   let isRunning = false;
+  // npm passes Ctrl-C on to a command that the terminal has told already.
   const stop = () => {
-    process.stderr.write('interrupted: ending what was started\n');
+    if (interrupt.signal.aborted) return;
+    say('interrupted: ending what was started');
     interrupt.abort();
     // A run ends in order first.
     if (!isRunning) void cleanUp.run();
   };
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  process.on('SIGINT', stop).on('SIGTERM', stop);
   const folder = options.log ? undefined : mkdtempSync(join(tmpdir(), 'adoption-history-'));
   const file = options.log ?? join(folder as string, 'history.ndjson');
+  let isKept = false;
   try {
-    const target = options.gateway ? await useTarget(options, say) : await startTarget(options, cleanUp.set);
-    cleanUp.set(target.close);
-    isRunning = true;
-    if (!interrupt.signal.aborted) await prove(options, target, file, interrupt.signal);
-  } catch (error) {
-    if (!interrupt.signal.aborted) throw error;
+    try {
+      const target = options.gateway
+        ? await useTarget(options, say)
+        : await startTarget(options, cleanUp.set);
+      cleanUp.set(target.close);
+      isRunning = true;
+      if (!interrupt.signal.aborted) await prove(options, target, file, interrupt.signal);
+    } catch (error) {
+      if (!interrupt.signal.aborted) throw error;
+    } finally {
+      for (const line of await cleanUp.run()) say(line);
+    }
+    if (interrupt.signal.aborted) return 130;
+    const verdict = await judgeRun(file);
+    isKept = verdict.outcome === 'broken';
+    return await report(file, verdict, options);
   } finally {
-    for (const line of await cleanUp.run()) say(line);
-    if (folder) rmSync(folder, { recursive: true });
+    if (folder && isKept) say(`the history is kept: ${file}`);
+    else if (folder) rmSync(folder, { recursive: true });
   }
+}
+
+await runCommand(usage, async (args) => {
+  const options = readOptions(args);
+  requireWritable(options);
+  if (options.check !== undefined) return report(options.check, await judgeKept(options.check), options);
+  const status = await runAndJudge(options);
   // Clients may still be trying to reach what has ended.
-  if (interrupt.signal.aborted) process.exit(130);
-  return 0;
+  if (status === 130) process.exit(status);
+  return status;
 });

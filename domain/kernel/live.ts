@@ -147,8 +147,11 @@ export interface Live {
   room(memberNo: number, view: RoomView, mark: RoomMark): void;
   /** A notification, to all of a member's sockets. */
   notification(memberNo: number, view: NotificationView): void;
-  /** A notification of another process whose push was lost, to this process's sockets. */
-  notificationHere(memberNo: number, view: NotificationView): void;
+  /**
+   * A notification of another process that was not pushed, to this process's sockets.
+   * @returns whether the member has one here
+   */
+  notificationHere(memberNo: number, view: NotificationView): boolean;
   /** Whether a connection of this process is in a room. */
   isInRoom(chatNo: number, connection: string): boolean;
   /** Removes a connection of this process from a room. */
@@ -164,7 +167,7 @@ export const noLive: Live = {
   typing() {},
   room() {},
   notification() {},
-  notificationHere() {},
+  notificationHere: () => false,
   isInRoom: () => false,
   removeFromRoom() {},
 };

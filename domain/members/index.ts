@@ -15,6 +15,7 @@ import { createTokenVerifier } from './verify-token.js';
 export type { Session } from './authenticate.js';
 export { issueToken } from './issue-token.js';
 export type { MemberDirectory } from './member-directory.js';
+export { saveMembers } from './save-members.js';
 export { tokenOf } from './verify-token.js';
 
 /**

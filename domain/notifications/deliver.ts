@@ -60,10 +60,11 @@ export class Deliverer {
       this.#delivered.set(_id, 'shown');
       try {
         const view = { ...viewOf(shared), id: _id };
-        metrics.notificationsPolled.inc();
         const publishedAt = shared.publishedAt.getTime();
-        this.#deps.bus.publishHere({ memberNo, n, publishedAt, view });
-        this.#deps.live.notificationHere(memberNo, view);
+        const isNewToStreams = this.#deps.bus.publishHere({ memberNo, n, publishedAt, view });
+        const isNewToSockets = this.#deps.live.notificationHere(memberNo, view);
+        // Members without a connection to this process are polled for, too, and nothing is pushed for them.
+        if (isNewToStreams || isNewToSockets) metrics.notificationsPolled.inc();
       } catch (error) {
         this.#deps.logger.error({ err: error, notification: _id }, 'a notification cannot be presented');
       }

@@ -1,20 +1,23 @@
-import type { Delivery, DeliveryBus, Subscription } from './delivery-bus.js';
+import type { Delivery, DeliveryBus, DeliveryListener, Subscription } from './delivery-bus.js';
 
 const READY = Promise.resolve();
 
 /** Deliveries within one process. */
 export class MemoryDeliveryBus implements DeliveryBus {
-  readonly #listeners = new Map<number, Set<(delivery: Delivery) => void>>();
+  readonly #listeners = new Map<number, Set<DeliveryListener>>();
 
   publish(delivery: Delivery): void {
-    for (const listener of this.#listeners.get(delivery.memberNo) ?? []) listener(delivery);
+    this.publishHere(delivery);
   }
 
-  publishHere(delivery: Delivery): void {
-    this.publish(delivery);
+  publishHere(delivery: Delivery): boolean {
+    let isNew = false;
+    for (const listener of this.#listeners.get(delivery.memberNo) ?? [])
+      if (listener(delivery) === true) isNew = true;
+    return isNew;
   }
 
-  subscribe(memberNo: number, listener: (delivery: Delivery) => void): Subscription {
+  subscribe(memberNo: number, listener: DeliveryListener): Subscription {
     const mine = this.#listeners.get(memberNo) ?? new Set();
     this.#listeners.set(memberNo, mine.add(listener));
     return {

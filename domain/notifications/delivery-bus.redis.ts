@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { notificationView } from '../kernel/live.js';
 import { redisChannels } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
-import type { Delivery, DeliveryBus, Subscription } from './delivery-bus.js';
+import type { Delivery, DeliveryBus, DeliveryListener, Subscription } from './delivery-bus.js';
 import { MemoryDeliveryBus } from './delivery-bus.memory.js';
 
 /** Longest time `ready` waits for Redis to confirm a subscription, ms: Redis may be frozen. */
@@ -61,11 +61,11 @@ export class RedisDeliveryBus implements DeliveryBus {
     void this.#redis.publish(redisChannels.deliveries(delivery.memberNo), JSON.stringify(delivery));
   }
 
-  publishHere(delivery: Delivery): void {
-    this.#local.publish(delivery);
+  publishHere(delivery: Delivery): boolean {
+    return this.#local.publishHere(delivery);
   }
 
-  subscribe(memberNo: number, listener: (delivery: Delivery) => void): Subscription {
+  subscribe(memberNo: number, listener: DeliveryListener): Subscription {
     const local = this.#local.subscribe(memberNo, listener);
     this.#count(memberNo, 1);
     const subscribed = this.#subscribed.get(memberNo);

@@ -10,6 +10,9 @@ export interface Delivery {
   view: NotificationView;
 }
 
+/** Returns true if it had not received the delivery. */
+export type DeliveryListener = (delivery: Delivery) => unknown;
+
 export interface Subscription {
   /**
    * Resolves when deliveries of other processes arrive, too, or after a short time if they cannot. Read the
@@ -29,9 +32,9 @@ export interface Subscription {
 export interface DeliveryBus {
   /** To listeners on every process. */
   publish(delivery: Delivery): void;
-  /** To listeners on this process alone. */
-  publishHere(delivery: Delivery): void;
-  subscribe(memberNo: number, listener: (delivery: Delivery) => void): Subscription;
+  /** To listeners on this process alone. @returns whether one had not received it */
+  publishHere(delivery: Delivery): boolean;
+  subscribe(memberNo: number, listener: DeliveryListener): Subscription;
   /** Ends all subscriptions. */
   close(): void;
 }

@@ -9,7 +9,7 @@ import { metrics } from '../platform/metrics.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { checkNotification, deleteNotifications } from './change-notifications.js';
 import { Deliverer } from './deliver.js';
-import type { Delivery } from './delivery-bus.js';
+import type { DeliveryListener } from './delivery-bus.js';
 import { MemoryDeliveryBus } from './delivery-bus.memory.js';
 import { RedisDeliveryBus } from './delivery-bus.redis.js';
 import { listNotifications } from './list-notifications.js';
@@ -65,8 +65,7 @@ export function createNotifications(deps: NotificationDeps) {
      * Live deliveries of one member. Read what was written before once the subscription is `ready`; from then
      * on a gap in `n` means that a delivery was lost.
      */
-    subscribe: (memberNo: number, listener: (delivery: Delivery) => void) =>
-      bus.subscribe(memberNo, listener),
+    subscribe: (memberNo: number, listener: DeliveryListener) => bus.subscribe(memberNo, listener),
     /** A push to this process's sockets has arrived. @returns false if it has been delivered already */
     acceptPush: (notificationId: number) => deliverer.acceptPush(notificationId),
     /** Another process may have stored a notification. */

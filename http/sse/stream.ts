@@ -91,12 +91,15 @@ export class Stream {
     else this.#res.end(`: ${reason}\n\n`);
   }
 
-  #onDelivery(delivery: Delivery): void {
+  /** @returns whether it had not seen this number */
+  #onDelivery(delivery: Delivery): boolean {
+    const isNew = delivery.n > Math.max(this.#target, this.#last);
     this.#target = Math.max(this.#target, delivery.n);
-    if (this.#reading || delivery.n <= this.#last) return;
+    if (this.#reading || delivery.n <= this.#last) return isNew;
     if (delivery.n === this.#last + 1)
       step('internal', 'deliver to a stream', {}, () => this.#writeDelivery(delivery, 'push'));
     else this.#startCatchUp('gap');
+    return isNew;
   }
 
   #write(text: string): void {

@@ -114,11 +114,16 @@ export class ManagedProcess {
     if (this.exited) return;
     const exit = this.exit();
     this.#child.kill('SIGTERM');
+    // One that a fault has stopped ends only then.
+    this.#child.kill('SIGCONT');
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
     await exit;
     clearTimeout(kill);
   }
 }
+
+/** Nothing is started any more: the group has been ended, as by an interrupt. */
+export class GroupEnded extends Error {}
 
 const groups = new Set<ProcessGroup>();
 
@@ -142,12 +147,13 @@ export class ProcessGroup {
     groups.add(this);
   }
 
-  /** Starts a compiled module with an IPC channel. @param module its path from scripts/ */
+  /** Starts a compiled module with an IPC channel. @param module its path from scripts/ @throws GroupEnded */
   fork(
     name: string,
     module: string,
     { args = [], env = {}, execArgv = [], measured = false }: ForkOptions = {},
   ): ManagedProcess {
+    this.#requireOpen();
     const child = fork(fileURLToPath(new URL(`../${module}`, import.meta.url)), args, {
       ...this.#spawnOptions(env),
       execArgv: measured ? [...execArgv, ...this.#profileFlags(name)] : execArgv,
@@ -156,8 +162,9 @@ export class ProcessGroup {
     return this.#add(name, child);
   }
 
-  /** Starts another program. */
+  /** Starts another program. @throws GroupEnded */
   spawn(name: string, program: string, args: string[]): ManagedProcess {
+    this.#requireOpen();
     const child = spawn(program, args, { ...this.#spawnOptions(), stdio: ['ignore', 'ignore', 'pipe'] });
     return this.#add(name, child);
   }
@@ -173,6 +180,10 @@ export class ProcessGroup {
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
+  }
+
+  #requireOpen(): void {
+    if (this.#ending) throw new GroupEnded('the run has been ended');
   }
 
   #profileFlags(name: string): string[] {

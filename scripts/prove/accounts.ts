@@ -1,8 +1,7 @@
 import { SignJWT } from 'jose';
-import { importPosts } from '../../domain/adoption/import-posts.js';
+import { createAdoption } from '../../domain/adoption/index.js';
 import { systemClock } from '../../domain/kernel/clock.js';
-import { issueToken } from '../../domain/members/index.js';
-import { saveMembers } from '../../domain/members/save-members.js';
+import { issueToken, saveMembers } from '../../domain/members/index.js';
 import type { Config } from '../../domain/platform/config.js';
 import { SECRET } from '../load/installation.js';
 
@@ -46,9 +45,11 @@ export async function storeAccounts(
     systemClock,
     named.map((one) => ({ ...one, issuedAt })),
   );
-  const { numbers } = await importPosts(
-    systemClock,
-    saved.map(({ actor }) => ({ ...ANIMAL, authorNo: actor.no, title: `${actor.nickname} offers Bori` })),
+  const { savePost } = createAdoption({ clock: systemClock });
+  const numbers = await Promise.all(
+    saved.map(({ actor }) =>
+      savePost({ ...ANIMAL, authorNo: actor.no, title: `${actor.nickname} offers Bori` }),
+    ),
   );
   return Promise.all(
     named.map(async ({ email, nickname }, i) => ({

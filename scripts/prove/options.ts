@@ -40,6 +40,11 @@ export const optionSchema = z
     gateway: url.optional(),
     tokens: z.string().optional(),
     log: z.string().optional(),
+    check: z.string().optional(),
+    html: z.string().optional(),
+    json: z.boolean().default(false),
+    elle: z.string().optional(),
+    room: whole(1, 999_999_999).optional(),
   })
   .refine(({ http, gateway }) => (typeof http === 'string') === (gateway !== undefined), {
     path: ['gateway'],
@@ -52,6 +57,13 @@ export const optionSchema = z
   .refine(({ gateway, tokens }) => gateway || !tokens, {
     path: ['tokens'],
     message: 'only for an installation that runs already (--http URL --gateway URL)',
+  })
+  .refine(({ elle, room }) => elle !== undefined || room === undefined, {
+    path: ['room'],
+    message: 'the room to export: needs --elle FILE',
   });
+
+/** Options of the verdict on a history, also on a kept one (`--check`); the others are of the run. */
+export const verdictOptions = ['check', 'html', 'json', 'elle', 'room'];
 
 export type ProveOptions = z.output<typeof optionSchema>;

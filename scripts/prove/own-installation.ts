@@ -61,11 +61,13 @@ async function startService(
   number: number,
   env: Record<string, string>,
   redisPort: number,
+  proxies: TcpProxy[],
 ): Promise<ServiceProcess> {
   const name = `${door}-${number}`;
   const port = await freePort();
   const redis = await startTcpProxy(() => redisPort);
   const clients = await startTcpProxy(() => port);
+  proxies.push(redis, clients);
   const own = {
     ...env,
     REDIS_URL: `redis://${HOST}:${redis.port}`,
@@ -110,37 +112,42 @@ async function startStores(group: ProcessGroup) {
 /**
  * Starts an installation on loopback, in the group's folder.
  * @param prepare fills the database before the service starts
+ * @throws Error if a program does not start: what was started is ended; GroupEnded
  */
 export async function startOwnInstallation(
   group: ProcessGroup,
   { http, gateways, engine, adapter }: OwnOptions,
   prepare: (databaseUri: string) => Promise<void>,
 ): Promise<OwnInstallation> {
-  const { redis, redisPort, database } = await startStores(group);
-  await prepare(database.uri);
-  const { PLANTED_FAULT } = loadConfig();
-  const env = {
-    ...settings(group, database.uri),
-    // To show that the checker finds it.
-    PLANTED_FAULT,
-    NODE_ENV: 'test',
-    REDIS_ADAPTER: adapter,
-    REDIS_SIGNING_KEY: SIGNING_KEY,
-    DRAIN_WINDOW_MS,
-    ...(engine ? { GATEWAY_ENGINE: engine } : {}),
-  };
-  const doors: Door[] = [...Array<Door>(http).fill('http'), ...Array<Door>(gateways).fill('gateway')];
-  const services = await Promise.all(
-    doors.map((door, i) => startService(group, door, door === 'http' ? i : i - http, env, redisPort)),
-  );
-  await Promise.all(services.map(({ process }) => process.start()));
-  return {
-    database,
-    redis,
-    services,
-    async close() {
-      await group.end();
-      await Promise.all(services.flatMap((service) => [service.redis.close(), service.clients.close()]));
-    },
-  };
+  const proxies: TcpProxy[] = [];
+  async function close(): Promise<void> {
+    await group.end();
+    await Promise.all(proxies.map((proxy) => proxy.close()));
+  }
+  try {
+    const { redis, redisPort, database } = await startStores(group);
+    await prepare(database.uri);
+    const { PLANTED_FAULT } = loadConfig();
+    const env = {
+      ...settings(group, database.uri),
+      // To show that the checker finds it.
+      PLANTED_FAULT,
+      NODE_ENV: 'test',
+      REDIS_ADAPTER: adapter,
+      REDIS_SIGNING_KEY: SIGNING_KEY,
+      DRAIN_WINDOW_MS,
+      ...(engine ? { GATEWAY_ENGINE: engine } : {}),
+    };
+    const doors: Door[] = [...Array<Door>(http).fill('http'), ...Array<Door>(gateways).fill('gateway')];
+    const services = await Promise.all(
+      doors.map((door, i) =>
+        startService(group, door, door === 'http' ? i : i - http, env, redisPort, proxies),
+      ),
+    );
+    await Promise.all(services.map(({ process }) => process.start()));
+    return { database, redis, services, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ManagedProcess } from '../load/process-group.js';
+import { GroupEnded, type ManagedProcess } from '../load/process-group.js';
 
 /** Pause, ms, before a process that could not start is started again, as a process manager does. */
 const RETRY_MS = 500;
@@ -39,7 +39,7 @@ export class Restartable {
     return this.#process !== undefined && !this.#process.exited;
   }
 
-  /** Starts it until it runs and is ready. @throws Error with its stderr if time is up */
+  /** Starts it until it runs and is ready. @throws Error with its stderr if time is up; GroupEnded */
   async start(env: Record<string, string> = {}): Promise<void> {
     const deadline = performance.now() + READY_WITHIN_MS;
     for (;;) {
@@ -47,7 +47,7 @@ export class Restartable {
         this.#process = await this.#launch(env);
         break;
       } catch (error) {
-        if (performance.now() > deadline) throw error;
+        if (error instanceof GroupEnded || performance.now() > deadline) throw error;
         await sleep(RETRY_MS);
       }
     }

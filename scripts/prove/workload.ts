@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../mutate/random.js';
-import { act } from './clients/actions.js';
+import { act, rareActions } from './clients/actions.js';
 import { Device, type Kind } from './clients/device.js';
 import type { Community } from './community.js';
 import type { HistoryFile } from './history-file.js';
@@ -64,8 +64,9 @@ export async function runDevices(devices: Device[], isOver: () => boolean): Prom
       }
       // From now on the service knows it without a token.
       if (device.kind === 'legacy') await device.rest.rooms();
-      while (!isOver()) {
-        await act(device);
+      for (let turn = 0; !isOver(); turn += 1) {
+        // Every other time something rare, until each was done.
+        await ((turn % 2 === 0 ? rareActions[turn / 2] : undefined) ?? act)(device);
         const waitMs = Math.max(device.choose(PAUSE_MS), device.rest.waitUntil - performance.now());
         await sleep(waitMs);
       }

@@ -6,9 +6,10 @@ const load = (env: Record<string, string> = {}) => loadConfig(env, '/nonexistent
 
 /** Variables that are not settings: those of other programs and of tests. */
 const notOurs = [
-  ...['CI', 'MALLOC_ARENA_MAX', 'NODE_V8_COVERAGE', 'PM2_HOME'],
+  // MALLOC_ARENA_MAX is the C library's.
+  ...['CI', 'NODE_V8_COVERAGE', 'PM2_HOME', 'MALLOC_ARENA_MAX'],
   ...mentionsOf(
-    /\bprocess\.env\.([A-Z_]+)/g,
+    /\b(?:process\.env\.|createRandom\(')([A-Z_]+)/g,
     filesUnder('test').filter((path) => path.endsWith('.ts')),
   ).map(({ found }) => found),
 ];

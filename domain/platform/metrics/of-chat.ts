@@ -47,6 +47,6 @@ export const chatMetrics = {
   }),
   notificationsPolled: new Counter({
     name: 'adoption_notifications_polled_total',
-    help: 'Notifications that the poll found before their push, such as those of an announcement: a steady rate means that Redis loses messages',
+    help: 'Notifications for open streams and sockets of the process that the poll found before their push, such as those of an announcement: a steady rate means that Redis loses messages',
   }),
 };

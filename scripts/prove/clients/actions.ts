@@ -14,8 +14,9 @@ const MEET_MS = 250;
 const PAGE = 40;
 const MAX_PAGES = 12;
 
-/** Longest absence, ms. */
+/** Longest absence, ms, of a client and of its stream alone. */
 const AWAY_MS = 5_000;
+const STREAM_AWAY_MS = 2_500;
 
 async function send(device: Device): Promise<void> {
   const chosen = device.pick(device.rooms);
@@ -138,11 +139,12 @@ async function remove(device: Device): Promise<void> {
 const away: Action = (device) => {
   const pauseMs = device.choose(AWAY_MS);
   device.app?.drop(pauseMs);
-  device.stream?.drop();
+  device.stream?.drop(pauseMs);
   return sleep(pauseMs);
 };
 
-const dropStream: Action = (device) => device.stream?.drop();
+/** The stream comes back after a while: what was notified meanwhile is replayed. */
+const dropStream: Action = (device) => device.stream?.drop(device.choose(STREAM_AWAY_MS));
 
 async function postBack(device: Device): Promise<void> {
   const others = device.received.filter(({ senderNo }) => senderNo !== device.account.no);
@@ -186,6 +188,12 @@ const actions: Record<Device['kind'], [number, Action][]> = {
   rest: [...common, [30, send], [2, burst]],
   legacy: [...common, ...bySocket, [25, send], [5, postBack], [2, closePage]],
 };
+
+/**
+ * What each client does at least once, in this order, between the actions that it chooses: the paths of a service that are
+ * rarely taken are to be taken in short runs, too. A stream comes back when its member has been notified, most likely.
+ */
+export const rareActions: readonly Action[] = [send, repeat, loseAck, burst, dropStream, repeat, dropStream];
 
 /** Does one thing that clients of this kind do. */
 export async function act(device: Device): Promise<void> {

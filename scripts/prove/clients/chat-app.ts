@@ -161,11 +161,12 @@ export class ChatApp {
     };
     const door = await SocketDoor.open(history, account, client, served, events, isDetoured);
     if (!door) return;
-    if (this.#isClosed) door.close();
     for (const [room, open] of this.#rooms) {
       open.isLive = false;
-      if (open.isWanted && door.connected) await this.#catchUp(door, room, open);
+      if (open.isWanted && door.connected && !this.#isClosed) await this.#catchUp(door, room, open);
     }
+    // `close` does not know a connection that is still catching up.
+    if (this.#isClosed) door.close();
     if (door.connected) {
       this.#door = door;
       for (const resolve of this.#waiting.splice(0)) resolve();

@@ -23,6 +23,7 @@ export class StreamDoor {
   #last: number | undefined;
   #abort = new AbortController();
   #isClosed = false;
+  #pauseMs = 0;
   readonly #run: Promise<void>;
 
   /** @param address the http process for the next connection @param below random numbers for pauses */
@@ -40,8 +41,9 @@ export class StreamDoor {
     this.#run = this.#follow(below);
   }
 
-  /** Ends the connection; the stream comes back. */
-  drop(): void {
+  /** Ends the connection; the stream comes back after this time, ms. */
+  drop(pauseMs: number): void {
+    this.#pauseMs = pauseMs;
     this.#abort.abort();
   }
 
@@ -55,7 +57,9 @@ export class StreamDoor {
     while (!this.#isClosed) {
       this.#abort = new AbortController();
       await this.#open();
-      if (!this.#isClosed) await sleep(below(RETRY_MS));
+      const pauseMs = this.#pauseMs + below(RETRY_MS);
+      this.#pauseMs = 0;
+      if (!this.#isClosed) await sleep(pauseMs);
     }
   }
 

@@ -54,10 +54,11 @@ async function restart(
   fault: FaultKind,
   { name, process }: ServiceProcess,
   signal: NodeJS.Signals,
+  awayMs = 0,
 ): Promise<void> {
   await during(struck, fault, name, async () => {
     await process.kill(signal);
-    await sleep(struck.below(1_000));
+    await sleep(awayMs);
     await process.start();
   });
 }
@@ -65,7 +66,7 @@ async function restart(
 async function endOne(struck: Struck, fault: FaultKind, signal: NodeJS.Signals): Promise<void> {
   const service = pick(struck, struck.own.services);
   await recordCounts(struck.history, service);
-  await restart(struck, fault, service, signal);
+  await restart(struck, fault, service, signal, struck.below(1_000));
 }
 
 async function freeze(struck: Struck): Promise<void> {

@@ -21,6 +21,8 @@ async function openProcess() {
   const { domain } = await service();
   const sockets: number[] = [];
   const streams: number[] = [];
+  /** Whether the member has a socket here. */
+  let hasSocket = false;
   /** Called before names are looked up: makes the database slow, or fail. */
   let beforeLookUp = async () => {};
   const directory: MemberDirectory = {
@@ -44,10 +46,16 @@ async function openProcess() {
       },
       notificationHere: (_, { id }: NotificationView) => {
         sockets.push(id);
+        return hasSocket;
       },
     },
   });
-  notifications.subscribe(memberNo, ({ view }) => streams.push(view.id));
+  // As a stream does.
+  notifications.subscribe(memberNo, ({ view }) => {
+    const isNew = !streams.includes(view.id);
+    streams.push(view.id);
+    return isNew;
+  });
   await notifications.startPoll();
   return {
     notifications,
@@ -55,6 +63,9 @@ async function openProcess() {
     streams,
     notify: (content: string) =>
       notifications.notify({ memberNo, type: 'note', content, url: '/note/1', originNo: 0, cause: content }),
+    openSocket() {
+      hasSocket = true;
+    },
     onLookUp(before: typeof beforeLookUp) {
       beforeLookUp = before;
     },
@@ -91,6 +102,26 @@ describe('a notification', () => {
     await eventually(() => expect(here.sockets).to.include(last));
     return last;
   }
+
+  it('is counted as polled only for a member with a stream or socket here', async () => {
+    const polled = async () => (await metrics.notificationsPolled.get()).values[0]?.value ?? 0;
+    const before = await polled();
+    await writeElsewhere([{ memberNo: memberNo + 500_000, n: 1 }]);
+    await pollAll();
+    expect((await polled()) - before, 'one of them is for a stream').to.equal(1);
+    // A later one that the stream has received by its push.
+    const pushed = await storeElsewhere();
+    here.streams.push(pushed);
+    poll();
+    await eventually(() => expect(here.sockets).to.include(pushed));
+    expect((await polled()) - before, 'received').to.equal(1);
+    here.openSocket();
+    const another = await storeElsewhere();
+    here.streams.push(another);
+    poll();
+    await eventually(() => expect(here.sockets).to.include(another));
+    expect((await polled()) - before, 'for a socket').to.equal(2);
+  });
 
   it('reaches sockets and streams at once, is counted by type, and is not polled', async () => {
     const stored = async () =>

@@ -1,9 +1,7 @@
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { describeVerdict, judge } from '../../../scripts/prove/check/judge.js';
 import { runProgram } from '../../support/child-process.js';
 
 /** Each planted fault, and the rule that names it. */
@@ -20,26 +18,25 @@ const FAULTS: Record<string, string> = {
   'seq-hole': 'numbered-without-holes',
 };
 
-// A run for each fault takes some twelve minutes in all: PLANTED_FAULTS=on.
+// A run for each fault takes some seven minutes in all: PLANTED_FAULTS=on.
 const isOn = process.env.PLANTED_FAULTS === 'on';
 
 (isOn ? describe : () => {})('a fault that is planted in the service', () => {
   for (const [fault, rule] of Object.entries(FAULTS)) {
-    it(`${fault} is found, as ${rule}, with a minute of traffic at most`, async () => {
+    it(`${fault} is found, as ${rule}, with 15 s of traffic`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'adoption-planted-'));
       try {
         const file = join(folder, 'history.ndjson');
         const faults = fault === 'lose-on-kill' ? 'kill' : 'none';
-        const size = ['--seconds', '40', '--members', '24', '--gateways', '2', '--http', '1'];
+        const size = ['--seconds', '15', '--members', '16', '--gateways', '2', '--http', '1'];
         const { status, output } = await runProgram({
           path: 'scripts/prove.js',
           args: [...size, '--faults', faults, '--log', file],
           folder,
-          env: { PLANTED_FAULT: fault, HOME: folder },
+          env: { PLANTED_FAULT: fault, HOME: folder, TMPDIR: folder },
         });
-        expect(status, output).to.be.oneOf([0, 1]);
-        const verdict = await judge(createInterface({ input: createReadStream(file) }));
-        expect(Object.keys(verdict.broken), describeVerdict(verdict)).to.include(rule);
+        expect(status, output).to.equal(1);
+        expect(output).to.match(new RegExp(`^broken: ${rule} \\(`, 'm'));
       } finally {
         rmSync(folder, { recursive: true });
       }

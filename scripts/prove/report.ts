@@ -1,0 +1,73 @@
+import { accessSync, constants, createReadStream, createWriteStream, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { styleText } from 'node:util';
+import { InvalidArguments } from '../command/run-command.js';
+import { describeVerdict, judge, type Verdict } from './check/judge.js';
+import { exportElle } from './export-elle.js';
+import type { ProveOptions } from './options.js';
+import { drawPicture } from './picture/draw.js';
+
+/** Exit status of each outcome. */
+const STATUS: Record<Verdict['outcome'], number> = { holds: 0, broken: 1, unknown: 2 };
+
+const COLOURS = { holds: 'green', broken: 'red', unknown: 'yellow' } as const;
+
+/** Reads a history from its beginning. */
+const linesOf = (file: string): AsyncIterable<string> => createInterface({ input: createReadStream(file) });
+
+/** @throws InvalidArguments naming a file that could not be written after the run */
+export function requireWritable(options: Pick<ProveOptions, 'log' | 'html' | 'elle'>): void {
+  const faults = (['log', 'html', 'elle'] as const).flatMap((name) => {
+    const file = options[name];
+    try {
+      if (file !== undefined) accessSync(dirname(file), constants.W_OK);
+      return [];
+    } catch (error) {
+      return [`--${name}: ${(error as Error).message}`];
+    }
+  });
+  if (faults.length > 0) throw new InvalidArguments(faults);
+}
+
+/** Judges a kept history. @throws InvalidArguments if the file is none */
+export async function judgeKept(file: string): Promise<Verdict> {
+  try {
+    return await judge(linesOf(file));
+  } catch (error) {
+    throw new InvalidArguments([`--check: ${file} is no history of a run: ${(error as Error).message}`]);
+  }
+}
+
+/** Judges the history that a run has written. */
+export const judgeRun = (file: string): Promise<Verdict> => judge(linesOf(file));
+
+/**
+ * Prints the verdict on a history, and writes what else the options ask for.
+ * @returns the exit status
+ */
+export async function report(
+  file: string,
+  verdict: Verdict,
+  { json, html, elle, room }: Pick<ProveOptions, 'json' | 'html' | 'elle' | 'room'>,
+): Promise<number> {
+  if (json) process.stdout.write(`${JSON.stringify(verdict)}\n`);
+  else {
+    const isColoured = Boolean(process.stdout.isTTY) && !process.env.NO_COLOR;
+    const text = describeVerdict(verdict);
+    const word = /^(?:holds|broken|unknown)(?=:)/gm;
+    const paint = (found: string) => styleText(COLOURS[found as keyof typeof COLOURS], found);
+    process.stdout.write(`${isColoured ? text.replace(word, paint) : text}\n`);
+  }
+  if (html) writeFileSync(html, await drawPicture(linesOf(file), verdict));
+  if (elle) {
+    const lines = exportElle(linesOf(file), room);
+    async function* ended() {
+      for await (const line of lines) yield `${line}\n`;
+    }
+    await pipeline(Readable.from(ended()), createWriteStream(elle));
+  }
+  return STATUS[verdict.outcome];
+}
