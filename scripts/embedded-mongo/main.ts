@@ -4,8 +4,6 @@ import { type EmbeddedMongo, startEmbeddedMongo } from './server.js';
 
 // Logging to a full disk fails; the process must keep running to report the full disk to clients.
 process.stderr.on('error', () => {});
-// At a limit on file size (`ulimit -f`) the write fails, as on a full disk; by default the signal ends the process.
-process.on('SIGXFSZ', () => {});
 const logger = createLogger('info', 'database', process.stderr);
 
 /**

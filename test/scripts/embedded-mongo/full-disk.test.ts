@@ -12,6 +12,7 @@ const MAIN = fileURLToPath(new URL('../../../scripts/embedded-mongo/main.js', im
 /**
  * A small disk of its own, where the system lets us mount one; else a limit on file size, which is a disk that is full
  * for one process alone.
+ * Node ignores the signal of that limit (nodejs/node#27798).
  */
 const canMount = spawnSync('unshare', ['-r', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
 const SMALL_DISK = canMount ? 'mount -t tmpfs -o size=4m tmpfs "$2" || exit' : 'ulimit -f 4096';
