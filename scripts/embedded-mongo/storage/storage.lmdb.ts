@@ -24,7 +24,8 @@ const DISK = new Map<unknown, string>([
 
 /**
  * LMDB's refusal (MDB_PANIC) of everything after it failed to write a root page: mdb_env_write_meta sets MDB_FATAL_ERROR,
- * which only closing the environment clears. lmdb-js passes on the text alone, and a write in this state never ends.
+ * which only closing the environment clears. lmdb-js gives it the code of EINVAL, so the text tells it; a write in this state
+ * never settles.
  */
 const PANIC = /MDB_PANIC/;
 
@@ -196,7 +197,7 @@ export class LmdbStorage implements Storage, Writer {
   }
 }
 
-/** Runs a read. Throws StorageFailure where LMDB refuses it; without this, as an error of this program. */
+/** Runs a read. Throws StorageFailure where LMDB refuses it: the service answers 503, and 500 to any other error. */
 function reading<T>(read: () => T): T {
   try {
     return read();
