@@ -8,7 +8,9 @@ import { isMongoFull, isMongoUnavailable } from './mongo/errors.js';
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isMongoUnavailable(error)) {
-    const reason = isMongoFull(error) ? 'the disk of the database is full' : 'the database does not answer';
+    const reason = isMongoFull(error)
+      ? 'the disk of the database is full or failing'
+      : 'the database does not answer';
     return new AppError('SERVICE_UNAVAILABLE', reason, { cause: error });
   }
   return new AppError('INTERNAL_ERROR', [], { cause: error });

@@ -4,9 +4,6 @@
  */
 process.on('disconnect', () => process.exit(1));
 
-// A limit on file size (prlimit) is a full disk: the write fails, as on a real one.
-process.on('SIGXFSZ', () => {});
-
 const shift = Number(process.env.CLOCK_SHIFT_MS ?? 0);
 if (shift !== 0) {
   const RightDate = Date;

@@ -26,6 +26,15 @@ async function main(): Promise<void> {
     logger.warn('recovered: the process before ended without closing; every acknowledged write is there');
   logger.info({ uri: server.uri }, 'serving');
   endWith(server);
+  server.onBroken((failure) => {
+    logger.fatal(
+      { err: failure },
+      'a commit failed while its root page was written, and LMDB refuses to go on: ending. Everything acknowledged is on ' +
+        'disk, and is served after the next start. Make room on the disk, or check it',
+    );
+    // At once: nothing more can be answered, and clients take a closed connection for a database that is away.
+    process.exit(1);
+  });
   // The parent may have died meanwhile; others may be waiting for this database.
   process.send?.({ type: 'ready', uri: server.uri }, () => {});
   // pm2 waits for this text.

@@ -40,6 +40,8 @@ export interface EmbeddedMongo {
   isUsed(): boolean;
   /** @param callback called whenever one of them has left */
   onLeave(callback: () => void): void;
+  /** @param callback called when the store is of no use until it is opened again: see `Storage.onBroken` */
+  onBroken(callback: (failure: Error) => void): void;
   close(): Promise<void>;
 }
 
@@ -62,8 +64,9 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
     if (folder !== undefined) lock = await takeFolder(folder);
     // Closing removes it.
     const wasCutOff = folder !== undefined && existsSync(socketFile(folder));
-    engine = await openEngine(folder);
-    const address = await listen(clients, engine, folder, options.port);
+    const opened = await openEngine(folder);
+    engine = opened;
+    const address = await listen(clients, opened, folder, options.port);
     lock?.publish();
     return {
       ...address,
@@ -72,6 +75,9 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
       onLeave(callback) {
         clients.onLeave = callback;
         if (lock) lock.onLeave = callback;
+      },
+      onBroken(callback) {
+        opened.storage.onBroken = callback;
       },
       close,
     };

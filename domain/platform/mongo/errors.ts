@@ -63,7 +63,7 @@ export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
 }
 
-/** @returns whether the database answers but has no disk space for the write */
+/** @returns whether the database answers but its disk does not take the write */
 export function isMongoFull(error: unknown): boolean {
   return codeOf(error) === DISK_FULL;
 }

@@ -13,10 +13,24 @@ interface Waiting {
 }
 
 /**
- * Errors that mean a full disk: ENOSPC, EFBIG, EDQUOT, LMDB's own MDB_MAP_FULL, and EIO, which LMDB reports
- * for a partial write ("short write, filesystem full?" in mdb.c).
+ * What a failed write says of the disk: ENOSPC, EFBIG, EDQUOT and LMDB's own MDB_MAP_FULL; EROFS; EIO, which is also
+ * what LMDB reports for a partial write ("short write, filesystem full?" in mdb.c).
  */
-const FULL = new Set<unknown>([28, 27, 122, -30792, 5]);
+const DISK = new Map<unknown, string>([
+  ...[28, 27, 122, -30792].map((code) => [code, 'full'] as const),
+  [30, 'read-only'],
+  [5, 'full or failing'],
+]);
+
+/**
+ * LMDB's refusal (MDB_PANIC) of everything after it failed to write a root page: mdb_env_write_meta sets MDB_FATAL_ERROR,
+ * which only closing the environment clears. lmdb-js gives it the code of EINVAL, so the text tells it; a write in this state
+ * never settles.
+ */
+const PANIC = /MDB_PANIC/;
+
+/** Any key: reading it fails where LMDB refuses to read. */
+const PROBE = Buffer.from([0]);
 
 /** Header and first 59 readers of the lock file, one page; a single process never has more. */
 const LOCK_BYTES = 4096;
@@ -28,10 +42,12 @@ const LOCK_BYTES = 4096;
 export class LmdbStorage implements Storage, Writer {
   readonly #db: RootDatabase<Buffer, Buffer>;
   onRollback = () => {};
+  onBroken: (failure: Error) => void = () => {};
   generation = 0;
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
   #lastFailed = false;
+  #broken: StorageFailure | undefined;
 
   /**
    * @param path a folder that no other process uses
@@ -55,7 +71,7 @@ export class LmdbStorage implements Storage, Writer {
   }
 
   get(key: Buffer): Buffer | undefined {
-    return this.#db.getBinary(key);
+    return reading(() => this.#db.getBinary(key));
   }
 
   entries({ start, end, reverse }: KeyRange, limit: number): Entry[] {
@@ -63,21 +79,25 @@ export class LmdbStorage implements Storage, Writer {
     if (Buffer.compare(start, end) >= 0) return found;
     // LMDB includes the high end of a reversed range and, by default, excludes its low end.
     const options = reverse ? { start: end, end: start, reverse, inclusiveEnd: true } : { start, end };
-    for (const entry of this.#db.getRange(options)) {
-      if (reverse && found.length === 0 && Buffer.compare(entry.key, end) >= 0) continue;
-      found.push(entry);
-      if (found.length >= limit) break;
-    }
-    return found;
+    return reading(() => {
+      for (const entry of this.#db.getRange(options)) {
+        if (reverse && found.length === 0 && Buffer.compare(entry.key, end) >= 0) continue;
+        found.push(entry);
+        if (found.length >= limit) break;
+      }
+      // lmdb-js takes an error of the system at the beginning of a range for its end.
+      if (found.length === 0) this.#db.getBinary(PROBE);
+      return found;
+    });
   }
 
   count(start: Buffer, end: Buffer): number {
-    return this.#db.getKeysCount({ start, end });
+    return reading(() => this.#db.getKeysCount({ start, end }));
   }
 
   put(key: Buffer, value: Uint8Array): void {
     const result = this.#db.put(key, value as Buffer) as Promise<boolean> & { result?: boolean };
-    if (result.result === false) throw new StorageFailure('the store did not take a value', false);
+    if (result.result === false) throw new StorageFailure('the store did not take a value');
   }
 
   remove(key: Buffer): void {
@@ -86,6 +106,7 @@ export class LmdbStorage implements Storage, Writer {
 
   /** Group commit: jobs that arrive while a commit is being flushed share the next one. */
   write<T>(job: (writer: Writer) => T): Promise<T> {
+    if (this.#broken) return Promise.reject(this.#broken);
     return new Promise<T>((resolve, reject) => {
       let result: T;
       this.#waiting.push({
@@ -111,6 +132,18 @@ export class LmdbStorage implements Storage, Writer {
     await undefined;
     while (this.#waiting.length > 0) await this.#commit();
     this.#committing = undefined;
+  }
+
+  /** Whether LMDB still serves after a failed commit, as it does unless the root page was what it failed to write. */
+  #isSound(): boolean {
+    try {
+      // A snapshot from before the failure can still be read.
+      this.#db.resetReadTxn();
+      this.get(PROBE);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #commit(): Promise<void> {
@@ -139,11 +172,38 @@ export class LmdbStorage implements Storage, Writer {
         this.#waiting = [];
       }
     }
-    if (failure) failure = await causeOf(failure);
+    if (failure) this.#fail(await causeOf(failure), batch);
+    else this.#succeed(batch);
+  }
+
+  #succeed(batch: Waiting[]): void {
+    this.#lastFailed = false;
     this.generation++;
-    this.#lastFailed = failure !== undefined;
-    if (failure) this.onRollback();
-    for (const waiting of batch) failure ? waiting.reject(failure) : waiting.resolve();
+    for (const waiting of batch) waiting.resolve();
+  }
+
+  #fail(failure: StorageFailure, batch: Waiting[]): void {
+    this.#lastFailed = true;
+    this.generation++;
+    let refused = batch;
+    if (this.#isSound()) this.onRollback();
+    else {
+      this.#broken = failure;
+      this.onBroken(failure);
+      refused = [...batch, ...this.#waiting];
+      this.#waiting = [];
+    }
+    for (const waiting of refused) waiting.reject(failure);
+  }
+}
+
+/** Runs a read. Throws StorageFailure where LMDB refuses it: the service answers 503, and 500 to any other error. */
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { message } = error as Error;
+    throw PANIC.test(message) ? new StorageFailure(message, 'full or failing') : error;
   }
 }
 
@@ -163,5 +223,5 @@ async function causeOf(failure: unknown): Promise<StorageFailure> {
   const cause = commitError ? await commitError.catch((error: unknown) => error) : failure;
   if (cause instanceof StorageFailure) return cause;
   const { message, code } = cause as Error & { code?: unknown };
-  return new StorageFailure(message, FULL.has(code));
+  return new StorageFailure(message, DISK.get(code));
 }

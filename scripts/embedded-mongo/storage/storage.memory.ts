@@ -6,6 +6,7 @@ const CHUNK = 256;
 /** Storage in memory, for tests: sorted chunks of entries. */
 export class MemoryStorage implements Storage, Writer {
   onRollback = () => {};
+  onBroken = () => {};
   generation = 0;
   #chunks: Entry[][] = [[]];
 

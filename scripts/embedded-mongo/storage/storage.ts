@@ -38,5 +38,10 @@ export interface Storage extends Reader {
   write<T>(job: (writer: Writer) => T): Promise<T>;
   /** Called after a failed commit, before any later job runs. */
   onRollback: () => void;
+  /**
+   * Called after a failed commit that has left the store unusable until it is opened again, in the same turn in which that
+   * becomes known: before the commit's jobs reject. What was acknowledged is on disk. Every read throws then, every write rejects.
+   */
+  onBroken: (failure: Error) => void;
   close(): Promise<void>;
 }

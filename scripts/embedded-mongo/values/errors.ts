@@ -53,9 +53,9 @@ export class CommandError extends Error {
 
 /** The store itself failed: nothing of the commit remains, and earlier data is unchanged. */
 export class StorageFailure extends CommandError {
-  /** @param full the disk is full: OutOfDiskSpace (14031), otherwise InternalError (1) */
-  constructor(message: string, full: boolean) {
-    if (full) super(14031, `The disk of the embedded database is full: ${message}`);
+  /** @param disk what its disk is (`full`, `failing`): OutOfDiskSpace (14031); otherwise InternalError (1) */
+  constructor(message: string, disk?: string) {
+    if (disk) super(14031, `The disk of the embedded database is ${disk}: ${message}`);
     else super(1, `The embedded database cannot write: ${message}`);
   }
 }

@@ -25,6 +25,9 @@ type Strike = (struck: Struck) => Promise<void>;
 /** Clocks are wrong by up to this time, ms. */
 const CLOCK_MS = 3_600_000;
 
+/** Longest time, ms, that a database needs to end after a write that failed. */
+const ENDING_MS = 1_000;
+
 /** Clients that stop reading at the same time. */
 const SLOW_READERS = 3;
 
@@ -114,17 +117,20 @@ async function restartDatabase(struck: Struck, fault: FaultKind, signal: NodeJS.
 }
 
 /**
- * The database's file may not grow, as on a full disk; what it overwrites is written. One that ends by it is started again.
+ * The database's file may not grow, as on a full disk, or nothing of it may be written. One that ends by it, as it does where a
+ * root page is what could not be written, is started again, as by `npm start`.
  */
 async function fillDisk(struck: Struck): Promise<void> {
   const { database } = struck.own;
-  const limit = (bytes: string) =>
+  const limit = (bytes: number | 'unlimited') =>
     run('prlimit', ['--pid', String(database.pid), `--fsize=${bytes}:unlimited`]);
   await during(struck, 'disk-full', 'database', async () => {
-    await limit(String(statSync(database.file).size));
+    await limit(struck.below(2) === 0 ? 0 : statSync(database.file).size);
     await last(struck);
-    if (database.running) await limit('unlimited');
-    else await database.start();
+    // It may be ending just now.
+    if (database.running) await limit('unlimited').catch(() => {});
+    await sleep(ENDING_MS);
+    if (!database.running) await database.start();
   });
 }
 

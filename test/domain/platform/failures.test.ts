@@ -94,7 +94,7 @@ describe('the error a client receives', () => {
   it('says that the disk is full', () => {
     expect(said(server(14_031))).to.deep.equal({
       code: 'SERVICE_UNAVAILABLE',
-      errors: ['the disk of the database is full'],
+      errors: ['the disk of the database is full or failing'],
     });
   });
 

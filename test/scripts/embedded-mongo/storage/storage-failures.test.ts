@@ -105,7 +105,7 @@ describe('embedded database: a store that fails', () => {
 
   it('tells a full disk from other failures by the code of the system or of LMDB', async () => {
     for (const [code, answer] of [
-      ...[28, 27, 122, -30792, 5].map((full) => [full, 14031] as const),
+      ...[28, 27, 122, -30792, 30, 5].map((full) => [full, 14031] as const),
       ...[13, -30791, undefined].map((other) => [other, 1] as const),
     ]) {
       database.childTransaction = () => Promise.reject(Object.assign(new Error('failed'), { code }));

@@ -32,12 +32,12 @@ describe('embedded database: errors', () => {
       [bson, 22, 'broken', true],
       [new RangeError('stack'), 15, 'nested too deeply', true],
       [
-        new StorageFailure('short write', true),
+        new StorageFailure('short write', 'full'),
         14031,
         'disk of the embedded database is full: short write',
         false,
       ],
-      [new StorageFailure('broken', false), 1, 'cannot write: broken', false],
+      [new StorageFailure('broken'), 1, 'cannot write: broken', false],
       [new TypeError('a fault'), 1, 'a fault', false],
       ['a string', 1, 'a string', false],
     ];
