@@ -42,6 +42,6 @@ const isOn = process.env.PLANTED_FAULTS === 'on';
       } finally {
         rmSync(folder, { recursive: true });
       }
-    });
+    }).timeout(240_000);
   }
 });
