@@ -6,6 +6,7 @@ import type { Device } from '../clients/device.js';
 import { recordCounts } from '../counts.js';
 import type { HistoryFile } from '../history-file.js';
 import type { OwnInstallation, ServiceProcess } from '../own-installation.js';
+import type { Door } from '../served.js';
 import type { FaultKind } from './kinds.js';
 
 /** What faults strike, and by which random numbers. */
@@ -99,12 +100,15 @@ async function shiftClock(struck: Struck): Promise<void> {
   });
 }
 
-/** All processes are restarted, one after another, as in a deploy. */
+/** All processes are restarted, those of each kind one after another, as in a deploy. */
 async function reload(struck: Struck): Promise<void> {
-  for (const service of struck.own.services) {
-    await recordCounts(struck.history, service);
-    await restart(struck, 'reload', service, 'SIGTERM');
-  }
+  const reloadAll = async (kind: Door) => {
+    for (const service of struck.own.services.filter(({ door }) => door === kind)) {
+      await recordCounts(struck.history, service);
+      await restart(struck, 'reload', service, 'SIGTERM');
+    }
+  };
+  await Promise.all([reloadAll('http'), reloadAll('gateway')]);
 }
 
 async function restartDatabase(struck: Struck, fault: FaultKind, signal: NodeJS.Signals): Promise<void> {

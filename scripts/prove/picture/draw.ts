@@ -34,7 +34,7 @@ function facts(story: Story, { counts, violations }: Verdict): string {
   const slowest = story.deliveries.reduce((most, { took }) => Math.max(most, took), 0);
   const late = story.deliveries.filter(({ took }) => took > LATE_MS).length;
   return [
-    fact(story.sends.length, 'messages acknowledged'),
+    fact(story.sends.length, 'sends acknowledged'),
     fact(story.deliveries.length, 'deliveries'),
     fact(story.strikes.length, 'faults'),
     fact(story.catchUps.length, 'catch-ups'),
