@@ -1,4 +1,5 @@
 import { createProgress } from '../command/progress.js';
+import { BASELINE_TURNS } from './baseline.js';
 import { isMetric } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';
@@ -33,6 +34,10 @@ function resultOf(
   return { name, role, part, missing: missing ?? failure, figures, ...(timeline && { timeline }) };
 }
 
+function turnsOf(scenario: Scenario, { runs, baseline }: LoadOptions): number {
+  return runs ?? scenario.runs ?? (baseline === undefined ? RUNS : BASELINE_TURNS);
+}
+
 /** The contenders that `--only` selects. */
 function select(contenders: Contender[], only: string | undefined): Contender[] {
   const wanted = only?.toLowerCase().split('|') ?? [''];
@@ -58,7 +63,7 @@ export async function runScenario(
     failure: undefined as string | undefined,
   }));
   const present = entries.filter(({ contender }) => contender.missing === undefined);
-  const runs = options.runs ?? scenario.runs ?? RUNS;
+  const runs = turnsOf(scenario, options);
   const progress = createProgress(runs * present.length, scenario.name);
   try {
     for (let i = 0; i < runs; i += 1) {

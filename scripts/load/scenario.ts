@@ -3,6 +3,7 @@ import type { LoadOptions } from './options.js';
 import type { ProcessGroup } from './process-group.js';
 import type { Summary } from './statistics.js';
 import type { PlottedSecond } from './timeline.js';
+import type { Verdict } from './verdict.js';
 
 /**
  * `ours`: the service. `limit`: the minimum that any server must do for the same work. `peer`: what a team
@@ -44,15 +45,6 @@ export interface Result extends Entry {
   timeline?: PlottedSecond[];
 }
 
-/** A goal, judged by the medians of one run. */
-export interface Verdict {
-  goal: string;
-  /** Undefined if a contender was missing or failed. */
-  value: number | undefined;
-  bound: number;
-  holds: boolean;
-}
-
 export interface Scenario {
   name: string;
   title: string;
@@ -64,27 +56,8 @@ export interface Scenario {
   verdicts(results: Result[], options: LoadOptions): Verdict[];
 }
 
-/** The median of a contender's figure, by name and part. */
-export function medianOf(results: Result[], name: string, metric: Metric, part?: string): number | undefined {
-  return results.find((r) => r.name === name && (part === undefined || r.part === part))?.figures[metric]
-    ?.median;
-}
-
 /** Whether rate and latency are those of the clients: they had no time, or sent late. */
 export function limitedByClients({ figures: { clients, late, p99 } }: Result): boolean {
   if (clients && clients.median > CLIENTS_TOO_BUSY) return true;
   return late !== undefined && p99 !== undefined && late.median > p99.median * CLIENTS_TOO_LATE;
-}
-
-export function atMost(goal: string, value: number | undefined, bound: number): Verdict {
-  return { goal, value, bound, holds: value !== undefined && value <= bound };
-}
-
-export function atLeast(goal: string, value: number | undefined, bound: number): Verdict {
-  return { goal, value, bound, holds: value !== undefined && value >= bound };
-}
-
-/** `a / b` if both are known. */
-export function ratio(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined || b === 0 ? undefined : a / b;
 }

@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
 import { type Metric, metrics } from './metrics.js';
-import { limitedByClients, type Result, type Scenario, type Verdict } from './scenario.js';
+import { limitedByClients, type Result, type Scenario } from './scenario.js';
 import type { Summary } from './statistics.js';
+import type { Verdict } from './verdict.js';
 
 function formatNumber(value: number, digits: number): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -73,11 +74,12 @@ export function table(scenario: Scenario, results: Result[]): string {
   ].join('\n');
 }
 
+const paint = { holds: 'green', misses: 'red', 'not judged': 'gray' } as const;
+
 /** One line for each verdict. */
 export function verdictLines(verdicts: Verdict[]): string[] {
-  return verdicts.map(({ goal, value, bound, holds }) => {
-    const result = value === undefined ? 'not measured' : formatNumber(value, 2);
-    const text = `${holds ? 'holds' : 'misses'}  ${goal}: ${result} (bound ${bound})`;
-    return holds ? styleText('green', text) : styleText('red', text);
+  return verdicts.map(({ goal, value, bound, outcome, why }) => {
+    const result = why ?? (value === undefined ? '' : formatNumber(value, 2));
+    return styleText(paint[outcome], `${outcome.padEnd(10)}  ${goal}: ${result} (bound ${bound})`);
   });
 }

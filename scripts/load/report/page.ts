@@ -1,7 +1,10 @@
+import type { Comparison } from '../baseline.js';
 import type { Machine } from '../machine.js';
 import { metrics } from '../metrics.js';
-import type { Result, Scenario, Verdict } from '../scenario.js';
+import type { LoadOptions } from '../options.js';
+import type { Result, Scenario } from '../scenario.js';
 import { columnsOf, formatFigure, notesOf } from '../table.js';
+import type { Verdict } from '../verdict.js';
 import { escapeHtml, latencyPlot, medianPlot, timelinePlot } from './plots.js';
 import { style } from './style.js';
 
@@ -11,8 +14,12 @@ export interface Report {
   /** ISO date-time of its start. */
   at: string;
   machine: Machine;
+  /** As given, with defaults. */
+  options: Omit<LoadOptions, 'secret'>;
   results: Result[];
   verdicts: Verdict[];
+  /** With `--baseline`. */
+  comparisons?: Comparison[];
 }
 
 function figuresTable(scenario: Scenario, results: Result[]): string {
@@ -31,9 +38,10 @@ function figuresTable(scenario: Scenario, results: Result[]): string {
 
 function verdictList(verdicts: Verdict[]): string {
   if (verdicts.length === 0) return '';
-  const items = verdicts.map(({ goal, value, bound, holds }) => {
-    const result = value?.toLocaleString('en', { maximumFractionDigits: 2 }) ?? 'not measured';
-    return `<li class="${holds ? 'holds' : 'misses'}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}</small></li>`;
+  const items = verdicts.map(({ goal, value, bound, outcome, why }) => {
+    const result = why ? 'not judged' : value?.toLocaleString('en', { maximumFractionDigits: 2 });
+    const reason = why ? `: ${escapeHtml(why)}` : '';
+    return `<li class="${outcome.replace(' ', '-')}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}${reason}</small></li>`;
   });
   return `<ul class="verdicts">${items.join('')}</ul>`;
 }

@@ -31,5 +31,6 @@ td.missing { text-align: left; color: var(--soft); font-style: italic; white-spa
 .verdicts { list-style: none; padding: 0; margin: 1rem 0; } .verdicts li { padding: 0.2rem 0 0.2rem 1.6rem; position: relative; }
 .verdicts li::before { position: absolute; left: 0; font-weight: 700; } .verdicts small { color: var(--soft); }
 .holds::before { content: '✓'; color: var(--good); } .misses::before { content: '✗'; color: var(--bad); }
+.not-judged::before { content: '–'; color: var(--soft); } .not-judged, .not-judged b { color: var(--soft); }
 .holds b { color: var(--good); } .misses b { color: var(--bad); } .note { color: var(--soft); font-size: 0.9rem; }
 `;

@@ -5,9 +5,10 @@ import { startDatabase } from '../installation.js';
 import { figuresOf, measureFlow, measureWork, memoryOf } from '../measure.js';
 import { type Figures, flowColumns } from '../metrics.js';
 import { remoteTargetOf } from '../options.js';
-import { atLeast, atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
+import type { Contender, Run, Scenario } from '../scenario.js';
 import { seedChat } from '../seed.js';
 import { ours, type RunningServer, type Server, storingUws, textbook } from '../start-server.js';
+import { atLeast, atMost, medianOf, onlyAt, ratio } from '../verdict.js';
 
 const ROOMS = 2_000;
 
@@ -109,23 +110,20 @@ export const chat: Scenario = {
   },
 
   verdicts(results, options) {
-    const paced = partOf(options.rate ?? PACED);
     const cpu = ({ name }: Server) => medianOf(results, name, 'cpu', UNPACED);
     const againstDriver = (metric: 'p50' | 'p99', part: string) =>
       ratio(medianOf(results, ours().name, metric, part), medianOf(results, DRIVER, metric, part));
-    return [
+    return onlyAt(options, { rooms: ROOMS }, [
       atLeast("the textbook server's CPU per message, against ours", ratio(cpu(textbook), cpu(ours())), 6),
       atMost('CPU per message, against the floor', ratio(cpu(ours()), cpu(storingUws)), 3.5),
-      atMost("acknowledged p99, against the bare driver's", againstDriver('p99', paced), 4),
-      ...(options.rate === undefined
-        ? [
-            atMost(
-              "at low rate: acknowledged p50, against the bare driver's",
-              againstDriver('p50', partOf(LOW)),
-              4,
-            ),
-          ]
-        : []),
-    ];
+      ...onlyAt(options, { rate: PACED }, [
+        atMost("acknowledged p99, against the bare driver's", againstDriver('p99', partOf(PACED)), 4),
+        atMost(
+          "at low rate: acknowledged p50, against the bare driver's",
+          againstDriver('p50', partOf(LOW)),
+          4,
+        ),
+      ]),
+    ]);
   },
 };

@@ -5,20 +5,11 @@ import { percentiles } from '../latency.js';
 import { startMeasuring } from '../measure.js';
 import type { Metric } from '../metrics.js';
 import { ProcessGroup } from '../process-group.js';
-import {
-  atLeast,
-  atMost,
-  type Contender,
-  limitedByClients,
-  type Measured,
-  medianOf,
-  type Run,
-  ratio,
-  type Scenario,
-} from '../scenario.js';
+import { type Contender, limitedByClients, type Measured, type Run, type Scenario } from '../scenario.js';
 import { seedChat, seedContent } from '../seed.js';
 import { startOurs } from '../start-server.js';
 import { type CountedSecond, plotted, totalOf } from '../timeline.js';
+import { atLeast, atMost, medianOf, ratio } from '../verdict.js';
 
 /** Connections that carry the requests, and rooms whose members send: enough that none waits for its last answer. */
 const CONNECTIONS = 256;

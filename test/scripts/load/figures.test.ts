@@ -60,9 +60,10 @@ describe('load tests: figures', () => {
   });
 
   it('refuse invalid options', () => {
-    expect(optionSchema.parse({})).to.include({ seconds: 8, minutes: 10, clients: 2 });
+    expect(optionSchema.parse({})).to.include({ seconds: 8, clients: 2 });
     expect(optionSchema.safeParse({ runs: '0' }).success).to.equal(false);
     expect(optionSchema.safeParse({ rate: 'fast' }).success).to.equal(false);
+    expect(optionSchema.safeParse({ format: 'github-action-benchmark' }).success).to.equal(false);
     expect(optionSchema.safeParse({ http: 'http://127.0.0.1:1' }).success).to.equal(false);
   });
 });
