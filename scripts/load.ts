@@ -1,14 +1,19 @@
 import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { compareWith, comparisonLines, readBaseline } from './load/baseline.js';
 import { machine } from './load/machine.js';
+import { type Metric, metrics } from './load/metrics.js';
 import { type LoadOptions, optionSchema, remoteTargetOf } from './load/options.js';
 import { endAllGroups } from './load/process-group.js';
+import { provenance } from './load/provenance.js';
+import { requireReachable } from './load/remote-target.js';
 import { benchmarks } from './load/report/benchmark-action.js';
+import { writeHistograms } from './load/report/histograms.js';
 import { htmlReport, type Report } from './load/report/page.js';
 import { runScenario } from './load/run-scenario.js';
-import type { Scenario } from './load/scenario.js';
+import type { Result, Scenario } from './load/scenario.js';
 import { findScenarios, scenarioNames } from './load/scenarios/index.js';
 import { table, verdictLines } from './load/table.js';
 import { unlessTooShort } from './load/verdict.js';
@@ -30,7 +35,7 @@ SCENARIO: ${scenarioNames.join(', ')} or all
   --runs N        turns (default 3; soak 1)
   --clients N     client processes (default 2)
   --only TEXT     contenders whose names contain one of these texts, separated by |
-  --json FILE     writes the results as JSON
+  --json FILE     writes the results as JSON, and latencies beside it (.hgrm, percentiles in ms)
   --format FORM   of that file: report (default), or github-action-benchmark (tool customSmallerIsBetter)
   --html FILE     writes a report with plots
   --baseline FILE compares each figure with those that --json wrote earlier on this machine; five turns
@@ -72,23 +77,34 @@ async function report(
   interrupted: () => boolean,
 ): Promise<Report | undefined> {
   const at = new Date().toISOString();
+  const [loadBefore = 0] = loadavg();
   const results = await runScenario(scenario, options, interrupted);
   if (interrupted()) return undefined;
   const verdicts = remoteTargetOf(options)
     ? []
     : unlessTooShort(options, scenario.verdicts(results, options));
   const { secret: _, ...shown } = options;
-  const measured = { scenario: scenario.name, at, machine: machine(), options: shown, results, verdicts };
+  const [loadAfter = 0] = loadavg();
+  const measured: Report = {
+    ...{ scenario: scenario.name, at, machine: machine(), loadAverage: [loadBefore, loadAfter] },
+    ...{ provenance: provenance(), units: unitsOf(results), options: shown, results, verdicts },
+  };
   const comparisons = baseline && compareWith(baseline, measured);
   const lines = [...verdictLines(verdicts), ...(comparisons ? comparisonLines(comparisons) : [])];
   process.stdout.write(`${[table(scenario, results), ...lines].join('\n')}\n\n`);
   return { ...measured, ...(comparisons && { comparisons }) };
 }
 
+function unitsOf(results: Result[]): Report['units'] {
+  const measured = results.flatMap(({ figures }) => Object.keys(figures) as Metric[]);
+  return Object.fromEntries(measured.map((metric) => [metric, metrics[metric].unit]));
+}
+
 function writeFiles(reports: Report[], scenarios: Scenario[], all: boolean, options: LoadOptions): void {
   const { json, html, format } = options;
   const content = format === 'report' ? (all ? reports : reports[0]) : benchmarks(reports);
   if (json) writeFileSync(json, `${JSON.stringify(content, null, 2)}\n`);
+  if (json) writeHistograms(json, reports);
   if (html) writeFileSync(html, htmlReport(reports, scenarios));
 }
 
@@ -102,13 +118,27 @@ function statusOf(reports: Report[]): number {
   return missed ? MISSED : 0;
 }
 
+/** What an interrupted run leaves. */
+function interruptedText(
+  { processes, folders }: Awaited<ReturnType<typeof endAllGroups>>,
+  reports: Report[],
+  options: LoadOptions,
+): string {
+  const finished = reports.map(({ scenario }) => scenario).join(', ') || 'no scenario';
+  const left = remoteTargetOf(options) ? `; members, rooms and messages stay at ${options.http}` : '';
+  return `interrupted: ${processes} processes stopped, ${folders} temporary folders removed${left}; finished: ${finished}`;
+}
+
 await runCommand(usage, async (args) => {
   const { scenarios, all, options } = readCommand(args);
   const baseline = options.baseline === undefined ? undefined : readBaseline(options.baseline);
+  const remote = remoteTargetOf(options);
+  if (remote) await requireReachable(remote);
   let interrupted = false;
+  let cleanedUp: ReturnType<typeof endAllGroups> | undefined;
   const interrupt = () => {
     interrupted = true;
-    void endAllGroups();
+    cleanedUp ??= endAllGroups();
   };
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
@@ -120,5 +150,7 @@ await runCommand(usage, async (args) => {
     writeFiles(reports, scenarios, all, options);
   }
   await endAllGroups();
-  return interrupted ? 130 : statusOf(reports);
+  if (!cleanedUp) return statusOf(reports);
+  process.stderr.write(`${interruptedText(await cleanedUp, reports, options)}\n`);
+  return 130;
 });

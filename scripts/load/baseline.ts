@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
-import { type Metric, metrics } from './metrics.js';
+import { isLatency, type Metric, metrics } from './metrics.js';
 import { sizeOptions } from './options.js';
 import type { Report } from './report/page.js';
 import type { Result } from './scenario.js';
@@ -57,6 +57,7 @@ function compareFigure(figure: string, metric: Metric, now: Result, before: Resu
   const notJudged = (why: string): Comparison => ({ ...shown, outcome: 'not judged', why });
   if (!earlier) return notJudged('not in the baseline');
   if (!mine) return notJudged(now.missing ?? 'not measured');
+  if (now.void !== undefined || before?.void !== undefined) return notJudged('void turns');
   const turns = Math.min(mine.runs.length, earlier.runs.length);
   if (turns < BASELINE_TURNS) return notJudged(`${turns} turns, at least ${BASELINE_TURNS} are needed`);
   const sign = metrics[metric].better === 'higher' ? -1 : 1;
@@ -72,7 +73,10 @@ const isSame = (a: Result, b: Result) => a.name === b.name && a.part === b.part;
 /** Metrics that are compared: those with a better direction, of what a line measured then or now. */
 function comparedMetrics(now: Result, before: Result | undefined): Metric[] {
   return (Object.keys(metrics) as Metric[]).filter(
-    (metric) => metrics[metric].better && (now.figures[metric] || before?.figures[metric]),
+    (metric) =>
+      metrics[metric].better &&
+      !(now.throughput && isLatency(metric)) &&
+      (now.figures[metric] || before?.figures[metric]),
   );
 }
 

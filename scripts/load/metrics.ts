@@ -61,6 +61,18 @@ const forms = {
     ...{ label: 'took s', title: 'seconds until the last one was done' },
     ...{ unit: 's', digits: 2, better: 'lower' },
   },
+  afterEnd: {
+    ...{ label: 'after end', title: 'deliveries or answers that came after the last message was due' },
+    ...{ unit: '1', digits: 0 },
+  },
+  others: {
+    ...{ label: 'others %', title: 'CPU of other programs meanwhile, % of the machine' },
+    ...{ unit: '%', digits: 0 },
+  },
+  steal: {
+    ...{ label: 'steal %', title: 'CPU that the hypervisor took meanwhile, % of the machine' },
+    ...{ unit: '%', digits: 0 },
+  },
   clients: {
     ...{ label: 'clients %', title: 'CPU of the busiest client process, % of a core' },
     ...{ unit: '%', digits: 0 },
@@ -71,6 +83,8 @@ export type Metric = keyof typeof forms;
 
 export const metrics: Record<Metric, MetricForm> = forms;
 
+export const isLatency = (metric: Metric) => metric === 'p50' || metric === 'p99' || metric === 'p999';
+
 export const isMetric = (name: string): name is Metric => name in metrics;
 
 /** Columns of scenarios that measure a flow of messages; tables omit those without figures. */
@@ -79,10 +93,12 @@ export const flowColumns: Metric[] = [
   'bystanderCpu',
   'delivered',
   'lost',
+  'afterEnd',
   'perSecond',
   'p50',
   'p99',
   'p999',
+  'late',
   'memory',
   'databaseCpu',
   'clients',
@@ -90,9 +106,3 @@ export const flowColumns: Metric[] = [
 
 /** What one run of a contender measured. */
 export type Figures = Partial<Record<Metric, number>>;
-
-/** CPU of the busiest client process, % of a core, above which the clients limit rate and latency. */
-export const CLIENTS_TOO_BUSY = 90;
-
-/** How late the clients sent (p99), as a share of the latency (p99), above which it is theirs. */
-export const CLIENTS_TOO_LATE = 0.5;

@@ -1,4 +1,4 @@
-import { CLIENTS_TOO_BUSY, CLIENTS_TOO_LATE, type Figures, type Metric } from './metrics.js';
+import type { Figures, Metric } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import type { ProcessGroup } from './process-group.js';
 import type { Summary } from './statistics.js';
@@ -17,8 +17,8 @@ export interface Run {
   options: LoadOptions;
 }
 
-/** Figures of a measurement, and its seconds in order where a plot shows them. */
-export type Measured = Figures & { timeline?: PlottedSecond[] };
+/** Figures of a measurement, its seconds in order, and its latencies, an encoded histogram. */
+export type Measured = Figures & { timeline?: PlottedSecond[]; latencies?: string };
 
 /** One line of a scenario's table. */
 export interface Entry {
@@ -28,6 +28,8 @@ export interface Entry {
   part?: string;
   /** Why it was not measured, e.g. not installed. */
   missing?: string;
+  /** Sends when it is answered: a slow server is asked less often, so that its latencies are not judged. */
+  throughput?: true;
 }
 
 export interface Contender extends Entry {
@@ -38,11 +40,18 @@ export interface Contender extends Entry {
   measure(run: Run): Promise<Measured | Figures[]>;
 }
 
-/** A contender's figures of all runs. */
+/** A contender's figures of all turns that count. */
 export interface Result extends Entry {
   figures: Partial<Record<Metric, Summary>>;
-  /** Of the last run. */
+  /** Turns that were measured, and why some of them do not count. */
+  turns?: number;
+  voided?: string[];
+  /** Why no turn counts: the figures are of all, and nothing is judged by them. */
+  void?: string;
+  /** Of the last turn that counts. */
   timeline?: PlottedSecond[];
+  /** Of all turns that count, an encoded histogram of µs. */
+  latencies?: string;
 }
 
 export interface Scenario {
@@ -52,12 +61,8 @@ export interface Scenario {
   columns: Metric[];
   /** Turns, unless the options say otherwise; 3 by default. */
   runs?: number;
+  /** About how long a turn of a line takes, s; by default the duration of a measurement and some seconds to start. */
+  turnSeconds?(options: LoadOptions): number;
   contenders(options: LoadOptions): Contender[];
   verdicts(results: Result[], options: LoadOptions): Verdict[];
-}
-
-/** Whether rate and latency are those of the clients: they had no time, or sent late. */
-export function limitedByClients({ figures: { clients, late, p99 } }: Result): boolean {
-  if (clients && clients.median > CLIENTS_TOO_BUSY) return true;
-  return late !== undefined && p99 !== undefined && late.median > p99.median * CLIENTS_TOO_LATE;
 }

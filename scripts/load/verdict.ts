@@ -1,4 +1,4 @@
-import { type Metric, metrics } from './metrics.js';
+import { isLatency, type Metric, metrics } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import type { Result } from './scenario.js';
 
@@ -42,6 +42,8 @@ export function medianOf(results: Result[], name: string, metric: Metric, part?:
   const result = results.find((one) => one.name === name && (part === undefined || one.part === part));
   if (!result) return { why: `${label}: left out` };
   if (result.missing !== undefined) return { why: `${label}: ${result.missing}` };
+  if (result.void !== undefined) return { why: `${label}: void, ${result.void}` };
+  if (result.throughput && isLatency(metric)) return { why: `${label}: no latency of throughput is judged` };
   return result.figures[metric]?.median ?? { why: `${label}: no figure for ${metrics[metric].label}` };
 }
 

@@ -5,9 +5,10 @@ import { startDatabase } from '../installation.js';
 import { figuresOf, measureFlow, measureWork, memoryOf } from '../measure.js';
 import { type Figures, flowColumns } from '../metrics.js';
 import { remoteTargetOf } from '../options.js';
-import type { Contender, Run, Scenario } from '../scenario.js';
+import type { Contender, Measured, Run, Scenario } from '../scenario.js';
 import { seedChat } from '../seed.js';
 import { ours, type RunningServer, type Server, storingUws, textbook } from '../start-server.js';
+import { plotted } from '../timeline.js';
 import { atLeast, atMost, medianOf, onlyAt, ratio } from '../verdict.js';
 
 const ROOMS = 2_000;
@@ -20,8 +21,8 @@ const LOW = 20;
 const LENGTH = 100;
 const WARM_UP_SECONDS = 3;
 
-const UNPACED = 'as fast as acks allow';
-const ABSENT = 'one absent author, as fast as acks allow';
+const UNPACED = 'throughput, as fast as acks allow';
+const ABSENT = 'one absent author, throughput';
 const DRIVER = 'bare driver, insertOne alone';
 
 const partOf = (rate?: number) => (rate === undefined ? UNPACED : `${rate.toLocaleString('en')} messages/s`);
@@ -40,7 +41,7 @@ async function measure(
   rate: number | undefined,
   run: Run,
   creatorAbsent = false,
-): Promise<Figures> {
+): Promise<Measured> {
   const { group, options } = run;
   const rooms = options.rooms ?? ROOMS;
   const running = await server.start(run, rooms);
@@ -51,10 +52,13 @@ async function measure(
   await pool.openAll(running.target, specs);
   const memory = memoryOf(running) - before;
   const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage };
-  const { usage, counts, figures } = await measureFlow(options, running, pool, flow);
+  const { usage, counts, figures, seconds } = await measureFlow(options, running, pool, flow);
   return {
+    ...figures,
     ...figuresOf(usage, counts.acked, counts.ackTimes),
     delivered: counts.delivered,
+    afterEnd: counts.ackedLate,
+    timeline: plotted(seconds),
     lost: (figures.lost ?? 0) + counts.sent - counts.acked,
     memory: running.pids.length > 0 ? memory / specs.length / 1_024 : undefined,
   };
@@ -75,6 +79,7 @@ async function measureDriver(rate: number, { group, options }: Run): Promise<Fig
 const contender = (server: Server, rate?: number): Contender => ({
   ...server,
   part: partOf(rate),
+  ...(rate === undefined && { throughput: true }),
   measure: (run) => measure(server, rate, run),
 });
 
@@ -87,6 +92,7 @@ const driver = (rate: number): Contender => ({
 const absentAuthor: Contender = {
   ...ours(),
   part: ABSENT,
+  throughput: true,
   measure: (run) => measure(ours({ sharedCreator: true }), undefined, run, true),
 };
 

@@ -126,9 +126,9 @@ export const database: Scenario = {
 
   contenders: () => [
     ...parts.flatMap(([part, work]): Contender[] => [
-      { name: OURS, role: 'ours', part, measure: throughDriver(startDatabase, work) },
-      { name: IN_MEMORY, role: 'limit', part, measure: throughDriver(startInMemory, work) },
-      { name: LOOP, role: 'limit', part, measure: throughLmdb(work) },
+      { name: OURS, role: 'ours', part, throughput: true, measure: throughDriver(startDatabase, work) },
+      { name: IN_MEMORY, role: 'limit', part, throughput: true, measure: throughDriver(startInMemory, work) },
+      { name: LOOP, role: 'limit', part, throughput: true, measure: throughLmdb(work) },
     ]),
     { name: OURS, role: 'ours', part: RESTART, measure: restart },
   ],

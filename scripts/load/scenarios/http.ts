@@ -85,8 +85,20 @@ export const http: Scenario = {
 
   contenders: () =>
     reads.flatMap((read): Contender[] => [
-      { name: OURS, role: 'ours', part: read.part, measure: (run) => measure(read, OURS, run) },
-      { name: BARE, role: 'limit', part: read.part, measure: (run) => measure(read, BARE, run) },
+      {
+        name: OURS,
+        role: 'ours',
+        part: read.part,
+        throughput: true,
+        measure: (run) => measure(read, OURS, run),
+      },
+      {
+        name: BARE,
+        role: 'limit',
+        part: read.part,
+        throughput: true,
+        measure: (run) => measure(read, BARE, run),
+      },
     ]),
 
   verdicts(results) {

@@ -56,8 +56,10 @@ async function measure(
   const stop = startMeasuring(server);
   await sleep(Math.min(PING_SECONDS, options.seconds * 3) * 1_000);
   const usage = stop();
+  const { others, steal } = usage;
   const { closed } = await pool.read();
   return {
+    ...{ others, steal },
     ...{ memory, duration, delivered: opened, lost: failed + closed },
     cpu: sum(usage.cpus) / usage.seconds / opened,
   };

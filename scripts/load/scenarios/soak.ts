@@ -8,7 +8,7 @@ import { openRemoteRooms } from '../remote-target.js';
 import type { Result, Run, Scenario } from '../scenario.js';
 import { COLLECTS, SETTLING_SECONDS, settledMemory } from '../settled-memory.js';
 import { type RunningServer, startOurs } from '../start-server.js';
-import { atMost, medianOf, notJudged, type Value } from '../verdict.js';
+import { atMost, combine, medianOf, notJudged, type Value } from '../verdict.js';
 
 /** Connections of each kind that a cycle opens and closes, and new members of whom each opens a room. */
 const SOCKETS = 400;
@@ -89,7 +89,9 @@ async function measure({ group, options }: Run): Promise<Figures[]> {
 /** The lowest and the highest figure of all rounds, combined. */
 function spread(results: Result[], metric: Metric, combineBoth: (min: number, max: number) => number): Value {
   const figure = results.find(({ name }) => name === NAME)?.figures[metric];
-  return figure ? combineBoth(figure.min, figure.max) : medianOf(results, NAME, metric);
+  return combine([medianOf(results, NAME, metric)], (median) =>
+    combineBoth(figure?.min ?? median, figure?.max ?? median),
+  );
 }
 
 export const soak: Scenario = {
@@ -98,6 +100,8 @@ export const soak: Scenario = {
     'Sockets, streams, rooms and members come and go: memory and open files after each minute, all connections closed',
   columns: ['memoryTotal', 'handles', 'delivered', 'lost'],
   runs: 1,
+  // A round more than it counts.
+  turnSeconds: ({ minutes = MINUTES }) => minutes * 60 + ROUND_SECONDS,
 
   contenders: () => [{ name: NAME, role: 'ours', part: 'churn', measure }],
 

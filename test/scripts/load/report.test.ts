@@ -27,12 +27,14 @@ const results: Result[] = [
       lost: summarise([0, 0, 0]),
       ...latencies,
     },
+    ...{ turns: 3, voided: ['busy', 'late'] },
   },
   {
     name: 'bare <loop>',
     role: 'limit',
     part: '10 sockets',
-    figures: { cpu: summarise([1.5]), clients: summarise([97]) },
+    figures: { cpu: summarise([1.5]) },
+    ...{ turns: 1, voided: ['busy'], void: 'busy' },
   },
   { name: 'nchan', role: 'peer', part: '10 sockets', missing: 'not installed', figures: {} },
 ];
@@ -43,7 +45,10 @@ const verdicts = [
 ];
 const options = optionSchema.parse({});
 const at = '2026-01-01T00:00:00.000Z';
-const report: Report = { scenario: 'fanout', at, machine, options, results, verdicts };
+const report: Report = {
+  ...{ scenario: 'fanout', at, machine, options, results, verdicts },
+  ...{ loadAverage: [0, 0], provenance: { commit: 'abc', versions: {} }, units: {} },
+};
 
 /** Without the terminal's colours. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches the escape sequence
@@ -52,15 +57,15 @@ const plain = (text: string) => text.replace(/\u001B\[\d+m/g, '');
 describe('load tests: tables and reports', () => {
   it('show medians with their spread and as multiples of the limit', () => {
     const text = plain(table(scenario, results));
-    expect(text).to.match(/this service\s+ours\s+3\.00 ±33%\s+100\s+0/);
-    expect(text).to.match(/this service.*2\.00×/);
+    expect(text).to.match(/this service\s+ours\s+2\.00×\s+3\.00 ±33%\s+100\s+0/);
     expect(text).to.match(/nchan\s+peer\s+missing/);
   });
 
-  it('name missing contenders, and those limited by the clients', () => {
+  it('name missing contenders and void turns', () => {
     expect(notesOf(results)).to.deep.equal([
       'nchan (10 sockets): not installed',
-      'bare <loop> (10 sockets): rate and latency were limited by the clients',
+      'this service (10 sockets): 2 of 3 turns void: busy; late',
+      'bare <loop> (10 sockets): 1 of 1 turns void: busy',
     ]);
   });
 
@@ -84,7 +89,8 @@ describe('load tests: tables and reports', () => {
     const html = htmlReport([report], [scenario]);
     expect(html.match(/<svg/g)).to.have.length(2);
     expect(html).to.include('bare &#60;loop&#62;').and.not.include('<loop>');
-    expect(html).to.include('not installed');
+    expect(html).to.include('not installed').and.include('commit abc');
+    expect(html.indexOf('vs limit')).to.be.lessThan(html.indexOf('CPU µs</th>'));
     expect(html).not.to.match(/(src|href)="?(https?:)?\/\//);
     expect(html).not.to.include('<script');
   });

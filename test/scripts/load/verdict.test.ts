@@ -40,6 +40,14 @@ describe('verdicts of a load test', () => {
       expect(atMost('x', ratio(medianOf(results, name, metric), 1), 3)).to.include({
         ...{ outcome: 'not judged', why },
       });
+    const unjudged = [
+      line('void', { cpu: [2] }, { void: 'busy' }),
+      line('closed', { p99: [2] }, { throughput: true }),
+    ];
+    expect(medianOf(unjudged, 'void', 'cpu')).to.deep.equal({ why: 'void: void, busy' });
+    expect(medianOf(unjudged, 'closed', 'p99')).to.deep.equal({
+      why: 'closed: no latency of throughput is judged',
+    });
     expect(ratio(1, 0)).to.deep.equal({ why: 'divided by zero' });
     expect(combine([1, 2, 3], Math.max)).to.equal(3);
   });
@@ -61,6 +69,7 @@ const machine = { cpu: 'test', cores: 2, memoryGiB: 1, kernel: '6', node: '20' }
 const reportOf = (results: Result[], args: object = {}): Report => ({
   ...{ scenario: 'chat', at: '2026-01-01T00:00:00.000Z', machine, verdicts: [], results },
   options: optionSchema.parse(args),
+  ...{ loadAverage: [0, 0], provenance: { versions: {} }, units: {} },
 });
 
 describe('a load test against its baseline', () => {
