@@ -4,6 +4,8 @@ import { SingleBar } from 'cli-progress';
 export interface Progress {
   /** @param by number of items completed since the last call */
   advance(by: number): void;
+  /** Names what is under way, after the bar. */
+  show(text: string): void;
   /** Prints a line on standard output, above the bar. */
   line(text: string): void;
   /** Removes the bar. */
@@ -21,7 +23,7 @@ export function createProgress(total: number, what: string): Progress {
   const bar = stderr.isTTY
     ? new SingleBar({
         stream: stderr,
-        format: `${what} {bar} {percentage}%  {eta_formatted}`,
+        format: `${what} {bar} {percentage}%  {eta_formatted}  {now}`,
         barCompleteChar: '█',
         barIncompleteChar: '░',
         barsize: 30,
@@ -31,10 +33,13 @@ export function createProgress(total: number, what: string): Progress {
         etaBuffer: 50,
       })
     : undefined;
-  bar?.start(Math.max(1, total), 0);
+  bar?.start(Math.max(1, total), 0, { now: '' });
   return {
     advance(by) {
       bar?.increment(by);
+    },
+    show(text) {
+      bar?.update({ now: text });
     },
     line(text) {
       // The bar is drawn again below; its old characters would remain after a shorter line.

@@ -1,14 +1,16 @@
 import type { Histogram } from 'hdr-histogram-js';
 import type { FlowCommand } from './clients/connection-worker.js';
 import type { PoolCounts, WorkerPool } from './clients/worker-pool.js';
-import { merge, percentiles } from './latency.js';
-import type { Figures } from './metrics.js';
+import { encode, merge, percentiles } from './latency.js';
+import { othersBetween, sampleMachine } from './machine-load.js';
 import type { LoadOptions } from './options.js';
 import { cpuMicros, privateBytes } from './process-figures.js';
 import type { ManagedProcess } from './process-group.js';
+import type { Measured } from './scenario.js';
 import type { RunningServer } from './start-server.js';
+import { type CountedSecond, deliveriesOf, plotted, totalOf } from './timeline.js';
 
-type Measured = Pick<RunningServer, 'pids' | 'databasePid'>;
+type Processes = Pick<RunningServer, 'pids' | 'databasePid'>;
 
 /** Resources used in a measurement. */
 export type Usage = ReturnType<ReturnType<typeof startMeasuring>>;
@@ -22,14 +24,16 @@ function measureCpu(pids: number[]): () => number[] {
 export const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
 /** Starts a measurement. @param clientPids processes of clients. @returns ends it */
-export function startMeasuring({ pids, databasePid }: Measured, clientPids: number[] = []) {
+export function startMeasuring({ pids, databasePid }: Processes, clientPids: number[] = []) {
   const start = performance.now();
   const server = measureCpu(pids);
   const database = measureCpu(databasePid === undefined ? [] : [databasePid]);
   const clients = measureCpu(clientPids);
+  const machine = sampleMachine();
   return () => {
     const seconds = (performance.now() - start) / 1_000;
     return {
+      ...othersBetween(machine, sampleMachine()),
       seconds,
       /** CPU of each of the server's processes, µs. */
       cpus: server(),
@@ -41,19 +45,24 @@ export function startMeasuring({ pids, databasePid }: Measured, clientPids: numb
   };
 }
 
+/** What is shown of latencies, and all of them. */
+export function latencyFigures(latency: Histogram): Measured {
+  return { ...percentiles(latency), latencies: encode(latency) };
+}
+
 /** Figures per delivery, answer or connection. @param delivered how many there were */
-export function figuresOf(usage: Usage, delivered: number, latency?: Histogram): Figures {
-  const { cpus, databaseCpu, seconds, clients } = usage;
+export function figuresOf(usage: Usage, delivered: number, latency?: Histogram): Measured {
+  const { cpus, databaseCpu, seconds, clients, others, steal } = usage;
   return {
     cpu: cpus.length > 0 ? sum(cpus) / delivered : undefined,
     databaseCpu: databaseCpu && databaseCpu / delivered,
-    ...{ clients, delivered, perSecond: delivered / seconds },
-    ...(latency && percentiles(latency)),
+    ...{ clients, others, steal, delivered, perSecond: delivered / seconds },
+    ...(latency && latencyFigures(latency)),
   };
 }
 
 /** Private memory of a server's processes, bytes. */
-export function memoryOf({ pids }: Measured): number {
+export function memoryOf({ pids }: Processes): number {
   return sum(pids.map(privateBytes));
 }
 
@@ -67,25 +76,32 @@ export interface Flow extends Omit<FlowCommand, 'seconds'> {
  * @param beforeMeasuring runs between the two
  */
 export async function measureFlow(
-  { seconds }: LoadOptions,
-  server: Measured,
+  options: LoadOptions,
+  server: Processes,
   pool: WorkerPool,
   { warmUpSeconds, deliveriesPerMessage, ...flow }: Flow,
   beforeMeasuring?: () => Promise<void>,
-): Promise<{ usage: Usage; counts: PoolCounts; figures: Figures }> {
+): Promise<{ usage: Usage; counts: PoolCounts; seconds: CountedSecond[]; figures: Measured }> {
   const send = async (flowSeconds: number) => {
     await pool.flow({ ...flow, seconds: flowSeconds });
     await pool.settle((await pool.read()).sent * deliveriesPerMessage);
   };
-  await send(Math.min(warmUpSeconds, seconds));
+  await send(Math.min(warmUpSeconds, options.seconds));
   await beforeMeasuring?.();
-  await pool.reset();
   const stop = startMeasuring(server, pool.pids);
-  await send(seconds);
+  await pool.reset(options.seconds);
+  await send(options.seconds);
   const usage = stop();
   const counts = await pool.read();
   const lost = counts.sent * deliveriesPerMessage - counts.delivered;
-  return { usage, counts, figures: { ...figuresOf(usage, counts.delivered, counts.deliveryTimes), lost } };
+  const seconds = await pool.timeline();
+  const figures = {
+    ...figuresOf(usage, counts.delivered, counts.deliveryTimes),
+    ...{ lost, afterEnd: counts.deliveredLate },
+    ...(flow.rate !== undefined && { late: totalOf(seconds).late }),
+    timeline: plotted(deliveriesOf(seconds, deliveriesPerMessage)),
+  };
+  return { usage, counts, seconds, figures };
 }
 
 /** A worker's result of one command. */
@@ -94,21 +110,26 @@ export interface WorkResult {
   failed?: number;
   /** Encoded histogram. */
   times?: string;
+  timeline?: CountedSecond[];
 }
 
 /** Measures what a server uses while a worker works, after a warm-up. @param command without its `seconds` */
 export async function measureWork(
   { seconds }: LoadOptions,
-  server: Measured,
+  server: Processes,
   worker: ManagedProcess,
   command: object,
   { warmUpSeconds, clientPids = [] as number[] }: { warmUpSeconds: number; clientPids?: number[] },
-): Promise<Figures> {
+): Promise<Measured> {
   const work = (length: number) => worker.request<WorkResult>({ ...command, seconds: length }, length);
   await work(Math.min(warmUpSeconds, seconds));
   const stop = startMeasuring(server, clientPids);
-  const { operations, failed = 0, times } = await work(seconds);
+  const { operations, failed = 0, times, timeline } = await work(seconds);
   const usage = stop();
   if (operations === 0) throw new Error(`${worker.name}: no operation succeeded`);
-  return { ...figuresOf(usage, operations, times ? merge([times]) : undefined), lost: failed };
+  return {
+    ...figuresOf(usage, operations, times ? merge([times]) : undefined),
+    lost: failed,
+    ...(timeline && { late: totalOf(timeline).late, timeline: plotted(timeline) }),
+  };
 }

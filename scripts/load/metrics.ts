@@ -1,40 +1,89 @@
+interface MetricForm {
+  /** Column title. */
+  label: string;
+  title: string;
+  unit: string;
+  digits: number;
+  /** Whether a higher figure is worse or better; neither for counts that only describe the load. */
+  better?: 'lower' | 'higher';
+}
+
 /** Everything that a run may measure. */
-export const metrics = {
-  cpu: { label: 'CPU µs', title: 'server CPU (user + system) per delivery or request, µs', digits: 2 },
+const forms = {
+  cpu: {
+    ...{ label: 'CPU µs', title: 'server CPU (user + system) per delivery or request, µs' },
+    ...{ unit: 'µs', digits: 2, better: 'lower' },
+  },
   databaseCpu: {
-    label: 'db CPU µs',
-    title: 'CPU of the database process per delivery or request, µs',
-    digits: 1,
+    ...{ label: 'db CPU µs', title: 'CPU of the database process per delivery or request, µs' },
+    ...{ unit: 'µs', digits: 1, better: 'lower' },
   },
   bystanderCpu: {
-    label: 'bystander µs',
-    title: 'CPU of a gateway without members of the room, µs per message',
-    digits: 2,
+    ...{ label: 'bystander µs', title: 'CPU of a gateway without members of the room, µs per message' },
+    ...{ unit: 'µs', digits: 2, better: 'lower' },
   },
-  delivered: { label: 'delivered', title: 'deliveries or answers that arrived', digits: 0 },
-  lost: { label: 'lost', title: 'expected deliveries or answers that did not arrive', digits: 0 },
+  delivered: { label: 'delivered', title: 'deliveries or answers that arrived', unit: '1', digits: 0 },
+  lost: {
+    ...{ label: 'lost', title: 'expected deliveries or answers that did not arrive' },
+    ...{ unit: '1', digits: 0, better: 'lower' },
+  },
   refused: {
-    label: 'refused',
-    title: 'requests or messages that the server refused for the time being',
-    digits: 0,
+    ...{ label: 'refused', title: 'requests or messages that the server refused for the time being' },
+    ...{ unit: '1', digits: 0 },
   },
-  perSecond: { label: 'per s', title: 'deliveries or answers per second', digits: 0 },
-  p50: { label: 'p50 ms', title: 'latency, ms', digits: 2 },
-  p99: { label: 'p99 ms', title: 'latency, ms', digits: 2 },
-  p999: { label: 'p99.9 ms', title: 'latency, ms', digits: 2 },
+  perSecond: {
+    ...{ label: 'per s', title: 'deliveries or answers per second' },
+    ...{ unit: '1/s', digits: 0, better: 'higher' },
+  },
+  p50: { label: 'p50 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower' },
+  p99: { label: 'p99 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower' },
+  p999: { label: 'p99.9 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower' },
   late: {
-    label: 'late ms',
-    title: 'p99 of how late the clients sent, ms; latency counts from when it was due',
-    digits: 2,
+    ...{
+      label: 'late ms',
+      title: 'p99 of how late the clients sent, ms; latency counts from when it was due',
+    },
+    ...{ unit: 'ms', digits: 2 },
   },
-  memory: { label: 'KiB each', title: 'private memory of the server per connection, KiB', digits: 1 },
-  memoryTotal: { label: 'MiB', title: 'private memory of the process, MiB', digits: 0 },
-  handles: { label: 'files', title: 'open files and sockets of the process', digits: 0 },
-  duration: { label: 'took s', title: 'seconds until the last one was done', digits: 2 },
-  clients: { label: 'clients %', title: 'CPU of the busiest client process, % of a core', digits: 0 },
-} as const;
+  memory: {
+    ...{ label: 'KiB each', title: 'private memory of the server per connection, KiB' },
+    ...{ unit: 'KiB', digits: 1, better: 'lower' },
+  },
+  memoryTotal: {
+    ...{ label: 'MiB', title: 'private memory of the process, MiB' },
+    ...{ unit: 'MiB', digits: 0, better: 'lower' },
+  },
+  handles: {
+    ...{ label: 'files', title: 'open files and sockets of the process' },
+    ...{ unit: '1', digits: 0, better: 'lower' },
+  },
+  duration: {
+    ...{ label: 'took s', title: 'seconds until the last one was done' },
+    ...{ unit: 's', digits: 2, better: 'lower' },
+  },
+  afterEnd: {
+    ...{ label: 'after end', title: 'deliveries or answers that came after the last message was due' },
+    ...{ unit: '1', digits: 0 },
+  },
+  others: {
+    ...{ label: 'others %', title: 'CPU of other programs meanwhile, % of the machine' },
+    ...{ unit: '%', digits: 0 },
+  },
+  steal: {
+    ...{ label: 'steal %', title: 'CPU that the hypervisor took meanwhile, % of the machine' },
+    ...{ unit: '%', digits: 0 },
+  },
+  clients: {
+    ...{ label: 'clients %', title: 'CPU of the busiest client process, % of a core' },
+    ...{ unit: '%', digits: 0 },
+  },
+} as const satisfies Record<string, MetricForm>;
 
-export type Metric = keyof typeof metrics;
+export type Metric = keyof typeof forms;
+
+export const metrics: Record<Metric, MetricForm> = forms;
+
+export const isLatency = (metric: Metric) => metric === 'p50' || metric === 'p99' || metric === 'p999';
 
 export const isMetric = (name: string): name is Metric => name in metrics;
 
@@ -44,10 +93,12 @@ export const flowColumns: Metric[] = [
   'bystanderCpu',
   'delivered',
   'lost',
+  'afterEnd',
   'perSecond',
   'p50',
   'p99',
   'p999',
+  'late',
   'memory',
   'databaseCpu',
   'clients',
@@ -55,9 +106,3 @@ export const flowColumns: Metric[] = [
 
 /** What one run of a contender measured. */
 export type Figures = Partial<Record<Metric, number>>;
-
-/** CPU of the busiest client process, % of a core, above which the clients limit rate and latency. */
-export const CLIENTS_TOO_BUSY = 90;
-
-/** How late the clients sent (p99), as a share of the latency (p99), above which it is theirs. */
-export const CLIENTS_TOO_LATE = 0.5;

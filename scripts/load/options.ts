@@ -28,6 +28,12 @@ export const optionSchema = z
     profile: z.string().optional(),
     json: z.string().optional(),
     html: z.string().optional(),
+    format: z.enum(['report', 'github-action-benchmark']).default('report'),
+    baseline: z.string().optional(),
+  })
+  .refine(({ format, json }) => format === 'report' || json, {
+    path: ['format'],
+    error: 'needs --json FILE',
   })
   .refine(({ http, gateway, secret }) => {
     const given = [http, gateway, secret].filter((value) => value !== undefined).length;
@@ -35,6 +41,18 @@ export const optionSchema = z
   }, 'an existing installation needs --http, --gateway and --secret');
 
 export type LoadOptions = z.output<typeof optionSchema>;
+
+/** Options that change what is measured. */
+export const sizeOptions = [
+  'members',
+  'rooms',
+  'streams',
+  'documents',
+  'seconds',
+  'minutes',
+  'rate',
+  'clients',
+] as const satisfies (keyof LoadOptions)[];
 
 /** An installation that runs already, and the secret that signs its tokens. */
 export type RemoteTarget = Required<Pick<LoadOptions, 'http' | 'gateway' | 'secret'>>;

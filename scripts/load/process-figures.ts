@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** @returns undefined if the process or thread has ended since it was listed */
-function readIfAlive(path: string): string | undefined {
+export function readIfAlive(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

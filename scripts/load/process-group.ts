@@ -127,9 +127,12 @@ export class GroupEnded extends Error {}
 
 const groups = new Set<ProcessGroup>();
 
-/** Ends every group when a run is interrupted. */
-export async function endAllGroups(): Promise<void> {
-  await Promise.all([...groups].map((group) => group.end()));
+/** Ends every group when a run is interrupted. @returns how many processes and folders there were */
+export async function endAllGroups(): Promise<{ processes: number; folders: number }> {
+  const open = [...groups];
+  const processes = open.reduce((count, group) => count + group.running, 0);
+  await Promise.all(open.map((group) => group.end()));
+  return { processes, folders: open.length };
 }
 
 /** The processes of one run and its temporary folder. */
@@ -174,6 +177,11 @@ export class ProcessGroup {
     const process = this.fork(basename(module), `load/${module}.js`, options);
     const { port } = await process.message<{ port: number }>();
     return { process, port };
+  }
+
+  /** How many of its processes have not exited. */
+  get running(): number {
+    return this.#processes.filter(({ exited }) => !exited).length;
   }
 
   /** Stops all processes and removes the folder. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { ConnectionSpec } from './clients/connection.js';
 import type { RemoteTarget } from './options.js';
 import { forEachConcurrently } from './pacing.js';
@@ -5,6 +7,26 @@ import { tokensOf } from './seed.js';
 
 /** Rooms opened at the same time. */
 const CONCURRENCY = 16;
+
+/** Longest wait for an installation to accept a connection, ms. */
+const REACH_MS = 5_000;
+
+/** @throws Error naming the address of an installation that accepts no connection */
+export async function requireReachable(remote: RemoteTarget): Promise<void> {
+  for (const name of ['http', 'gateway'] as const) {
+    const { hostname, port, protocol } = new URL(remote[name]);
+    const socket = connect(Number(port || (protocol === 'https:' ? 443 : 80)), hostname);
+    try {
+      await once(socket, 'connect', { signal: AbortSignal.timeout(REACH_MS) });
+    } catch (error) {
+      const { code, name: kind } = error as NodeJS.ErrnoException;
+      const reason = kind === 'AbortError' ? `no answer within ${REACH_MS / 1_000} s` : code;
+      throw new Error(`--${name} ${remote[name]} cannot be reached: ${reason}`);
+    } finally {
+      socket.destroy();
+    }
+  }
+}
 
 async function call<T>(base: string, path: string, token: string, json?: object): Promise<T> {
   const response = await fetch(base + path, {

@@ -1,8 +1,9 @@
-import { CLIENTS_TOO_BUSY, CLIENTS_TOO_LATE, type Figures, type Metric } from './metrics.js';
+import type { Figures, Metric } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import type { ProcessGroup } from './process-group.js';
 import type { Summary } from './statistics.js';
 import type { PlottedSecond } from './timeline.js';
+import type { Verdict } from './verdict.js';
 
 /**
  * `ours`: the service. `limit`: the minimum that any server must do for the same work. `peer`: what a team
@@ -16,8 +17,8 @@ export interface Run {
   options: LoadOptions;
 }
 
-/** Figures of a measurement, and its seconds in order where a plot shows them. */
-export type Measured = Figures & { timeline?: PlottedSecond[] };
+/** Figures of a measurement, its seconds in order, and its latencies, an encoded histogram. */
+export type Measured = Figures & { timeline?: PlottedSecond[]; latencies?: string };
 
 /** One line of a scenario's table. */
 export interface Entry {
@@ -27,6 +28,8 @@ export interface Entry {
   part?: string;
   /** Why it was not measured, e.g. not installed. */
   missing?: string;
+  /** Sends when it is answered: a slow server is asked less often, so that its latencies are not judged. */
+  throughput?: true;
 }
 
 export interface Contender extends Entry {
@@ -37,20 +40,18 @@ export interface Contender extends Entry {
   measure(run: Run): Promise<Measured | Figures[]>;
 }
 
-/** A contender's figures of all runs. */
+/** A contender's figures of all turns that count. */
 export interface Result extends Entry {
   figures: Partial<Record<Metric, Summary>>;
-  /** Of the last run. */
+  /** Turns that were measured, and why some of them do not count. */
+  turns?: number;
+  voided?: string[];
+  /** Why no turn counts: the figures are of all, and nothing is judged by them. */
+  void?: string;
+  /** Of the last turn that counts. */
   timeline?: PlottedSecond[];
-}
-
-/** A goal, judged by the medians of one run. */
-export interface Verdict {
-  goal: string;
-  /** Undefined if a contender was missing or failed. */
-  value: number | undefined;
-  bound: number;
-  holds: boolean;
+  /** Of all turns that count, an encoded histogram of µs. */
+  latencies?: string;
 }
 
 export interface Scenario {
@@ -60,31 +61,8 @@ export interface Scenario {
   columns: Metric[];
   /** Turns, unless the options say otherwise; 3 by default. */
   runs?: number;
+  /** About how long a turn of a line takes, s; by default the duration of a measurement and some seconds to start. */
+  turnSeconds?(options: LoadOptions): number;
   contenders(options: LoadOptions): Contender[];
   verdicts(results: Result[], options: LoadOptions): Verdict[];
-}
-
-/** The median of a contender's figure, by name and part. */
-export function medianOf(results: Result[], name: string, metric: Metric, part?: string): number | undefined {
-  return results.find((r) => r.name === name && (part === undefined || r.part === part))?.figures[metric]
-    ?.median;
-}
-
-/** Whether rate and latency are those of the clients: they had no time, or sent late. */
-export function limitedByClients({ figures: { clients, late, p99 } }: Result): boolean {
-  if (clients && clients.median > CLIENTS_TOO_BUSY) return true;
-  return late !== undefined && p99 !== undefined && late.median > p99.median * CLIENTS_TOO_LATE;
-}
-
-export function atMost(goal: string, value: number | undefined, bound: number): Verdict {
-  return { goal, value, bound, holds: value !== undefined && value <= bound };
-}
-
-export function atLeast(goal: string, value: number | undefined, bound: number): Verdict {
-  return { goal, value, bound, holds: value !== undefined && value >= bound };
-}
-
-/** `a / b` if both are known. */
-export function ratio(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined || b === 0 ? undefined : a / b;
 }

@@ -1,4 +1,4 @@
-/** Length of the stamp in a message's text: `@T` and the time of sending, 16 digits of µs of the monotonic clock. */
+/** Length of the stamp in a message's text: `@T` and when it was due, 16 digits of µs of the monotonic clock. */
 export const STAMP_LENGTH = 18;
 
 const AT = 0x40;
@@ -9,9 +9,13 @@ export function nowMicros(): number {
   return Number(process.hrtime.bigint()) / 1e3;
 }
 
-/** A text that begins with a stamp of this moment. @param length in characters, at least the stamp's */
-export function stampedText(length: number): string {
-  const stamp = `@T${String(Math.round(nowMicros())).padStart(16, '0')}`;
+/**
+ * A text that begins with a stamp.
+ * @param length in characters, at least the stamp's
+ * @param dueAt when it is due, µs: a latency counts from then, even if it is sent later
+ */
+export function stampedText(length: number, dueAt = nowMicros()): string {
+  const stamp = `@T${String(Math.round(dueAt)).padStart(16, '0')}`;
   return stamp.padEnd(length, ' the quick brown fox jumps over the lazy dog');
 }
 

@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
 import { type Metric, metrics } from './metrics.js';
-import { limitedByClients, type Result, type Scenario, type Verdict } from './scenario.js';
+import type { Result, Scenario } from './scenario.js';
 import type { Summary } from './statistics.js';
+import type { Verdict } from './verdict.js';
 
 function formatNumber(value: number, digits: number): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -22,23 +23,26 @@ export function columnsOf(scenario: Scenario, results: Result[]): Metric[] {
 }
 
 /** The first column's figure as a multiple of the limit's in the same part. */
-function againstLimit(result: Result, results: Result[], metric: Metric): string {
+export function againstLimit(result: Result, results: Result[], metric: Metric | undefined): string {
+  if (metric === undefined) return '';
   const limit = results.find(({ role, part }) => role === 'limit' && part === result.part)?.figures[metric];
   const own = result.figures[metric];
   return limit && own && limit.median > 0 ? `${formatNumber(own.median / limit.median, 2)}×` : '';
 }
 
-/** Notes under a table: missing contenders, and those limited by the clients. */
+/** Notes under a table: missing contenders, and void turns. */
 export function notesOf(results: Result[]): string[] {
   const label = ({ name, part }: Result) => (part ? `${name} (${part})` : name);
   const missing = results.flatMap((result) =>
     result.missing ? [`${label(result)}: ${result.missing}`] : [],
   );
-  const limited = results.filter(limitedByClients);
-  return [
-    ...missing,
-    ...limited.map((result) => `${label(result)}: rate and latency were limited by the clients`),
-  ];
+  const voided = results.flatMap((result) => {
+    const { voided: reasons = [], turns = 0 } = result;
+    if (reasons.length === 0) return [];
+    const kinds = [...new Set(reasons)].join('; ');
+    return [`${label(result)}: ${reasons.length} of ${turns} turns void: ${kinds}`];
+  });
+  return [...missing, ...voided];
 }
 
 function cellsOf(result: Result, results: Result[], columns: Metric[]): string[] {
@@ -46,13 +50,13 @@ function cellsOf(result: Result, results: Result[], columns: Metric[]): string[]
   const figures = result.missing
     ? columns.map((_, i) => (i === 0 ? 'missing' : ''))
     : columns.map((metric) => formatFigure(metric, result.figures[metric]));
-  return [result.name, result.role, ...figures, first ? againstLimit(result, results, first) : ''];
+  return [result.name, result.role, againstLimit(result, results, first), ...figures];
 }
 
 /** The table of a scenario as text. */
 export function table(scenario: Scenario, results: Result[]): string {
   const columns = columnsOf(scenario, results);
-  const head = ['', 'role', ...columns.map((metric) => metrics[metric].label), 'vs limit'];
+  const head = ['', 'role', 'vs limit', ...columns.map((metric) => metrics[metric].label)];
   const rows = results.map((result) => cellsOf(result, results, columns));
   const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const line = (cells: string[]) =>
@@ -73,11 +77,12 @@ export function table(scenario: Scenario, results: Result[]): string {
   ].join('\n');
 }
 
+const paint = { holds: 'green', misses: 'red', 'not judged': 'gray' } as const;
+
 /** One line for each verdict. */
 export function verdictLines(verdicts: Verdict[]): string[] {
-  return verdicts.map(({ goal, value, bound, holds }) => {
-    const result = value === undefined ? 'not measured' : formatNumber(value, 2);
-    const text = `${holds ? 'holds' : 'misses'}  ${goal}: ${result} (bound ${bound})`;
-    return holds ? styleText('green', text) : styleText('red', text);
+  return verdicts.map(({ goal, value, bound, outcome, why }) => {
+    const result = why ?? (value === undefined ? '' : formatNumber(value, 2));
+    return styleText(paint[outcome], `${outcome.padEnd(10)}  ${goal}: ${result} (bound ${bound})`);
   });
 }

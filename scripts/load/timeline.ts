@@ -14,6 +14,9 @@ export interface CountedSecond extends Record<'offered' | Outcome, number> {
   times: string;
   /** Encoded histogram: µs by which they were sent late. */
   late: string;
+  /** Deliveries of what was due in it, and their encoded histogram, as of `times`. */
+  delivered: number;
+  arrivals: string;
 }
 
 /** A second of a plot. */
@@ -22,7 +25,8 @@ export interface PlottedSecond extends Record<'offered' | 'served' | 'refused', 
   p99?: number;
 }
 
-type Counting = Record<'offered' | Outcome, number> & { times: Histogram; late: Histogram };
+type Counting = Record<'offered' | 'delivered' | Outcome, number> &
+  Record<'times' | 'late' | 'arrivals', Histogram>;
 
 /** Counts, per second, what a process of clients offers and what becomes of it. */
 export class Timeline {
@@ -42,10 +46,17 @@ export class Timeline {
     if (outcome === 'served') record(counting.times, nowMicros() - dueAt);
   }
 
+  /** A delivery of it, of which there may be several. @param now µs */
+  delivered(dueAt: number, now: number): void {
+    const counting = this.#at(dueAt);
+    counting.delivered += 1;
+    record(counting.arrivals, now - dueAt);
+  }
+
   read(): CountedSecond[] {
-    return [...this.#seconds].map(([second, { times, late, ...counts }]) => ({
+    return [...this.#seconds].map(([second, { times, late, arrivals, ...counts }]) => ({
       ...{ second, ...counts },
-      ...{ times: encode(times), late: encode(late) },
+      ...{ times: encode(times), late: encode(late), arrivals: encode(arrivals) },
     }));
   }
 
@@ -58,13 +69,23 @@ export class Timeline {
     let counting = this.#seconds.get(second);
     if (!counting) {
       counting = {
-        ...{ offered: 0, served: 0, refused: 0, failed: 0 },
+        ...{ offered: 0, served: 0, refused: 0, failed: 0, delivered: 0 },
         ...{ times: createLatencies(DIGITS), late: createLatencies(DIGITS) },
+        arrivals: createLatencies(DIGITS),
       };
       this.#seconds.set(second, counting);
     }
     return counting;
   }
+}
+
+/** The same seconds by deliveries instead of answers. @param perMessage how many of them a message has */
+export function deliveriesOf(seconds: CountedSecond[], perMessage: number): CountedSecond[] {
+  return seconds.map((second) => ({
+    ...second,
+    offered: second.offered * perMessage,
+    ...{ served: second.delivered, refused: 0, times: second.arrivals },
+  }));
 }
 
 const total = (seconds: CountedSecond[], count: 'offered' | Outcome) =>

@@ -110,7 +110,7 @@ function send(client: Client, length: number, dueAt: number): void {
   sequence += 1;
   counter.sent(dueAt);
   client.pending.set(sequence, dueAt);
-  client.connection.send(stampedText(length), sequence);
+  client.connection.send(stampedText(length, dueAt), sequence);
 }
 
 /** Each sender sends its next message when the last one is acknowledged. */
@@ -149,7 +149,8 @@ function cut(): void {
 export type Command =
   | ({ do: 'open' } & OpenCommand)
   | ({ do: 'flow' } & FlowCommand)
-  | { do: 'reset' | 'read' | 'timeline' | 'delivered' | 'cut' };
+  | { do: 'reset'; endsAt?: number }
+  | { do: 'read' | 'timeline' | 'delivered' | 'cut' };
 
 function handleCommand(command: Command): unknown {
   switch (command.do) {
@@ -158,7 +159,7 @@ function handleCommand(command: Command): unknown {
     case 'flow':
       return flow(command);
     case 'reset':
-      return counter.reset();
+      return counter.reset(command.endsAt);
     case 'read':
       return counter.read();
     case 'timeline':

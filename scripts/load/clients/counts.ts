@@ -10,6 +10,9 @@ export const noCounts = () => ({
   /** Acknowledged with another status than 200. */
   refused: 0,
   delivered: 0,
+  /** Those of `acked` and `delivered` that came after the end of sending. */
+  ackedLate: 0,
+  deliveredLate: 0,
   /** Connections that failed or that the server closed. */
   closed: 0,
 });
@@ -23,16 +26,22 @@ export class Counter {
   readonly #deliveryTimes = createLatencies();
   readonly #ackTimes = createLatencies();
   readonly #timeline = new Timeline();
+  /** When the last message is due, µs. */
+  #endsAt = Number.POSITIVE_INFINITY;
   /** Offset of the last stamp in its delivery. */
   #hint = 0;
 
   /** A delivery, which may contain a stamp. */
   delivered(bytes: Buffer, from: number, to: number): void {
+    const now = nowMicros();
     this.counts.delivered += 1;
+    if (now > this.#endsAt) this.counts.deliveredLate += 1;
     const at = findStamp(bytes, from, to, this.#hint);
     if (at < 0) return;
     this.#hint = at - from;
-    record(this.#deliveryTimes, nowMicros() - stampedAt(bytes, at));
+    const dueAt = stampedAt(bytes, at);
+    record(this.#deliveryTimes, now - dueAt);
+    this.#timeline.delivered(dueAt, now);
   }
 
   /** A message is sent now. @param dueAt µs, of `nowMicros` */
@@ -44,7 +53,9 @@ export class Counter {
   /** @param dueAt when its message was due, µs, of `nowMicros` */
   acknowledged(dueAt: number, ok: boolean): void {
     this.counts[ok ? 'acked' : 'refused'] += 1;
-    if (ok) record(this.#ackTimes, nowMicros() - dueAt);
+    const now = nowMicros();
+    if (ok && now > this.#endsAt) this.counts.ackedLate += 1;
+    if (ok) record(this.#ackTimes, now - dueAt);
     this.#timeline.ended(dueAt, ok ? 'served' : 'refused');
   }
 
@@ -52,7 +63,7 @@ export class Counter {
     return this.counts.acked + this.counts.refused;
   }
 
-  /** The counts, with encoded histograms of the times from sending to delivery and from due to acknowledgement. */
+  /** The counts, with encoded histograms of the times from when they were due to delivery and to acknowledgement. */
   read() {
     return {
       ...this.counts,
@@ -66,7 +77,9 @@ export class Counter {
     return this.#timeline.read();
   }
 
-  reset(): void {
+  /** @param endsAt when the last message will be due, µs */
+  reset(endsAt = Number.POSITIVE_INFINITY): void {
+    this.#endsAt = endsAt;
     Object.assign(this.counts, noCounts());
     this.#deliveryTimes.reset();
     this.#ackTimes.reset();

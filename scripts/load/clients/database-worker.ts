@@ -4,6 +4,7 @@ import type { WorkResult } from '../measure.js';
 import { sampleRecord } from '../messages.js';
 import { atRate, repeat } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
+import { Timeline } from '../timeline.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 
 /** A client of a database through the driver: `database-worker.js URI DOCUMENTS ROOMS`. */
@@ -38,10 +39,13 @@ async function insert(length: number | undefined): Promise<void> {
 
 async function handle({ work, seconds, inFlight = 1, rate, length }: DatabaseCommand): Promise<WorkResult> {
   const times = createLatencies();
+  const timeline = new Timeline();
   /** @param dueAt µs, of `nowMicros` */
   async function operate(dueAt = nowMicros()): Promise<void> {
+    timeline.offered(dueAt);
     await (work === 'find' ? find() : insert(length));
     record(times, nowMicros() - dueAt);
+    timeline.ended(dueAt, 'served');
   }
   if (rate === undefined) await repeat({ inFlight, seconds }, operate);
   else {
@@ -49,7 +53,7 @@ async function handle({ work, seconds, inFlight = 1, rate, length }: DatabaseCom
     await atRate({ rate, seconds }, (dueAt) => started.push(operate(dueAt)));
     await Promise.all(started);
   }
-  return { operations: times.totalCount, times: encode(times) };
+  return { operations: times.totalCount, times: encode(times), timeline: timeline.read() };
 }
 
 handleCommands(handle);

@@ -21,7 +21,6 @@ export interface HttpCommand {
   seconds: number;
 }
 
-/** Of a command with a rate. */
 export type HttpResult = WorkResult & { timeline: CountedSecond[] };
 
 /** Longest wait for the last responses, ms. */
@@ -41,17 +40,22 @@ handleCommands(async (command: HttpCommand): Promise<HttpResult> => {
   const due: number[] = [];
   const idle: HttpConnection[] = [];
 
+  /** As fast as they are answered, a request is due when it is sent. */
+  function request(connection: HttpConnection, dueAt: number): void {
+    if (rate === undefined) timeline.offered(dueAt);
+    connection.request(dueAt);
+  }
+
   function onAnswer(connection: HttpConnection, status: number | undefined, sentAt: number): void {
     const refused = status !== undefined && REFUSED.includes(status);
     if (status === 200) {
       result.operations += 1;
       record(times, nowMicros() - sentAt);
     } else result.failed += 1;
-    if (rate !== undefined)
-      timeline.ended(sentAt, status === 200 ? 'served' : refused ? 'refused' : 'failed');
+    timeline.ended(sentAt, status === 200 ? 'served' : refused ? 'refused' : 'failed');
     const next = rate === undefined && running ? nowMicros() : due.shift();
     if (next === undefined) idle.push(connection);
-    else connection.request(next);
+    else request(connection, next);
   }
 
   const connections = Array.from(
@@ -59,7 +63,7 @@ handleCommands(async (command: HttpCommand): Promise<HttpResult> => {
     () => new HttpConnection(command, onAnswer),
   );
   if (rate === undefined) {
-    for (const connection of connections) connection.request(nowMicros());
+    for (const connection of connections) request(connection, nowMicros());
     await sleep(seconds * 1_000);
   } else {
     idle.push(...connections);

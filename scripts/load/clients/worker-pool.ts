@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { merge } from '../latency.js';
 import { sum } from '../measure.js';
 import type { ManagedProcess, ProcessGroup } from '../process-group.js';
+import { nowMicros } from '../stamp.js';
 import type { CountedSecond } from '../timeline.js';
 import type { ConnectionSpec, Target } from './connection.js';
 import type { Command, FlowCommand, OpenCommand, OpenResult } from './connection-worker.js';
@@ -11,8 +12,8 @@ import { type Counts, noCounts, type WorkerCounts } from './counts.js';
 const CONCURRENCY = 100;
 const TIMEOUT_MS = 30_000;
 
-/** A delivery that arrives this long after the one before, ms, counts as lost. */
-const SILENCE_MS = 1_500;
+/** After this long without a delivery, ms, the missing ones are lost: they will not come. */
+const SILENCE_MS = 5_000;
 
 /** Time allowed for any command, s; for a flow, beside its own duration. */
 const COMMAND_SECONDS = 540;
@@ -120,9 +121,9 @@ export class WorkerPool {
     for (const key of Object.keys(counts) as (keyof Counts)[]) counts[key] = sum(all.map((one) => one[key]));
     return {
       ...counts,
-      /** µs from sending to delivery. */
+      /** µs from when it was due to delivery. */
       deliveryTimes: merge(all.map(({ deliveryTimes }) => deliveryTimes)),
-      /** µs from sending to acknowledgement. */
+      /** µs from when it was due to acknowledgement. */
       ackTimes: merge(all.map(({ ackTimes }) => ackTimes)),
     };
   }
@@ -132,9 +133,10 @@ export class WorkerPool {
     return (await this.#requestAll<CountedSecond[]>({ do: 'timeline' })).flat();
   }
 
-  /** Sets all counts to zero. */
-  async reset(): Promise<void> {
-    await this.#requestAll({ do: 'reset' });
+  /** Sets all counts to zero. @param seconds until the last message will be due */
+  async reset(seconds?: number): Promise<void> {
+    const endsAt = seconds === undefined ? undefined : nowMicros() + seconds * 1e6;
+    await this.#requestAll({ do: 'reset', endsAt });
   }
 
   /** Closes all connections at once. */

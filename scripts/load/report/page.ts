@@ -1,7 +1,11 @@
+import type { Comparison } from '../baseline.js';
 import type { Machine } from '../machine.js';
-import { metrics } from '../metrics.js';
-import type { Result, Scenario, Verdict } from '../scenario.js';
-import { columnsOf, formatFigure, notesOf } from '../table.js';
+import { type Metric, metrics } from '../metrics.js';
+import type { LoadOptions } from '../options.js';
+import type { Provenance } from '../provenance.js';
+import type { Result, Scenario } from '../scenario.js';
+import { againstLimit, columnsOf, formatFigure, notesOf } from '../table.js';
+import type { Verdict } from '../verdict.js';
 import { escapeHtml, latencyPlot, medianPlot, timelinePlot } from './plots.js';
 import { style } from './style.js';
 
@@ -11,8 +15,17 @@ export interface Report {
   /** ISO date-time of its start. */
   at: string;
   machine: Machine;
+  /** Load average of the last minute, before and after. */
+  loadAverage: [before: number, after: number];
+  provenance: Provenance;
+  /** Of the figures. */
+  units: Partial<Record<Metric, string>>;
+  /** As given, with defaults. */
+  options: Omit<LoadOptions, 'secret'>;
   results: Result[];
   verdicts: Verdict[];
+  /** With `--baseline`. */
+  comparisons?: Comparison[];
 }
 
 function figuresTable(scenario: Scenario, results: Result[]): string {
@@ -20,20 +33,23 @@ function figuresTable(scenario: Scenario, results: Result[]): string {
   const head = columns.map(
     (m) => `<th title="${escapeHtml(metrics[m].title)}">${escapeHtml(metrics[m].label)}</th>`,
   );
-  const rows = results.map(({ name, role, missing, figures }) => {
+  const rows = results.map((result) => {
+    const { name, role, missing, figures } = result;
+    const ratio = againstLimit(result, results, columns[0]);
     const cells = missing
       ? `<td colspan="${columns.length}" class="missing">${escapeHtml(missing)}</td>`
       : columns.map((metric) => `<td>${escapeHtml(formatFigure(metric, figures[metric]))}</td>`).join('');
-    return `<tr class="${role}"><th scope="row">${escapeHtml(name)}<small>${role}</small></th>${cells}</tr>`;
+    return `<tr class="${role}"><th scope="row">${escapeHtml(name)}<small>${role}</small></th><td class="key">${ratio}</td>${cells}</tr>`;
   });
-  return `<div class="wide"><table><thead><tr><th></th>${head.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  return `<div class="wide"><table><thead><tr><th></th><th class="key">vs limit</th>${head.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 function verdictList(verdicts: Verdict[]): string {
   if (verdicts.length === 0) return '';
-  const items = verdicts.map(({ goal, value, bound, holds }) => {
-    const result = value?.toLocaleString('en', { maximumFractionDigits: 2 }) ?? 'not measured';
-    return `<li class="${holds ? 'holds' : 'misses'}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}</small></li>`;
+  const items = verdicts.map(({ goal, value, bound, outcome, why }) => {
+    const result = why ? 'not judged' : value?.toLocaleString('en', { maximumFractionDigits: 2 });
+    const reason = why ? `: ${escapeHtml(why)}` : '';
+    return `<li class="${outcome.replace(' ', '-')}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}${reason}</small></li>`;
   });
   return `<ul class="verdicts">${items.join('')}</ul>`;
 }
@@ -49,7 +65,7 @@ function partSection(scenario: Scenario, part: string | undefined, results: Resu
     first ? figure(metrics[first].title, medianPlot(first, measured)) : '',
     figure('latency: p50, p99, p99.9 (logarithmic)', latencyPlot(measured)),
     ...measured.map(({ name, timeline }) =>
-      timeline ? figure(`${name}, over time`, timelinePlot(timeline)) : '',
+      timeline?.length ? figure(`${name}, over time`, timelinePlot(timeline)) : '',
     ),
     figuresTable(scenario, results),
   ].join('');
@@ -71,7 +87,8 @@ function section({ results, verdicts }: Report, scenario: Scenario): string {
 export function htmlReport(reports: Report[], scenarios: Scenario[]): string {
   const [first] = reports;
   const { cpu, cores, memoryGiB, kernel, node } = first?.machine ?? ({} as Partial<Machine>);
-  const about = `${cpu}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}, ${first?.at.slice(0, 16).replace('T', ' ')}`;
+  const { commit = 'unknown' } = first?.provenance ?? {};
+  const about = `commit ${commit}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}, ${first?.at.slice(0, 16).replace('T', ' ')}`;
   const links = reports.map(({ scenario }) => `<a href="#${scenario}">${scenario}</a>`).join('');
   const sections = reports.flatMap((report) =>
     scenarios.filter(({ name }) => name === report.scenario).map((scenario) => section(report, scenario)),

@@ -27,9 +27,12 @@ svg .refused { stroke: var(--peer); }
 th, td { padding: 0.35rem 0.6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 thead th { color: var(--soft); font-weight: 500; } tbody th { text-align: left; font-weight: 500; }
 tr.ours th { color: var(--ours); } th small { color: var(--soft); font-weight: 400; margin-left: 0.5rem; }
+.key, tbody th { position: sticky; background: var(--page); } tbody th { left: 0; white-space: normal; width: 11rem; min-width: 11rem; }
+.key { left: 11rem; font-weight: 600; } thead th:first-child { position: sticky; left: 0; background: var(--page); }
 td.missing { text-align: left; color: var(--soft); font-style: italic; white-space: normal; }
 .verdicts { list-style: none; padding: 0; margin: 1rem 0; } .verdicts li { padding: 0.2rem 0 0.2rem 1.6rem; position: relative; }
 .verdicts li::before { position: absolute; left: 0; font-weight: 700; } .verdicts small { color: var(--soft); }
 .holds::before { content: '✓'; color: var(--good); } .misses::before { content: '✗'; color: var(--bad); }
+.not-judged::before { content: '–'; color: var(--soft); } .not-judged, .not-judged b { color: var(--soft); }
 .holds b { color: var(--good); } .misses b { color: var(--bad); } .note { color: var(--soft); font-size: 0.9rem; }
 `;

@@ -10,8 +10,9 @@ import type { Figures } from '../metrics.js';
 import type { LoadOptions } from '../options.js';
 import { privateBytes } from '../process-figures.js';
 import { type ManagedProcess, ProcessGroup } from '../process-group.js';
-import { atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
+import type { Contender, Run, Scenario } from '../scenario.js';
 import { insertAll } from '../seed.js';
+import { atMost, medianOf, onlyAt, ratio } from '../verdict.js';
 
 const DOCUMENTS = 100_000;
 const ROOMS = 1_000;
@@ -125,22 +126,22 @@ export const database: Scenario = {
 
   contenders: () => [
     ...parts.flatMap(([part, work]): Contender[] => [
-      { name: OURS, role: 'ours', part, measure: throughDriver(startDatabase, work) },
-      { name: IN_MEMORY, role: 'limit', part, measure: throughDriver(startInMemory, work) },
-      { name: LOOP, role: 'limit', part, measure: throughLmdb(work) },
+      { name: OURS, role: 'ours', part, throughput: true, measure: throughDriver(startDatabase, work) },
+      { name: IN_MEMORY, role: 'limit', part, throughput: true, measure: throughDriver(startInMemory, work) },
+      { name: LOOP, role: 'limit', part, throughput: true, measure: throughLmdb(work) },
     ]),
     { name: OURS, role: 'ours', part: RESTART, measure: restart },
   ],
 
-  verdicts(results) {
+  verdicts(results, options) {
     const againstMemory = (part: string) =>
       ratio(medianOf(results, OURS, 'cpu', part), medianOf(results, IN_MEMORY, 'cpu', part));
     const afterRestart = (metric: 'memoryTotal' | 'duration') => medianOf(results, OURS, metric, RESTART);
-    return [
+    return onlyAt(options, { documents: DOCUMENTS }, [
       atMost('find, CPU against the database in memory', againstMemory(FIND), 2.5),
       atMost('insertOne, CPU against the database in memory', againstMemory(INSERT), 2),
       atMost('restarted with 500,000 documents: private memory, MiB', afterRestart('memoryTotal'), 120),
       atMost('restarted with 500,000 documents: until the first answer, s', afterRestart('duration'), 2),
-    ];
+    ]);
   },
 };

@@ -4,8 +4,9 @@ import { measureFlow, memoryOf } from '../measure.js';
 import { type Figures, flowColumns } from '../metrics.js';
 import { remoteTargetOf } from '../options.js';
 import { mosquitto, nchan } from '../programs.js';
-import { atLeast, atMost, type Contender, medianOf, type Run, ratio, type Scenario } from '../scenario.js';
+import type { Contender, Run, Scenario } from '../scenario.js';
 import { bareUws, ours, plainWs, type RunningServer, type Server, socketIoOnWs } from '../start-server.js';
+import { atLeast, atMost, combine, medianOf, onlyAt, ratio } from '../verdict.js';
 
 const SIZES = [100, 1_000, 10_000];
 
@@ -78,12 +79,11 @@ export const fanout: Scenario = {
   },
 
   verdicts(results, options) {
-    const size = options.members ?? COMPARED;
     const cpu = ({ name }: Server, part: string) => medianOf(results, name, 'cpu', part);
-    const bySize = SIZES.map((one) => cpu(ours(), partOf(one))).filter((value) => value !== undefined);
-    return [
+    const bySize = SIZES.map((size) => cpu(ours(), partOf(size)));
+    return onlyAt(options, { members: COMPARED, rate: DELIVERIES_PER_SECOND / COMPARED }, [
       ...[1, BURST].flatMap((burst) => {
-        const part = partOf(size, burst);
+        const part = partOf(COMPARED, burst);
         const mine = cpu(ours(), part);
         return [
           atMost(
@@ -99,15 +99,11 @@ export const fanout: Scenario = {
           atLeast(`${part}: CPU per delivery of nchan, against ours`, ratio(cpu(nchan, part), mine), 1),
         ];
       }),
-      ...(options.members
-        ? []
-        : [
-            atMost(
-              'CPU per delivery, highest against lowest of 100 to 10,000 sockets',
-              bySize.length === SIZES.length ? Math.max(...bySize) / Math.min(...bySize) : undefined,
-              1.15,
-            ),
-          ]),
-    ];
+      atMost(
+        'CPU per delivery, highest against lowest of 100 to 10,000 sockets',
+        combine(bySize, (...costs) => Math.max(...costs) / Math.min(...costs)),
+        1.15,
+      ),
+    ]);
   },
 };

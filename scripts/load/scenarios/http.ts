@@ -1,18 +1,10 @@
 import type { HttpCommand } from '../clients/http-worker.js';
 import { HOST, startDatabase, startService } from '../installation.js';
-import { measureWork } from '../measure.js';
+import { measureWork, sum } from '../measure.js';
 import type { Figures } from '../metrics.js';
-import {
-  atLeast,
-  atMost,
-  type Contender,
-  medianOf,
-  type Result,
-  type Run,
-  ratio,
-  type Scenario,
-} from '../scenario.js';
+import type { Contender, Result, Run, Scenario } from '../scenario.js';
 import { type ContentCounts, seedChat, seedContent } from '../seed.js';
+import { atLeast, atMost, combine, medianOf, ratio, type Value } from '../verdict.js';
 
 /** Requests at the same time. */
 const CONNECTIONS = 16;
@@ -80,11 +72,9 @@ async function measure({ paths, counts }: Read, name: string, { group, options }
 }
 
 /** CPU of the service and its database per request. */
-function totalCpu(results: Result[], part: string): number | undefined {
-  const [cpu, databaseCpu] = (['cpu', 'databaseCpu'] as const).map((metric) =>
-    medianOf(results, OURS, metric, part),
-  );
-  return cpu === undefined || databaseCpu === undefined ? undefined : cpu + databaseCpu;
+function totalCpu(results: Result[], part: string): Value {
+  const both = (['cpu', 'databaseCpu'] as const).map((metric) => medianOf(results, OURS, metric, part));
+  return combine(both, (...costs) => sum(costs));
 }
 
 export const http: Scenario = {
@@ -95,8 +85,20 @@ export const http: Scenario = {
 
   contenders: () =>
     reads.flatMap((read): Contender[] => [
-      { name: OURS, role: 'ours', part: read.part, measure: (run) => measure(read, OURS, run) },
-      { name: BARE, role: 'limit', part: read.part, measure: (run) => measure(read, BARE, run) },
+      {
+        name: OURS,
+        role: 'ours',
+        part: read.part,
+        throughput: true,
+        measure: (run) => measure(read, OURS, run),
+      },
+      {
+        name: BARE,
+        role: 'limit',
+        part: read.part,
+        throughput: true,
+        measure: (run) => measure(read, BARE, run),
+      },
     ]),
 
   verdicts(results) {

@@ -44,6 +44,12 @@ describe('load tests: figures', () => {
     expect(findStamp(Buffer.alloc(STAMP_LENGTH), 0, STAMP_LENGTH, 0)).to.equal(-1);
   });
 
+  it('stamp when a text was due, not when it is sent', () => {
+    const dueAt = Math.round(nowMicros()) - 50_000;
+    const bytes = Buffer.from(stampedText(60, dueAt));
+    expect(stampedAt(bytes, findStamp(bytes, 0, bytes.length, 0))).to.equal(dueAt);
+  });
+
   it('take times from the clock that all processes share', () => {
     const micros = () => Number(process.hrtime.bigint()) / 1e3;
     const [before, now, after] = [micros(), nowMicros(), micros()];
@@ -63,6 +69,7 @@ describe('load tests: figures', () => {
     expect(optionSchema.parse({})).to.include({ seconds: 8, clients: 2 });
     expect(optionSchema.safeParse({ runs: '0' }).success).to.equal(false);
     expect(optionSchema.safeParse({ rate: 'fast' }).success).to.equal(false);
+    expect(optionSchema.safeParse({ format: 'github-action-benchmark' }).success).to.equal(false);
     expect(optionSchema.safeParse({ http: 'http://127.0.0.1:1' }).success).to.equal(false);
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { hmacSecret } from '../../../domain/members/signing-key.js';
+import { freePort } from '../../../scripts/command/ports.js';
 import type { Metric } from '../../../scripts/load/metrics.js';
 import { optionSchema } from '../../../scripts/load/options.js';
 import type { Report } from '../../../scripts/load/report/page.js';
@@ -30,7 +31,7 @@ const HALVES = [
     ...['js, 10 sockets, bursts', 'ws, 10 sockets, bursts'],
     ...['nchan, 10 sockets, bursts', 'qos 0), 10 sockets, bursts'],
     // chat
-    ...['inserts, as fast', 'textbook: socket.io on ws, as fast', 'one absent author', 'bare driver'],
+    ...['inserts, throughput', 'textbook: socket.io on ws, throughput', 'one absent author', 'bare driver'],
     'get /notification/all',
     // database
     ...['database on lmdb, insert', 'database on lmdb, restarted', 'in memory, find', 'lmdb loop'],
@@ -63,6 +64,8 @@ async function loadAll(args: string[], names: string[]): Promise<Reports> {
       .to.match(/^<!doctype html>/)
       .and.include('<svg');
     expect(readdirSync(folder).filter((one) => one.startsWith('adoption-load-'))).to.deep.equal([]);
+    const histograms = readdirSync(folder).filter((one) => /^out\.[a-z]+\..*\.hgrm$/.test(one));
+    expect(readFileSync(join(folder, histograms[0] as string), 'utf8')).to.include('Percentile');
     const reports = JSON.parse(readFileSync(json, 'utf8')) as Report[];
     expect(reports.map(({ scenario }) => scenario)).to.deep.equal(names);
     return new Map(reports.map((report) => [report.scenario, report]));
@@ -73,8 +76,10 @@ async function loadAll(args: string[], names: string[]): Promise<Reports> {
 
 /** Expects complete delivery and figures of these metrics. */
 function expectFigures(reports: Reports, scenario: string, names: string[], wanted: Metric[]): Result[] {
-  const { results, machine } = reports.get(scenario) as Report;
+  const { results, machine, units, provenance } = reports.get(scenario) as Report;
   expect(machine.cores).to.be.greaterThan(0);
+  expect(provenance.versions).to.include.keys('ws', 'mongodb');
+  expect(units).to.include.keys(wanted);
   expect(results.map(({ name }) => name)).to.have.members(names);
   const present = results.filter(({ missing }) => missing === undefined);
   for (const { name, part, figures } of present) {
@@ -103,7 +108,10 @@ describe('npm run load', function () {
   before(() => {
     const halves = HALVES.map((names) => loadAll(['--only', names.join('|')], scenarioNames));
     reports = Promise.all(halves).then(([one, other]) => {
-      for (const [name, { results }] of other as Reports) one?.get(name)?.results.push(...results);
+      for (const [name, { results, units }] of other as Reports) {
+        one?.get(name)?.results.push(...results);
+        Object.assign(one?.get(name)?.units ?? {}, units);
+      }
       return one as Reports;
     });
     // It may fail before the first test awaits it.
@@ -203,16 +211,14 @@ describe('npm run load', function () {
       const results = scenario.contenders(options).map(
         ({ name, role, part }, i): Result => ({
           ...{ name, role, part },
-          // Clients that are late make a line void.
-          figures: Object.fromEntries(
-            scenario.columns.map((metric) => [metric, summarise([metric === 'late' ? 0 : i + 1])]),
-          ),
+          figures: Object.fromEntries(scenario.columns.map((metric) => [metric, summarise([i + 1])])),
         }),
       );
       expect(results.map(({ role }) => role)).to.include('ours');
       const verdicts = scenario.verdicts(results, options);
       expect(verdicts, scenario.name).to.not.be.empty;
-      for (const { goal, value } of verdicts) expect(value, `${scenario.name}: ${goal}`).to.be.a('number');
+      for (const { goal, outcome } of verdicts)
+        expect(outcome, `${scenario.name}: ${goal}`).to.be.oneOf(['holds', 'misses']);
     }
   });
 
@@ -223,15 +229,31 @@ describe('npm run load', function () {
     expect(stderr).to.equal('--runs: must be a whole number\n');
   });
 
+  it('names an installation that cannot be reached', async () => {
+    const gateway = `http://127.0.0.1:${await freePort()}`;
+    const where = ['--http', gateway, '--gateway', gateway, `--secret=${'s'.repeat(32)}`];
+    const { status, stderr } = await runScript('scripts/load.js', ['chat', ...where], {});
+    expect({ status, stderr }).to.deep.equal({
+      ...{ status: 1, stderr: `--http ${gateway} cannot be reached: ECONNREFUSED\n` },
+    });
+  });
+
   it('leaves nothing behind when interrupted', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
     const settings = { DATA_DIR: folder, TMPDIR: folder };
     const child = spawnScript('scripts/load.js', ['fanout', ...TINY], settings);
     const running = () => readdirSync(folder).some((name) => name.startsWith('adoption-load-'));
     while (!running()) await new Promise((resolve) => setTimeout(resolve, 20));
+    let stderr = '';
+    child.stderr?.on('data', (chunk) => {
+      stderr += chunk;
+    });
     child.kill('SIGINT');
-    const status = await new Promise((resolve) => child.once('exit', resolve));
+    const status = await new Promise((resolve) => child.once('close', resolve));
     expect(status).to.equal(130);
+    expect(stderr).to.match(
+      /^interrupted: \d+ processes stopped, 1 temporary folders removed; finished: no scenario\n$/,
+    );
     expect(running()).to.equal(false);
     rmSync(folder, { recursive: true, force: true });
   });

@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect } from 'chai';
+import { othersBetween, sampleMachine } from '../../../scripts/load/machine-load.js';
 import { timelinePlot } from '../../../scripts/load/report/plots.js';
-import { limitedByClients, type Result } from '../../../scripts/load/scenario.js';
 import { nowMicros } from '../../../scripts/load/stamp.js';
-import { summarise } from '../../../scripts/load/statistics.js';
-import { plotted, Timeline, totalOf } from '../../../scripts/load/timeline.js';
+import { deliveriesOf, plotted, Timeline, totalOf } from '../../../scripts/load/timeline.js';
+import { voidReason } from '../../../scripts/load/void-turn.js';
 
 /** A second ago, at the beginning of a second. µs */
 const base = () => Math.floor(nowMicros() / 1e6 - 4) * 1e6;
@@ -49,18 +51,55 @@ describe('the timeline of a load', () => {
   });
 });
 
-describe('a line limited by its clients', () => {
-  const line = (figures: Record<string, number>): Result => ({
-    name: 'line',
-    role: 'ours',
-    figures: Object.fromEntries(
-      Object.entries(figures).map(([metric, value]) => [metric, summarise([value])]),
-    ),
+describe('deliveries of each second', () => {
+  it('are compared with what was due, however many a message has', () => {
+    const [start, timeline] = [base(), new Timeline()];
+    for (const second of [0, 1, 2]) {
+      timeline.offered(start + second * 1e6);
+      timeline.delivered(start + second * 1e6, start + second * 1e6 + 5_000);
+    }
+    const [second, ...others] = plotted(deliveriesOf(timeline.read(), 2));
+    expect(second).to.include({ offered: 2, served: 1, refused: 0 });
+    expect(second?.p99, 'ms').to.be.closeTo(5, 0.1);
+    expect(others).to.deep.equal([]);
+  });
+});
+
+describe('a turn is void', () => {
+  const good = { delivered: 10, lost: 0, clients: 50, late: 2, p99: 5, others: 3, steal: 0 };
+  const cases: [figures: object, reason: RegExp | undefined][] = [
+    [{}, undefined],
+    [{ clients: 95 }, /^clients were the bottleneck \(95 %/],
+    [{ late: 3 }, /^clients sent late \(p99 3\.0 ms, of a latency of 5\.0 ms/],
+    [{ late: 1.5, p99: 2 }, undefined],
+    [{ lost: -4 }, /^4 more delivered than sent/],
+    [{ delivered: 0 }, /^nothing was published/],
+    [{ delivered: 0, lost: 10 }, undefined],
+    [{ delivered: 0, refused: 10 }, undefined],
+    [{ others: 30 }, /^the machine was busy with other programs \(30 %/],
+    [{ steal: 8 }, /^the hypervisor took CPU \(8 %/],
+  ];
+  for (const [figures, reason] of cases)
+    it(`${reason ? '' : 'not '}with ${JSON.stringify(figures)}`, () => {
+      const found = voidReason({ ...good, ...figures });
+      if (reason) expect(found).to.match(reason);
+      else expect(found).to.equal(undefined);
+    });
+});
+
+describe('the load of the machine', () => {
+  it('by others is what is not ours', () => {
+    const before = { total: 1_000, busy: 500, steal: 10, own: 100 };
+    const after = { total: 1_200, busy: 600, steal: 20, own: 140 };
+    expect(othersBetween(before, after)).to.deep.equal({ others: 30, steal: 5 });
   });
 
-  it('is one whose clients had no processor left, or sent late by more than half of the latency', () => {
-    expect(limitedByClients(line({ clients: 50, late: 2, p99: 5 }))).to.equal(false);
-    expect(limitedByClients(line({ clients: 95, late: 2, p99: 5 }))).to.equal(true);
-    expect(limitedByClients(line({ clients: 50, late: 3, p99: 5 }))).to.equal(true);
+  it('counts processes that have ended as ours', async () => {
+    const before = sampleMachine();
+    const burn = 'const start = process.cpuUsage(); while (process.cpuUsage(start).user < 200_000);';
+    await once(spawn(process.execPath, ['-e', burn]), 'exit');
+    const after = sampleMachine();
+    expect(after.own - before.own, 'ticks of 10 ms').to.be.at.least(15);
+    expect(after.busy - before.busy).to.be.at.least(15);
   });
 });

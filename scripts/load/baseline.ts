@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { InvalidArguments } from '../command/run-command.js';
+import { isLatency, type Metric, metrics } from './metrics.js';
+import { sizeOptions } from './options.js';
+import type { Report } from './report/page.js';
+import type { Result } from './scenario.js';
+import { differenceInterval, median } from './statistics.js';
+import { formatFigure } from './table.js';
+
+/** Fewest turns, before and now, from whose spread a tolerance is taken. */
+export const BASELINE_TURNS = 5;
+
+/** Smallest tolerance, as a share of the figure before: two runs of the same build differ by as much. */
+const LEAST_TOLERANCE = 0.05;
+
+/** A figure, against the same one of an earlier run. */
+export interface Comparison {
+  /** Scenario, line and metric. */
+  figure: string;
+  before: string;
+  now: string;
+  /** In units of the metric: how much worse it may be. */
+  tolerance?: number;
+  outcome: 'within' | 'regressed' | 'not judged';
+  /** Why it was not judged. */
+  why?: string;
+}
+
+/** Reads what `--json` wrote earlier. @throws InvalidArguments */
+export function readBaseline(file: string): Report[] {
+  try {
+    const reports = [JSON.parse(readFileSync(file, 'utf8')) as Report | Report[]].flat();
+    if (reports.every((report) => report?.scenario && Array.isArray(report.results) && report.options))
+      return reports;
+  } catch (error) {
+    throw new InvalidArguments([`--baseline: ${(error as Error).message}`]);
+  }
+  throw new InvalidArguments([`--baseline: ${file} was not written by --json`]);
+}
+
+/** Why no figure of two runs can be compared; undefined if they can. */
+function difference(now: Report, before: Report): string | undefined {
+  for (const name of sizeOptions) {
+    const [mine, earlier] = [now.options[name], before.options[name]];
+    if (mine !== earlier)
+      return `--${name} was ${earlier ?? 'not given'} in the baseline, now it is ${mine ?? 'not given'}`;
+  }
+  const machineOf = ({ machine: { cpu, cores, memoryGiB, node } }: Report) =>
+    `${cpu}, ${cores} cores, ${memoryGiB} GiB, Node ${node}`;
+  return machineOf(now) === machineOf(before) ? undefined : `the baseline is of ${machineOf(before)}`;
+}
+
+function compareFigure(figure: string, metric: Metric, now: Result, before: Result | undefined): Comparison {
+  const [mine, earlier] = [now.figures[metric], before?.figures[metric]];
+  const shown = { figure, before: formatFigure(metric, earlier), now: formatFigure(metric, mine) };
+  const notJudged = (why: string): Comparison => ({ ...shown, outcome: 'not judged', why });
+  if (!earlier) return notJudged('not in the baseline');
+  if (!mine) return notJudged(now.missing ?? 'not measured');
+  if (now.void !== undefined || before?.void !== undefined) return notJudged('void turns');
+  const turns = Math.min(mine.runs.length, earlier.runs.length);
+  if (turns < BASELINE_TURNS) return notJudged(`${turns} turns, at least ${BASELINE_TURNS} are needed`);
+  const sign = metrics[metric].better === 'higher' ? -1 : 1;
+  const worse = sign * (median(mine.runs) - median(earlier.runs));
+  const [low, high] = differenceInterval(mine.runs, earlier.runs);
+  const spread = (high - low) / 2;
+  const tolerance = Math.max(spread, LEAST_TOLERANCE * Math.abs(earlier.median));
+  return { ...shown, tolerance, outcome: worse > tolerance ? 'regressed' : 'within' };
+}
+
+const isSame = (a: Result, b: Result) => a.name === b.name && a.part === b.part;
+
+/** Metrics that are compared: those with a better direction, of what a line measured then or now. */
+function comparedMetrics(now: Result, before: Result | undefined): Metric[] {
+  return (Object.keys(metrics) as Metric[]).filter(
+    (metric) =>
+      metrics[metric].better &&
+      !(now.throughput && isLatency(metric)) &&
+      (now.figures[metric] || before?.figures[metric]),
+  );
+}
+
+/** Compares every figure of a scenario that can be worse with that of an earlier run. */
+export function compareWith(baseline: Report[], now: Report): Comparison[] {
+  const before = baseline.find(({ scenario }) => scenario === now.scenario);
+  const reason = before ? difference(now, before) : `${now.scenario} is not in the baseline`;
+  return now.results.flatMap((result) => {
+    const earlier = before?.results.find((one) => isSame(one, result));
+    const line = [now.scenario, result.part, result.name].filter(Boolean).join(', ');
+    return comparedMetrics(result, earlier).map((metric) => {
+      const figure = `${line}: ${metrics[metric].label}`;
+      const compared = compareFigure(figure, metric, result, earlier);
+      return reason ? { ...compared, outcome: 'not judged' as const, why: reason } : compared;
+    });
+  });
+}
+
+/** A line for each regression, and a summary with the reasons for what was not judged. */
+export function comparisonLines(comparisons: Comparison[]): string[] {
+  const of = (outcome: Comparison['outcome']) => comparisons.filter((one) => one.outcome === outcome);
+  const reasons = new Map<string, number>();
+  for (const { why = '' } of of('not judged')) reasons.set(why, (reasons.get(why) ?? 0) + 1);
+  return [
+    ...of('regressed').map(({ figure, before, now, tolerance = 0 }) =>
+      styleText(
+        'red',
+        `regressed   ${figure}: ${before} before, ${now} now (tolerance ${tolerance.toFixed(2)})`,
+      ),
+    ),
+    `baseline: ${of('within').length} figures within their tolerance, ${of('regressed').length} regressed`,
+    ...[...reasons].map(([why, count]) => styleText('gray', `not judged  ${count} figures: ${why}`)),
+  ];
+}

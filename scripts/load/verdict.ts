@@ -1,0 +1,81 @@
+import { isLatency, type Metric, metrics } from './metrics.js';
+import type { LoadOptions } from './options.js';
+import type { Result } from './scenario.js';
+
+/** A figure, or why there is none. */
+export type Value = number | { why: string };
+
+/** A goal, judged by the medians of one run. */
+export interface Verdict {
+  goal: string;
+  value?: number;
+  bound: number;
+  outcome: 'holds' | 'misses' | 'not judged';
+  /** Why it was not judged. */
+  why?: string;
+}
+
+/** Sizes of a measurement that an option changes. */
+type Sizes = Partial<Pick<LoadOptions, 'members' | 'rooms' | 'streams' | 'documents' | 'rate'>>;
+
+/** Shortest measurement that is judged, s: a shorter one shows how the programs start. */
+const SHORTEST_SECONDS = 1;
+
+/** Computes with figures. @returns why, if one of them is not known or the result is no number */
+export function combine(values: Value[], compute: (...numbers: number[]) => number): Value {
+  const numbers: number[] = [];
+  for (const value of values) {
+    if (typeof value !== 'number') return value;
+    numbers.push(value);
+  }
+  const result = compute(...numbers);
+  return Number.isFinite(result) ? result : { why: 'divided by zero' };
+}
+
+export function ratio(a: Value, b: Value): Value {
+  return combine([a, b], (dividend, divisor) => dividend / divisor);
+}
+
+/** The median of a contender's figure, by name and part. */
+export function medianOf(results: Result[], name: string, metric: Metric, part?: string): Value {
+  const label = part === undefined ? name : `${name}, ${part}`;
+  const result = results.find((one) => one.name === name && (part === undefined || one.part === part));
+  if (!result) return { why: `${label}: left out` };
+  if (result.missing !== undefined) return { why: `${label}: ${result.missing}` };
+  if (result.void !== undefined) return { why: `${label}: void, ${result.void}` };
+  if (result.throughput && isLatency(metric)) return { why: `${label}: no latency of throughput is judged` };
+  return result.figures[metric]?.median ?? { why: `${label}: no figure for ${metrics[metric].label}` };
+}
+
+function judge(goal: string, value: Value, bound: number, holds: (value: number) => boolean): Verdict {
+  if (typeof value !== 'number') return { goal, bound, outcome: 'not judged', why: value.why };
+  return { goal, value, bound, outcome: holds(value) ? 'holds' : 'misses' };
+}
+
+export function atMost(goal: string, value: Value, bound: number): Verdict {
+  return judge(goal, value, bound, (number) => number <= bound);
+}
+
+export function atLeast(goal: string, value: Value, bound: number): Verdict {
+  return judge(goal, value, bound, (number) => number >= bound);
+}
+
+export function notJudged(verdicts: Verdict[], why: string): Verdict[] {
+  return verdicts.map((verdict) => ({ ...verdict, outcome: 'not judged', why }));
+}
+
+/** Verdicts whose bounds are meant for these sizes: at others they are not judged. */
+export function onlyAt(options: LoadOptions, sizes: Sizes, verdicts: Verdict[]): Verdict[] {
+  for (const [name, size] of Object.entries(sizes)) {
+    const given = options[name as keyof Sizes];
+    if (given !== undefined && given !== size)
+      return notJudged(verdicts, `the bound is meant for --${name} ${size}, not ${given}`);
+  }
+  return verdicts;
+}
+
+/** Verdicts, unless the measurement was too short for any. */
+export function unlessTooShort({ seconds }: LoadOptions, verdicts: Verdict[]): Verdict[] {
+  if (seconds >= SHORTEST_SECONDS) return verdicts;
+  return notJudged(verdicts, `${seconds} s are too short: at least ${SHORTEST_SECONDS} s are judged`);
+}
