@@ -1,4 +1,4 @@
-/** Assembles the domain layer: creates the areas, connects them, runs their sweeps. */
+/** Assembles the domain layer: creates the areas, connects them, starts and stops them. */
 import { createAdoption } from './adoption/index.js';
 import { createChat, createChatState } from './chat/index.js';
 import { allChecks } from './checks.js';
@@ -96,10 +96,11 @@ export async function createDomain(options: DomainOptions) {
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
     overload: new Overload(logger, config.QUEUE_MS, placesOfSearches(config)),
     /**
-     * Finishes what a crash interrupted, at once and then regularly until `close`.
+     * Starts what runs by itself until `close`: shows in the database that this process runs, looks for notifications that
+     * other processes stored, and finishes what a crash interrupted. Resolves when the counts are correct.
      * @param verifies whether to compare stored values with their records, too, if VERIFY_EVERY says so
      */
-    async startSweeps(verifies = false): Promise<void> {
+    async start(verifies = false): Promise<void> {
       stopBeating = await startBeating(name, logger);
       await notifications.startPoll();
       await sweeps.start();

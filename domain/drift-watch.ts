@@ -1,16 +1,23 @@
 /** Compares stored values with their records while a service runs: slowly, in one process at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Check, Finding } from './kernel/verification.js';
+import type { Check, Checked, Finding } from './kernel/verification.js';
 import { BEAT_EVERY_MS } from './platform/heartbeat.model.js';
 import type { Logger } from './platform/logger.js';
 import { metrics } from './platform/metrics.js';
-import { endPass, readPass, takePass } from './platform/verify-pass.model.js';
+import { databaseTime } from './platform/mongo/database-time.js';
+import { endPass, readPass, takePass, type VerifyPass } from './platform/verify-pass.model.js';
 
 /** Records that a pass reads in a second; what it costs: docs/decisions/import-and-verify.md. */
 const RECORDS_PER_SECOND = 2_000;
 
 /** Differences of a pass that are logged one by one, and remembered so that the next pass does not log them again. */
 const LOGGED_PER_PASS = 1_000;
+
+/** Intervals without a complete pass that are a fault. */
+const LATE_INTERVALS = 3;
+
+/** Least time without a complete pass that is a fault, ms: with a short interval, passes take longer than that. */
+const LATE_AFTER_MS = 86_400_000;
 
 export interface DriftWatchOptions {
   /** Time from the start of a pass to that of the next, ms. */
@@ -41,6 +48,11 @@ export class DriftWatch {
   #looking: Promise<void> | undefined;
   /** What the last pass of this process found. */
   #known: ReadonlySet<string> = new Set();
+  /** Whether the last look failed. */
+  #isFailing = false;
+  /** From when on the lack of a complete pass is a fault, ms since 1970. */
+  #lateAt: number | undefined;
+  #stopShowing: (() => void) | undefined;
 
   constructor(options: DriftWatchOptions) {
     this.#options = options;
@@ -58,6 +70,7 @@ export class DriftWatch {
     clearInterval(this.#timer);
     this.#closing.abort();
     await this.#looking;
+    this.#stopShowing?.();
   }
 
   async #look(): Promise<void> {
@@ -65,24 +78,37 @@ export class DriftWatch {
     try {
       const startedAt = await takePass(name, everyMs);
       if (startedAt) await this.#run(startedAt);
-      const last = await readPass();
-      // All processes show the last pass, whichever ran it.
-      if (last?.doneAt) {
-        metrics.verifyCompleted.set(last.doneAt.getTime() / 1_000);
-        metrics.verifyDifferences.set(last.differences ?? 0);
-      }
+      await this.#show();
+      this.#isFailing = false;
     } catch (error) {
-      logger.warn({ err: error }, 'stored values could not be compared with their records; retrying later');
+      if (!this.#isFailing)
+        logger.warn({ err: error }, 'stored values could not be compared with their records; retrying later');
+      this.#isFailing = true;
     }
+  }
+
+  /** Shows the last pass, whichever process ran it. */
+  async #show(): Promise<void> {
+    const last = await readPass();
+    if (!last) return;
+    const { doneAt, differences = 0, since }: VerifyPass = last;
+    if (doneAt) {
+      metrics.verifyCompleted.set(doneAt.getTime() / 1_000);
+      metrics.verifyDifferences.set(differences);
+    }
+    const lateAfterMs = Math.max(LATE_INTERVALS * this.#options.everyMs, LATE_AFTER_MS);
+    this.#lateAt = (doneAt ?? since).getTime() + lateAfterMs;
+    this.#stopShowing ??= metrics.verifyLate.watch(() => (this.#lateAt as number) / 1_000);
   }
 
   async #run(startedAt: Date): Promise<void> {
     const { name, logger } = this.#options;
     const { signal } = this.#closing;
+    const begun = performance.now();
     try {
       const { records, differences } = await this.#checkAll(signal);
-      await endPass(name, startedAt, { doneAt: new Date(), differences });
-      const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
+      await endPass(name, startedAt, { doneAt: await databaseTime(), differences });
+      const seconds = Math.round((performance.now() - begun) / 1_000);
       if (differences === 0) logger.info({ records, seconds }, 'all stored values agree with their records');
       else
         logger.warn(
@@ -101,8 +127,8 @@ export class DriftWatch {
     const pace = createPace(recordsPerSecond, signal);
     const found = new Set<string>();
     let [records, differences] = [0, 0];
-    const checked = (count: number) => {
-      records += count;
+    const checked: Checked = (count, isAgain) => {
+      if (!isAgain) records += count;
       return pace(count);
     };
     for (const check of checks()) {

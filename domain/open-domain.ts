@@ -16,14 +16,14 @@ export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
   /** What to do about data of an older version. */
   bringing: Bringing;
   /**
-   * Runs before the sweeps start: a single process opens its ports, then stores sample data. Until it has ended,
+   * Runs before the domain starts: a single process opens its ports, then stores sample data. Until it has ended,
    * `probe` rejects.
    */
   prepare?: ((domain: Domain, probe: () => Promise<void>) => Promise<void>) | undefined;
 }
 
 /**
- * Connects to the database, ensures its version and indexes, creates the domain and starts its sweeps.
+ * Connects to the database, ensures its version and indexes, creates the domain and starts it.
  * @throws Error naming what is missing, after closing all connections, that to Redis included
  */
 export async function openDomain({
@@ -61,7 +61,7 @@ export async function openDomain({
     showReadiness(probe);
     try {
       await prepare?.(domain, probe);
-      await domain.startSweeps(verifies);
+      await domain.start(verifies);
     } catch (error) {
       await domain.close();
       throw error;

@@ -1,5 +1,6 @@
 import { model, Schema } from 'mongoose';
 import { WHOLE_GROUP } from '../platform/grouped-reads.js';
+import type { Numbering } from '../platform/mongo/numbered-records.js';
 import { aggregateRecords, readRecords } from '../platform/mongo/records.js';
 import { type Position, Room, type RoomRecord, type Side } from './room.model.js';
 
@@ -57,6 +58,8 @@ schema.index(
 schema.index({ unannounced: 1, sentAt: 1 }, { partialFilterExpression: { unannounced: true } });
 
 export const Message = model('Message', schema);
+
+export const messageNumbers: Numbering = { model: Message, owner: 'chatNo', number: 'seq' };
 
 /**
  * Messages of a room with numbers above `after`, up to `upTo`, bypassing mongoose: `limit` at most, from the

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { raiseNumbers } from '../platform/mongo/numbered-records.js';
 import type { LedgerEntry } from './audit-room.js';
-import { Message, readMessages } from './message.model.js';
+import { Message, messageNumbers, readMessages } from './message.model.js';
 import { other, type Position, Room, type Side, sideOf } from './room.model.js';
 import { SentCounts } from './sent-counts.js';
 
@@ -22,11 +23,15 @@ const bothRenumbered = (counts: SentCounts, read: Record<Side, Position>) => ({
  * Corrects the bookkeeping of a room from its messages: numbers 1, 2, 3 … in their order, running counts, and
  * read positions that leave unread what was unread.
  *
- * Each number moves down to one that is free by then, so the unique index holds throughout, and an
- * interrupted run is finished by the next. A running service caches the heads of rooms: stop it first, or
+ * Numbers below 1 are raised first, with all others. Then each number moves down to one that is free by then, so the
+ * unique index holds throughout, and an interrupted run is finished by the next. A running service caches the heads of rooms: stop it first, or
  * restart it afterwards (docs/decisions/import-and-verify.md).
  */
 export async function rewriteLedger(chatNo: number): Promise<void> {
+  const by = await raiseNumbers(messageNumbers, chatNo, ['read.creator.seq', 'read.joiner.seq']);
+  // Last: if a run ends before this, messages may count as unread again, but none as read.
+  if (by > 0)
+    await Room.updateOne({ _id: chatNo }, { $inc: { 'read.creator.seq': by, 'read.joiner.seq': by } });
   const room = await Room.findById(chatNo).lean();
   if (!room) return;
   const counts = new SentCounts();

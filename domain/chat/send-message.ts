@@ -99,9 +99,9 @@ async function store(deps: ChatDeps, actor: Actor, input: SendInput): Promise<Se
   const { states, ledger, live, changes, notifyAbsent, directory } = deps;
   const { chatNo, ...draft } = input;
   const side = requireParticipant(await states.get(chatNo), actor.no);
-  const giveBack = await charge(deps, actor.no, input);
-  // Under the current name, which may be newer than the connection.
+  // Under the current name, which may be newer than the connection. Read first: a send that fails here is not charged.
   const sender = await directory.current(actor);
+  const giveBack = await charge(deps, actor.no, input);
   const appending = ledger.append(chatNo, { side, ...draft });
   appending.catch(giveBack);
   const { record, state, repeated } = await appending;

@@ -1,15 +1,13 @@
 import { settled } from '../kernel/settle.js';
 import { type Check, type Checked, type Finding, PROGRESS_STEP } from '../kernel/verification.js';
+import { readNumbered } from '../platform/mongo/numbered-records.js';
 import { checkSequence, highestNumber } from '../platform/sequence.model.js';
 import { type LedgerEntry, RoomAudit, type RoomFault } from './audit-room.js';
-import { Message } from './message.model.js';
+import { Message, messageNumbers } from './message.model.js';
 import { rewriteLedger } from './rewrite-ledger.js';
 import { Room, type RoomRecord } from './room.model.js';
 
-const LEDGER_FIELDS = { chatNo: 1, seq: 1, senderNo: 1, sent: 1, read: 1 } as const;
-
-/** Records per batch of a cursor; by default the driver fetches up to 16 MiB. */
-const BATCH = 1_000;
+const LEDGER_FIELDS = ['senderNo', 'sent', 'read'] as const;
 
 /** Rooms with faults that are checked again together. */
 const SUSPECTS_AT_ONCE = 100;
@@ -26,26 +24,27 @@ function addSuspects(suspects: Suspects, chatNo: number, faults: RoomFault[]): v
 }
 
 /** Audits one room. It is read before its messages, which may then be newer, never older. */
-async function auditRoom(chatNo: number): Promise<RoomFault[]> {
+async function auditRoom(chatNo: number, checked: Checked): Promise<RoomFault[]> {
   const room = await Room.findById(chatNo).lean();
   if (!room) return [];
   const audit = new RoomAudit(room);
-  const messages = Message.find({ chatNo }, LEDGER_FIELDS).sort({ seq: 1 }).batchSize(BATCH).lean().cursor();
+  const checkedAgain = (count: number) => checked(count, true);
+  const messages = readNumbered<NumberedEntry>(messageNumbers, LEDGER_FIELDS, checkedAgain, chatNo);
   for await (const entry of messages) audit.add(entry);
   return audit.finish();
 }
 
-async function auditRooms(chatNos: Iterable<number>): Promise<Suspects> {
+async function auditRooms(chatNos: Iterable<number>, checked: Checked): Promise<Suspects> {
   const found: Suspects = new Map();
-  for (const chatNo of chatNos) addSuspects(found, chatNo, await auditRoom(chatNo));
+  for (const chatNo of chatNos) addSuspects(found, chatNo, await auditRoom(chatNo, checked));
   return found;
 }
 
 /** The faults that a second audit confirms. */
-async function* findings(suspects: Suspects): AsyncGenerator<Finding> {
+async function* findings(suspects: Suspects, checked: Checked): AsyncGenerator<Finding> {
   const chatNos = new Set([...suspects.values()].map(({ chatNo }) => chatNo));
   for (const { chatNo, kind, text, found, expected } of (
-    await settled(suspects, () => auditRooms(chatNos))
+    await settled(suspects, () => auditRooms(chatNos, checked))
   ).values()) {
     const finding: Finding = { area: 'chat', kind, record: `room ${chatNo}`, found, expected, text };
     // A wrong sender cannot be repaired: nothing else says who wrote a message.
@@ -63,36 +62,34 @@ async function* orphans(chatNo: number, count: number): AsyncGenerator<Finding> 
   };
 }
 
-/** All messages in order, one at a time; reports each to `checked`. */
+/** All messages in order, one at a time. */
 class Messages {
-  readonly #cursor = Message.find({}, LEDGER_FIELDS)
-    .sort({ chatNo: 1, seq: 1 })
-    .batchSize(BATCH)
-    .lean()
-    .cursor();
-  readonly #checked: Checked;
-  #read = 0;
+  readonly #all: AsyncGenerator<NumberedEntry>;
   /** The next one; undefined after the last. */
   next: NumberedEntry | undefined;
 
   constructor(checked: Checked) {
-    this.#checked = checked;
+    this.#all = readNumbered(messageNumbers, LEDGER_FIELDS, checked);
   }
 
   async advance(): Promise<void> {
-    this.next = (await this.#cursor.next()) ?? undefined;
-    if (this.next) this.#read += 1;
-    if (this.#read === PROGRESS_STEP || !this.next) await this.report();
+    const { value } = await this.#all.next();
+    this.next = value;
   }
+}
 
-  async report(): Promise<void> {
-    const read = this.#read;
-    this.#read = 0;
-    if (read > 0) await this.#checked(read);
-  }
-
-  close(): Promise<void> {
-    return this.#cursor.close();
+/** All rooms in order. As with messages, no cursor waits for the reader. */
+async function* readRooms(checked: Checked): AsyncGenerator<RoomRecord> {
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+    const page = await Room.find({ _id: { $gt: after } })
+      .sort({ _id: 1 })
+      .limit(PROGRESS_STEP)
+      .lean();
+    const last = page.at(-1);
+    if (!last) return;
+    yield* page;
+    after = last._id;
+    await checked(page.length);
   }
 }
 
@@ -110,28 +107,19 @@ async function* passBefore(messages: Messages, chatNo: number): AsyncGenerator<F
 async function* auditAll(checked: Checked): AsyncGenerator<Finding> {
   const messages = new Messages(checked);
   let suspects: Suspects = new Map();
-  let rooms = 0;
-  try {
-    await messages.advance();
-    const all: AsyncIterable<RoomRecord> = Room.find({}).sort({ _id: 1 }).batchSize(BATCH).lean().cursor();
-    for await (const room of all) {
-      yield* passBefore(messages, room._id);
-      const audit = new RoomAudit(room);
-      for (; messages.next?.chatNo === room._id; await messages.advance()) audit.add(messages.next);
-      addSuspects(suspects, room._id, audit.finish());
-      if (suspects.size >= SUSPECTS_AT_ONCE) {
-        yield* findings(suspects);
-        suspects = new Map();
-      }
-      rooms += 1;
-      if (rooms % PROGRESS_STEP === 0) await checked(PROGRESS_STEP);
+  await messages.advance();
+  for await (const room of readRooms(checked)) {
+    yield* passBefore(messages, room._id);
+    const audit = new RoomAudit(room);
+    for (; messages.next?.chatNo === room._id; await messages.advance()) audit.add(messages.next);
+    addSuspects(suspects, room._id, audit.finish());
+    if (suspects.size >= SUSPECTS_AT_ONCE) {
+      yield* findings(suspects, checked);
+      suspects = new Map();
     }
-    await checked(rooms % PROGRESS_STEP);
-    yield* passBefore(messages, Number.POSITIVE_INFINITY);
-    yield* findings(suspects);
-  } finally {
-    await messages.close();
   }
+  yield* passBefore(messages, Number.POSITIVE_INFINITY);
+  yield* findings(suspects, checked);
 }
 
 /** The checks of this area: each room's numbers, running counts, read positions and unread counts. */

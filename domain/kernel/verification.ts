@@ -20,8 +20,9 @@ export interface Finding {
 /**
  * Called with the number of records read since the last call, at most PROGRESS_STEP; a check waits for it, so that it
  * can be slowed down or, by an exception, ended.
+ * @param isAgain whether these records were counted before: suspects are read twice
  */
-export type Checked = (count: number) => void | Promise<void>;
+export type Checked = (count: number, isAgain?: boolean) => void | Promise<void>;
 
 /** Records after which a check reports its progress. */
 export const PROGRESS_STEP = 500;

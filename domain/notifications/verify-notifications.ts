@@ -1,7 +1,8 @@
 import { settled } from '../kernel/settle.js';
-import { type Check, type Checked, type Finding, PROGRESS_STEP } from '../kernel/verification.js';
+import type { Check, Checked, Finding } from '../kernel/verification.js';
+import { type Numbering, raiseNumbers, readNumbered } from '../platform/mongo/numbered-records.js';
 import { checkSequence, highestNumber } from '../platform/sequence.model.js';
-import { Notification } from './notification.model.js';
+import { Notification, type NotificationRecord } from './notification.model.js';
 
 /** Most gaps reported for one member. */
 const MAX_GAPS = 20;
@@ -9,8 +10,12 @@ const MAX_GAPS = 20;
 /** Members with gaps that are checked again together. */
 const SUSPECTS_AT_ONCE = 100;
 
-/** Records per batch of a cursor, and changed in one write. */
+/** Records changed in one write. */
 const BATCH = 1_000;
+
+const numbering: Numbering = { model: Notification, owner: 'memberNo', number: 'n' };
+
+type Numbered = Pick<NotificationRecord, 'memberNo' | 'n'>;
 
 /** A number that does not follow the one before. */
 interface Gap {
@@ -20,10 +25,10 @@ interface Gap {
   proof: string;
 }
 
-async function addGaps(gaps: Map<string, Gap>, memberNo: number): Promise<void> {
+async function addGaps(gaps: Map<string, Gap>, memberNo: number, checked: Checked): Promise<void> {
   let [last, count] = [0, 0];
-  const numbers = Notification.find({ memberNo }, { n: 1 }).sort({ n: 1 }).batchSize(BATCH).lean().cursor();
-  for await (const { n } of numbers) {
+  const checkedAgain = (read: number) => checked(read, true);
+  for await (const { n } of readNumbered<Numbered>(numbering, [], checkedAgain, memberNo)) {
     if (n !== last + 1 && ++count <= MAX_GAPS) {
       const proof = `notifications of member ${memberNo}: number ${n} follows ${last}`;
       gaps.set(proof, { memberNo, n, last, proof });
@@ -32,17 +37,19 @@ async function addGaps(gaps: Map<string, Gap>, memberNo: number): Promise<void> 
   }
 }
 
-async function gapsOf(memberNos: Iterable<number>): Promise<Map<string, Gap>> {
+async function gapsOf(memberNos: Iterable<number>, checked: Checked): Promise<Map<string, Gap>> {
   const gaps = new Map<string, Gap>();
-  for (const memberNo of memberNos) await addGaps(gaps, memberNo);
+  for (const memberNo of memberNos) await addGaps(gaps, memberNo, checked);
   return gaps;
 }
 
 /**
- * Renumbers a member's notifications 1, 2, 3 … in their order. Each number moves down to one that is free by
- * then, so the unique index holds throughout, and an interrupted run can be repeated.
+ * Renumbers a member's notifications 1, 2, 3 … in their order. Numbers below 1 are raised first, with all others.
+ * Then each number moves down to one that is free by then, so the unique index holds throughout, and an interrupted run
+ * can be repeated.
  */
 async function renumber(memberNo: number): Promise<void> {
+  await raiseNumbers(numbering, memberNo);
   let [count, last] = [0, 0];
   for (;;) {
     // What has moved down is not read again.
@@ -61,8 +68,9 @@ async function renumber(memberNo: number): Promise<void> {
 }
 
 /** The gaps of members that a second look confirms. */
-async function* findings(memberNos: ReadonlySet<number>): AsyncGenerator<Finding> {
-  const gaps = await settled(await gapsOf(memberNos), () => gapsOf(memberNos));
+async function* findings(memberNos: ReadonlySet<number>, checked: Checked): AsyncGenerator<Finding> {
+  const look = () => gapsOf(memberNos, checked);
+  const gaps = await settled(await look(), look);
   for (const { memberNo, n, last, proof } of gaps.values()) {
     yield {
       ...{
@@ -81,25 +89,20 @@ async function* findings(memberNos: ReadonlySet<number>): AsyncGenerator<Finding
 /** Reads all numbers in one pass, in the order of an index. */
 async function* checkNumbers(checked: Checked): AsyncGenerator<Finding> {
   const suspects = new Set<number>();
-  let [memberNo, last, read] = [0, 0, 0];
-  const fields = { memberNo: 1, n: 1 };
-  const records = Notification.find({}, fields).sort({ memberNo: 1, n: 1 }).batchSize(BATCH).lean().cursor();
-  for await (const record of records) {
+  let [memberNo, last] = [0, 0];
+  for await (const record of readNumbered<Numbered>(numbering, [], checked)) {
     if (record.memberNo !== memberNo) {
       last = 0;
       if (suspects.size >= SUSPECTS_AT_ONCE) {
-        yield* findings(suspects);
+        yield* findings(suspects, checked);
         suspects.clear();
       }
     }
     memberNo = record.memberNo;
     if (record.n !== last + 1) suspects.add(memberNo);
     last = record.n;
-    read += 1;
-    if (read % PROGRESS_STEP === 0) await checked(PROGRESS_STEP);
   }
-  await checked(read % PROGRESS_STEP);
-  yield* findings(suspects);
+  yield* findings(suspects, checked);
 }
 
 /** The checks of this area: each member's numbers rise from 1 without gaps, and the sequence is ahead. */

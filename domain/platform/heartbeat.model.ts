@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { model, Schema } from 'mongoose';
 import type { Logger } from './logger.js';
+import { databaseTime } from './mongo/database-time.js';
 
 /** How often a process of the service beats, ms. */
 export const BEAT_EVERY_MS = 30_000;
 
-/** Time after its last beat from which a process counts as dead, ms. It includes a little for clocks that differ. */
+/** Time after its last beat from which a process counts as dead, ms: it may miss two. */
 const DEAD_AFTER_MS = 3 * BEAT_EVERY_MS;
 
 /** Age from which the last beat of a killed process is of no use to anybody, ms. */
 const FORGOTTEN_AFTER_MS = 86_400_000;
 
+/** Longest time that a stop waits for the database, ms. */
+const STOP_MS = 1_000;
+
+/** `at` is the database's time. */
 const schema = new Schema<{ _id: string; at: Date }>(
   { _id: String, at: Date },
   { versionKey: false, collection: 'heartbeats' },
@@ -23,37 +29,51 @@ const Heartbeat = model('Heartbeat', schema);
 /** A name of this process that no other has; people read the part before the comma. */
 export const uniqueProcessName = () => `process ${process.pid} on ${hostname()}, ${randomUUID().slice(0, 8)}`;
 
-const alive = () => ({ at: { $gt: new Date(Date.now() - DEAD_AFTER_MS) } });
+const timeBefore = async (ms: number) => new Date((await databaseTime()).getTime() - ms);
+
+const alive = async () => ({ at: { $gt: await timeBefore(DEAD_AFTER_MS) } });
+
+/** Of processes that were killed. */
+async function removeForgotten(): Promise<void> {
+  await Heartbeat.deleteMany({ at: { $lt: await timeBefore(FORGOTTEN_AFTER_MS) } });
+}
 
 /** Shows from now on that a process serves from this database. @returns the end of it */
 export async function startBeating(name: string, logger: Logger): Promise<() => Promise<void>> {
-  const beat = () =>
-    Heartbeat.updateOne({ _id: name }, { $set: { at: new Date() } }, { upsert: true }).then(
-      () => {},
-      (error) => logger.warn({ err: error }, 'the heartbeat could not be stored; retrying later'),
-    );
+  let isFailing = false;
+  async function beat(): Promise<void> {
+    try {
+      await Heartbeat.updateOne({ _id: name }, { $set: { at: await databaseTime() } }, { upsert: true });
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) logger.warn({ err: error }, 'heartbeats cannot be stored; they are retried');
+      isFailing = true;
+    }
+  }
   let last = beat();
-  // Of processes that were killed. There is no hurry: the next start removes what this one cannot.
-  await Heartbeat.deleteMany({ at: { $lt: new Date(Date.now() - FORGOTTEN_AFTER_MS) } }).catch(() => {});
   const timer = setInterval(() => {
     last = beat();
   }, BEAT_EVERY_MS).unref();
   await last;
+  // There is no hurry: the next start removes what this one cannot.
+  removeForgotten().catch(() => {});
   return async () => {
     clearInterval(timer);
-    await last;
+    const removed = last.then(() => Heartbeat.deleteOne({ _id: name })).catch(() => {});
     // If the database does not answer, others take the process for dead after DEAD_AFTER_MS.
-    await Heartbeat.deleteOne({ _id: name }).catch(() => {});
+    await Promise.race([removed, sleep(STOP_MS, undefined, { ref: false })]);
   };
 }
 
 /** Whether a process beat lately. */
 export async function isAlive(name: string): Promise<boolean> {
-  return !!(await Heartbeat.exists({ _id: name, ...alive() }));
+  return !!(await Heartbeat.exists({ _id: name, ...(await alive()) }));
 }
 
 /** The processes of the service that beat lately; one that was killed is among them for 90 s. */
 export async function livingProcesses(): Promise<string[]> {
-  const living = await Heartbeat.find(alive()).sort({ _id: 1 }).lean();
+  const living = await Heartbeat.find(await alive())
+    .sort({ _id: 1 })
+    .lean();
   return living.map(({ _id }) => _id);
 }

@@ -1,5 +1,6 @@
 import { model, Schema } from 'mongoose';
 import { isAlive } from './heartbeat.model.js';
+import { databaseTime } from './mongo/database-time.js';
 import { isDuplicateKey } from './mongo/errors.js';
 
 /** The pass that compares all stored values with their records: one process at a time runs it. */
@@ -7,6 +8,8 @@ export interface VerifyPass {
   _id: 'verify';
   /** The process that runs it, by the name under which it beats; null between passes. */
   holder: string | null;
+  /** When the first pass began. All times are the database's. */
+  since: Date;
   startedAt: Date;
   /** When the last complete pass ended, and how many differences it found. */
   doneAt?: Date;
@@ -16,7 +19,7 @@ export interface VerifyPass {
 const Pass = model(
   'VerifyPass',
   new Schema<VerifyPass>(
-    { _id: String, holder: String, startedAt: Date, doneAt: Date, differences: Number },
+    { _id: String, holder: String, since: Date, startedAt: Date, doneAt: Date, differences: Number },
     { versionKey: false, collection: 'verify_passes' },
   ),
 );
@@ -33,11 +36,11 @@ export const readPass = (): Promise<VerifyPass | null> => Pass.findById(_id).lea
  * @returns when it began, by which `endPass` knows it; undefined if it is not due, or another process was faster
  */
 export async function takePass(name: string, everyMs: number): Promise<Date | undefined> {
-  const startedAt = new Date();
+  const startedAt = await databaseTime();
   const last = await readPass();
   if (!last) {
     try {
-      await Pass.create({ _id, holder: name, startedAt });
+      await Pass.create({ _id, holder: name, since: startedAt, startedAt });
       return startedAt;
     } catch (error) {
       if (isDuplicateKey(error)) return undefined;

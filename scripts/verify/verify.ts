@@ -1,4 +1,4 @@
-import type { Check, Finding } from '../../domain/kernel/verification.js';
+import type { Check, Checked, Finding } from '../../domain/kernel/verification.js';
 import { createProgress, type Progress } from '../command/progress.js';
 
 export interface VerifyOptions {
@@ -24,7 +24,8 @@ async function runAll(
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const progress = createProgress(total, 'verify');
   let records = 0;
-  const checked = (count: number) => {
+  const checked: Checked = (count, isAgain) => {
+    if (isAgain) return;
     records += count;
     progress.advance(count);
   };

@@ -23,7 +23,7 @@ describe('a process’s domain', () => {
   }
 
   it('sweeps at its start and every thirty seconds, one sweep at a time', async () => {
-    const { community, chat, startSweeps, close } = await open();
+    const { community, chat, start, close } = await open();
     const looks: string[] = [];
     let finish = () => {};
     let ending: AbortSignal | undefined;
@@ -48,7 +48,7 @@ describe('a process’s domain', () => {
     globalThis.clearInterval = ((timer: unknown) => ended.push(timer)) as never;
     try {
       let isStarted = false;
-      const starting = startSweeps().then(() => {
+      const starting = start().then(() => {
         isStarted = true;
       });
       while (looks.length < 2) await nextTurn();

@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { readPass, takePass } from '../../domain/platform/verify-pass.model.js';
 import { counted } from '../support/counted.js';
+import { interceptCalls } from '../support/database-calls.js';
 import { eventually, gate } from '../support/eventually.js';
 import { service } from '../support/service.js';
 
@@ -143,6 +144,62 @@ describe('the background pass of verify', () => {
     await done();
     expect(lines).to.include('all stored values agree with their records');
   });
+
+  it('logs once that the database is away', async () => {
+    const { lines, logger } = keptLog();
+    let asked = 0;
+    const pass = mongoose.model('VerifyPass');
+    const restore = interceptCalls([pass], async () => {
+      asked += 1;
+      throw new Error('the database is away');
+    });
+    try {
+      await watch(checkOf(), { everyMs: 5, logger });
+      await eventually(() => expect(asked).to.be.greaterThan(3));
+    } finally {
+      restore();
+    }
+    expect(lines).to.deep.equal(['stored values could not be compared with their records; retrying later']);
+    await done();
+  });
+
+  it('shows from when on the lack of a complete pass is a fault: of the first, too', async () => {
+    const expectLate = async (from: Date | undefined, hours: number) =>
+      expect(Math.round((await counted(metrics.verifyLate)) * 1_000)).to.equal(
+        (from?.getTime() ?? 0) + hours * HOUR_MS,
+      );
+    const end = gate();
+    await watch(checkOf([], end.opened));
+    await eventually(async () => expect(await readPass()).to.be.an('object'));
+    const { since } = (await readPass()) ?? {};
+    // Another process, which has no turn.
+    const other = await watch(checkOf(), { everyMs: 48 * HOUR_MS });
+    await eventually(() => expectLate(since, 144));
+    await other.close();
+    end.open();
+    await done();
+    const { doneAt } = (await readPass()) ?? {};
+    await eventually(() => expectLate(doneAt, 24));
+  });
+
+  it('paces what it reads a second time, too, and counts it once', async () => {
+    const { logger } = keptLog();
+    const infos: { records: number }[] = [];
+    logger.info = ((fields: { records: number }) => infos.push(fields)) as never;
+    const check: Check = {
+      size: async () => 1,
+      async *run(checked) {
+        yield* [];
+        await checked(10);
+        await checked(100, true);
+      },
+    };
+    const before = performance.now();
+    await watch(check, { recordsPerSecond: 500, logger });
+    await done();
+    expect(performance.now() - before).to.be.at.least(215);
+    await eventually(() => expect(infos.map(({ records }) => records)).to.deep.equal([10]));
+  });
 });
 
 describe('heartbeats', () => {
@@ -160,5 +217,48 @@ describe('heartbeats', () => {
     expect(await livingProcesses()).to.deep.equal(own);
     await stop();
     expect(await mongoose.connection.collection('heartbeats').countDocuments({})).to.equal(1);
+  });
+
+  it('count whatever the clocks of processes show', async () => {
+    const { now } = Date;
+    Date.now = () => now() + HOUR_MS;
+    const name = uniqueProcessName();
+    const stop = await startBeating(name, silent);
+    try {
+      expect(await livingProcesses()).to.include(name);
+    } finally {
+      Date.now = now;
+      await stop();
+    }
+  });
+
+  it('log once that they fail, and end although the database does not answer', async () => {
+    const { lines, logger } = keptLog();
+    const { setInterval } = globalThis;
+    let beat = () => {};
+    globalThis.setInterval = ((look: () => void) => {
+      beat = look;
+      return { unref: () => undefined };
+    }) as never;
+    let stop: () => Promise<void>;
+    let failed = 0;
+    const restore = interceptCalls([mongoose.model('Heartbeat')], async (_model, call, run) => {
+      if (call === 'deleteOne') return new Promise(() => {});
+      if (call !== 'updateOne') return run();
+      failed += 1;
+      throw new Error('the database is away');
+    });
+    try {
+      stop = await startBeating('a process that cannot write', logger);
+      for (const times of [2, 3]) {
+        beat();
+        await eventually(() => expect(failed).to.equal(times));
+      }
+      await stop();
+    } finally {
+      globalThis.setInterval = setInterval;
+      restore();
+    }
+    expect(lines).to.deep.equal(['heartbeats cannot be stored; they are retried']);
   });
 });

@@ -93,6 +93,22 @@ describe('npm run verify', () => {
     expect(sequence?.value).to.equal(30);
   });
 
+  it('repairs numbers below 1', async () => {
+    const [messages, notifications] = ['messages', 'notifications'].map((name) => scratch.collection(name));
+    const before = await messages?.find({ chatNo: 1 }).sort({ seq: 1 }).toArray();
+    for (const message of before ?? []) {
+      const lower = { seq: -2, 'read.creator.seq': -2, 'read.joiner.seq': -2 };
+      await messages?.updateOne({ _id: message._id }, { $inc: lower });
+    }
+    const room = { $inc: { 'read.creator.seq': -2, 'read.joiner.seq': -2 } };
+    await scratch.collection('rooms').updateOne({ _id: 1 as never }, room);
+    await notifications?.updateOne({ memberNo: 1, n: 1 }, { $set: { n: 0 } });
+    expect((await verify()).stdout).to.match(/^notifications of member 1: number 0 follows 0$/m);
+    const { status, stdout } = await verify('--repair');
+    expect(status, stdout).to.equal(0);
+    expect(await messages?.find({ chatNo: 1 }).sort({ seq: 1 }).toArray()).to.deep.equal(before);
+  });
+
   it('leaves what it cannot decide to the operator', async () => {
     const read = { creator: { seq: 0, others: 0 }, joiner: { seq: 0, others: 0 } };
     const sent = { creator: 1, joiner: 0 };

@@ -98,6 +98,11 @@ export const processMetrics = {
     help: 'When the last complete pass of `VERIFY_EVERY` ended, in seconds since 1970; 0 before the first, and without one',
     aggregator: 'max',
   }),
+  verifyLate: new SampledGauge({
+    name: 'adoption_verify_late_timestamp_seconds',
+    help: 'From when on it is a fault that no complete pass of `VERIFY_EVERY` ended, in seconds since 1970: three intervals, and at least a day, after the last one or the beginning of the first; absent without `VERIFY_EVERY`',
+    aggregator: 'max',
+  }),
   keySetFailures: new Counter({
     name: 'adoption_key_set_failures_total',
     help: 'Fetches of JWKS_URL that failed: while it rises, new keys are unknown and withdrawn ones stay valid; the log says once why',

@@ -14,13 +14,14 @@ describe('the quota of messages', () => {
   afterEach(() => db.end());
 
   it('does not count sends that fail', async () => {
+    let current = async <T>(actor: T) => actor;
     const deps = {
       states: db.states,
       ledger: db.ledger,
       live: noLive,
       changes: { touch() {} },
       notifyAbsent: { enqueue() {} },
-      directory: { current: async <T>(actor: T) => actor },
+      directory: { current: <T>(actor: T) => current(actor) },
       quotas: createQuotas({
         RATE_LIMIT: 'on',
         MESSAGES_PER_DAY: 3,
@@ -37,6 +38,12 @@ describe('the quota of messages', () => {
     };
     expect(await outcomes([send(), send(), send()])).deep.equal([failure, failure, failure]);
     db.before = () => {};
+    const nameOf = current;
+    current = async () => {
+      throw failure;
+    };
+    expect(await outcomes([send(), send(), send()])).deep.equal([failure, failure, failure]);
+    current = nameOf;
     expect(await outcomes([send(), send(), send()])).deep.equal([1, 2, 3]);
     expect(await send().catch((error) => error)).include({ code: 'QUOTA_EXCEEDED' });
   });
