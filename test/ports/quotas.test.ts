@@ -79,15 +79,16 @@ describe('quotas in memory', () => {
   });
 
   it('count 100,000 members of a kind, with one timer for all', async () => {
-    const { setTimeout } = globalThis;
+    const { setTimeout, setInterval } = globalThis;
     let timers = 0;
-    globalThis.setTimeout = Object.assign(
-      (...args: Parameters<typeof setTimeout>) => {
-        if ((args[1] ?? 0) > 1_000) timers += 1;
-        return setTimeout(...args);
-      },
-      { __promisify__: setTimeout.__promisify__ },
-    ) as typeof setTimeout;
+    const counting = <T extends typeof setTimeout | typeof setInterval>(start: T): T =>
+      new Proxy(start, {
+        apply(target, self, args) {
+          if (args[1] > 1_000) timers += 1;
+          return Reflect.apply(target, self, args);
+        },
+      });
+    Object.assign(globalThis, { setTimeout: counting(setTimeout), setInterval: counting(setInterval) });
     try {
       const quotas = quotasOn();
       await fill(quotas, 1);
@@ -96,7 +97,7 @@ describe('quotas in memory', () => {
       for (let no = 100_001; no <= 200_000; no += 1) await quotas.take('articles', no);
       await quotas.take('articles', 1);
     } finally {
-      globalThis.setTimeout = setTimeout;
+      Object.assign(globalThis, { setTimeout, setInterval });
     }
     expect(timers).equal(1);
   });
