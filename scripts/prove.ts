@@ -120,7 +120,7 @@ async function runAndJudge(options: ProveOptions): Promise<number> {
     // A run ends in order first.
     if (!isRunning) void cleanUp.run();
   };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
   const folder = options.log ? undefined : mkdtempSync(join(tmpdir(), 'adoption-history-'));
   const file = options.log ?? join(folder as string, 'history.ndjson');
   let isKept = false;

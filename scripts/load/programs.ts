@@ -12,10 +12,14 @@ import type { RunningServer, Server } from './start-server.js';
 const NGINX = '/usr/sbin/nginx';
 const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
 const MOSQUITTO = '/usr/sbin/mosquitto';
-const REDIS = (process.env.PATH ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'redis-server'))
-  .find((path) => existsSync(path));
+
+const onPath = (name: string): string | undefined =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path));
+
+const REDIS = onPath('redis-server');
 
 /** Why a program cannot be started; undefined if it can. */
 function missing(path: string | undefined, debianPackage: string): string | undefined {
@@ -23,6 +27,9 @@ function missing(path: string | undefined, debianPackage: string): string | unde
 }
 
 export const redisMissing = missing(REDIS, 'redis-server');
+
+/** Limits the files of a running process. */
+export const prlimitMissing = missing(onPath('prlimit'), 'util-linux');
 
 /** Starts a program and waits until it accepts connections. */
 async function startProgram(

@@ -1,5 +1,5 @@
-import { accessSync, constants, createReadStream, createWriteStream, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, constants, createReadStream, createWriteStream, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,12 +18,20 @@ const COLOURS = { holds: 'green', broken: 'red', unknown: 'yellow' } as const;
 /** Reads a history from its beginning. */
 const linesOf = (file: string): AsyncIterable<string> => createInterface({ input: createReadStream(file) });
 
-/** @throws InvalidArguments naming a file that could not be written after the run */
-export function requireWritable(options: Pick<ProveOptions, 'log' | 'html' | 'elle'>): void {
-  const faults = (['log', 'html', 'elle'] as const).flatMap((name) => {
+/** @throws InvalidArguments naming a file that could not be written after the run, or would replace another of its files */
+export function requireWritable(options: Pick<ProveOptions, 'check' | 'log' | 'html' | 'elle'>): void {
+  const names = ['check', 'log', 'html', 'elle'] as const;
+  const faults = names.slice(1).flatMap((name) => {
     const file = options[name];
+    if (file === undefined) return [];
+    const same = names.slice(0, names.indexOf(name)).find((other) => {
+      const before = options[other];
+      return before !== undefined && resolve(before) === resolve(file);
+    });
     try {
-      if (file !== undefined) accessSync(dirname(file), constants.W_OK);
+      if (same) throw new Error(`is the file of --${same}`);
+      accessSync(dirname(file), constants.W_OK);
+      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error('is a directory');
       return [];
     } catch (error) {
       return [`--${name}: ${(error as Error).message}`];

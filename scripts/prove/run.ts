@@ -50,10 +50,10 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Waits, and shows it. */
-async function wait({ progress, signal }: Run, ms: number): Promise<void> {
+/** Waits, and shows it. @param isOver whether to wait no longer */
+async function wait({ progress, signal }: Run, ms: number, isOver = () => false): Promise<void> {
   const until = performance.now() + ms;
-  for (let left = ms; left > 0 && !signal.aborted; left = until - performance.now()) {
+  for (let left = ms; left > 0 && !signal.aborted && !isOver(); left = until - performance.now()) {
     const step = Math.min(left, 250);
     await sleep(step);
     progress.advance(step);
@@ -78,12 +78,12 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
     if (!own) return;
     const struck = { history, own, devices, ...faultLengths(seconds) };
     const randomOf = (lane: string) => randomFor(seed, `faults of ${lane}`);
-    const strikes = runFaults(faults, struck, randomOf, () => isTimeOver || signal.aborted);
+    const strikes = runFaults(faults, struck, randomOf, () => isTimeOver || isBroken || signal.aborted);
     await Promise.race([strikes, aborted(signal)]);
     areFaultsOver = true;
   };
   const waiting = async () => {
-    await wait(run, seconds * 1_000);
+    await wait(run, seconds * 1_000, () => isBroken);
     isTimeOver = true;
   };
   const struck = striking().catch((error) => {

@@ -1,8 +1,9 @@
 import { ProcessGroup } from '../load/process-group.js';
-import { redisMissing } from '../load/programs.js';
+import { prlimitMissing, redisMissing } from '../load/programs.js';
 import { connected } from '../load/seed.js';
 import { type Author, ownToken, storeAccounts } from './accounts.js';
 import { type Community, emptyCommunity, openCommunity } from './community.js';
+import { faultKinds } from './faults/kinds.js';
 import type { ProveOptions } from './options.js';
 import { type OwnInstallation, startOwnInstallation } from './own-installation.js';
 import type { Served } from './served.js';
@@ -25,13 +26,16 @@ export const runName = (): string => `prove-${Date.now().toString(36)}`;
 /**
  * Starts an installation.
  * @param onStart called with what ends it, as soon as there is something to end
- * @throws Error if redis-server is missing or a process does not start
+ * @throws Error if redis-server or, for disk-full, prlimit is missing, or a process does not start
  */
 export async function startTarget(
   options: ProveOptions,
   onStart: (end: () => Promise<string[]>) => void,
 ): Promise<Target> {
   if (redisMissing) throw new Error(`redis-server is ${redisMissing}`);
+  const { faults = faultKinds } = options;
+  if (prlimitMissing && faults.includes('disk-full'))
+    throw new Error(`prlimit, which disk-full needs, is ${prlimitMissing}`);
   const { members = MEMBERS, http, gateways, engine, adapter } = options;
   const group = new ProcessGroup(undefined, 'prove');
   const end = async () => {

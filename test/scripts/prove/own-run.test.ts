@@ -145,6 +145,9 @@ describe('npm run prove with an installation of its own', () => {
         /^--seed: not with --check, which judges a history without a run$/m,
       ],
       [['--html', 'missing/page.html'], /^--html: ENOENT/m],
+      [['--log', folder], /^--log: is a directory$/m],
+      [['--check', empty, '--html', empty], /^--html: is the file of --check$/m],
+      [['--log', 'run', '--elle', './run'], /^--elle: is the file of --log$/m],
       [['--room', '1'], /^--room: the room to export: needs --elle FILE$/m],
       [
         ['--http', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'],
