@@ -56,6 +56,9 @@ export class Shutdown {
   }
 }
 
+/** npm passes Ctrl-C on to a process that the terminal has told already: SIGINT again within this time is the same one, ms. */
+const SAME_INTERRUPT_MS = 1_000;
+
 /**
  * Stops on SIGTERM and SIGINT; a second signal ends the process at once. An unhandled rejection is logged and
  * counted only: one faulty request must not end all connections (contract, promise 7). After an uncaught
@@ -64,13 +67,17 @@ export class Shutdown {
  * @param onUnexpected called for each unhandled rejection or uncaught exception
  */
 export function stopOnSignals(shutdown: Shutdown, logger: Logger, onUnexpected: () => void): void {
+  let interruptedAt = Number.NEGATIVE_INFINITY;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (shutdown.draining) {
-        logger.warn({ signal }, 'second signal: ending now');
-        process.exit(1);
+      if (!shutdown.draining) {
+        if (signal === 'SIGINT') interruptedAt = performance.now();
+        void shutdown.begin(signal).then(() => process.exit(0));
+        return;
       }
-      void shutdown.begin(signal).then(() => process.exit(0));
+      if (signal === 'SIGINT' && performance.now() - interruptedAt < SAME_INTERRUPT_MS) return;
+      logger.warn({ signal }, 'second signal: ending now');
+      process.exit(1);
     });
   }
   process.on('unhandledRejection', (error) => {

@@ -110,6 +110,16 @@ describe('a process that stops', () => {
     expect(await gone).to.equal(1);
   });
 
+  it('takes SIGINT twice within a second for one, as npm passes on what the terminal has sent', async () => {
+    child.send('hang');
+    child.kill('SIGINT');
+    await eventually(() => expect(messages).to.include('first'));
+    child.kill('SIGINT');
+    expect(await unexpected()).to.equal('0 unexpected');
+    child.kill('SIGTERM');
+    expect(await gone).to.equal(1);
+  });
+
   it('survives an unhandled rejection, which is logged and counted', async () => {
     expect(await unexpected()).to.equal('0 unexpected');
     child.send('reject');
