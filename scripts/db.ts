@@ -87,7 +87,7 @@ await runCommand(usage, async (args) => {
   const config = loadConfig();
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   try {
     const { signal } = interruption;
     const text = await (dir !== undefined && action === 'restore'

@@ -140,8 +140,8 @@ await runCommand(usage, async (args) => {
     interrupted = true;
     cleanedUp ??= endAllGroups();
   };
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
   const reports: Report[] = [];
   for (const scenario of scenarios) {
     const done = interrupted ? undefined : await report(scenario, options, baseline, () => interrupted);

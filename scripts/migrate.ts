@@ -44,7 +44,7 @@ await runCommand(usage, async (args) => {
   const isDry = values['dry-run'];
   const controller = new AbortController();
   const interrupt = () => controller.abort();
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   const database = await openDatabase(loadConfig());
   try {
     await connectMongo(database.uri);

@@ -30,7 +30,7 @@ export async function announceToAll(domain: Domain, { key, content, url }: Annou
   const interrupt = () => {
     interrupted = true;
   };
-  process.once('SIGINT', interrupt);
+  process.on('SIGINT', interrupt);
   let notified = 0;
   let before = 0;
   try {

@@ -70,8 +70,13 @@ export async function startCluster(): Promise<number> {
   );
 
   // pm2's daemon is detached: Ctrl-C alone would leave half a cluster running.
-  const interrupt = () => void stopAll(pm2, config).finally(() => process.exit(130));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  let isStopping = false;
+  const interrupt = () => {
+    if (isStopping) return;
+    isStopping = true;
+    void stopAll(pm2, config).finally(() => process.exit(130));
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   try {
     await startAll(config, pm2);
   } catch (error) {
