@@ -123,11 +123,8 @@ export class Pm2 {
 
   /** Starts one app of the ecosystem file. @returns whether all its processes got ready in time (ms) */
   async start(file: string, app: string, ms: number): Promise<boolean> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), ms);
     // Returns when each is ready, has ended or has had `listen_timeout`.
-    await this.#run(['start', file, '--only', app], late.signal);
-    clearTimeout(timer);
+    await this.#run(['start', file, '--only', app], AbortSignal.timeout(ms));
     const mine = (await this.list()).filter(({ name }) => name === app);
     return mine.length > 0 && mine.every(({ status, restarts }) => status === 'online' && restarts === 0);
   }
@@ -153,7 +150,7 @@ export class Pm2 {
    */
   async reload(id: number): Promise<boolean> {
     const find = async () => (await this.list()).find((one) => one.id === id);
-    const restarts = (await find())?.restarts ?? 0;
+    const { restarts = 0, pid: oldPid } = (await find()) ?? {};
     const reload = { id, env: { ...process.env, PM2_HOME: this.#home } };
     const over = new AbortController();
     const reloaded = callDaemon(this.#home, 'reloadProcessId', reload, over.signal).catch((error: Error) => {
@@ -165,12 +162,16 @@ export class Pm2 {
       while (!over.signal.aborted) {
         await sleep(LOOK_MS);
         const now = over.signal.aborted ? undefined : await find();
-        if (now && (now.restarts > restarts + 1 || FAILED.includes(now.status))) return;
+        if (now === undefined) continue;
+        // Until the new process has a pid, it is the old one that has ended, also where pm2 counts it as replaced.
+        const isNew = now.restarts > restarts && now.pid !== 0 && now.pid !== oldPid;
+        if (now.restarts > restarts + 1 || (isNew && FAILED.includes(now.status))) return;
       }
     })();
     await Promise.race([reloaded, failed]).finally(() => over.abort());
     const now = await find();
-    return now?.status === 'online' && now.restarts === restarts + 1;
+    // pm2 does not count the replacement of a process that had already ended.
+    return now?.status === 'online' && now.pid !== oldPid && now.restarts <= restarts + 1;
   }
 
   /** Stops processes, all at the same time, and forgets them. */
