@@ -11,12 +11,15 @@ import { createLocalDateTime } from './kernel/local-date-time.js';
 import { createMembers } from './members/index.js';
 import { createNotifications } from './notifications/index.js';
 import type { Config } from './platform/config.js';
+import { Duty } from './platform/duty.js';
 import { startBeating, uniqueProcessName } from './platform/heartbeat.model.js';
 import type { Logger } from './platform/logger.js';
 import { metrics } from './platform/metrics.js';
+import { databaseTime, estimatedDatabaseTime } from './platform/mongo/database-time.js';
 import { Overload } from './platform/overload.js';
 import { createQuotas, createRateLimits } from './platform/rate-limits/index.js';
 import type { RedisConnection } from './platform/redis/connection.js';
+import { Reports } from './platform/redis/reports.js';
 import { createTurns } from './platform/turns.js';
 import { createSweeps } from './sweeps.js';
 
@@ -63,7 +66,14 @@ export async function createDomain(options: DomainOptions) {
     quotas,
     searches,
   });
-  const notifications = createNotifications({ clock, events, directory, localTime, live, logger, redis });
+  const name = uniqueProcessName();
+  const reports = redis?.isSigned
+    ? new Reports({ redis, name, databaseTime: estimatedDatabaseTime })
+    : undefined;
+  const duty = redis && reports && new Duty({ name, reports, redis, logger });
+  const notifications = createNotifications({
+    ...{ clock, events, directory, localTime, live, logger, redis, reports },
+  });
   const chatState = createChatState(live, redis);
   const chat = createChat({ clock, events, directory, adoption, live, logger, config, quotas, ...chatState });
   if (config.PLANTED_FAULT !== 'off') {
@@ -73,8 +83,7 @@ export async function createDomain(options: DomainOptions) {
     await plantFault(config.PLANTED_FAULT, { chat, events, live, notifications, presence });
   }
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
-  const name = uniqueProcessName();
-  let stopBeating: (() => Promise<void>) | undefined;
+  let stopBeating: Awaited<ReturnType<typeof startBeating>> | undefined;
   let driftWatch: DriftWatch | undefined;
   /** Since when pushes of this process may have been lost, by performance.now(). */
   let lostSince = Number.NEGATIVE_INFINITY;
@@ -85,7 +94,7 @@ export async function createDomain(options: DomainOptions) {
     redis?.on('up', () => void chat.resendSince(lostSince)),
   ];
 
-  const sweeps = createSweeps({ community, chat, logger });
+  const sweeps = createSweeps({ community, chat, logger, reports });
 
   return {
     members,
@@ -93,15 +102,24 @@ export async function createDomain(options: DomainOptions) {
     community,
     chat,
     notifications,
+    /** What other processes report that they wrote; undefined if they do not. */
+    reports,
     rateLimits: createRateLimits(config.RATE_LIMIT === 'on', redis),
     overload: new Overload(logger, config.QUEUE_MS, placesOfSearches(config)),
     /**
-     * Starts what runs by itself until `close`: shows in the database that this process runs, looks for notifications that
-     * other processes stored, and finishes what a crash interrupted. Resolves when the counts are correct.
+     * Starts what runs by itself until `close`: shows in the database that this process runs, and reports to the others,
+     * looks for notifications that other processes stored, and finishes what a crash interrupted. Resolves when the counts are correct.
      * @param verifies whether to compare stored values with their records, too, if VERIFY_EVERY says so
      */
     async start(verifies = false): Promise<void> {
+      // Reports carry the time. If the database does not answer, that of the first heartbeat.
+      await databaseTime().catch(() => {});
+      reports?.start({
+        writes: (since) => ({ ...chat.writtenSince(since), notifications: notifications.takePublished() }),
+        news: notifications.takeNews,
+      });
       stopBeating = await startBeating(name, logger);
+      duty?.start();
       await notifications.startPoll();
       await sweeps.start();
       const everyMs = config.VERIFY_EVERY;
@@ -111,9 +129,12 @@ export async function createDomain(options: DomainOptions) {
     /** Stops timers and queues; everything acknowledged is stored already. */
     async close(): Promise<void> {
       for (const stop of [...stopListening, stopWatching]) stop?.();
-      await Promise.all([sweeps.close(), driftWatch?.close(), chat.close()]);
-      await stopBeating?.();
+      await Promise.all([sweeps.close(), driftWatch?.close(), duty?.close(), chat.close()]);
       await notifications.close();
+      // Otherwise it goes as a killed process does: the others look for what it could not publish.
+      const isPublished = !reports || chat.isSettled();
+      await stopBeating?.(!isPublished);
+      reports?.close(isPublished);
     },
   };
 }

@@ -50,6 +50,8 @@ export class DriftWatch {
   #known: ReadonlySet<string> = new Set();
   /** Whether the last look failed. */
   #isFailing = false;
+  /** Until when no pass is due (performance.now()); while another process runs one, it may die at any time. */
+  #idleUntil = Number.NEGATIVE_INFINITY;
   /** From when on the lack of a complete pass is a fault, ms since 1970. */
   #lateAt: number | undefined;
   #stopShowing: (() => void) | undefined;
@@ -75,6 +77,7 @@ export class DriftWatch {
 
   async #look(): Promise<void> {
     const { name, everyMs, logger } = this.#options;
+    if (performance.now() < this.#idleUntil) return;
     try {
       const startedAt = await takePass(name, everyMs);
       if (startedAt) await this.#run(startedAt);
@@ -91,12 +94,17 @@ export class DriftWatch {
   async #show(): Promise<void> {
     const last = await readPass();
     if (!last) return;
-    const { doneAt, differences = 0, since }: VerifyPass = last;
+    const { everyMs } = this.#options;
+    const { holder, startedAt, doneAt, differences = 0, since }: VerifyPass = last;
+    if (holder === null) {
+      const dueInMs = startedAt.getTime() + everyMs - (await databaseTime()).getTime();
+      this.#idleUntil = performance.now() + dueInMs;
+    }
     if (doneAt) {
       metrics.verifyCompleted.set(doneAt.getTime() / 1_000);
       metrics.verifyDifferences.set(differences);
     }
-    const lateAfterMs = Math.max(LATE_INTERVALS * this.#options.everyMs, LATE_AFTER_MS);
+    const lateAfterMs = Math.max(LATE_INTERVALS * everyMs, LATE_AFTER_MS);
     this.#lateAt = (doneAt ?? since).getTime() + lateAfterMs;
     this.#stopShowing ??= metrics.verifyLate.watch(() => (this.#lateAt as number) / 1_000);
   }

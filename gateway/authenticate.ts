@@ -50,7 +50,7 @@ export function createAuthentication(
 
     async function admit(): Promise<void> {
       const session = await members.authenticate(handshakeToken(socket));
-      const hash = clientHash(client);
+      const hash = config.LEGACY_ANONYMOUS === 'off' ? undefined : clientHash(client);
       socket.data = { session, client: hash, expiry: undefined, queue: undefined, closedFor: undefined };
       chat.noteClient(hash, session.actor.no);
     }

@@ -8,7 +8,7 @@ import { clientEvents } from './events/index.js';
 import { createDispatcher, type HandlerServices } from './handle.js';
 import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
 import type { GatewaySocket } from './socket.js';
-import { dropHandshake } from './socketio-internals.js';
+import { dropHandshake, listenToAll } from './socketio-internals.js';
 
 /** Most connections of one member, without limits any number; a further one closes the oldest. */
 const MAX_CONNECTIONS = 50;
@@ -51,7 +51,7 @@ export function createConnectionHandler(
   publisher: Pick<Publisher, 'prepare'>,
   limits: ConnectionLimits | undefined,
 ): (socket: GatewaySocket) => void {
-  const dispatch = createDispatcher(services, clientEvents);
+  const listeners = [createDispatcher(services, clientEvents)];
 
   function onDisconnect(this: GatewaySocket, reason: string): void {
     const { name: transport, isSlow } = transportOf(this);
@@ -89,7 +89,7 @@ export function createConnectionHandler(
       limitConnections(socket, memberNo);
     }
     armExpiry(socket);
-    socket.onAny(dispatch);
+    listenToAll(socket, listeners);
     socket.on('disconnect', onDisconnect);
     socket.on('error' as never, onError as never);
   };

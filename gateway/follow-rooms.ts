@@ -11,7 +11,7 @@ import type { GatewayServer } from './socket.js';
 
 /** Follows the rooms of this process's sockets: their messages, read positions and states. */
 export function followRooms(
-  { chat }: Domain,
+  { chat, reports }: Pick<Domain, 'chat' | 'reports'>,
   io: GatewayServer,
   publisher: Pick<Publisher, 'event'>,
   redis: RedisConnection | undefined,
@@ -51,8 +51,7 @@ export function followRooms(
     },
     logger,
   });
-  const comparer = new RoomComparer({ heads: chat.heads, sequencer, views, redis, logger });
-  chat.setFollowed((chatNo) => sequencer.follows(chatNo));
+  const comparer = new RoomComparer({ heads: chat.heads, sequencer, views, redis, reports, logger });
   adapter.on('create-room', (room: string) => {
     if (chatNoOf(room) !== undefined) metrics.rooms.inc();
     else if (memberNoOf(room) !== undefined) metrics.members.inc();

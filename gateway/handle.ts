@@ -25,6 +25,8 @@ export interface HandlerServices {
 
 export interface HandlerContext extends HandlerServices {
   socket: GatewaySocket;
+  /** When the event arrived, by performance.now(). */
+  arrivedAt: number;
 }
 
 /** A client event: its budget, its input and its handler, applied in this order. */
@@ -47,7 +49,7 @@ function bodyOf({ body, retryAfterMs }: AppError): object {
 }
 
 /**
- * Creates the listener for all events of all connections (`socket.onAny`): one per connection and event would
+ * Creates the listener for all events of all connections (`listenToAll`): one per connection and event would
  * be a third of a connection's memory.
  *
  * An error that a handler throws becomes the answer, and so does an unknown event. Without an acknowledgement
@@ -65,48 +67,65 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
     throw new AppError('UNKNOWN_EVENT', `no such event: ${String(name).slice(0, 64)}`);
   }
 
-  async function run(socket: GatewaySocket, definition: EventDefinition, request: unknown): Promise<object> {
+  async function run(
+    socket: GatewaySocket,
+    definition: EventDefinition,
+    request: unknown,
+    arrivedAt: number,
+  ): Promise<object> {
     const refused = domain.overload.refuse('event');
     if (refused) return bodyOf(refused);
     const { event, limit, schema, handle } = definition;
     const { actor } = socket.data.session;
     await domain.rateLimits.take(limit, actor.no);
     const input = parseInput(schema, request, event);
-    const answer = await domain.overload.follow(handle({ ...services, socket }, actor, input));
+    const answer = await domain.overload.follow(handle({ ...services, socket, arrivedAt }, actor, input));
     return { status: 200, ...answer };
+  }
+
+  async function serve(
+    socket: GatewaySocket,
+    name: unknown,
+    request: unknown,
+    ack: ((answer: object) => void) | undefined,
+  ): Promise<void> {
+    const arrivedAt = performance.now();
+    const definition = byEvent.get(name);
+    const event = definition?.event ?? 'unknown';
+    let answer: object;
+    let failure: AppError | undefined;
+    try {
+      answer = await (definition
+        ? traced(`socket ${event}`, {}, () => run(socket, definition, request, arrivedAt))
+        : refuseUnknown(socket, name));
+    } catch (thrown) {
+      failure = toAppError(thrown);
+      answer = bodyOf(failure);
+    }
+    try {
+      ack?.(answer);
+      const { status } = answer as { status: number };
+      const seconds = secondsSince(arrivedAt);
+      metrics.socketRequests.observe({ event, status }, seconds);
+      const describe = () => ({
+        socket: socket.id,
+        event,
+        status,
+        ms: Math.round(seconds * 1e4) / 10,
+        member: socket.data.session.actor.no,
+      });
+      requests.answered(status, describe, failure);
+    } catch (error) {
+      logger.error({ socket: socket.id, event, err: error }, 'an answer could not be sent');
+    }
   }
 
   return function dispatch(this: GatewaySocket, name: unknown, ...args: unknown[]): void {
     // The event was under way when the connection closed.
     if (!this.connected) return;
-    const arrivedAt = performance.now();
     const last = args.at(-1);
     const ack = typeof last === 'function' ? (last as (answer: object) => void) : undefined;
-    const definition = byEvent.get(name);
-    const event = definition?.event ?? 'unknown';
     const request = typeof args[0] === 'function' ? undefined : args[0];
-    const answered = (answer: object, failure?: AppError) => {
-      const { status } = answer as { status: number };
-      ack?.(answer);
-      const seconds = secondsSince(arrivedAt);
-      metrics.socketRequests.observe({ event, status }, seconds);
-      const describe = () => ({
-        socket: this.id,
-        event,
-        status,
-        ms: Math.round(seconds * 1e4) / 10,
-        member: this.data.session.actor.no,
-      });
-      requests.answered(status, describe, failure);
-    };
-    (definition
-      ? traced(`socket ${event}`, {}, () => run(this, definition, request))
-      : refuseUnknown(this, name)
-    )
-      .then(answered, (thrown) => {
-        const failure = toAppError(thrown);
-        answered(bodyOf(failure), failure);
-      })
-      .catch((error) => logger.error({ socket: this.id, event, err: error }, 'an answer could not be sent'));
+    void serve(this, name, request, ack);
   };
 }

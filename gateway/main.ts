@@ -1,5 +1,11 @@
-import { runProcess } from '../domain/run-process.js';
-import { Gateway } from './server.js';
+import { endOnSignals } from '../domain/platform/shutdown.js';
+
+endOnSignals();
+// Loading the rest takes most of a start.
+const [{ runProcess }, { Gateway }] = await Promise.all([
+  import('../domain/run-process.js'),
+  import('./server.js'),
+]);
 
 /** One of several gateways: Socket.IO only, on a port that they share. */
 await runProcess('gateway', async ({ config, logger, redis, shutdown, open }) => {

@@ -2,7 +2,7 @@ import type { Config } from '../domain/platform/config.js';
 import type { Publisher } from './engine/engine.js';
 
 /** One message in so many is not delivered as it should be. */
-const EVERY = 100;
+const EVERY = 1_000;
 
 /**
  * Has the gateway deliver wrongly, where PLANTED_FAULT names a fault of pushes (domain/planted-fault.ts): after the
@@ -17,8 +17,8 @@ export function plantInPublisher(fault: Config['PLANTED_FAULT'], publisher: Publ
   let held: [room: string, payload: unknown] | undefined;
   return {
     prepare: prepare.bind(publisher),
-    event(room, name, payload) {
-      const send = event.bind(publisher, room, name, payload);
+    event(room, name, payload, json) {
+      const send = event.bind(publisher, room, name, payload, json);
       if (name !== 'message') return send();
       messages += 1;
       const isDue = messages % EVERY === 0;

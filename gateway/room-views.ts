@@ -52,11 +52,17 @@ function isNew(mark: RoomMark, { mark: last, isDelivered }: Sent): boolean {
   return isAhead(mark, last) || (!isDelivered && !isAhead(last as RoomMark, mark));
 }
 
+/** A state as of more messages of the other party being read than its sender knew. */
+function withRead(view: RoomView, mark: RoomMark, read: number): RoomView {
+  return { ...view, unReadCount: view.unReadCount + mark.read - read };
+}
+
 /**
  * Delivers the states of members' rooms (`room` events) to their sockets in this process, whichever process
- * sends them, in whatever order. A state that is not ahead is dropped; one that is ahead in one number and
- * behind in the other, because two processes wrote at the same time, is read from the database. So the last
- * state delivered has the highest numbers of all.
+ * sends them, in whatever order. A state that is not ahead is dropped. One that is ahead in one number and behind in
+ * the other, because its sender does not know what another process wrote, is merged: with more messages it lacks only
+ * what was read, and with more read, the messages, for which it is read from the database. So the last state delivered
+ * has the highest numbers of all.
  */
 export class RoomViews {
   readonly #deps: RoomViewsDeps;
@@ -81,19 +87,20 @@ export class RoomViews {
   }
 
   /** A state has arrived; `deliver` passes it on. */
-  offer(memberNo: number, chatNo: number, mark: RoomMark, deliver: () => void): void {
-    if (!this.#deps.isConnected(memberNo)) return;
-    const sent = this.#sent(memberNo, chatNo);
+  offer(memberNo: number, view: RoomView, mark: RoomMark, deliver: (view: RoomView) => void): void {
+    const { isConnected, shared } = this.#deps;
+    if (!isConnected(memberNo)) return;
+    const sent = this.#sent(memberNo, view.chatNo);
     const last = sent.mark;
     if (!isNew(mark, sent)) return;
-    const isBehind = last !== undefined && isAhead(last, mark);
-    if (!sent.isReading && (last ? !isBehind : !this.#deps.shared)) {
-      sent.mark = mark;
-      sent.isDelivered = true;
-      deliver();
-    } else {
-      void this.#refresh(memberNo, chatNo, sent);
+    if (sent.isReading || (last ? mark.seq < last.seq : shared)) {
+      void this.#refresh(memberNo, view.chatNo, sent);
+      return;
     }
+    const read = Math.max(mark.read, last?.read ?? 0);
+    sent.mark = { seq: mark.seq, read };
+    sent.isDelivered = true;
+    deliver(read === mark.read ? view : withRead(view, mark, read));
   }
 
   /** A state may have changed. @returns false if too many are being read: then all rooms of the member are to be compared */

@@ -1,7 +1,8 @@
 import type { MessagePayload, ReadPosition, RoomHead } from '../domain/kernel/live.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { SerialQueue } from '../domain/platform/serial-queue.js';
-import type { SequencerDeps } from './sequencer-deps.js';
+import { HeldPushes } from './held-pushes.js';
+import type { Entering, SequencerDeps } from './sequencer-deps.js';
 
 /** Reads of a gap before the pushes after it are dropped. */
 const MAX_READS = 5;
@@ -22,19 +23,21 @@ class Room {
   readonly #rooms: Map<number, Room>;
   /** Number of the last message delivered; -1 while nobody is in. */
   #last = -1;
-  /** Pushes that came out of order or while the room was held, by number. */
-  readonly #waiting = new Map<number, () => void>();
-  /** The highest number that a push which is not to be believed has named since the last read began. */
+  readonly #held = new HeldPushes();
+  /**
+   * The highest number named since the last read of a gap began: by an unsigned push, or by a comparison while the room was
+   * held.
+   */
   #announced = 0;
   /** Up to which number this process's sockets know each member to have read. */
   #reads = new Map<number, number>();
-  /** Read positions that came before their message or while the room was held: the furthest of each member. */
-  readonly #waitingReads = new Map<number, { position: ReadPosition; deliver: () => void }>();
-  /** Changes of presence that came while the room was held, in order. */
-  #waitingPresence: (() => void)[] = [];
   /** Tasks that hold the room or wait to. */
   #holders = 0;
-  readonly #tasks = new SerialQueue();
+  /** Ends the wait for messages that are being stored; it holds the room, too. */
+  #gathering: NodeJS.Timeout | undefined;
+  /** Whether a task has failed since the room was last let go: what it should have read may be missing. */
+  #hasFailed = false;
+  #tasks: SerialQueue | undefined;
 
   /** @param rooms holds this room until nobody is in or enters it */
   constructor(chatNo: number, deps: SequencerDeps, rooms: Map<number, Room>) {
@@ -45,22 +48,27 @@ class Room {
 
   /** Pushes that wait. */
   get waiting(): number {
-    return this.#waiting.size + this.#waitingReads.size;
+    return this.#held.size;
   }
 
   get isFollowed(): boolean {
     return this.#last >= 0;
   }
 
-  enter<T extends { seq: number }>(socketId: string, task: () => Promise<T>): Promise<T> {
+  enter<T extends Entering>(socketId: string, task: () => Promise<T>): Promise<T> {
     return this.#hold(async () => {
+      const known = this.#deps.entering(this.#chatNo);
       if (!this.isFollowed) {
-        const { reads = [] } = this.#deps.entering(this.#chatNo) ?? {};
-        this.#reads = new Map(reads.map(({ memberNo, seq }) => [memberNo, seq]));
+        this.#reads = new Map(known?.reads.map(({ memberNo, seq }) => [memberNo, seq]));
       }
       const entered = await task();
-      // Sockets that were in the room before are sent what only the new one has read.
+      // Sockets that were in the room before are sent what only the new one has read, and been told: lower positions are old.
       if (this.isFollowed) await this.#readUpTo(entered.seq, this.#announced, socketId);
+      const { otherRead: read } = entered;
+      if (read && read.seq > (this.#reads.get(read.memberNo) ?? 0)) {
+        this.#reads.set(read.memberNo, read.seq);
+        if (this.isFollowed) this.#held.addChange(() => this.#deps.emitRead(this.#chatNo, read));
+      }
       this.#last = Math.max(this.#last, entered.seq);
       return entered;
     });
@@ -70,24 +78,37 @@ class Room {
     this.#last = -1;
     this.#announced = 0;
     // The next socket to enter reads what these refer to.
-    this.#waiting.clear();
-    this.#waitingReads.clear();
-    this.#waitingPresence = [];
+    this.#held.drop();
+    this.#deliverChanges();
     if (this.#holders === 0) this.#rooms.delete(this.#chatNo);
   }
 
-  offer(payload: MessagePayload, deliver?: () => void): void {
+  offer(payload: MessagePayload, deliver?: () => void, gatherMs = 0): void {
     const { seq } = payload;
     if (seq <= this.#last) return;
+    const isNext = this.#holders === 0 && seq === this.#last + 1;
     if (!deliver) {
       this.#announced = Math.max(this.#announced, seq);
-    } else if (this.#holders === 0 && seq === this.#last + 1) {
+    } else if (isNext && gatherMs === 0) {
       this.#advance(payload, deliver);
       return;
-    } else if (this.#waiting.size < MAX_WAITING) {
-      this.#waiting.set(seq, () => this.#advance(payload, deliver));
+    } else if (this.#held.messages < MAX_WAITING) {
+      this.#held.addMessage(seq, () => this.#advance(payload, deliver));
     }
-    if (this.#holders === 0) this.#fillGap();
+    if (deliver && isNext) this.#gather(gatherMs);
+    else if (deliver && gatherMs === 0 && this.#gathering) this.#endGathering();
+    else if (this.#holders === 0) this.#fillGap();
+  }
+
+  #gather(ms: number): void {
+    this.#holders += 1;
+    this.#gathering = setTimeout(() => this.#endGathering(), ms);
+  }
+
+  #endGathering(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    this.#letGo();
   }
 
   #advance({ seq, senderNo, readCount, sendTime }: MessagePayload, deliver: () => void): void {
@@ -101,13 +122,11 @@ class Room {
   }
 
   offerRead(position: ReadPosition, deliver: () => void): void {
-    const { memberNo, seq } = position;
-    if (this.#holders === 0 && seq <= this.#last) {
+    if (this.#holders === 0 && position.seq <= this.#last) {
       this.#passRead(position, deliver);
       return;
     }
-    const waiting = this.#waitingReads.get(memberNo);
-    if (!waiting || seq > waiting.position.seq) this.#waitingReads.set(memberNo, { position, deliver });
+    this.#held.addRead(position, deliver);
     if (this.#holders === 0) this.#fillGap();
   }
 
@@ -120,60 +139,60 @@ class Room {
     deliver();
   }
 
-  offerPresence(deliver: () => void): void {
-    if (this.#holders > 0) this.#waitingPresence.push(deliver);
+  offerChange(deliver: () => void): void {
+    if (this.#holders > 0) this.#held.addChange(deliver);
     else deliver();
   }
 
   compare({ seq, reads }: RoomHead): void {
-    if (seq > this.#last && this.#holders === 0) this.#fillGap();
+    // While the room is held, what is read may be older.
+    if (this.#holders > 0) this.#announced = Math.max(this.#announced, seq);
+    else if (seq > this.#last) this.#fillGap();
     for (const read of reads) this.offerRead(read, () => this.#deps.emitRead(this.#chatNo, read));
   }
 
   /** Runs a task while nothing is delivered; tasks run one after another. */
   async #hold<T>(task: () => Promise<T>): Promise<T> {
     this.#holders += 1;
-    let failed = true;
     try {
-      const result = await this.#tasks.add(task);
-      failed = false;
-      return result;
+      this.#tasks ??= new SerialQueue();
+      return await this.#tasks.add(task);
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
     } finally {
       // In the next turn: the task's answer leaves before anything that waited.
-      setImmediate(() => {
-        this.#holders -= 1;
-        if (this.#holders === 0) this.#release(failed);
-      });
+      setImmediate(() => this.#letGo());
     }
   }
 
-  #release(failed: boolean): void {
+  #letGo(): void {
+    this.#holders -= 1;
+    if (this.#holders > 0) return;
+    this.#tasks = undefined;
     // Nobody entered, or everybody has left, perhaps in the middle of a task that then set a number again.
     if (!this.isFollowed || !this.#deps.isOccupied(this.#chatNo)) {
       this.#rooms.delete(this.#chatNo);
+      this.#deliverChanges();
       return;
     }
     this.#deliverWaiting();
-    for (const deliver of this.#waitingPresence.splice(0)) deliver();
-    if (failed) setTimeout(() => this.#fillGap(), AFTER_FAILURE_MS).unref();
-    else if (this.waiting > 0 || this.#announced > this.#last) this.#fillGap();
+    this.#deliverChanges();
+    if (this.#hasFailed) {
+      this.#hasFailed = false;
+      setTimeout(() => this.#fillGap(), AFTER_FAILURE_MS).unref();
+    } else if (this.waiting > 0 || this.#announced > this.#last) this.#fillGap();
+  }
+
+  /** Also while nobody is in the room: a member's list shows its state, too, and no comparison finds it then. */
+  #deliverChanges(): void {
+    for (const deliver of this.#held.takeChanges()) deliver();
   }
 
   /** Delivers what waits, up to the first gap. */
   #deliverWaiting(): void {
-    for (const seq of this.#waiting.keys()) if (seq <= this.#last) this.#waiting.delete(seq);
-    for (;;) {
-      const next = this.#last + 1;
-      const deliver = this.#waiting.get(next);
-      if (!deliver) break;
-      this.#waiting.delete(next);
-      deliver();
-    }
-    for (const [memberNo, { position, deliver }] of this.#waitingReads) {
-      if (position.seq > this.#last) continue;
-      this.#waitingReads.delete(memberNo);
-      this.#passRead(position, deliver);
-    }
+    for (const deliver of this.#held.takeMessages(this.#last)) deliver();
+    for (const { position, deliver } of this.#held.takeReads(this.#last)) this.#passRead(position, deliver);
   }
 
   #fillGap(): void {
@@ -196,15 +215,13 @@ class Room {
       await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
     }
     // Numbers have no gaps: what these refer to is not stored, or the database does not show it yet.
-    const reads = [...this.#waitingReads.values()].map(({ position }) => position.seq);
-    const waiting = [...this.#waiting.keys(), ...reads];
+    const waiting = this.#held.numbers;
     this.#deps.logger.error(
       { chatNo: this.#chatNo, last: this.#last, waiting },
-      'pushes without a record were dropped: what is stored later is found by the next comparison',
+      'pushes without a record were dropped: what is stored later is found when its process reports the room, or by a comparison',
     );
     metrics.pushesWithoutRecord.inc(waiting.length);
-    this.#waiting.clear();
-    this.#waitingReads.clear();
+    this.#held.drop();
   }
 
   /**
@@ -218,7 +235,7 @@ class Room {
       for (const payload of payloads) {
         if (payload.seq > upTo) break;
         const isAnnounced = payload.seq <= Math.max(announced, this.#announced);
-        if (!isAnnounced && !this.#waiting.has(payload.seq)) this.#deps.filled(this.#chatNo);
+        if (!isAnnounced && !this.#held.holdsMessage(payload.seq)) this.#deps.filled(this.#chatNo);
         this.#deps.noteMessage(payload);
         this.#advance(payload, () => this.#deps.emit(payload, exceptSocket));
       }
@@ -249,7 +266,7 @@ export class Sequencer {
    *
    * @param task admits the socket, reads what it missed, and returns the newest number it has read
    */
-  enter<T extends { seq: number }>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T> {
+  enter<T extends Entering>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T> {
     const room = this.#rooms.get(chatNo) ?? new Room(chatNo, this.#deps, this.#rooms);
     return room.enter(socketId, task);
   }
@@ -259,14 +276,18 @@ export class Sequencer {
     this.#rooms.get(chatNo)?.leave();
   }
 
-  /** Whether every push of the room is delivered here. */
-  follows(chatNo: number): boolean {
-    return this.#rooms.get(chatNo)?.isFollowed ?? false;
+  /** Whether the room is followed or being entered. */
+  has(chatNo: number): boolean {
+    return this.#rooms.has(chatNo);
   }
 
-  /** A push has arrived; `deliver` passes it on. Without it, the message is read from the database. */
-  offer(payload: MessagePayload, deliver?: () => void): void {
-    this.#rooms.get(payload.chatNo)?.offer(payload, deliver);
+  /**
+   * A push has arrived; `deliver` passes it on. Without it, the message is read from the database.
+   * @param gatherMs how long the room's deliveries may wait for the next push, so that all leave in one write, ms; they go
+   *   on with the first one that does not wait
+   */
+  offer(payload: MessagePayload, deliver?: () => void, gatherMs?: number): void {
+    this.#rooms.get(payload.chatNo)?.offer(payload, deliver, gatherMs);
   }
 
   /** A read position has arrived. */
@@ -274,10 +295,13 @@ export class Sequencer {
     this.#rooms.get(chatNo)?.offerRead(position, deliver);
   }
 
-  /** A change of presence has arrived: it follows the answers to joins under way, which show the presence before it. */
-  offerPresence(chatNo: number, deliver: () => void): void {
+  /**
+   * A change of presence, or of the room's state, has arrived: it follows the messages that wait, and the answers to joins
+   * under way, which show the presence before it. It is delivered also if they fail or everybody leaves.
+   */
+  offerChange(chatNo: number, deliver: () => void): void {
     const room = this.#rooms.get(chatNo);
-    if (room) room.offerPresence(deliver);
+    if (room) room.offerChange(deliver);
     else deliver();
   }
 

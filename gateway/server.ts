@@ -5,6 +5,7 @@ import type { Live } from '../domain/kernel/live.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
+import { measureStages } from '../domain/platform/message-stages.js';
 import { metrics, nameEngine } from '../domain/platform/metrics.js';
 import type { Overload } from '../domain/platform/overload.js';
 import { portFault, tryPort } from '../domain/platform/port-faults.js';
@@ -130,6 +131,7 @@ export class Gateway {
    */
   async listen(domain: Domain, probe: () => Promise<void>): Promise<number> {
     const io = this.#io;
+    measureStages(this.#config.MESSAGE_STAGES);
     const requests = new RequestLog(this.#logger, this.#config.LOG_REQUESTS);
     io.use(createAuthentication(domain, this.#config, this.#logger, requests));
     const refuseForeign = createOriginGuard(this.#config);

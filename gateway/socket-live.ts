@@ -10,6 +10,7 @@ import type {
   RoomView,
 } from '../domain/kernel/live.js';
 import { chatRoom, memberNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
+import { stagesOf } from '../domain/platform/message-stages.js';
 import { metrics } from '../domain/platform/metrics.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { type AdapterKind, createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
@@ -22,11 +23,18 @@ import type { Sequencer } from './sequencer.js';
 import type { GatewayServer } from './socket.js';
 import { broadcastEverywhere, interceptBroadcasts } from './socketio-internals.js';
 
+/**
+ * A message may wait for the next ones of its room, 1 ms for so many sockets in it, but no longer than MAX_GATHER_MS:
+ * a write to each of them takes about as long, and one takes all messages. (docs/decisions/delivery.md)
+ */
+const SOCKETS_PER_MS = 100;
+const MAX_GATHER_MS = 5;
+
 /** What a gateway needs to deliver to its own sockets. */
 export interface LocalSockets {
-  chat: Pick<Domain['chat'], 'noteMessage' | 'acceptPresence' | 'checkPresence'>;
+  chat: Pick<Domain['chat'], 'isStoring' | 'noteMessage' | 'acceptPresence' | 'checkPresence'>;
   notifications: Pick<Domain['notifications'], 'acceptPush' | 'pollSoon'>;
-  sequencer: Pick<Sequencer, 'offer' | 'offerRead' | 'offerPresence'>;
+  sequencer: Pick<Sequencer, 'offer' | 'offerRead' | 'offerChange'>;
   views: Pick<RoomViews, 'offer' | 'check'>;
   comparer: Pick<RoomComparer, 'compareSoon' | 'compareMember'>;
   publisher: Pick<Publisher, 'event'>;
@@ -69,7 +77,7 @@ export class SocketLive implements Live {
       },
       (room) => {
         const memberNo = memberNoOf(room);
-        // The room that a chat push is about is compared regularly.
+        // What was pushed to a chat room is found by its writer's report, or by the regular comparison.
         if (memberNo !== undefined) local.comparer.compareMember(memberNo);
       },
     );
@@ -100,15 +108,24 @@ export class SocketLive implements Live {
   }
 
   presenceHere(chatNo: number, memberNo: number, present: boolean): void {
-    this.#local?.sequencer.offerPresence(chatNo, () =>
+    this.#local?.sequencer.offerChange(chatNo, () =>
       this.#local?.publisher.event(chatRoom(chatNo), 'presence', { chatNo, memberNo, present }),
     );
   }
 
-  notificationHere(memberNo: number, view: NotificationView): boolean {
+  notificationHere(memberNo: number, view: NotificationView, json: string): boolean {
     const room = memberRoom(memberNo);
-    this.#local?.publisher.event(room, 'notification', view);
-    return this.#adapter.rooms.has(room);
+    const isHere = this.#adapter.rooms.has(room);
+    if (isHere) this.#local?.publisher.event(room, 'notification', view, json);
+    return isHere;
+  }
+
+  isConnected(memberNo: number): boolean {
+    return this.#adapter.rooms.has(memberRoom(memberNo));
+  }
+
+  isOpenHere(chatNo: number): boolean {
+    return this.#adapter.rooms.has(chatRoom(chatNo));
   }
 
   readonly isInRoom = (chatNo: number, connection: string): boolean =>
@@ -129,15 +146,21 @@ export class SocketLive implements Live {
   #deliver(room: string, push: Push): void {
     if (!this.#local) return;
     const { chat, notifications, sequencer, views, publisher } = this.#local;
-    const publish = laterStep(`deliver ${push[0]}`, () => publisher.event(room, push[0], push[1]));
+    let shown: Push[1] = push[1];
+    const publish = laterStep(`deliver ${push[0]}`, () => publisher.event(room, push[0], shown));
     switch (push[0]) {
       case 'message': {
         const [, payload] = push;
-        sequencer.offer(payload, () => {
+        const stages = stagesOf(payload);
+        stages?.end('publish');
+        const deliver = () => {
+          stages?.end('sequence');
           // A single process wrote it itself.
           if (this.#bus) chat.noteMessage(payload);
           publish();
-        });
+          stages?.endWhenWritten();
+        };
+        sequencer.offer(payload, deliver, this.#gatherMs(room, payload.chatNo));
         break;
       }
       case 'message:read': {
@@ -147,18 +170,31 @@ export class SocketLive implements Live {
       }
       case 'presence': {
         const [, { chatNo, memberNo, present }, version] = push;
-        if (chat.acceptPresence(chatNo, memberNo, present, version)) sequencer.offerPresence(chatNo, publish);
+        if (chat.acceptPresence(chatNo, memberNo, present, version)) sequencer.offerChange(chatNo, publish);
         break;
       }
-      case 'room':
-        views.offer(memberNoOf(room) as number, push[1].chatNo, push[2], publish);
+      case 'room': {
+        const [, view, mark] = push;
+        const show = (merged: RoomView) => {
+          shown = merged;
+          publish();
+        };
+        // In one write with the messages that it follows.
+        sequencer.offerChange(view.chatNo, () => views.offer(memberNoOf(room) as number, view, mark, show));
         break;
+      }
       case 'notification':
         if (notifications.acceptPush(push[1].id)) publish();
         break;
       default:
         publish();
     }
+  }
+
+  /** How long a message may wait for those that this process is storing in the same room, ms. */
+  #gatherMs(room: string, chatNo: number): number {
+    const ms = Math.floor((this.#adapter.rooms.get(room)?.size ?? 0) / SOCKETS_PER_MS);
+    return ms > 0 && this.#local?.chat.isStoring(chatNo) ? Math.min(MAX_GATHER_MS, ms) : 0;
   }
 
   /** Reads what a push announces that anybody may have published: of the push itself only `typing` is shown. */

@@ -8,9 +8,11 @@ metrics.queueLength.watch(() => unfinished, { queue: 'joins' });
 
 /** Runs a connection's joins and leaves in the order they were sent: a leave must not overtake the join before it. */
 export function enqueue<T>(socket: GatewaySocket, task: () => Promise<T>): Promise<T> {
-  socket.data.queue ??= new SerialQueue();
+  const queue = socket.data.queue ?? new SerialQueue();
+  socket.data.queue = queue;
   unfinished += 1;
-  return socket.data.queue.add(task).finally(() => {
+  return queue.add(task).finally(() => {
     unfinished -= 1;
+    if (queue.isIdle) socket.data.queue = undefined;
   });
 }

@@ -6,7 +6,7 @@ import type { ClientEvents, ServerEvents } from './protocol.js';
 
 export interface SocketData {
   session: Session;
-  /** Hash of the client, if it identifies its member (kernel/client.ts). */
+  /** Hash of the client, if it identifies its member (kernel/client.ts); with LEGACY_ANONYMOUS=off nobody asks for it. */
   client: string | undefined;
   /** Set if the token expires soon (session-expiry.ts). */
   expiry: NodeJS.Timeout | undefined;

@@ -51,3 +51,14 @@ const ADMITTED = Object.freeze({});
 export function dropHandshake(socket: GatewaySocket): void {
   Object.assign(socket, { handshake: ADMITTED });
 }
+
+/**
+ * Has these listeners called, with the connection as `this`, for all events that its client sends. Shared by all connections: `onAny`
+ * would give each an array with room for 16.
+ */
+export function listenToAll(
+  socket: GatewaySocket,
+  listeners: readonly ((this: GatewaySocket, event: unknown, ...args: unknown[]) => void)[],
+): void {
+  Object.assign(socket, { _anyListeners: listeners });
+}

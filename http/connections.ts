@@ -115,27 +115,22 @@ export class Connections {
     });
   }
 
-  /** Counts a connection, unless its network has too many. @returns whether it has */
-  #isOneTooMany(socket: Socket): boolean {
-    const { address } = identifyClient(socket.remoteAddress ?? '', {}, 0, () => true);
-    const network = networkOf(address);
-    const count = (this.#ofNetworks.get(network) ?? 0) + 1;
-    if (count > this.#limits.perAddress) return true;
-    this.#ofNetworks.set(network, count);
-    socket.once('close', () => {
-      const left = (this.#ofNetworks.get(network) ?? 0) - 1;
-      if (left > 0) this.#ofNetworks.set(network, left);
-      else this.#ofNetworks.delete(network);
-    });
-    return false;
+  /** Counts one connection of a network more, or fewer. */
+  #count(network: string, change: 1 | -1): void {
+    const count = (this.#ofNetworks.get(network) ?? 0) + change;
+    if (count > 0) this.#ofNetworks.set(network, count);
+    else this.#ofNetworks.delete(network);
   }
 
   #add(socket: Socket): void {
-    if (this.#isOneTooMany(socket)) {
+    const { address } = identifyClient(socket.remoteAddress ?? '', {}, 0, () => true);
+    const network = networkOf(address);
+    if ((this.#ofNetworks.get(network) ?? 0) >= this.#limits.perAddress) {
       this.#limits.onClosed('address');
       socket.destroy();
       return;
     }
+    this.#count(network, 1);
     const connection: Connection = {
       socket,
       current: undefined,
@@ -145,9 +140,11 @@ export class Connections {
       progress: undefined,
     };
     this.#open.set(socket, connection);
-    socket.once('close', () => {
+    // Emitted once; `once` would take memory of its own for as long as the connection is open.
+    socket.on('close', () => {
       this.#open.delete(socket);
       this.#release(connection);
+      this.#count(network, -1);
     });
   }
 
@@ -168,7 +165,7 @@ export class Connections {
   #start(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
     connection.current = res;
     if (this.#draining) res.setHeader('Connection', 'close');
-    res.once('close', () => this.#finish(connection, res));
+    res.on('close', () => this.#finish(connection, res));
     void Promise.resolve(this.#handle(req, res)).then(() => {
       const { writableLength: bytes, writableEnded } = res;
       if (connection.current !== res || !writableEnded || bytes === 0 || req.socket.destroyed) return;

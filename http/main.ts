@@ -1,7 +1,13 @@
-import { runProcess } from '../domain/run-process.js';
-import { pushes, requests } from '../gateway/protocol.js';
-import { createLiveEmitter } from '../gateway/socket-live.js';
-import { HttpServer } from './server.js';
+import { endOnSignals } from '../domain/platform/shutdown.js';
+
+endOnSignals();
+// Loading the rest takes most of a start.
+const [{ runProcess }, { pushes, requests }, { createLiveEmitter }, { HttpServer }] = await Promise.all([
+  import('../domain/run-process.js'),
+  import('../gateway/protocol.js'),
+  import('../gateway/socket-live.js'),
+  import('./server.js'),
+]);
 
 /** One of several HTTP processes: REST and event streams. Its pushes reach sockets through the gateways. */
 await runProcess('http', async ({ config, logger, redis, shutdown, open }) => {

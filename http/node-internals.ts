@@ -36,3 +36,12 @@ export function detachFromKoa({ req, res }: { req: IncomingMessage; res: ServerR
   req.headers = {};
   req.rawHeaders = [];
 }
+
+/**
+ * Releases the headers of an answer whose head has been written: Node keeps them beside the text that it has sent, some 1 KiB for as long
+ * as a stream is open.
+ */
+export function releaseHeaders(res: ServerResponse): void {
+  const kept = Object.getOwnPropertySymbols(res).find(({ description }) => description === 'kOutHeaders');
+  if (kept) Object.assign(res, { [kept]: null });
+}

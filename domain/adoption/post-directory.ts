@@ -41,7 +41,7 @@ export function createPostDirectory() {
   return {
     findPosts,
     async findPost(no: number): Promise<PostFacts | undefined> {
-      return (await findPosts([no])).get(no);
+      return cache.get(no) ?? (await findPosts([no])).get(no);
     },
     /** To be called after this process wrote a post. */
     forget(no: number): void {

@@ -21,6 +21,7 @@ import { sendMessage } from './send-message.js';
 import { type ChatState, createChatState } from './shared-state.js';
 import { createUncertainRooms } from './uncertain-rooms.js';
 import { viewRoom } from './view-room.js';
+import { createWrittenRooms } from './written-rooms.js';
 
 export type { Entered } from './enter-room.js';
 export type { Caller } from './identify-poster.js';
@@ -44,13 +45,9 @@ function createParts(options: ChatOptions) {
   const { clock, events, live, logger, directory, adoption } = options;
   const { presence, recentClients, shared } = { ...createChatState(live), ...options };
   const states = createRoomStates();
-  /** Whether every write to the room reaches this process; a single process makes them all. */
-  let isFollowed = (_chatNo: number) => !shared;
   const uncertain = createUncertainRooms((chatNo, seq) => republishAfter(deps, chatNo, seq), logger);
   const ledger = new Ledger({ clock, states, presence, onUnknownOutcome: uncertain.add });
-  const changes = new RoomChanges({ shared, states, directory, adoption, live, logger }, (no) =>
-    isFollowed(no),
-  );
+  const changes = new RoomChanges({ shared, states, directory, adoption, live, logger });
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);
   const notifyAbsent = new NotifyAbsent({
@@ -67,14 +64,11 @@ function createParts(options: ChatOptions) {
     uncertain,
     // A single process knows for certain who is present.
     autoRead: shared ? createAutoRead(states, presence, mark, logger) : undefined,
-    follow(followed: (chatNo: number) => boolean) {
-      if (shared) isFollowed = followed;
-    },
   };
 }
 
 export function createChat(options: ChatOptions) {
-  const { deps, uncertain, autoRead, follow } = createParts(options);
+  const { deps, uncertain, autoRead } = createParts(options);
   const { presence, recentClients, states, ledger, changes, notifyAbsent } = deps;
   const stopWatching = [
     metrics.queueLength.watch(() => ledger.waiting, { queue: 'ledger' }),
@@ -95,6 +89,7 @@ export function createChat(options: ChatOptions) {
     listRooms: listRooms.bind(null, deps),
     listMessages: listMessages.bind(null, deps),
     sendMessage: sendMessage.bind(null, deps),
+    isStoring: ledger.isStoring,
     pushMessage: pushMessage.bind(null, deps),
     echoMessage: echoMessage.bind(null, deps),
     markRead: markRead.bind(null, deps),
@@ -123,11 +118,10 @@ export function createChat(options: ChatOptions) {
     },
     /** A read position of another process has arrived. */
     noteRead: (chatNo: number, position: ReadPosition) => states.advanceRead(chatNo, position),
-    /**
-     * Sets which rooms' pushes all arrive here (`noteMessage`, `noteRead`): their states are sent from
-     * memory, others are read from the database first.
-     */
-    setFollowed: follow,
+    /** What this process reports to the others: see written-rooms.ts. */
+    writtenSince: createWrittenRooms({ states, changes, ledger, uncertain }),
+    /** Whether everything that this process wrote is published: no write is under way, or of unknown outcome. */
+    isSettled: (): boolean => uncertain.isSettled() && ledger.slowRooms(0).length === 0,
     /** Sends again the rooms that changed here since then (performance.now()). */
     resendSince: (since: number) => changes.resendSince(since),
     /** A change of presence has arrived. @returns false if it, or a later one of the member, is known */

@@ -2,13 +2,14 @@ import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { newMessageId } from '../kernel/ids.js';
 import type { ReadPosition } from '../kernel/live.js';
-import { Batcher } from '../platform/batcher.js';
+import type { MessageStages } from '../platform/message-stages.js';
 import { metrics } from '../platform/metrics.js';
-import { insertEach, insertInOrder } from '../platform/mongo/inserts.js';
+import { insertInOrder } from '../platform/mongo/inserts.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
 import { other, Room, type Side } from './room.model.js';
-import type { RoomState, RoomStates } from './room-states.js';
+import { addToState, type RoomNumbers, type RoomState, type RoomStates } from './room-states.js';
+import { createSharedInserts } from './shared-inserts.js';
 
 export interface Draft {
   side: Side;
@@ -16,6 +17,7 @@ export interface Draft {
   content: string;
   /** Client key: the same key again is the same message. */
   clientKey?: string;
+  stages?: MessageStages | undefined;
 }
 
 export interface Appended {
@@ -48,19 +50,12 @@ const MAX_ATTEMPTS = 200;
 const MAX_WAIT_MS = 3_000;
 
 /**
- * From MIN_RUN waiting sends on, a room gets an insert to itself, of at most MAX_RUN. Fewer are stored one at
- * a time, in inserts shared with other rooms: with thousands of rooms that is cheaper.
+ * From MIN_RUN waiting sends on, a room gets an insert to itself, of at most MAX_RUN; from fewer on while fewer rooms
+ * are busy than it has waiting sends, as inserts for each of them are then no more than inserts one after another. Other
+ * sends are stored one at a time, in inserts shared with other rooms: with thousands of rooms that is cheaper.
  */
 const MIN_RUN = 8;
 const MAX_RUN = 100;
-
-/** Most records in an insert shared by rooms: past some hundreds the cost per record falls no further. */
-const MAX_SHARED = 500;
-
-/** Stores single messages of different rooms together; two inserts at a time keep the database busy. */
-export function createSharedInserts(): Batcher<MessageRecord, boolean> {
-  return new Batcher((records) => insertEach(Message, records), { size: MAX_SHARED, concurrency: 2 });
-}
 
 /** A send under way. */
 interface Send {
@@ -71,8 +66,15 @@ interface Send {
   reject(error: unknown): void;
 }
 
-/** What a room's next message follows from. */
-type Numbers = Pick<RoomState, 'seq' | 'sent' | 'read'>;
+/** A room with sends under way. */
+interface BusyRoom {
+  /** Not being stored yet. */
+  waiting: Send[];
+  /** Being stored, and not settled yet. */
+  storing: Send[];
+  /** Resolves when there are none left. */
+  done: Promise<void>;
+}
 
 /**
  * The append-only ledger of messages. Within this process a room's messages are stored one after another;
@@ -81,8 +83,9 @@ type Numbers = Pick<RoomState, 'seq' | 'sent' | 'read'>;
 export class Ledger {
   readonly #deps: LedgerDeps;
   readonly #inserts = createSharedInserts();
-  /** Rooms with sends under way; `done` resolves when there are none left. */
-  readonly #rooms = new Map<number, { waiting: Send[]; done: Promise<void> }>();
+  readonly #rooms = new Map<number, BusyRoom>();
+  /** Writes that the database has not answered, and since when (performance.now()). */
+  readonly #writing = new Set<{ chatNo: number; since: number }>();
   /** When the database last stored messages of any room, or refused them as duplicates (performance.now()). */
   #lastAnsweredAt = Number.NEGATIVE_INFINITY;
   #endOfTurn: Promise<void> | undefined;
@@ -105,17 +108,30 @@ export class Ledger {
       if (room) {
         room.waiting.push(send);
       } else {
-        const waiting = [send];
-        this.#rooms.set(chatNo, { waiting, done: this.#storeAll(chatNo, waiting) });
+        const busy: BusyRoom = { waiting: [send], storing: [], done: Promise.resolve() };
+        this.#rooms.set(chatNo, busy);
+        busy.done = this.#storeAll(chatNo, busy);
       }
     });
   }
+
+  /** Whether further messages of the room are about to be stored by this process. */
+  readonly isStoring = (chatNo: number): boolean => {
+    const room = this.#rooms.get(chatNo);
+    return room !== undefined && room.waiting.length + room.storing.length > 0;
+  };
 
   /** Sends that wait to be stored, those being stored left out. */
   get waiting(): number {
     let waiting = this.#inserts.waiting;
     for (const room of this.#rooms.values()) waiting += room.waiting.length;
     return waiting;
+  }
+
+  /** The rooms of writes that the database has not answered for so long, ms: it may have applied them. */
+  slowRooms(ms: number): number[] {
+    const before = performance.now() - ms;
+    return [...this.#writing].filter(({ since }) => since <= before).map(({ chatNo }) => chatNo);
   }
 
   /** Resolves when no send is under way. */
@@ -137,6 +153,8 @@ export class Ledger {
       if (!message) return undefined;
       others = message.sent[other(side)];
     }
+    const write = { chatNo: state.chatNo, since: performance.now() };
+    this.#writing.add(write);
     try {
       await Room.updateOne(
         { _id: state.chatNo },
@@ -145,6 +163,8 @@ export class Ledger {
     } catch (error) {
       this.#deps.onUnknownOutcome(state.chatNo, state.seq);
       throw error;
+    } finally {
+      this.#writing.delete(write);
     }
     if (seq > state.read[side].seq) state.read[side] = { seq, others };
     this.#deps.states.merge(state);
@@ -152,14 +172,14 @@ export class Ledger {
     return { memberNo: state[side], seq, others };
   }
 
-  async #storeAll(chatNo: number, waiting: Send[]): Promise<void> {
+  async #storeAll(chatNo: number, room: BusyRoom): Promise<void> {
     await this.#turnEnds();
-    while (waiting.length > 0) {
-      const sends = this.#take(waiting);
+    while (room.waiting.length > 0) {
+      room.storing = this.#take(room.waiting);
       try {
-        await this.#store(chatNo, sends);
+        await this.#store(chatNo, room.storing);
       } catch (error) {
-        for (const { reject } of sends) reject(error);
+        for (const { reject } of room.storing.splice(0)) reject(error);
       }
     }
     this.#rooms.delete(chatNo);
@@ -179,7 +199,7 @@ export class Ledger {
   /** Takes the next sends to be stored, and refuses those that have waited too long. */
   #take(waiting: Send[]): Send[] {
     const now = performance.now();
-    const count = waiting.length < MIN_RUN ? 1 : MAX_RUN;
+    const count = waiting.length < Math.min(MIN_RUN, this.#rooms.size) ? 1 : MAX_RUN;
     return waiting.splice(0, count).filter((send) => {
       const isLate = now > send.turnBy && now - this.#lastAnsweredAt > MAX_WAIT_MS;
       if (isLate) send.reject(new AppError('SERVICE_UNAVAILABLE', 'messages are not being stored in time'));
@@ -196,9 +216,10 @@ export class Ledger {
     for (let failures = 0; failures < MAX_ATTEMPTS && sends.length > 0; ) {
       const state = await states.get(chatNo);
       const records = await this.#nextRecords(state, sends);
-      const count = await this.#insert(state, records);
+      const count = await this.#insert(state, records, sends);
       for (const record of records.slice(0, count)) {
         const { draft, resolve } = sends.shift() as Send;
+        draft.stages?.end('insert');
         addToState(state, record, other(draft.side));
         resolve({ record, state, repeated: false });
       }
@@ -221,10 +242,11 @@ export class Ledger {
   async #nextRecords(state: RoomState, sends: Send[]): Promise<MessageRecord[]> {
     const { clock, presence } = this.#deps;
     const present = {} as Record<Side, boolean>;
-    for (const side of new Set(sends.map(({ draft }) => other(draft.side)))) {
-      present[side] = await presence.isPresent(state.chatNo, state[side]);
+    for (const { draft } of sends) {
+      const recipient = other(draft.side);
+      present[recipient] ??= await presence.isPresent(state.chatNo, state[recipient]);
     }
-    let last: Numbers = state;
+    let last: RoomNumbers = state;
     return sends.map(({ draft }) => {
       const record = nextRecord(state, last, draft, present[other(draft.side)], clock.now());
       last = record;
@@ -236,12 +258,18 @@ export class Ledger {
    * @returns how many records are stored; a unique index refused the next one
    * @throws the driver's error when the outcome is unknown
    */
-  async #insert({ chatNo, seq }: RoomState, records: MessageRecord[]): Promise<number> {
-    const [only] = records;
+  async #insert({ chatNo, seq }: RoomState, records: MessageRecord[], sends: Send[]): Promise<number> {
+    const [record] = records;
+    const write = { chatNo, since: performance.now() };
+    this.#writing.add(write);
     try {
       let count: number;
-      if (only && records.length === 1) count = (await this.#inserts.add(only)) ? 1 : 0;
-      else count = await insertInOrder(Message, records);
+      if (record && records.length === 1 && this.#rooms.size > 1) {
+        count = (await this.#inserts.add({ record, stages: sends[0]?.draft.stages })) ? 1 : 0;
+      } else {
+        for (const { draft } of sends) draft.stages?.end('queue');
+        count = await insertInOrder(Message, records);
+      }
       this.#lastAnsweredAt = performance.now();
       return count;
     } catch (error) {
@@ -249,6 +277,8 @@ export class Ledger {
       this.#deps.states.forget(chatNo);
       this.#deps.onUnknownOutcome(chatNo, seq);
       throw error;
+    } finally {
+      this.#writing.delete(write);
     }
   }
 
@@ -272,14 +302,17 @@ export class Ledger {
 /** @param sentAt epoch ms */
 function nextRecord(
   state: RoomState,
-  last: Numbers,
+  last: RoomNumbers,
   { side, contentType, content, clientKey }: Draft,
   recipientPresent: boolean,
   sentAt: number,
 ): MessageRecord {
   const seq = last.seq + 1;
-  const sent = { ...last.sent, [side]: last.sent[side] + 1 };
-  return {
+  const sent = { creator: last.sent.creator, joiner: last.sent.joiner };
+  sent[side] += 1;
+  const read = { creator: last.read.creator, joiner: last.read.joiner };
+  if (recipientPresent) read[other(side)] = { seq, others: sent[side] };
+  const record: MessageRecord = {
     _id: newMessageId(),
     chatNo: state.chatNo,
     seq,
@@ -288,19 +321,9 @@ function nextRecord(
     content,
     sentAt: new Date(sentAt),
     sent,
-    read: {
-      ...last.read,
-      ...(recipientPresent ? { [other(side)]: { seq, others: sent[side] } } : {}),
-    },
-    ...(clientKey === undefined ? {} : { clientKey }),
-    ...(recipientPresent ? {} : { unannounced: true as const }),
+    read,
   };
-}
-
-/** Makes a stored record the newest of its room. */
-function addToState(state: RoomState, record: MessageRecord, recipient: Side): void {
-  state.seq = record.seq;
-  state.sent = record.sent;
-  if (record.read[recipient].seq > state.read[recipient].seq) state.read[recipient] = record.read[recipient];
-  state.latest = { content: record.content, contentType: record.contentType, sentAt: record.sentAt };
+  if (clientKey !== undefined) record.clientKey = clientKey;
+  if (!recipientPresent) record.unannounced = true;
+  return record;
 }

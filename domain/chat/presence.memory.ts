@@ -3,10 +3,30 @@ import type { OpenRooms, Presence, PresenceListener } from './presence.js';
 /** How often connections that are no longer in their rooms are removed, ms. */
 const PRUNE_EVERY_MS = 6_000;
 
+/** A connection that has entered a room, and the number of its entry. */
+interface Entered {
+  connection: string;
+  entry: number;
+}
+
+/** Of a member in a room. Nearly always there is one, and a map for each would take 200 bytes. */
+type Connections = Entered | Map<string, number>;
+
+/** Each connection with the number of its entry. */
+function entriesOf(connections: Connections): [connection: string, entry: number][] {
+  return connections instanceof Map ? [...connections] : [[connections.connection, connections.entry]];
+}
+
+/** @returns the connections with one more, or a later entry of one */
+function withEntry(known: Connections | undefined, entered: Entered): Connections {
+  const { connection, entry } = entered;
+  if (!known || (!(known instanceof Map) && known.connection === connection)) return entered;
+  return (known instanceof Map ? known : new Map(entriesOf(known))).set(connection, entry);
+}
+
 /** This process's connections by room and member. */
 export class LocalConnections {
-  /** Room → member → connection → the number of its entry. */
-  readonly #rooms = new Map<number, Map<number, Map<string, number>>>();
+  readonly #rooms = new Map<number, Map<number, Connections>>();
   #lastEntry = 0;
 
   /** Number of the latest `enter`; they rise by 1. */
@@ -17,27 +37,31 @@ export class LocalConnections {
   /** @returns whether it is the member's first connection here */
   enter(chatNo: number, memberNo: number, connection: string): boolean {
     this.#lastEntry += 1;
-    const members = this.#rooms.get(chatNo) ?? new Map<number, Map<string, number>>();
+    const members = this.#rooms.get(chatNo) ?? new Map<number, Connections>();
     this.#rooms.set(chatNo, members);
-    const connections = members.get(memberNo);
-    members.set(memberNo, (connections ?? new Map<string, number>()).set(connection, this.#lastEntry));
-    return !connections;
+    const known = members.get(memberNo);
+    members.set(memberNo, withEntry(known, { connection, entry: this.#lastEntry }));
+    return !known;
   }
 
   /** @returns whether it was the member's last connection here */
   leave(chatNo: number, memberNo: number, connection: string): boolean {
     const members = this.#rooms.get(chatNo);
-    const connections = members?.get(memberNo);
-    if (!connections?.delete(connection) || connections.size > 0) return false;
-    members?.delete(memberNo);
-    if (members?.size === 0) this.#rooms.delete(chatNo);
+    const known = members?.get(memberNo);
+    if (!members || !known) return false;
+    if (known instanceof Map) {
+      if (!known.delete(connection) || known.size > 0) return false;
+    } else if (known.connection !== connection) return false;
+    members.delete(memberNo);
+    if (members.size === 0) this.#rooms.delete(chatNo);
     return true;
   }
 
   /** Removes the member's connections up to an entry. @returns them */
   clear(chatNo: number, memberNo: number, upTo = this.#lastEntry): string[] {
-    const connections = [...(this.#rooms.get(chatNo)?.get(memberNo) ?? [])];
-    const cleared = connections.filter(([, entry]) => entry <= upTo).map(([connection]) => connection);
+    const known = this.#rooms.get(chatNo)?.get(memberNo);
+    const entries = known ? entriesOf(known) : [];
+    const cleared = entries.filter(([, entry]) => entry <= upTo).map(([connection]) => connection);
     for (const connection of cleared) this.leave(chatNo, memberNo, connection);
     return cleared;
   }
@@ -71,7 +95,7 @@ export class LocalConnections {
   *#all(): Generator<[chatNo: number, memberNo: number, connection: string]> {
     for (const [chatNo, members] of this.#rooms) {
       for (const [memberNo, connections] of members) {
-        for (const connection of connections.keys()) yield [chatNo, memberNo, connection];
+        for (const [connection] of entriesOf(connections)) yield [chatNo, memberNo, connection];
       }
     }
   }

@@ -18,10 +18,13 @@ const MIN_INTERVAL_MS = 250;
  */
 const MAX_INTERVAL_MS = 500;
 
+/** Intervals that end within this time end together, ms: a timer for each would wake the process for each. */
+const STEP_MS = 25;
+
 /** Delay before an event is retried while the database is unavailable, ms. */
 const RETRY_AFTER_MS = 1_000;
 
-/** Most rooms whose latest change is remembered for `resendSince`. */
+/** Most rooms whose latest change is remembered. */
 const MAX_REMEMBERED = 50_000;
 
 /** Rooms that `resendSince` sends at once. */
@@ -33,7 +36,6 @@ interface LastEvent {
   at: number;
   /** Whether the room has changed since. */
   changed: boolean;
-  timer: NodeJS.Timeout;
 }
 
 interface RoomChangesDeps {
@@ -52,16 +54,16 @@ interface RoomChangesDeps {
  */
 export class RoomChanges {
   readonly #deps: RoomChangesDeps;
-  readonly #isCurrent: (chatNo: number) => boolean;
+  /** By room, the oldest first. */
   readonly #lastEvents: Record<Side, Map<number, LastEvent>> = { creator: new Map(), joiner: new Map() };
+  /** Ends intervals. Set while there are any. */
+  #timer: NodeJS.Timeout | undefined;
   /** When each room last changed, by performance.now(). */
   readonly #changedAt = createCache<number, number>(MAX_REMEMBERED);
   #closed = false;
 
-  /** @param isCurrent whether this process's copy of a room's state includes all processes' writes */
-  constructor(deps: RoomChangesDeps, isCurrent: (chatNo: number) => boolean) {
+  constructor(deps: RoomChangesDeps) {
     this.#deps = deps;
-    this.#isCurrent = isCurrent;
   }
 
   /** @param sides those whose view of the room has changed */
@@ -71,50 +73,86 @@ export class RoomChanges {
     if (this.#deps.shared) this.#changedAt.set(chatNo, now);
     const due = sides.filter((side) => this.#isDue(chatNo, side, now));
     if (due.length > 0) void this.#send(chatNo, due);
+    if (!this.#timer) this.#setTimer(now);
   }
 
   /** Sends again the rooms that have changed since then (performance.now()), in case events were lost. */
   async resendSince(since: number): Promise<void> {
-    const chatNos = [...this.#changedAt.entries()].filter(([, at]) => at >= since).map(([chatNo]) => chatNo);
+    const chatNos = this.changedSince(since);
     for (let i = 0; i < chatNos.length && !this.#closed; i += RESEND_BATCH) {
       const batch = chatNos.slice(i, i + RESEND_BATCH);
       await Promise.all(batch.map((chatNo) => this.#send(chatNo, BOTH_SIDES)));
     }
   }
 
+  /** The rooms that have changed since then (performance.now()). */
+  changedSince(since: number): number[] {
+    const chatNos: number[] = [];
+    // The latest come first.
+    for (const [chatNo, at] of this.#changedAt.entries()) {
+      if (at < since) break;
+      chatNos.push(chatNo);
+    }
+    return chatNos;
+  }
+
   /** Drops events that wait for their interval: the room list shows what they would have sent. */
   close(): void {
     this.#closed = true;
-    for (const side of BOTH_SIDES) {
-      for (const { timer } of this.#lastEvents[side].values()) clearTimeout(timer);
-    }
+    clearTimeout(this.#timer);
   }
 
   /** @returns whether the event may be sent now; otherwise the next event includes the change */
   #isDue(chatNo: number, side: Side, now: number): boolean {
     const last = this.#lastEvents[side].get(chatNo);
-    if (!last) {
-      const timer = setTimeout(() => this.#endInterval(chatNo, side), MAX_INTERVAL_MS);
-      this.#lastEvents[side].set(chatNo, { at: now, changed: false, timer });
-      return true;
+    if (last && now - last.at < MIN_INTERVAL_MS) {
+      last.changed = true;
+      return false;
     }
-    last.changed = now - last.at < MIN_INTERVAL_MS;
-    if (last.changed) return false;
-    last.at = now;
-    last.timer.refresh();
+    this.#begin(chatNo, side, now);
     return true;
   }
 
-  #endInterval(chatNo: number, side: Side): void {
-    const last = this.#lastEvents[side].get(chatNo);
-    if (!last?.changed) {
-      this.#lastEvents[side].delete(chatNo);
-      return;
+  /** An event is being sent. */
+  #begin(chatNo: number, side: Side, now: number): void {
+    const events = this.#lastEvents[side];
+    // Behind all others.
+    events.delete(chatNo);
+    events.set(chatNo, { at: now, changed: false });
+  }
+
+  /** Sets the timer to when the oldest interval ends. */
+  #setTimer(now: number): void {
+    const oldest = BOTH_SIDES.map((side) => this.#lastEvents[side].values().next().value?.at);
+    const [first] = oldest.filter((at) => at !== undefined).sort((a, b) => a - b);
+    this.#timer =
+      first === undefined ? undefined : setTimeout(() => this.#endIntervals(), first + MAX_INTERVAL_MS - now);
+  }
+
+  /** Ends the intervals that are over, and sends events to those for whom a room has changed meanwhile. */
+  #endIntervals(): void {
+    const now = performance.now();
+    const changed = new Map<number, Side[]>();
+    for (const side of BOTH_SIDES) {
+      for (const [chatNo, last] of this.#lastEvents[side]) {
+        if (last.at > now - MAX_INTERVAL_MS + STEP_MS) break;
+        if (last.changed) {
+          this.#begin(chatNo, side, now);
+          changed.set(chatNo, [...(changed.get(chatNo) ?? []), side]);
+        } else this.#lastEvents[side].delete(chatNo);
+      }
     }
-    last.at = performance.now();
-    last.changed = false;
-    last.timer.refresh();
-    void this.#send(chatNo, [side]);
+    for (const [chatNo, sides] of changed) void this.#send(chatNo, sides);
+    this.#setTimer(now);
+  }
+
+  /**
+   * Whether the room is in memory as all processes have written it, but for pushes under way, which gateways merge. Of
+   * rooms that are not open here no pushes arrive: a read position would be missing that its writer, since killed, has
+   * not published either.
+   */
+  #isCurrent(chatNo: number): boolean {
+    return !this.#deps.shared || this.#deps.live.isOpenHere(chatNo);
   }
 
   async #send(chatNo: number, sides: readonly Side[]): Promise<void> {

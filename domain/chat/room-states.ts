@@ -22,6 +22,9 @@ export interface RoomState {
   latest?: { content: string; contentType: string; sentAt: Date };
 }
 
+/** What a room's next message follows from. */
+export type RoomNumbers = Pick<RoomState, 'seq' | 'sent' | 'read'>;
+
 function larger(a: Position, b: Position | undefined): Position {
   return b && b.seq > a.seq ? { seq: b.seq, others: b.others } : { seq: a.seq, others: a.others };
 }
@@ -44,6 +47,14 @@ export function stateOf(room: RoomRecord, head: MessageRecord | undefined): Room
       ? { latest: { content: head.content, contentType: head.contentType, sentAt: head.sentAt } }
       : {}),
   };
+}
+
+/** Makes a stored record the newest of its room. */
+export function addToState(state: RoomState, record: MessageRecord, recipient: Side): void {
+  state.seq = record.seq;
+  state.sent = record.sent;
+  if (record.read[recipient].seq > state.read[recipient].seq) state.read[recipient] = record.read[recipient];
+  state.latest = { content: record.content, contentType: record.contentType, sentAt: record.sentAt };
 }
 
 /** The version of the room as this side sees it. */

@@ -24,6 +24,7 @@ export function presentRoom(
   participant: Actor | undefined,
   saleTitle: string,
 ): RoomView {
+  const { latest } = state;
   return {
     chatNo: state.chatNo,
     createMember: state.creator,
@@ -32,9 +33,7 @@ export function presentRoom(
     saleTitle,
     regDate: state.createdAt.getTime(),
     participant: { username: participant?.nickname ?? '', profile: participant?.profile ?? '' },
-    ...(state.latest
-      ? { latestMessage: { context: state.latest.content, sendAt: state.latest.sentAt.getTime() } }
-      : {}),
+    ...(latest && { latestMessage: { context: latest.content, sendAt: latest.sentAt.getTime() } }),
     unReadCount: unreadOf(state, side),
   };
 }
@@ -45,10 +44,9 @@ export async function presentTo(
   state: RoomState,
   sides: readonly Side[],
 ): Promise<MarkedView[]> {
-  const [people, sale] = await Promise.all([
-    deps.directory.lookUp(sides.map((side) => state[other(side)])),
-    deps.adoption.findPost(state.saleNo),
-  ]);
+  // One after the other: nearly always both are in memory, and waiting for both at once costs more than that.
+  const people = await deps.directory.lookUp(sides.map((side) => state[other(side)]));
+  const sale = await deps.adoption.findPost(state.saleNo);
   return sides.map((side) => ({
     memberNo: state[side],
     view: presentRoom(state, side, people.get(state[other(side)]), sale?.title ?? ''),

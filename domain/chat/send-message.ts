@@ -3,6 +3,7 @@ import type { Actor } from '../kernel/actor.js';
 import { text } from '../kernel/input.js';
 import type { MessagePayload } from '../kernel/live.js';
 import { toAppError } from '../platform/failures.js';
+import { type MessageStages, noteStages } from '../platform/message-stages.js';
 import { metrics } from '../platform/metrics.js';
 import type { ChatDeps } from './chat-deps.js';
 import { type ContentType, contentTypes, Message } from './message.model.js';
@@ -54,6 +55,7 @@ export interface SendInput {
   content: string;
   /** Client key: the same key again returns the first message. */
   clientKey?: string;
+  stages?: MessageStages | undefined;
 }
 
 /**
@@ -74,43 +76,38 @@ async function charge(
   }
 }
 
-type Sent = { payload: MessagePayload; outcome: 'stored' | 'repeated' };
-
 /**
  * Stores a message, delivers it to the room, and notifies an absent recipient, for sockets and the push call
- * alike. When it resolves, the message is stored, readable and delivered; after a crash before that it is
- * either absent or complete. The notification follows in the background.
+ * alike. When it resolves, the message is stored and readable, and on its way to the room; after a crash before that it
+ * is either absent or complete. The notification follows in the background.
  *
  * @returns the payload; with a `clientKey` used before, that of the first message
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, QUOTA_EXCEEDED, SERVICE_UNAVAILABLE
  */
 export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput): Promise<MessagePayload> {
+  const { states, ledger, live, changes, notifyAbsent, directory } = deps;
+  const { chatNo, contentType, content, clientKey, stages } = input;
   try {
-    const { payload, outcome } = await store(deps, actor, input);
-    metrics.messages.inc({ outcome });
+    const side = requireParticipant(await states.get(chatNo), actor.no);
+    // Under the current name, which may be newer than the connection. Read first: a send that fails here is not charged.
+    const sender = await directory.current(actor);
+    const giveBack = await charge(deps, actor.no, input);
+    stages?.end('receive');
+    const appending = ledger.append(chatNo, { side, contentType, content, clientKey, stages });
+    appending.catch(giveBack);
+    const { record, state, repeated } = await appending;
+    // No await between the two: see `Ledger.append` on the order.
+    const payload = presentPayload(record, state, sender);
+    if (stages && !repeated) noteStages(payload, stages);
+    // A repeated one, too: its first send may have ended before delivering it. Sockets that have it drop it.
+    live.message(payload);
+    changes.touch(chatNo, BOTH_SIDES);
+    if (repeated) giveBack();
+    else if (record.unannounced) notifyAbsent.enqueue(record);
+    metrics.messages.inc({ outcome: repeated ? 'repeated' : 'stored' });
     return payload;
   } catch (error) {
     metrics.messages.inc({ outcome: toAppError(error).status < 500 ? 'refused' : 'failed' });
     throw error;
   }
-}
-
-async function store(deps: ChatDeps, actor: Actor, input: SendInput): Promise<Sent> {
-  const { states, ledger, live, changes, notifyAbsent, directory } = deps;
-  const { chatNo, ...draft } = input;
-  const side = requireParticipant(await states.get(chatNo), actor.no);
-  // Under the current name, which may be newer than the connection. Read first: a send that fails here is not charged.
-  const sender = await directory.current(actor);
-  const giveBack = await charge(deps, actor.no, input);
-  const appending = ledger.append(chatNo, { side, ...draft });
-  appending.catch(giveBack);
-  const { record, state, repeated } = await appending;
-  // No await between the two: see `Ledger.append` on the order.
-  const payload = presentPayload(record, state, sender);
-  // A repeated one, too: its first send may have ended before delivering it. Sockets that have it drop it.
-  live.message(payload);
-  changes.touch(chatNo, BOTH_SIDES);
-  if (repeated) giveBack();
-  else if (record.unannounced) notifyAbsent.enqueue(record);
-  return { payload, outcome: repeated ? 'repeated' : 'stored' };
 }

@@ -1,9 +1,16 @@
+import { createCache } from '../platform/cache.js';
 import { toAppError } from '../platform/failures.js';
 import type { Logger } from '../platform/logger.js';
 import { metrics } from '../platform/metrics.js';
 
 /** Delay before rooms are retried while the database is unavailable, ms. */
 const RETRY_AFTER_MS = 1_000;
+
+/** How long after a write of unknown outcome the database may still apply it, ms. */
+const LATE_MS = 60_000;
+
+/** Most rooms that are remembered so long. */
+const MAX_LATE = 10_000;
 
 /**
  * Rooms where a failed write may have been stored nevertheless, for example because the database answered too
@@ -16,6 +23,7 @@ export function createUncertainRooms(
   logger: Logger,
 ) {
   const waiting = new Map<number, number>();
+  const late = createCache<number, true>(MAX_LATE, LATE_MS);
   let running = false;
   let closed = false;
 
@@ -27,6 +35,7 @@ export function createUncertainRooms(
     if (running || closed) return;
     running = true;
     for (const [chatNo, seq] of waiting) {
+      if (closed) break;
       waiting.delete(chatNo);
       try {
         await republish(chatNo, seq);
@@ -48,12 +57,17 @@ export function createUncertainRooms(
   return {
     /** @param seq number of the newest message known before the write */
     add(chatNo: number, seq: number): void {
+      late.set(chatNo, true);
       enqueue(chatNo, seq);
       void run();
     },
+    /** Rooms in which a failed write may be applied later still. */
+    late: (): number[] => [...late.keys()],
+    /** Whether all that was stored is published, and nothing may be applied later. */
+    isSettled: (): boolean => !running && waiting.size === 0 && late.keys().next().done === true,
+    /** Reads no further room: what is unsettled stays so. */
     close(): void {
       closed = true;
-      waiting.clear();
     },
   };
 }

@@ -7,7 +7,10 @@ import { finishComment } from './finish-comment.js';
 import { finishHeart } from './finish-heart.js';
 import { Heart } from './heart.model.js';
 
-/** Age, ms, from which a mark counts as left by a crash, not by a call in progress. */
+/**
+ * Age, ms, from which a mark counts as left by a crash, not by a call in progress. One as far in the future is from a
+ * process whose clock was wrong, and counts as well: it would not be finished before that time.
+ */
 const LEFT_BEHIND_MS = 5_000;
 
 type SweepDeps = Pick<CommunityDeps, 'clock' | 'counters' | 'events' | 'trending' | 'logger'>;
@@ -22,36 +25,43 @@ export function createSweep(deps: SweepDeps): (signal?: AbortSignal) => Promise<
   let first = true;
 
   return async function sweep(signal) {
-    const pending = { $exists: true, $lte: new Date(clock.now() - (first ? 0 : LEFT_BEHIND_MS)) };
+    const marked = { pending: { $exists: true } };
+    const isInProgress = (since?: Date) =>
+      !first && since !== undefined && Math.abs(clock.now() - since.getTime()) < LEFT_BEHIND_MS;
 
-    /** Finishes marked records; one that cannot be finished does not stop the others. */
-    async function finishAll<T extends { _id: unknown }>(
+    /** Finishes a marked record, or leaves it to the next sweep. */
+    async function finishOne<T extends { _id: unknown }>(
+      what: string,
+      record: T,
+      finish: (record: T) => Promise<unknown>,
+    ): Promise<void> {
+      try {
+        await finish(record);
+      } catch (error) {
+        logger.warn({ err: error, id: record._id }, `a sweep could not finish ${what}; the next one retries`);
+      }
+    }
+
+    async function finishAll<T extends { _id: unknown; pending?: Date }>(
       what: string,
       records: AsyncIterable<T>,
       finish: (record: T) => Promise<unknown>,
     ): Promise<void> {
       if (signal?.aborted) return;
       for await (const record of records) {
-        try {
-          await finish(record);
-        } catch (error) {
-          logger.warn(
-            { err: error, id: record._id },
-            `a sweep could not finish ${what}; the next one retries`,
-          );
-        }
+        if (!isInProgress(record.pending)) await finishOne(what, record, finish);
         if (signal?.aborted) return;
       }
     }
 
-    const deleted = Article.find({ pending }, { _id: 1 }).lean().cursor();
+    const deleted = Article.find(marked, { pending: 1 }).lean().cursor();
     await finishAll('the deletion of an article', deleted, async ({ _id }) => {
       await finishArticleDeletion(_id);
       metrics.driftMended.inc({ what: 'article-deletion' });
     });
-    const comments = Comment.find({ pending }).lean().cursor();
+    const comments = Comment.find(marked).lean().cursor();
     await finishAll('a comment', comments, (comment) => finishComment(deps, comment));
-    const hearts = Heart.find({ pending }).lean().cursor();
+    const hearts = Heart.find(marked).lean().cursor();
     await finishAll('a heart', hearts, (heart) => finishHeart(deps, heart));
     if (signal?.aborted) return;
     // Leaders also change when older hearts leave a window.

@@ -149,9 +149,14 @@ export interface Live {
   notification(memberNo: number, view: NotificationView): void;
   /**
    * A notification of another process that was not pushed, to this process's sockets.
+   * @param json the view as JSON
    * @returns whether the member has one here
    */
-  notificationHere(memberNo: number, view: NotificationView): boolean;
+  notificationHere(memberNo: number, view: NotificationView, json: string): boolean;
+  /** Whether the member has a socket in this process. */
+  isConnected(memberNo: number): boolean;
+  /** Whether connections of this process are in a room, so that what other processes publish to it arrives here. */
+  isOpenHere(chatNo: number): boolean;
   /** Whether a connection of this process is in a room. */
   isInRoom(chatNo: number, connection: string): boolean;
   /** Removes a connection of this process from a room. */
@@ -168,6 +173,8 @@ export const noLive: Live = {
   room() {},
   notification() {},
   notificationHere: () => false,
+  isConnected: () => false,
+  isOpenHere: () => false,
   isInRoom: () => false,
   removeFromRoom() {},
 };

@@ -32,6 +32,8 @@ export const redisChannels = {
   deliveries: (memberNo: number | '') => `${PREFIX}wake-ups:${memberNo}`,
   /** Members removed from a room on every process. */
   presenceCleared: `${PREFIX}presence-cleared`,
+  /** What each process wrote, every second. */
+  reports: `${PREFIX}reports`,
   /** A process's messages to itself, for the health check. */
   echo: (processId: string) => `${PREFIX}echo:${processId}`,
   /** Prefix of the Socket.IO adapter's channels. */

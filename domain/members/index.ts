@@ -32,7 +32,7 @@ export async function loadTokenVerifier(config: Config, clock: Clock, logger: Lo
  * @param logger gets what is wrong with a key set
  */
 export async function createMembers(config: Config, clock: Clock, logger: Logger) {
-  const directory = createMemberDirectory();
+  const directory = createMemberDirectory(config.REDIS_URL !== undefined);
   const verifyToken = await loadTokenVerifier(config, clock, logger);
   return {
     /** The member of a token. @throws AppError UNAUTHORIZED, TOKEN_EXPIRED */

@@ -5,10 +5,10 @@ import { joinRunningOf } from '../platform/shared-runs.js';
 import { findMembers, Member } from './member.model.js';
 import { toActor } from './record-member.js';
 
-/** Longest time, ms, until a nickname changed by another process is seen here. */
+/** Longest time, ms, until a nickname changed by another serving process is seen here. */
 const FRESH_MS = 5_000;
 
-/** How long, ms, a member is kept in memory, for `current`. */
+/** How long, ms, a member is kept in memory. */
 const KEPT_MS = 60_000;
 
 /** The member with this e-mail address. */
@@ -38,33 +38,47 @@ async function* allNumbers(batch: number): AsyncGenerator<number[]> {
   }
 }
 
-/** Members by number, cached: lists show names, and reading them for each row would be half the cost. */
-export function createMemberDirectory() {
+/**
+ * Members by number, cached: lists show names, and reading them for each row would be half the cost.
+ * @param isShared whether other processes serve, too. Past one that is alone only an import changes members, which it
+ *   shows within KEPT_MS
+ */
+export function createMemberDirectory(isShared = true) {
+  const freshMs = isShared ? FRESH_MS : KEPT_MS;
   const cache = createCache<number, Actor>(50_000, KEPT_MS);
   const read = createGroupedReads(async (numbers: number[]) => {
     const records = await Member.find({ _id: { $in: numbers } }, null, WHOLE_GROUP).lean();
     return new Map(records.map((record) => [record._id, toActor(record)]));
   });
   const readMissing = joinRunningOf(async (no: number) => {
+    const since = performance.now();
     const member = await read(no);
-    if (member) cache.set(no, member);
+    if (member) keep(member, since);
     return member;
   });
+
+  /** Caches what was read, unless this process has learnt something newer since the read began (performance.now()). */
+  function keep(member: Actor, since: number): void {
+    const age = KEPT_MS - cache.getRemainingTTL(member.no);
+    if (performance.now() - age < since) cache.set(member.no, member);
+  }
+
   return {
     /** The members with these numbers; unknown numbers are left out. */
     async lookUp(numbers: Iterable<number>): Promise<Map<number, Actor>> {
       const found = new Map<number, Actor>();
       const missing: number[] = [];
       for (const no of new Set(numbers)) {
-        const isFresh = cache.getRemainingTTL(no) > KEPT_MS - FRESH_MS;
+        const isFresh = cache.getRemainingTTL(no) > KEPT_MS - freshMs;
         const member = isFresh ? cache.get(no) : undefined;
         if (member) found.set(no, member);
         else missing.push(no);
       }
       if (missing.length === 0) return found;
+      const since = performance.now();
       for (const member of await Promise.all(missing.map(read))) {
         if (!member) continue;
-        cache.set(member.no, member);
+        keep(member, since);
         found.set(member.no, member);
       }
       return found;

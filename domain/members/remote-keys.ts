@@ -93,6 +93,9 @@ export function createRemoteKeys(url: URL, clock: Clock, logger: Logger): JWTVer
     }
   });
 
+  // An operator learns at the start that it cannot be fetched, not from the first member.
+  void refresh();
+
   return async (header, token) => {
     if (!keys) await refresh();
     // In the background: the old set stays in use.

@@ -30,6 +30,14 @@ function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<vo
   });
 }
 
+/** What else is to be done about deliveries of other processes. */
+export interface BusEvents {
+  /** One has reached the listeners. */
+  delivered(notificationId: number): void;
+  /** One came that anybody may have published: it was not passed on, but the database may hold it. */
+  unsigned(): void;
+}
+
 /**
  * Deliveries across processes: one channel per member, subscribed to while it has listeners here. Local
  * listeners are called directly, so that they receive deliveries while Redis is down. A delivery that is not
@@ -38,17 +46,16 @@ function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<vo
 export class RedisDeliveryBus implements DeliveryBus {
   readonly #redis: RedisConnection;
   readonly #local = new MemoryDeliveryBus();
-  readonly #onUnsigned: () => void;
+  readonly #heard: BusEvents;
   /** Number of listeners here by member. */
   readonly #listeners = new Map<number, number>();
   /** By member: Redis's confirmation of the subscription to the member's channel. */
   readonly #subscribed = new Map<number, Promise<unknown>>();
   readonly #stopListening: (() => void)[];
 
-  /** @param onUnsigned called instead of listeners for a delivery that is not signed: the database may hold it */
-  constructor(redis: RedisConnection, onUnsigned: () => void) {
+  constructor(redis: RedisConnection, heard: BusEvents) {
     this.#redis = redis;
-    this.#onUnsigned = onUnsigned;
+    this.#heard = heard;
     const prefix = redisChannels.deliveries('');
     this.#stopListening = [
       redis.listen('messageBuffer', (channel) => channel.startsWith(prefix), this.#onMessage),
@@ -79,6 +86,10 @@ export class RedisDeliveryBus implements DeliveryBus {
         this.#count(memberNo, -1);
       },
     };
+  }
+
+  hasListener(memberNo: number): boolean {
+    return this.#listeners.has(memberNo);
   }
 
   close(): void {
@@ -125,7 +136,11 @@ export class RedisDeliveryBus implements DeliveryBus {
     if (channel !== redisChannels.deliveries(delivery.memberNo)) {
       throw new Error('a delivery on the channel of another member');
     }
-    if (this.#redis.isSigned) this.#local.publish(delivery);
-    else this.#onUnsigned();
+    if (!this.#redis.isSigned) {
+      this.#heard.unsigned();
+      return;
+    }
+    this.#local.publish(delivery);
+    this.#heard.delivered(delivery.view.id);
   };
 }

@@ -35,6 +35,8 @@ export interface DeliveryBus {
   /** To listeners on this process alone. @returns whether one had not received it */
   publishHere(delivery: Delivery): boolean;
   subscribe(memberNo: number, listener: DeliveryListener): Subscription;
+  /** Whether the member has a listener on this process. */
+  hasListener(memberNo: number): boolean;
   /** Ends all subscriptions. */
   close(): void;
 }

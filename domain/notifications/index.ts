@@ -15,7 +15,7 @@ import { RedisDeliveryBus } from './delivery-bus.redis.js';
 import { listNotifications } from './list-notifications.js';
 import { type NewNotification, Notifier } from './notifier.js';
 import { notifyOnEvents } from './notify-on-events.js';
-import { MissedPoll } from './poll-missed.js';
+import { MissedPoll, type PollReports } from './poll-missed.js';
 import { replayAfter, resumeAfter } from './replay.js';
 
 export type { Delivery, Subscription } from './delivery-bus.js';
@@ -30,20 +30,28 @@ export interface NotificationDeps {
   logger: Logger;
   /** Without it, deliveries stay in this process. */
   redis?: RedisConnection | undefined;
+  /** What other processes publish; without them, this one polls for all of it. */
+  reports?: PollReports | undefined;
 }
 
 /** Members' notifications and what their event streams carry. (contract, section 6) */
 export type Notifications = ReturnType<typeof createNotifications>;
 
 export function createNotifications(deps: NotificationDeps) {
-  const { clock, events, logger, redis } = deps;
-  const bus = redis ? new RedisDeliveryBus(redis, () => poll.pollSoon()) : new MemoryDeliveryBus();
-  const deliverer = new Deliverer({ ...deps, bus });
-  const poll = new MissedPoll(
-    (id) => deliverer.wasDelivered(id),
-    (missed) => deliverer.deliverMissed(missed),
-    logger,
-  );
+  const { clock, events, logger, redis, reports } = deps;
+  const bus = redis
+    ? new RedisDeliveryBus(redis, {
+        delivered: (id) => deliverer.noteStreamed(id),
+        unsigned: () => poll.pollSoon(),
+      })
+    : new MemoryDeliveryBus();
+  const deliverer = new Deliverer({ ...deps, bus, isReported: reports !== undefined });
+  const poll = new MissedPoll({
+    ...{ logger, reports },
+    wasDelivered: (id) => deliverer.wasDelivered(id),
+    lacks: (id, memberNo) => deliverer.lacks(id, memberNo),
+    deliver: (missed) => deliverer.deliverMissed(missed),
+  });
   const notifier = new Notifier(clock, async (records) => {
     for (const { type } of records) metrics.notificationsStored.inc({ type });
     await deliverer.publish(records);
@@ -70,8 +78,12 @@ export function createNotifications(deps: NotificationDeps) {
     acceptPush: (notificationId: number) => deliverer.acceptPush(notificationId),
     /** Another process may have stored a notification. */
     pollSoon: () => poll.pollSoon(),
-    /** Starts polling for notifications that were not pushed to this process. */
+    /** Starts looking for notifications that were not pushed to this process. */
     startPoll: () => poll.start(),
+    /** What this process has published since the last call: number and member of each. */
+    takePublished: () => deliverer.takePublished(),
+    /** What this process tells the others while it is on duty. */
+    takeNews: () => poll.takeNews(),
     async close() {
       await poll.stop();
       await notifier.idle();

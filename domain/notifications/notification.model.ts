@@ -64,6 +64,35 @@ export async function lastNumberOf(memberNo: number): Promise<number> {
   return last?.n ?? 0;
 }
 
+/** Reads for each member in the list how far their numbers go; 0 without any is left out. Two index look-ups per member. */
+async function readLastNumbers(memberNos: number[]): Promise<Map<number, number>> {
+  const last = {
+    from: Notification.collection.name,
+    localField: 'memberNo',
+    foreignField: 'memberNo',
+    pipeline: [{ $sort: { n: -1 } }, { $limit: 1 }, { $project: { _id: 0, n: 1 } }],
+    as: 'last',
+  };
+  const found = await aggregateRecords<{ memberNo: number; last: { n: number }[] }>(
+    Notification,
+    [
+      // Numbers begin with 1; while they are being raised (numbered-records.ts), some are below.
+      { $match: { memberNo: { $in: memberNos }, n: { $lte: 1 } } },
+      { $project: { _id: 0, memberNo: 1 } },
+      { $lookup: last },
+    ],
+    { batchSize: memberNos.length + 1 },
+  );
+  return new Map(found.map(({ memberNo, last: [newest] }) => [memberNo, newest?.n ?? 0]));
+}
+
+/** The last numbers of members, of those without any 0 or nothing; of a single one without the cost of an aggregation. */
+export async function lastNumbersOf(memberNos: number[]): Promise<Map<number, number>> {
+  const [only, ...others] = memberNos;
+  if (only === undefined) return new Map();
+  return others.length > 0 ? readLastNumbers(memberNos) : new Map([[only, await lastNumberOf(only)]]);
+}
+
 /** The member's notifications that are not deleted, newest first, bypassing mongoose. */
 export function readNewest(memberNo: number, limit: number): Promise<NotificationRecord[]> {
   return readRecords<NotificationRecord>(

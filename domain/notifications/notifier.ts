@@ -4,7 +4,7 @@ import { Batcher } from '../platform/batcher.js';
 import { createCache } from '../platform/cache.js';
 import { insertEach, insertInOrder } from '../platform/mongo/inserts.js';
 import { nextNumbers } from '../platform/sequence.model.js';
-import { lastNumberOf, Notification, type NotificationRecord } from './notification.model.js';
+import { lastNumbersOf, Notification, type NotificationRecord } from './notification.model.js';
 
 /** A notification to be stored. */
 export type NewNotification = Omit<NotificationRecord, '_id' | 'n' | 'publishedAt' | 'checked' | 'deleted'>;
@@ -144,16 +144,17 @@ export class Notifier {
       if (own) own.push(one);
       else byMember.set(memberNo, [one]);
     }
-    const [firstId, lastNumbers] = await Promise.all([
+    const known = new Map(
+      [...byMember.keys()].map((memberNo) => [memberNo, this.#lastNumbers.get(memberNo)]),
+    );
+    const [firstId, read] = await Promise.all([
       nextNumbers('notification', pending.length),
-      Promise.all(
-        [...byMember.keys()].map((memberNo) => this.#lastNumbers.get(memberNo) ?? lastNumberOf(memberNo)),
-      ),
+      lastNumbersOf([...byMember.keys()].filter((memberNo) => known.get(memberNo) === undefined)),
     ]);
     const publishedAt = new Date(this.#clock.now());
     let _id = firstId;
-    return [...byMember].map(([memberNo, own], i) => {
-      let n = lastNumbers[i] as number;
+    return [...byMember].map(([memberNo, own]) => {
+      let n = known.get(memberNo) ?? read.get(memberNo) ?? 0;
       const records = own.map(
         ({ notification }): NotificationRecord => ({
           // First: the embedded database then stores the bytes as they are.

@@ -1,7 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 /** Entries that have expired are dropped so many times in a lifetime. */
 const SWEEPS = 4;
+
+/** Entries looked at in one turn of the event loop: all of a large cache may expire together. */
+const SLICE = 1_000;
 
 /**
  * A least-recently-used cache. Limited by `maxSize`, not `max`, for which lru-cache allocates all entries in
@@ -20,8 +24,25 @@ export function createCache<K extends string | number, V extends NonNullable<unk
   since: 'set' | 'use' = 'set',
 ): LRUCache<K, V> {
   let timer: NodeJS.Timeout | undefined;
-  const sweep = () => {
-    cache.purgeStale();
+  const drop = (key: K | undefined) => {
+    if (key !== undefined && !cache.has(key)) cache.delete(key);
+  };
+  const sweep = async () => {
+    let last: K | undefined;
+    let looked = 0;
+    // As the iteration begins: else it would leave out what has expired.
+    cache.allowStale = true;
+    // In the rare case that the entry at which a turn ends is used or dropped before the next, the rest is the next sweep's.
+    for (const key of cache.rkeys()) {
+      cache.allowStale = false;
+      // One step late: the iteration could not go on from an entry that was dropped.
+      drop(last);
+      last = key;
+      looked += 1;
+      if (looked % SLICE === 0) await nextTurn();
+    }
+    cache.allowStale = false;
+    drop(last);
     if (cache.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -33,6 +54,8 @@ export function createCache<K extends string | number, V extends NonNullable<unk
     maxSize: max,
     sizeCalculation: () => 1,
     ttl,
+    // Otherwise a timer would run out 1 ms after each first use in a ms, and wake the process for nothing.
+    ttlResolution: 0,
     updateAgeOnGet: since === 'use',
     onInsert: sweepFromNowOn,
   });

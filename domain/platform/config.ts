@@ -127,6 +127,8 @@ const schema = z.object({
   VERIFY_EVERY: offOrSpan.optional(),
   /** Bearer token required by /metrics; unset: none. */
   METRICS_TOKEN: z.string().min(8, 'must be at least 8 characters').optional(),
+  /** Whether the time that messages spend in each stage is measured. */
+  MESSAGE_STAGES: onOff.default('off'),
   /** Base address of an OTLP receiver over HTTP, which gets traces; unset: nothing is recorded. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })

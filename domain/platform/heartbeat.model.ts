@@ -8,6 +8,9 @@ import { databaseTime } from './mongo/database-time.js';
 /** How often a process of the service beats, ms. */
 export const BEAT_EVERY_MS = 30_000;
 
+/** Time until a beat that could not be stored is tried again, ms: before its first one, nobody misses a process that is silent. */
+const RETRY_AFTER_MS = 1_000;
+
 /** Time after its last beat from which a process counts as dead, ms: it may miss two. */
 const DEAD_AFTER_MS = 3 * BEAT_EVERY_MS;
 
@@ -38,9 +41,17 @@ async function removeForgotten(): Promise<void> {
   await Heartbeat.deleteMany({ at: { $lt: await timeBefore(FORGOTTEN_AFTER_MS) } });
 }
 
-/** Shows from now on that a process serves from this database. @returns the end of it */
-export async function startBeating(name: string, logger: Logger): Promise<() => Promise<void>> {
+/**
+ * Shows from now on that a process serves from this database.
+ * @returns the end of it; with `asKilled`, the process counts as running until its last beat is old
+ */
+export async function startBeating(
+  name: string,
+  logger: Logger,
+): Promise<(asKilled?: boolean) => Promise<void>> {
   let isFailing = false;
+  let isStopped = false;
+  let retry: NodeJS.Timeout | undefined;
   async function beat(): Promise<void> {
     try {
       await Heartbeat.updateOne({ _id: name }, { $set: { at: await databaseTime() } }, { upsert: true });
@@ -48,17 +59,23 @@ export async function startBeating(name: string, logger: Logger): Promise<() => 
     } catch (error) {
       if (!isFailing) logger.warn({ err: error }, 'heartbeats cannot be stored; they are retried');
       isFailing = true;
+      clearTimeout(retry);
+      retry = setTimeout(beatNow, RETRY_AFTER_MS).unref();
     }
   }
-  let last = beat();
-  const timer = setInterval(() => {
-    last = beat();
-  }, BEAT_EVERY_MS).unref();
+  let last: Promise<void>;
+  const beatNow = () => {
+    if (!isStopped) last = beat();
+  };
+  last = beat();
+  const timer = setInterval(beatNow, BEAT_EVERY_MS).unref();
   await last;
   // There is no hurry: the next start removes what this one cannot.
   removeForgotten().catch(() => {});
-  return async () => {
+  return async (asKilled = false) => {
     clearInterval(timer);
+    isStopped = true;
+    if (asKilled) return;
     const removed = last.then(() => Heartbeat.deleteOne({ _id: name })).catch(() => {});
     // If the database does not answer, others take the process for dead after DEAD_AFTER_MS.
     await Promise.race([removed, sleep(STOP_MS, undefined, { ref: false })]);

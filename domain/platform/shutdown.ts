@@ -56,6 +56,19 @@ export class Shutdown {
   }
 }
 
+const STOPPING = ['SIGTERM', 'SIGINT'] as const;
+
+/** Nothing is open yet. */
+const endAtOnce = () => process.exit(0);
+
+/**
+ * Ends the process on SIGTERM and SIGINT until `stopOnSignals` does. Call it before loading what takes long: the first process
+ * of a container does not receive a signal that it has no handler for.
+ */
+export function endOnSignals(): void {
+  for (const signal of STOPPING) process.on(signal, endAtOnce);
+}
+
 /** npm passes Ctrl-C on to a process that the terminal has told already: SIGINT again within this time is the same one, ms. */
 const SAME_INTERRUPT_MS = 1_000;
 
@@ -68,7 +81,8 @@ const SAME_INTERRUPT_MS = 1_000;
  */
 export function stopOnSignals(shutdown: Shutdown, logger: Logger, onUnexpected: () => void): void {
   let interruptedAt = Number.NEGATIVE_INFINITY;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of STOPPING) {
+    process.off(signal, endAtOnce);
     process.on(signal, () => {
       if (!shutdown.draining) {
         if (signal === 'SIGINT') interruptedAt = performance.now();

@@ -44,8 +44,11 @@ export interface EngineHandlers {
 
 /** Sends to this process's sockets, in the order of the calls, acknowledgements included. */
 export interface Publisher {
-  /** Sends an event to a Socket.IO room. */
-  event(room: string, event: string, payload: unknown): void;
+  /**
+   * Sends an event to a Socket.IO room.
+   * @param json the payload as JSON, if it is known: it need not be encoded then
+   */
+  event(room: string, event: string, payload: unknown, json?: string): void;
   /** Has the acknowledgements of an admitted connection sent in the cheapest way. */
   prepare(socket: GatewaySocket): void;
 }

@@ -122,6 +122,24 @@ function answer(res: HttpResponse, ready: Promise<Answer>): void {
   });
 }
 
+/** The JSON of a payload, with it: a message goes to its room and, in the acknowledgement, to its sender. */
+const JSON_TEXT = Symbol('JSON');
+
+interface Payload {
+  [JSON_TEXT]?: string;
+}
+
+function jsonOf(payload: Payload): string {
+  payload[JSON_TEXT] ??= JSON.stringify(payload);
+  return payload[JSON_TEXT];
+}
+
+/** The JSON of an answer, with that of its message, if it has been delivered. */
+function answerJson(answer: { status?: number; message?: Payload }): string {
+  const message = answer.message?.[JSON_TEXT];
+  return message === undefined ? JSON.stringify(answer) : `{"status":${answer.status},"message":${message}}`;
+}
+
 /**
  * Publishes to Socket.IO's topics of uWebSockets.js, as Socket.IO's own adapter does, without its search of the room for
  * long-polling sockets, which costs a third of a broadcast. While such sockets are connected, the adapter does the work.
@@ -136,9 +154,9 @@ export class UwsPublisher implements Publisher {
   constructor(adapter: Adapter, app: uws.TemplatedApp) {
     this.#adapter = adapter;
     this.#app = app;
-    const publish = this.#publish.bind(this);
+    const acknowledge = this.#acknowledge.bind(this);
     this.#ack = function (id) {
-      return (given) => publish(this.id, ACK, id, [given]);
+      return (given) => acknowledge(this.id, id, given);
     };
   }
 
@@ -150,9 +168,22 @@ export class UwsPublisher implements Publisher {
     connection.once('close', forget);
   }
 
-  event(room: string, event: string, payload: unknown): void {
+  event(room: string, event: string, payload: unknown, json?: string): void {
     // Nothing is encoded for a room without sockets.
-    if (this.#adapter.rooms.has(room)) this.#publish(room, EVENT, '', [event, payload]);
+    if (!this.#adapter.rooms.has(room)) return;
+    if (this.#polling.size > 0)
+      publishByAdapter(this.#adapter, room, { type: EVENT, data: [event, payload] });
+    else this.#publish(room, `${EVENT}["${event}",${json ?? jsonOf(payload as object)}]`);
+  }
+
+  #acknowledge(room: string, id: number, answer: object): void {
+    if (this.#polling.size > 0) publishByAdapter(this.#adapter, room, { type: ACK, data: [answer], id });
+    else this.#publish(room, `${ACK}${id}[${answerJson(answer)}]`);
+  }
+
+  /** The topic is named by namespace and room; 4 is Engine.IO's message packet. */
+  #publish(room: string, packet: string): void {
+    this.#app.publish(`/\x1f${room}`, `4${packet}`);
   }
 
   /**
@@ -161,15 +192,6 @@ export class UwsPublisher implements Publisher {
    */
   prepare(socket: GatewaySocket): void {
     Object.assign(socket, { ack: this.#ack });
-  }
-
-  #publish(room: string, type: number, id: number | '', data: unknown[]): void {
-    if (this.#polling.size > 0) {
-      publishByAdapter(this.#adapter, room, { type, data, ...(id === '' ? {} : { id }) });
-    } else {
-      // The topic is named by namespace and room; 4 is Engine.IO's message packet.
-      this.#app.publish(`/\x1f${room}`, `4${type}${id}${JSON.stringify(data)}`);
-    }
   }
 }
 

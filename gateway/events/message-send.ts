@@ -1,3 +1,4 @@
+import { beginStages } from '../../domain/platform/message-stages.js';
 import { defineEvent } from '../handle.js';
 import { requests } from '../protocol.js';
 
@@ -6,9 +7,12 @@ export const messageSend = defineEvent({
   event: 'message:send',
   limit: 'message',
   schema: requests['message:send'].request,
-  async handle({ domain }, actor, { clientId, ...message }) {
+  async handle({ domain, arrivedAt }, actor, { chatNo, contentType, content, clientId }) {
     // The prefix keeps client ids apart from the keys of pushed messages.
     const clientKey = clientId === undefined ? undefined : `socket:${clientId}`;
-    return { message: await domain.chat.sendMessage(actor, { ...message, clientKey }) };
+    const stages = beginStages(arrivedAt);
+    return {
+      message: await domain.chat.sendMessage(actor, { chatNo, contentType, content, clientKey, stages }),
+    };
   },
 });

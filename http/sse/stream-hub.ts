@@ -14,8 +14,10 @@ const MAX_STREAMS = 10;
 export class StreamHub {
   readonly #services: StreamServices;
   readonly #isLimited: boolean;
+  /** In the order in which they were opened. */
   readonly #streams = new Set<Stream>();
-  readonly #byMember = new Map<number, Set<Stream>>();
+  /** How many each member has: sets of them would take 170 bytes each. */
+  readonly #counts = new Map<number, number>();
   readonly #expiries = new Map<Stream, NodeJS.Timeout>();
   readonly #heartbeat: NodeJS.Timeout;
   readonly #stopWatching: () => void;
@@ -55,9 +57,9 @@ export class StreamHub {
     const stream = new Stream(res, this.#services, memberNo, expiresAt, cursor);
     metrics.streams.inc();
     this.#streams.add(stream);
-    const mine = this.#byMember.get(memberNo) ?? new Set();
-    this.#byMember.set(memberNo, mine.add(stream));
-    if (this.#isLimited && mine.size > MAX_STREAMS) mine.values().next().value?.close('too-many');
+    const count = (this.#counts.get(memberNo) ?? 0) + 1;
+    this.#counts.set(memberNo, count);
+    if (this.#isLimited && count > MAX_STREAMS) this.#oldestOf(memberNo)?.close('too-many');
     this.#setExpiry(stream);
     if (this.#closing) stream.close('drain');
   }
@@ -82,6 +84,11 @@ export class StreamHub {
     await Promise.all(ends);
   }
 
+  #oldestOf(memberNo: number): Stream | undefined {
+    for (const stream of this.#streams) if (stream.memberNo === memberNo) return stream;
+    return undefined;
+  }
+
   /** Sets a timer only if the stream expires before the next heartbeat: one for each would waste memory. */
   #setExpiry(stream: Stream): void {
     const left = stream.expiresAt - Date.now();
@@ -94,8 +101,8 @@ export class StreamHub {
     this.#streams.delete(stream);
     clearTimeout(this.#expiries.get(stream));
     this.#expiries.delete(stream);
-    const mine = this.#byMember.get(stream.memberNo);
-    mine?.delete(stream);
-    if (mine?.size === 0) this.#byMember.delete(stream.memberNo);
+    const count = (this.#counts.get(stream.memberNo) ?? 0) - 1;
+    if (count > 0) this.#counts.set(stream.memberNo, count);
+    else this.#counts.delete(stream.memberNo);
   }
 }

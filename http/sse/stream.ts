@@ -3,6 +3,7 @@ import type { Delivery, Notifications, Subscription } from '../../domain/notific
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { step } from '../../domain/platform/tracing.js';
+import { releaseHeaders } from '../node-internals.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 
 /** Bytes a reader may lag before its stream is closed. (contract, section 6) */
@@ -35,6 +36,7 @@ export class Stream {
   readonly memberNo: number;
   /** When its token expires, and the stream ends, epoch ms. */
   readonly expiresAt: number;
+  readonly #requestId: unknown;
   readonly #res: ServerResponse;
   readonly #services: StreamServices;
   readonly #subscription: Subscription;
@@ -54,6 +56,7 @@ export class Stream {
   ) {
     this.memberNo = memberNo;
     this.expiresAt = expiresAt;
+    this.#requestId = res.getHeader('X-Request-Id');
     this.#res = res;
     this.#services = services;
     this.#last = cursor;
@@ -64,6 +67,7 @@ export class Stream {
     res.on('close', gone);
     res.on('error', gone);
     res.writeHead(200, STREAM_HEADERS);
+    releaseHeaders(res);
     this.#write(
       `retry: ${RETRY_MS}\n${formatEvent(`${memberNo}_${cursor}`, `EventStream Created. [userId=${memberNo}]`)}`,
     );
@@ -155,7 +159,7 @@ export class Stream {
   #startCatchUp(source: Source): void {
     this.#catchUp(source).catch((error) => {
       this.#services.logger.warn(
-        { requestId: this.#res.getHeader('X-Request-Id'), err: error, member: this.memberNo },
+        { requestId: this.#requestId, err: error, member: this.memberNo },
         'a stream could not catch up; its client reconnects',
       );
       this.close('error');

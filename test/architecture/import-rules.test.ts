@@ -91,10 +91,10 @@ describe('import rules', () => {
 
   it('lead from area to area through index.ts only', () => {
     const isForeign = ({ from, to }: Import) => areaOf(to) !== undefined && areaOf(from) !== areaOf(to);
-    // Load tests store the service's records past the domain, and a proof removes its own: no use case does either.
+    // Load tests store the service's records past the domain, and runs remove their own: no use case does either.
     const changesRecords = ({ from, to }: Import) =>
-      (from.startsWith('scripts/load/') || from === 'scripts/prove/remove-run.ts') &&
-      /(?:\.model|\/ledger)\.ts$/.test(to);
+      (from.startsWith('scripts/load/') || from === 'scripts/run-accounts/remove-records.ts') &&
+      /(?:\.model|\/shared-inserts)\.ts$/.test(to);
     const isIndex = ({ to }: Import) => to === `domain/${areaOf(to)}/index.ts`;
     expectNone(own.filter((one) => isForeign(one) && !isIndex(one) && !changesRecords(one)));
   });

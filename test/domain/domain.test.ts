@@ -1,9 +1,14 @@
 import { expect } from 'chai';
+import mongoose from 'mongoose';
 import { createDomain, type Domain } from '../../domain/domain.js';
 import type { Live } from '../../domain/kernel/live.js';
+import { redisChannels } from '../../domain/kernel/redis-keys.js';
+import { livingProcesses } from '../../domain/platform/heartbeat.model.js';
 import { createLogger } from '../../domain/platform/logger.js';
+import { databaseTime } from '../../domain/platform/mongo/database-time.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
-import { nextTurn } from '../support/eventually.js';
+import type { Report } from '../../domain/platform/redis/reports.js';
+import { eventually, nextTurn } from '../support/eventually.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../support/redis.js';
 import { service } from '../support/service.js';
 
@@ -132,6 +137,44 @@ describe('a process’s domain', () => {
       expect([listening, heard() - before]).to.not.include(0);
       await close();
       expect([listening, heard() - before]).to.deep.equal([0, 0]);
+    });
+
+    it('hears the reports of another process, which it believes by the time of the database', async () => {
+      const there = await open(await connections.connect(server.url));
+      const here = await open(await connections.connect(server.url));
+      const at: number[] = [];
+      here.reports?.onReport((report) => at.push(report.at));
+      await here.start();
+      await there.start();
+      try {
+        await eventually(() => expect(at).to.not.be.empty);
+        expect(at[0]).to.be.closeTo((await databaseTime()).getTime(), 10_000);
+      } finally {
+        await there.close();
+      }
+    });
+
+    it('says goodbye if everything is published, and otherwise leaves as a killed process does', async () => {
+      const redis = await connections.connect(server.url);
+      const { publish } = redis;
+      for (const isPublished of [true, false]) {
+        const said: Report[] = [];
+        redis.publish = (channel, text) => {
+          if (channel === redisChannels.reports) said.push(JSON.parse(text));
+          return publish.call(redis, channel, text);
+        };
+        const { chat, start, close } = await open(redis);
+        chat.isSettled = () => isPublished;
+        await start();
+        const name = said[0]?.from as string;
+        expect(await livingProcesses()).to.include(name);
+        await close();
+        expect([said.at(-1)?.isLast, (await livingProcesses()).includes(name)]).to.deep.equal([
+          isPublished,
+          !isPublished,
+        ]);
+        await mongoose.connection.collection('heartbeats').deleteOne({ _id: name as never });
+      }
     });
 
     it('repeats changes from five seconds before Redis was found away', async () => {

@@ -83,9 +83,12 @@ describe('the background pass of verify', () => {
   });
 
   it('is taken over from a process that stops, and from one that died', async () => {
-    const stopped = await watch(checkOf([], new Promise((resolve) => setTimeout(resolve, 50))));
+    const end = gate();
+    const stopped = await watch(checkOf([], end.opened));
     await eventually(async () => expect((await readPass())?.holder).to.equal(stopped.name));
-    await stopped.close();
+    const closed = stopped.close();
+    end.open();
+    await closed;
     expect((await readPass())?.doneAt).to.equal(undefined);
     await takePass('a process that beats no more', HOUR_MS);
     const next = checkOf();
@@ -230,6 +233,27 @@ describe('heartbeats', () => {
       Date.now = now;
       await stop();
     }
+  });
+
+  it('are tried again a second later if they cannot be stored, from the first on', async () => {
+    let failures = 0;
+    const restore = interceptCalls([mongoose.model('Heartbeat')], async (_model, call, run) => {
+      if (call !== 'updateOne' || failures === 2) return run();
+      failures += 1;
+      throw new Error('the database is away');
+    });
+    const name = uniqueProcessName();
+    const startedAt = performance.now();
+    const stop = await startBeating(name, silent);
+    try {
+      expect(await livingProcesses()).to.not.include(name);
+      await eventually(async () => expect(await livingProcesses()).to.include(name));
+    } finally {
+      restore();
+      await stop();
+    }
+    expect(failures).to.equal(2);
+    expect(performance.now() - startedAt, 'not only with the next regular one').to.be.below(20_000);
   });
 
   it('log once that they fail, and end although the database does not answer', async () => {

@@ -12,7 +12,8 @@ import { checkMembers } from '../../domain/members/index.js';
 import { checkNotifications } from '../../domain/notifications/index.js';
 import { toAppError } from '../../domain/platform/failures.js';
 import { createLogger } from '../../domain/platform/logger.js';
-import { type Call, FAULTS, type Fault, FaultyProcess } from '../support/fault-points.js';
+import { type Call, FAULTS, FaultyProcess, type Strike } from '../support/fault-points.js';
+import { createRandom } from '../support/random.js';
 import { service } from '../support/service.js';
 import { chatRows } from './chat.js';
 import { communityRows } from './community.js';
@@ -21,14 +22,17 @@ import { type Answer, live, type UseCase } from './use-case.js';
 
 const ROWS = [...communityRows, ...chatRows, ...otherRows];
 
+/** Pairs of faults that are tried of each way to send a message. FAULT_PAIRS=1000000: all of them. */
+const PAIRS = Number(process.env.FAULT_PAIRS ?? 60);
+
 /** Exports of areas that write nothing, or nothing that is to outlive the process. */
 const NO_WRITES = [
   'adoption: listRenderRecords findPost findPosts',
   'chat: noteClient listRooms echoMessage leaveRoom disconnectFromRoom requireParticipant readAfter heads headsOf',
-  'chat: knownHead viewRoom noteMessage noteRead setFollowed resendSince acceptPresence checkPresence close',
+  'chat: knownHead isStoring isSettled viewRoom writtenSince noteMessage noteRead resendSince acceptPresence checkPresence close',
   'community: listArticles listComments',
   'members: directory',
-  'notifications: list resumeAfter replayAfter subscribe acceptPush pollSoon startPoll close',
+  'notifications: list resumeAfter replayAfter subscribe acceptPush pollSoon startPoll takePublished takeNews close',
 ].flatMap((line) => {
   const [area, names = ''] = line.split(': ');
   return names.split(' ').map((name) => `${area}.${name}`);
@@ -71,32 +75,39 @@ async function sweep(): Promise<void> {
 }
 
 /**
- * Runs a use case with a fault at one of its calls, repeats it as its client would, ends the process, and lets the next one sweep.
- * @returns the calls of the first try, and whether the fault struck
+ * Runs a use case with faults at some of its calls, repeats it as its client would, in the next process if one has ended, and
+ * ends the last process and lets another one sweep.
+ * @param strikes at calls as counted over all tries
+ * @returns all calls, and how many faults struck
  */
-async function runWith(row: UseCase, strikes?: { at: number; fault: Fault }) {
+async function runWith(row: UseCase, strikes: Strike[] = []): Promise<{ calls: Call[]; struck: number }> {
   const { domain: helper } = await service();
   const records = await row.prepare(helper);
-  const process = new FaultyProcess(strikes, sweep);
-  const domain = await open(process);
   const answers: Answer<never>[] = [];
-  const first = await ask(process, row, domain, records);
-  // Nobody hears what a dead process answers.
-  if (!process.isDead) answers.push(first);
-  const { struck } = process;
-  const calls = [...process.calls];
-  if (process.isDead) {
-    await domain.close();
-    const next = new FaultyProcess();
-    const nextDomain = await open(next);
-    answers.push(await ask(next, row, nextDomain, records));
-    await end(next, nextDomain);
-  } else {
-    if (!first.ok && first.code === 'SERVICE_UNAVAILABLE')
-      answers.push(await ask(process, row, domain, records));
-    await process.carryOutLate();
-    await end(process, domain);
+  const processes: FaultyProcess[] = [];
+  const callsOf = () => processes.flatMap(({ calls }) => calls);
+  async function start() {
+    const made = callsOf().length;
+    const left = strikes.map(({ at, fault }) => ({ at: at - made, fault }));
+    const process = new FaultyProcess(left, sweep);
+    processes.push(process);
+    return { process, domain: await open(process) };
   }
+  let { process, domain } = await start();
+  for (let tries = 0; tries <= strikes.length; tries += 1) {
+    const answer = await ask(process, row, domain, records);
+    if (process.isDead) {
+      // Nobody hears what a dead process answers.
+      await domain.close();
+      ({ process, domain } = await start());
+      continue;
+    }
+    answers.push(answer);
+    if (answer.ok || answer.code !== 'SERVICE_UNAVAILABLE') break;
+  }
+  for (const one of processes) await one.carryOutLate();
+  const calls = callsOf();
+  await end(process, domain);
   await sweep();
   const acked = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   const told = answers.flatMap((answer) => (answer.ok ? [] : [answer.code]));
@@ -106,21 +117,32 @@ async function runWith(row: UseCase, strikes?: { at: number; fault: Fault }) {
     ok: false,
     code: 'SERVICE_UNAVAILABLE',
   });
+  const struck = processes.reduce((sum, one) => sum + one.struck, 0);
   return { calls, struck };
 }
 
-/** Runs a use case with every fault at one of its calls; a read can only fail. @returns what went wrong */
-async function failuresAt(row: UseCase, at: number, { name, isWrite }: Call): Promise<string[]> {
-  const failed: string[] = [];
-  for (const fault of isWrite ? FAULTS : (['fails before'] as const)) {
-    try {
-      const { struck } = await runWith(row, { at, fault });
-      expect(struck, 'struck').to.equal(true);
-    } catch (error) {
-      failed.push(`call ${at}, ${name}, ${fault}: ${(error as Error).message}`);
-    }
+/** The faults that may strike a call: a read can only fail. */
+const faultsOf = ({ isWrite }: Call) => (isWrite ? FAULTS : (['fails before'] as const));
+
+/** Every fault at every call from a number on. */
+function strikesAt(calls: Call[], from = 0): Strike[] {
+  return calls.flatMap((call, at) => (at < from ? [] : faultsOf(call).map((fault) => ({ at, fault }))));
+}
+
+/** Runs a use case with these faults. @returns what went wrong, and how many of them struck */
+async function outcomeOf(
+  row: UseCase,
+  calls: Call[],
+  strikes: Strike[],
+): Promise<{ failed: string[]; struck: number }> {
+  try {
+    const { struck } = await runWith(row, strikes);
+    expect(struck, 'struck').to.be.at.least(1);
+    return { failed: [], struck };
+  } catch (error) {
+    const where = strikes.map(({ at, fault }) => `call ${at}, ${calls[at]?.name}, ${fault}`).join('; ');
+    return { failed: [`${where}: ${(error as Error).message}`], struck: strikes.length };
   }
-  return failed;
 }
 
 /** What `npm run verify` finds, and marks that the sweep has left. */
@@ -169,8 +191,37 @@ describe('a use case, whatever becomes of one of its calls to the database', () 
         'writes',
       ).to.not.be.empty;
       const failed: string[] = [];
-      for (const [at, call] of calls.entries()) failed.push(...(await failuresAt(row, at, call)));
+      for (const strike of strikesAt(calls)) failed.push(...(await outcomeOf(row, calls, [strike])).failed);
       expect([...failed, ...(await findings())]).to.deep.equal([]);
+    });
+  }
+
+  // The second fault strikes a later call of the same try, or one of its repetition.
+  for (const row of chatRows.filter(({ name }) => name === 'chat.sendMessage')) {
+    it(`${row.name} ${row.what}, with two faults`, async () => {
+      const random = createRandom('FAULT_SEED');
+      const { calls } = await runWith(row);
+      const pairs: { calls: Call[]; strikes: Strike[] }[] = [];
+      for (const first of strikesAt(calls)) {
+        const { calls: all } = await runWith(row, [first]);
+        for (const second of strikesAt(all, first.at + 1))
+          pairs.push({ calls: all, strikes: [first, second] });
+      }
+      const failures: string[] = [];
+      const count = pairs.length;
+      let both = 0;
+      while (both < PAIRS && pairs.length > 0) {
+        const [{ calls: all, strikes }] = pairs.splice(random.below(pairs.length), 1) as [
+          (typeof pairs)[number],
+        ];
+        const { failed, struck } = await outcomeOf(row, all, strikes);
+        failures.push(...failed);
+        // The second one finds no call if fewer are made than before: what is stored together varies.
+        if (struck === 2) both += 1;
+      }
+      process.stdout.write(`      ${both} of ${count} pairs\n`);
+      expect(both, 'pairs of which both struck').to.be.at.least(Math.min(PAIRS, 60));
+      expect([...failures, ...(await findings())]).to.deep.equal([]);
     });
   }
 });

@@ -3,7 +3,7 @@ import type { Presence } from '../../domain/chat/presence.js';
 import { RedisPresence } from '../../domain/chat/presence.redis.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { eventually } from '../support/eventually.js';
-import { FAULTS, type Fault, FaultyProcess } from '../support/fault-points.js';
+import { FAULTS, FaultyProcess, type Strike } from '../support/fault-points.js';
 import { createOpenRooms } from '../support/open-rooms.js';
 import { hasRedisServer, openConnections, startRedis, type TestRedis } from '../support/redis.js';
 
@@ -54,10 +54,7 @@ describe('a member, whatever becomes of one of the commands to Redis,', () => {
   });
 
   /** @returns how many commands it made */
-  async function runWith(
-    row: (typeof ROWS)[number],
-    strikes?: { at: number; fault: Fault },
-  ): Promise<number> {
+  async function runWith(row: (typeof ROWS)[number], strikes: Strike[] = []): Promise<number> {
     const [, act, isPresent] = row;
     room += 1;
     await observer.enter(room, MEMBER + 1, 'watching');
@@ -67,7 +64,7 @@ describe('a member, whatever becomes of one of the commands to Redis,', () => {
       await process.run(() => act(presence, room));
       await process.quiet();
       const { length } = process.calls;
-      expect(process.struck).to.equal(strikes !== undefined);
+      expect(process.struck).to.equal(strikes.length);
       await process.carryOutLate();
       // A dead process does not withdraw its entries.
       if (process.isDead) await process.run(() => presence.close());
@@ -88,7 +85,7 @@ describe('a member, whatever becomes of one of the commands to Redis,', () => {
       for (let at = 0; at < commands; at += 1) {
         for (const fault of FAULTS) {
           try {
-            await runWith(row, { at, fault });
+            await runWith(row, [{ at, fault }]);
           } catch (error) {
             throw new Error(`command ${at}, ${fault}: ${(error as Error).message}`, { cause: error });
           }

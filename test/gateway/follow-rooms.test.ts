@@ -11,13 +11,14 @@ import { followRooms } from '../../gateway/follow-rooms.js';
 import type { GatewayServer } from '../../gateway/socket.js';
 import { counted } from '../support/counted.js';
 import { gate } from '../support/eventually.js';
+import { FakeReports } from '../support/reports.js';
 import { settled } from './sequenced-room.js';
 
 const CHAT = 7;
 const MEMBER = 3;
 
 /** A gateway without a network: a member’s socket is in a chat room; records what the gateway asks the chat. */
-async function follow({ alone = false } = {}) {
+async function follow({ alone = false, reports }: { alone?: boolean; reports?: FakeReports } = {}) {
   const rooms = new Map([chatRoom(CHAT), memberRoom(MEMBER)].map((room) => [room, new Set(['socket'])]));
   const sent: unknown[] = [];
   const adapter = Object.assign(new EventEmitter(), { rooms });
@@ -37,7 +38,6 @@ async function follow({ alone = false } = {}) {
   const asked: string[] = [];
   const heard: string[] = [];
   const answers = { heads: async () => [head], headsOf: async () => [head] };
-  let follows = (_chatNo: number): boolean => false;
   const chat = {
     viewRoom: async () => ({ view: { chatNo: CHAT } as RoomView, mark: { seq: head.seq, read: 0 } }),
     headsOf(memberNos: number[]) {
@@ -52,13 +52,10 @@ async function follow({ alone = false } = {}) {
     knownHead: () => head,
     noteMessage: ({ seq }: MessagePayload) => heard.push(`message ${seq}`),
     noteRead: (_chatNo: number, { seq }: { seq: number }) => heard.push(`read ${seq}`),
-    setFollowed(given: typeof follows) {
-      follows = given;
-    },
   };
   const io = { of: () => ({ adapter }), local: { to: (room: string) => toRoom(room) } };
   const followed = followRooms(
-    { chat } as unknown as Domain,
+    { chat, reports } as unknown as Domain,
     io as unknown as GatewayServer,
     { event: (...event) => void sent.push(event) },
     alone ? undefined : redis,
@@ -69,7 +66,6 @@ async function follow({ alone = false } = {}) {
   await settled();
   return {
     ...{ ...followed, rooms, adapter, sent, head, stored, asked, heard, answers, redisEvents },
-    follows: (chatNo: number) => follows(chatNo),
     store() {
       head.seq += 1;
       const message = {
@@ -110,6 +106,65 @@ describe('a gateway that follows rooms', () => {
     gateway.comparer.stop();
     await pass(60_000);
     expect(gateway.asked).to.have.length(2);
+  });
+
+  it('compares them once if all processes report, and again while one does not', async () => {
+    const reports = new FakeReports();
+    gateway = await follow({ reports });
+    await pass(5_000);
+    await pass(55_000);
+    expect(gateway.asked).to.deep.equal(['rooms 7']);
+    reports.isComplete = false;
+    await pass(1_000);
+    expect(gateway.asked, 'at once').to.have.length(2);
+    await pass(9_000);
+    expect(gateway.asked, 'every five seconds').to.have.length(3);
+    reports.isComplete = true;
+    await pass(60_000);
+    expect(gateway.asked).to.have.length(3);
+  });
+
+  it('finds lost pushes by the numbers that their writer reports, without reading other rooms', async () => {
+    const reports = new FakeReports();
+    gateway = await follow({ reports });
+    await pass(5_000);
+    gateway.asked.length = 0;
+    const message = gateway.store();
+    const report = (chatNo: number, unsure: number[]) =>
+      reports.tell({ rooms: [{ ...gateway.head, chatNo }], unsure });
+    report(CHAT, []);
+    report(CHAT + 1, [CHAT + 1]);
+    await pass(2_000);
+    expect(gateway.sent, 'its push may be under way').to.deep.equal([]);
+    await pass(2_000);
+    expect(gateway.sent).to.deep.include([chatRoom(CHAT), 'message', message]);
+    await pass(200);
+    gateway.asked.length = 0;
+    report(CHAT + 1, [CHAT]);
+    await pass(200);
+    expect(gateway.asked, 'a room whose numbers its writer does not know').to.deep.equal(['rooms 7']);
+    gateway.comparer.stop();
+    report(CHAT, [CHAT]);
+    await pass(10_000);
+    expect(gateway.asked).to.have.length(1);
+  });
+
+  it('compares a reported room into which the first socket is still coming', async () => {
+    const reports = new FakeReports();
+    gateway = await follow({ reports });
+    await pass(5_000);
+    gateway.asked.length = 0;
+    const { opened, open } = gate();
+    const entering = gateway.sequencer.enter(CHAT + 1, 'socket', async () => {
+      await opened;
+      return { seq: 0 };
+    });
+    reports.tell({ rooms: [{ ...gateway.head, chatNo: CHAT + 1 }] });
+    await pass(4_000);
+    await pass(200);
+    expect(gateway.asked).to.deep.equal([`rooms ${CHAT + 1}`]);
+    open();
+    await entering;
   });
 
   it('compares them once a minute if its process is the only one', async () => {
@@ -198,6 +253,16 @@ describe('a gateway that follows rooms', () => {
     expect(await counted(metrics.gapsFilled)).to.equal(before + 1);
   });
 
+  it('delivers lost states of the room to the participant who joins second, too', async () => {
+    gateway = await follow();
+    gateway.head.reads.push({ memberNo: MEMBER + 1, seq: 0, others: 0 });
+    gateway.rooms.set(memberRoom(MEMBER + 1), new Set(['second']));
+    await gateway.sequencer.enter(CHAT, 'second', async () => ({ seq: 0 }));
+    gateway.store();
+    await pass(5_000);
+    for (const no of [3, 4]) expect(gateway.sent).to.deep.include([memberRoom(no), 'room', { chatNo: CHAT }]);
+  });
+
   it('delivers what a newcomer has read to everyone in the room but the newcomer', async () => {
     gateway = await follow();
     const message = gateway.store();
@@ -207,17 +272,18 @@ describe('a gateway that follows rooms', () => {
 
   it('forgets a room with the last socket in it, and a member with their last socket', async () => {
     gateway = await follow();
-    expect(gateway.follows(CHAT)).to.equal(true);
+    expect(gateway.sequencer.has(CHAT)).to.equal(true);
     for (const room of ['socket', chatRoom(CHAT + 1)]) gateway.adapter.emit('delete-room', room);
-    expect(gateway.follows(CHAT), 'another room').to.equal(true);
+    expect(gateway.sequencer.has(CHAT), 'another room').to.equal(true);
     gateway.rooms.delete(chatRoom(CHAT));
     gateway.adapter.emit('delete-room', chatRoom(CHAT));
-    expect(gateway.follows(CHAT)).to.equal(false);
+    expect(gateway.sequencer.has(CHAT)).to.equal(false);
     await pass(5_000);
     expect(gateway.asked).to.deep.equal([]);
 
     const told: number[] = [];
-    const offer = (seq: number) => gateway.views.offer(MEMBER, CHAT, { seq, read: 0 }, () => told.push(seq));
+    const view = { chatNo: CHAT } as RoomView;
+    const offer = (seq: number) => gateway.views.offer(MEMBER, view, { seq, read: 0 }, () => told.push(seq));
     offer(1);
     expect(told, 'newer than at the join').to.deep.equal([1]);
     gateway.adapter.emit('delete-room', memberRoom(MEMBER));
@@ -229,6 +295,6 @@ describe('a gateway that follows rooms', () => {
     gateway = await follow();
     await gateway.sequencer.enter(CHAT + 1, 'socket', async () => ({ seq: 0 }));
     await settled();
-    expect(gateway.follows(CHAT + 1)).to.equal(false);
+    expect(gateway.sequencer.has(CHAT + 1)).to.equal(false);
   });
 });

@@ -37,7 +37,6 @@ function fakeDomain(log: unknown[][]) {
         void log.push(['left', memberNo, chatNo]),
       knownHead: () => undefined,
       heads: async () => [],
-      setFollowed() {},
       noteMessage() {},
       acceptPresence: () => true,
       checkPresence() {},

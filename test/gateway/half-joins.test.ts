@@ -5,6 +5,7 @@ import { newMessageId } from '../../domain/kernel/ids.js';
 import { type OpenedRoom, openRoom, unreadOf } from '../support/chat.js';
 import { eventually, gate } from '../support/eventually.js';
 import { type Client, connect, nextPresence, openSockets } from '../support/sockets.js';
+import { later } from '../support/time.js';
 
 /** The driver’s error when the database does not answer. */
 const AWAY = Object.assign(new Error('the database is away'), { name: 'MongoNetworkError' });
@@ -140,6 +141,17 @@ describe('a join that fails or is overtaken', () => {
     await asker.send(chatNo, 'are you there?');
     await author.next('message');
     expect(await unreadOf(room.author)).to.equal(0);
+  });
+
+  it('tells the member’s other clients that all is read, also if it is followed by a leave at once', async () => {
+    // The state of the room waited for the join, and was dropped when nobody was in the room any more.
+    const { chatNo } = room;
+    const list = await connect(room.author);
+    await later(1_000, async () => {
+      void author.join(chatNo);
+      await author.ask('room:leave', { chatNo });
+    });
+    await list.next<{ unReadCount: number }>('room', ({ unReadCount }) => unReadCount === 0);
   });
 
   const closes = (end: () => void) => async () => {

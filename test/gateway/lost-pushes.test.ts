@@ -39,6 +39,22 @@ describe('the sequencer when pushes are lost, forged or too many', () => {
     expect(room.drops).to.deep.equal([]);
   });
 
+  it('repeats a failed read also if a join of a connection that has gone waited behind it', async () => {
+    const room = await enteredRoom();
+    room.store();
+    room.whileReading(() => {
+      throw AWAY;
+    });
+    await room.compare();
+    await room.sequencer.enter(CHAT, 'gone', async () => ({ seq: -1 }));
+    await settled();
+    room.whileReading(() => {});
+    await pass(1_000);
+    expect(room.shown).to.deep.equal([1]);
+    await pass(10_000);
+    expect(room.asked, 'then only the empty page').to.deep.equal([0, 0, 1]);
+  });
+
   it('does not repeat the failed read of a room that was left meanwhile', async () => {
     const room = await enteredRoom();
     room.store();
@@ -51,7 +67,7 @@ describe('the sequencer when pushes are lost, forged or too many', () => {
     await room.enter();
     await pass(10_000);
     expect(room.asked).to.deep.equal([0]);
-    expect(room.sequencer.follows(CHAT), 'for the newcomer').to.equal(true);
+    expect(room.sequencer.has(CHAT), 'for the newcomer').to.equal(true);
   });
 
   it('looks five times, 100 ms apart, for a message that was pushed but not stored, then forgets it', async () => {

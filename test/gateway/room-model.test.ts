@@ -59,7 +59,7 @@ class Gateway {
     for (const client of this.clients) client.message(payload);
   }
 
-  #deliverRead(position: ReadPosition): void {
+  #deliverRead(position: Pick<ReadPosition, 'memberNo' | 'seq'>): void {
     for (const client of this.clients) client.read(position);
   }
 
@@ -82,7 +82,10 @@ class Gateway {
     } else if (push.event === 'message:read') {
       this.#sequencer.offerRead(CHAT, push.position, () => this.#deliverRead(push.position));
     } else {
-      this.#views.offer(push.memberNo, CHAT, push.mark, () => this.#show(push.memberNo, push.view));
+      const { memberNo, view, mark } = push;
+      this.#sequencer.offerChange(CHAT, () =>
+        this.#views.offer(memberNo, view, mark, (merged) => this.#show(memberNo, merged)),
+      );
     }
   }
 

@@ -137,7 +137,7 @@ export class Client {
     this.shown.push(payload);
   }
 
-  read({ memberNo, seq }: ReadPosition): void {
+  read({ memberNo, seq }: Pick<ReadPosition, 'memberNo' | 'seq'>): void {
     if (seq > this.shown.length) this.faults.push(`read up to ${seq}, ahead of ${this.shown.length}`);
     if (seq <= (this.reads.get(memberNo) as number)) this.faults.push(`read back to ${seq}`);
     this.reads.set(memberNo, seq);

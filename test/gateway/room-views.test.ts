@@ -1,53 +1,9 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { AppError } from '../../domain/kernel/errors.js';
-import type { RoomMark, RoomView } from '../../domain/kernel/live.js';
-import { RoomViews } from '../../gateway/room-views.js';
+import type { RoomView } from '../../domain/kernel/live.js';
 import { nextTurn } from '../support/eventually.js';
-
-const CHAT = 7;
-const MEMBER = 3;
-
-/** The views of a member with a socket on this gateway, over a database with one room, or more. */
-function buildViews(alone = false) {
-  /** States sent to the member: `read` if they were read from the database. */
-  const told: string[] = [];
-  const reads: ((error?: Error) => void)[] = [];
-  const headsAsked: number[][] = [];
-  const connected = [MEMBER];
-  const database: { mark: RoomMark; rooms: number } = { mark: { seq: 0, read: 0 }, rooms: 1 };
-  const show = ({ seq, read }: RoomMark) => `${seq}/${read}`;
-  const views = new RoomViews({
-    read: () =>
-      new Promise((resolve, reject) => {
-        const { mark } = database;
-        reads.push((error) =>
-          error ? reject(error) : resolve({ view: { regDate: mark.seq } as RoomView, mark }),
-        );
-      }),
-    async headsOf(memberNos) {
-      headsAsked.push(memberNos);
-      if (!memberNos.includes(MEMBER)) return [];
-      return Array.from({ length: database.rooms }, (_, i) => ({
-        ...headOf(database.mark),
-        chatNo: CHAT + i,
-      }));
-    },
-    isConnected: (memberNo) => connected.includes(memberNo),
-    connected: () => connected,
-    emit: () => told.push(`read ${show(database.mark)}`),
-    shared: !alone,
-    logger: pino({ level: 'silent' }),
-  });
-  return {
-    ...{ views, told, reads, headsAsked, connected, database },
-    offer: (mark: RoomMark) => views.offer(MEMBER, CHAT, mark, () => told.push(show(mark))),
-  };
-}
-
-const positionOf = ({ seq, read }: RoomMark) => ({ memberNo: MEMBER, seq, others: read });
-const headOf = (mark: RoomMark) => ({ chatNo: CHAT, seq: mark.seq, reads: [positionOf(mark)] });
+import { buildViews, CHAT, headOf, MEMBER } from './viewed-room.js';
 
 describe('a gateway’s room views', () => {
   it('deliver newer states of a room, and drop repeated and older ones', () => {
@@ -64,6 +20,17 @@ describe('a gateway’s room views', () => {
       offer({ seq, read });
     }
     expect(told).to.deep.equal(['2/0', '2/1', '3/1']);
+  });
+
+  it('add what was read to a state with more messages whose sender did not know it, and read nothing', () => {
+    const { views, told, reads, offer } = buildViews();
+    views.follow(headOf({ seq: 2, read: 0 }));
+    offer({ seq: 2, read: 2 });
+    offer({ seq: 3, read: 0 });
+    offer({ seq: 3, read: 1 });
+    offer({ seq: 4, read: 3 });
+    expect(told).to.deep.equal(['2/2', '3/2', '4/3']);
+    expect(reads).to.deep.equal([]);
   });
 
   it('deliver once the state at the join: its event may be under way', () => {
@@ -242,7 +209,7 @@ describe('a gateway’s room views', () => {
   it('ignore members without a socket on this gateway', async () => {
     const { views, told, reads, headsAsked } = buildViews();
     const other = MEMBER + 1;
-    views.offer(other, CHAT, { seq: 1, read: 0 }, () => told.push('to nobody'));
+    views.offer(other, { chatNo: CHAT } as RoomView, { seq: 1, read: 0 }, () => told.push('to nobody'));
     views.follow({ chatNo: CHAT, seq: 1, reads: [{ memberNo: other, seq: 0, others: 0 }] });
     views.compare({ chatNo: CHAT, seq: 2, reads: [{ memberNo: other, seq: 0, others: 0 }] });
     await nextTurn();

@@ -31,7 +31,6 @@ export function buildRoom() {
   /** Log lines about dropped pushes. */
   const drops: string[] = [];
   let known: [memberNo: number, seq: number][] = [];
-  let entered = 0;
   let gapsFilled = 0;
   let occupied = false;
   let pageSize = 1_000;
@@ -55,7 +54,6 @@ export function buildRoom() {
       leftOut.push(exceptSocket);
     },
     entering(chatNo) {
-      entered += 1;
       return known.length > 0 ? { chatNo, seq: stored.length, reads: positions(known) } : undefined;
     },
     noteMessage: ({ seq }) => heard.push(`message ${seq}`),
@@ -69,7 +67,7 @@ export function buildRoom() {
   };
   const sequencer = new Sequencer(deps);
   const comparer = new RoomComparer({
-    ...{ sequencer, logger, redis: undefined },
+    ...{ sequencer, logger, redis: undefined, reports: undefined },
     async heads(chatNos) {
       looks.push(chatNos);
       return chatNos.map((chatNo) => ({ chatNo, seq: stored.length, reads: positions(reads) }));
@@ -80,13 +78,10 @@ export function buildRoom() {
 
   return {
     ...{ sequencer, compare, shown, told, reads, leftOut, asked, looks, heard, compared, drops },
-    get entered() {
-      return entered;
-    },
     get gapsFilled() {
       return gapsFilled;
     },
-    /** Read positions known when the first socket joins. */
+    /** Read positions known when a socket joins. */
     knows(...given: typeof known) {
       known = given;
     },
@@ -99,22 +94,24 @@ export function buildRoom() {
     /** A message that is not in the database. */
     forged: (seq: number) =>
       ({ id: 'forged', chatNo: CHAT, seq, senderNo: 1, readCount: 1, sendTime: 0 }) as MessagePayload,
-    push: (message: MessagePayload, deliver = () => deps.emit(message)) => sequencer.offer(message, deliver),
+    push: (message: MessagePayload, deliver = () => deps.emit(message), gatherMs = 0) =>
+      sequencer.offer(message, deliver, gatherMs),
     /** A push that anybody may have published. */
     announce: (message: MessagePayload) => sequencer.offer(message),
     pushRead(memberNo: number, seq: number) {
       const position = { memberNo, seq, others: seq };
       sequencer.offerRead(CHAT, position, () => told.push(`read ${seq}`));
     },
-    pushPresence: (text: string) => sequencer.offerPresence(CHAT, () => told.push(text)),
+    pushChange: (text: string) => sequencer.offerChange(CHAT, () => told.push(text)),
     /** @param during called after the newcomer has read, before the join is answered */
     enter: (during: () => void | Promise<void> = () => {}, socket = 'socket', chatNo = CHAT) =>
       sequencer.enter(chatNo, socket, async () => {
         occupied = true;
         const seq = stored.length;
+        const [otherRead] = positions(reads);
         await nextTurn();
         await during();
-        return { seq };
+        return { seq, ...(otherRead && { otherRead }) };
       }),
     leave() {
       occupied = false;

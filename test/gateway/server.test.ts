@@ -144,19 +144,18 @@ describe('a gateway', () => {
       live.typing(1, 8, true);
       live.presenceHere(1, 9, true);
       live.notification(7, notice(1));
-      live.notificationHere(7, notice(2));
-      live.notificationHere(9, notice(3));
+      live.notificationHere(7, notice(2), JSON.stringify(notice(2)));
+      live.notificationHere(9, notice(3), JSON.stringify(notice(3)));
       // When the last event has arrived, so have all before it.
       live.notification(7, notice(4));
       live.notification(8, notice(5));
-      const notified = (heard: { id: number }[]) => heard.map(({ id }) => id);
       for (const [one, ids] of [
         [inside, [1, 2, 4]],
         [outside, [1, 2, 4]],
         [other, [5]],
       ] as const) {
         await one.next<{ id: number }>('notification', ({ id }) => id === ids.at(-1));
-        expect(notified(one.heard('notification'))).to.deep.equal(ids);
+        expect(one.heard('notification')).to.deep.equal(ids.map(notice));
         expect(one.heard('typing'), 'in the room').to.have.length(one === outside ? 0 : 1);
         expect(one.heard('presence'), 'in the room').to.have.length(one === outside ? 0 : 1);
       }
@@ -167,6 +166,7 @@ describe('a gateway', () => {
       expect(live.isInRoom(1, inside.socket.id as string)).to.equal(true);
       expect(live.isInRoom(1, outside.socket.id as string)).to.equal(false);
       expect(live.isInRoom(3, inside.socket.id as string)).to.equal(false);
+      expect([live.isOpenHere(1), live.isOpenHere(3)]).to.deep.equal([true, false]);
     });
 
     it('removes a connection from a room, and ends its presence', async () => {

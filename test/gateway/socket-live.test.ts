@@ -16,6 +16,8 @@ describe('a gateway’s live port', () => {
   let log: unknown[][];
   let adapter: Adapter;
   let isNews: boolean;
+  /** The room of which messages are being stored. */
+  let storing: number;
   /** Another process pushes something. */
   let push: Receive[1];
   let isHere: Receive[0];
@@ -46,20 +48,27 @@ describe('a gateway’s live port', () => {
     const live = new SocketLive(io, shared ? bus : undefined);
     live.serve({
       chat: {
+        isStoring: (chatNo) => chatNo === storing,
         noteMessage: heard('chat heard'),
         acceptPresence: heard('chat heard presence'),
         checkPresence: heard('presence checked'),
       },
       notifications: { acceptPush: heard('notifications heard'), pollSoon: heard('poll soon') },
       sequencer: {
-        offer(payload, deliver) {
-          log.push(['message offered', payload]);
+        offer(payload, deliver, gatherMs) {
+          log.push(['message offered', payload, ...(gatherMs ? [gatherMs] : [])]);
           deliver?.();
         },
         offerRead: deliverNow('read offered', 2),
-        offerPresence: deliverNow('presence offered', 1),
+        offerChange: deliverNow('change offered', 1),
       },
-      views: { offer: deliverNow('room offered', 3), check: heard('room checked') },
+      views: {
+        offer(memberNo, shown, shownMark, deliver) {
+          log.push(['room offered', memberNo, shown, shownMark]);
+          deliver(shown);
+        },
+        check: heard('room checked'),
+      },
       comparer: { compareSoon: heard('compare soon'), compareMember: heard('compare member') },
       publisher: { event: (...event) => void log.push(['delivered', ...event]) },
     });
@@ -69,6 +78,7 @@ describe('a gateway’s live port', () => {
   beforeEach(() => {
     log = [];
     isNews = true;
+    storing = 0;
     Adapter.prototype.broadcast = ({ data }, { rooms }) => {
       log.push(['passed', [...rooms].join(), ...((data as unknown[] | undefined) ?? [])]);
     };
@@ -96,10 +106,17 @@ describe('a gateway’s live port', () => {
         ['presence', presence, 9],
         [
           ['chat heard presence', 7, 3, true, 9],
-          ['presence offered', 7],
+          ['change offered', 7],
         ],
       ],
-      ['member:3', ['room', view, mark], [['room offered', 3, 7, mark]]],
+      [
+        'member:3',
+        ['room', view, mark],
+        [
+          ['change offered', 7],
+          ['room offered', 3, view, mark],
+        ],
+      ],
       ['member:3', ['notification', notification], [['notifications heard', 4]]],
       ['room:7', ['typing', typing], []],
     ];
@@ -108,6 +125,23 @@ describe('a gateway’s live port', () => {
     it(`delivers \`${event}\` in its order, without the note for gateways`, () => {
       push(room, data);
       expect(log).to.deep.equal([...calls, ['delivered', room, event, payload]]);
+    });
+  }
+
+  for (const [sockets, isStored, ms] of [
+    [1_000, true, 5],
+    [250, true, 2],
+    [100, true, 1],
+    [99, true, undefined],
+    [1_000, false, undefined],
+  ] as const) {
+    const more = isStored ? 'further ones are' : 'none is';
+    it(`lets a message to ${sockets} sockets wait ${ms ?? 0} ms while ${more} being stored`, () => {
+      const inRoom = new Set(Array.from({ length: sockets }, (_, i) => `${i}`));
+      adapter.rooms.set('room:7', inRoom);
+      storing = isStored ? 7 : 8;
+      push('room:7', ['message', message]);
+      expect(log[0]).to.deep.equal(['message offered', message, ...(ms ? [ms] : [])]);
     });
   }
 
@@ -166,11 +200,14 @@ describe('a gateway’s live port', () => {
   it('delivers events for this process alone, presence after joins under way', () => {
     const live = serve(true);
     live.presenceHere(7, 3, true);
-    live.notificationHere(3, notification);
+    const json = JSON.stringify(notification);
+    expect(live.notificationHere(3, notification, json), 'nobody is here').to.equal(false);
+    adapter.rooms.set('member:3', new Set());
+    expect(live.notificationHere(3, notification, json)).to.equal(true);
     expect(log).to.deep.equal([
-      ['presence offered', 7],
+      ['change offered', 7],
       ['delivered', 'room:7', 'presence', presence],
-      ['delivered', 'member:3', 'notification', notification],
+      ['delivered', 'member:3', 'notification', notification, json],
     ]);
   });
 
@@ -190,10 +227,11 @@ describe('a gateway’s live port', () => {
         ['read offered', 7, position],
         ['delivered', 'room:7', 'message:read', read],
         ['chat heard presence', 7, 3, true, 9],
-        ['presence offered', 7],
+        ['change offered', 7],
         ['delivered', 'room:7', 'presence', presence],
         ['delivered', 'room:7', 'typing', typing],
-        ['room offered', 3, 7, mark],
+        ['change offered', 7],
+        ['room offered', 3, view, mark],
         ['delivered', 'member:3', 'room', view],
         ['notifications heard', 4],
         ['delivered', 'member:3', 'notification', notification],

@@ -5,6 +5,7 @@ import { pushes, requests } from '../../gateway/protocol.js';
 import { createApp } from '../../http/app.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
 import { call, member } from '../support/api.js';
+import { counted } from '../support/counted.js';
 import { eventually } from '../support/eventually.js';
 import { answerTo, serveHttp } from '../support/http-server.js';
 import { rawConnection, rawGet } from '../support/raw-connection.js';
@@ -38,23 +39,23 @@ describe('every answer', () => {
       ['GET', 'none', 404, () => call('/nowhere')],
       ['GET', '/notification/all', 401, () => call('/notification/all')],
     ];
-    const counted = async (method: string, route: string, status: number) =>
-      (await metrics.httpRequests.get()).values.find(
-        ({ metricName, labels }) =>
-          metricName?.endsWith('_count') &&
-          labels.method === method &&
-          labels.route === route &&
-          labels.status === status,
-      )?.value ?? 0;
     for (const [method, route, status, ask] of asked) {
-      const before = await counted(method, route, status);
+      const count = () => counted(metrics.httpRequests, { method, route, status });
+      const before = await count();
       await ask();
-      await eventually(async () => expect(await counted(method, route, status)).to.equal(before + 1));
+      await eventually(async () => expect(await count()).to.equal(before + 1));
     }
     const times = (await metrics.httpRequests.get()).values.filter(({ metricName }) =>
       metricName?.endsWith('_sum'),
     );
     for (const { value } of times) expect(value, 'seconds').to.be.within(1e-6, 60);
+  });
+
+  it('of a probe is not counted: no member waits for it, and not ready is no failed request', async () => {
+    const before = await counted(metrics.httpRequests);
+    for (const path of ['/healthz', '/readyz', '/metrics?x=1', '/metrics/cluster']) await call(path);
+    await call('/nowhere');
+    await eventually(async () => expect(await counted(metrics.httpRequests)).to.equal(before + 1));
   });
 
   it('repeats only the beginning of an unknown path', async () => {

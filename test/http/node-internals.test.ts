@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { bytesTaken, detachFromKoa, stopAccepting } from '../../http/node-internals.js';
+import { bytesTaken, detachFromKoa, releaseHeaders, stopAccepting } from '../../http/node-internals.js';
 import { eventually } from '../support/eventually.js';
 import { collectGarbage } from '../support/memory.js';
 
@@ -63,6 +63,30 @@ describe('internals of Node and Koa', () => {
     client.resume();
     await eventually(() => expect(bytesTaken(socket as Socket)).to.be.above(size));
     expect(before).to.be.below(size);
+  });
+
+  it('a response keeps its headers until they are released, and the stream goes on', async () => {
+    const held: { values?: WeakRef<object>; response?: ServerResponse } = {};
+    await serve((_, res) => {
+      const values = ['first', 'second'];
+      held.values = new WeakRef(values);
+      res.setHeader('X-Values', values);
+      res.writeHead(200);
+      res.write('one ');
+      held.response = res;
+    }, REQUEST);
+    await eventually(() => expect(received).to.match(/X-Values: first\r\nX-Values: second[\s\S]*one /));
+    // Not the values themselves, which a failed expectation would keep.
+    const isKept = () => {
+      collectGarbage();
+      return held.values?.deref() !== undefined;
+    };
+    expect(isKept()).to.equal(true);
+    releaseHeaders(held.response as ServerResponse);
+    await eventually(() => expect(isKept()).to.equal(false));
+    held.response?.write('two');
+    await eventually(() => expect(received).to.match(/two/));
+    expect(held.response?.headersSent).to.equal(true);
   });
 
   it('Koa releases a context at `end`, and the stream goes on', async () => {

@@ -18,6 +18,8 @@ import {
 } from '../support/redis.js';
 import { delivery, deliveryBusContract } from './delivery-bus.contract.js';
 
+const unheard = { delivered() {}, unsigned() {} };
+
 deliveryBusContract('memory', () => new MemoryDeliveryBus());
 
 describe('delivery bus in memory', () => {
@@ -29,7 +31,7 @@ describe('delivery bus in memory', () => {
 });
 
 describeOnRedis('delivery bus on Redis', (connection) => {
-  deliveryBusContract('Redis', () => new RedisDeliveryBus(connection(), () => {}));
+  deliveryBusContract('Redis', () => new RedisDeliveryBus(connection(), unheard));
 });
 
 describe('delivery bus of several processes', () => {
@@ -48,8 +50,8 @@ describe('delivery bus of several processes', () => {
   beforeEach(async () => {
     received = [];
     redis = await connections.connect(server.url);
-    one = new RedisDeliveryBus(redis, () => {});
-    two = new RedisDeliveryBus(await connections.connect(server.url), () => {});
+    one = new RedisDeliveryBus(redis, unheard);
+    two = new RedisDeliveryBus(await connections.connect(server.url), unheard);
   });
   afterEach(() => connections.close());
 
@@ -130,7 +132,7 @@ describe('delivery bus of several processes', () => {
   it('unsubscribes and stops listening on close', async () => {
     const listeners = () => redis.subscriber().listenerCount('messageBuffer');
     const before = listeners();
-    const three = new RedisDeliveryBus(redis, () => {});
+    const three = new RedisDeliveryBus(redis, unheard);
     await three.subscribe(3, () => {}).ready;
     expect(listeners()).equal(before + 1);
     three.close();
@@ -165,11 +167,14 @@ describe('delivery bus of several processes', () => {
       await connections.connect(server.url, ''),
       await connections.connect(server.url, ''),
     ];
-    const bus = new RedisDeliveryBus(hearing, () => {
-      announced += 1;
+    const bus = new RedisDeliveryBus(hearing, {
+      delivered() {},
+      unsigned() {
+        announced += 1;
+      },
     });
     await listen(bus).ready;
-    new RedisDeliveryBus(saying, () => {}).publish(delivery(3, 1));
+    new RedisDeliveryBus(saying, unheard).publish(delivery(3, 1));
     await eventually(() => expect(announced).equal(1));
     bus.publish(delivery(3, 2));
     expect(numbers()).deep.equal([2]);
@@ -177,7 +182,7 @@ describe('delivery bus of several processes', () => {
 
   it('goes on within a process while Redis is away, and across processes once it is back', async () => {
     const other = (await connections.connect(server.url)) as RedisConnection;
-    const three = new RedisDeliveryBus(other, () => {});
+    const three = new RedisDeliveryBus(other, unheard);
     const leaving = three.subscribe(4, () => {});
     await leaving.ready;
     await listen(three).ready;

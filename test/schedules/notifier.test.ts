@@ -31,15 +31,29 @@ describe('the notifier', () => {
         ({ _id, memberNo, n, cause }) => [`id ${_id}`, `${memberNo} n ${n}`, `${memberNo} cause ${cause}`],
         fates,
       );
+      const lastOf = (memberNo: number) =>
+        Math.max(0, ...stored.records.filter((one) => one.memberNo === memberNo).map(({ n }) => n));
       let lastId = 0;
       const ends = [
-        replace(Notification.collection, { insertMany: stored.insertMany }),
+        replace(Notification.collection, {
+          insertMany: stored.insertMany,
+          aggregate: ([{ $match }]: [{ $match: { memberNo: { $in: number[] } } }]) => ({
+            async toArray() {
+              await step('look-up of last numbers');
+              const last = $match.memberNo.$in.map((memberNo) => ({
+                memberNo,
+                last: [{ n: lastOf(memberNo) }],
+              }));
+              await step('last numbers are answered');
+              return last;
+            },
+          }),
+        }),
         replace(Notification, {
           findOne: ({ memberNo }: { memberNo: number }) =>
             query(async () => {
               await step('look-up of the last number');
-              const own = stored.records.filter((one) => one.memberNo === memberNo).map(({ n }) => n);
-              const last = Math.max(0, ...own);
+              const last = lastOf(memberNo);
               await step('last number is answered');
               return last > 0 ? { n: last } : null;
             }),

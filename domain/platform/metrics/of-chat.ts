@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { DURATIONS } from './durations.js';
+import { DURATIONS, SHORT_DURATIONS } from './durations.js';
 
 /** Chat messages and notifications. */
 export const chatMetrics = {
@@ -16,6 +16,12 @@ export const chatMetrics = {
     name: 'adoption_chat_fanout_duration_seconds',
     help: 'Time from a message’s `sendTime`, just before it is stored, to writing it to the sockets of its room, once per message and process that has some; whichever process stored it, by the clocks of both; those that a lost push delayed included',
     buckets: DURATIONS,
+  }),
+  messageStages: new Histogram({
+    name: 'adoption_chat_message_stage_duration_seconds',
+    help: 'With `MESSAGE_STAGES=on`, where the time of a message goes that a socket of the process sends, by stage, one after another: `receive` (limits, checks, permission), `queue` (until it is being stored), `insert` (until it is stored), `publish` (until it is published, over Redis with several processes), `sequence` (until its turn in the room comes), `write` (until it is written to the room’s sockets of the process)',
+    labelNames: ['stage'],
+    buckets: SHORT_DURATIONS,
   }),
   catchUps: new Histogram({
     name: 'adoption_chat_catch_up_duration_seconds',

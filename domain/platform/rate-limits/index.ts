@@ -15,8 +15,10 @@ export type { Budget, RateLimits } from './rate-limits.js';
 /** No limit: load tests, closed networks. */
 const unlimited: RateLimits = { take: async () => {} };
 
+const nothing = () => {};
+
 /** No quota, likewise. */
-export const unlimitedQuotas: Quotas = { take: async () => () => {} };
+export const unlimitedQuotas: Quotas = { take: async () => nothing };
 
 /**
  * @param on false disables all limits

@@ -14,8 +14,8 @@ describe('the ledger of messages', () => {
   afterEach(() => db.end());
 
   for (const [count, expected] of [
-    [7, [1, 1, 1, 1, 1, 1, 1]],
-    [8, [8]],
+    [1, [1]],
+    [2, [2]],
     [250, [100, 100, 50]],
   ] as const) {
     it(`stores ${count} sends of a room that wait by inserts of ${[...new Set(expected)]}`, async () => {
@@ -234,8 +234,9 @@ describe('the ledger of messages', () => {
           await opened;
           throw lost;
         };
-        const both = outcomes([db.send(1), db.send(1)]);
+        const first = db.send(1);
         await nextTurn(10);
+        const both = outcomes([first, db.send(1)]);
         if (answer !== 'nothing') {
           pass(answeredAt);
           if (answer === 'refused') {

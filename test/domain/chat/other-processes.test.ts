@@ -5,10 +5,18 @@ import { Message } from '../../../domain/chat/message.model.js';
 import { Room } from '../../../domain/chat/room.model.js';
 import { createEventBus } from '../../../domain/kernel/events.js';
 import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
-import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
-import { beforeInserts } from '../../support/database-calls.js';
+import {
+  anotherChat,
+  contentsOf,
+  type OpenedRoom,
+  openRoom,
+  push,
+  storeMessages,
+} from '../../support/chat.js';
+import { beforeInserts, interceptCalls } from '../../support/database-calls.js';
 import { eventually, gate, nextTurn } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
+import { later } from '../../support/time.js';
 
 /** What a process has sent to its sockets. */
 function recording() {
@@ -71,6 +79,24 @@ describe('one process of several', () => {
     await two.markRead(author.actor, chatNo, 1);
     expect(await unread()).to.equal(1);
     await Promise.all([one.close(), two.close()]);
+  });
+
+  it('shows with its next message a read position that a killed process has stored and not published', async () => {
+    const { asker, author, chatNo } = room;
+    const { rooms, live } = recording();
+    // As a process without sockets: no pushes arrive there.
+    const [chat, killed] = await Promise.all([
+      anotherChat({ live, ...createChatState(live), shared: true }),
+      anotherChat(),
+    ]);
+    const text = { chatNo, contentType: 'text', content: 'unread' } as const;
+    const shown = () => rooms.filter(([memberNo]) => memberNo === author.no).map(([, mark]) => mark);
+    await chat.sendMessage(asker.actor, text);
+    await eventually(() => expect(shown()).to.deep.equal([{ seq: 1, read: 0 }]));
+    await killed.markRead(author.actor, chatNo, 1);
+    await chat.sendMessage(asker.actor, text);
+    await eventually(() => expect(shown().slice(1)).to.deep.equal([{ seq: 2, read: 1 }]));
+    await Promise.all([chat.close(), killed.close()]);
   });
 
   it('keeps the further of two read positions written at once', async () => {
@@ -211,6 +237,50 @@ describe('one process of several', () => {
     );
     await eventually(() => expect(reads).to.deep.equal([[author.no, count]]));
     expect(messages.map(({ seq }) => seq)).to.deep.equal(numbers(1, count));
+    await chat.close();
+  });
+
+  it('is not settled when it stops before it could publish what the database may have stored', async () => {
+    const { asker, chatNo } = room;
+    const { messages, live } = recording();
+    const chat = await anotherChat({ live, ...createChatState(live), shared: true });
+    await chat.requireParticipant(asker.actor, chatNo);
+    expect(chat.isSettled()).to.equal(true);
+    const failure = new MongoNetworkTimeoutError('the answer did not come in time');
+    const under: boolean[] = [];
+    // Neither the answer to the insert arrives nor those to reads, as during a failover.
+    const restore = interceptCalls([Message, Room], async (_model, call, run) => {
+      if (call === 'insertMany') under.push(chat.isSettled(), Boolean(await run()));
+      throw failure;
+    });
+    const input = { chatNo, contentType: 'text', content: 'stored' } as const;
+    const outcome = await chat.sendMessage(asker.actor, input).catch((error: unknown) => error);
+    await chat.close();
+    restore();
+    expect([outcome, under, messages]).to.deep.equal([failure, [false, true], []]);
+    expect(chat.isSettled()).to.equal(false);
+    expect(await contentsOf(asker, chatNo)).to.deep.equal(['stored']);
+  });
+
+  it('reports a room while the database does not answer a write to it: the message may be stored', async () => {
+    const { asker, author, chatNo } = room;
+    const chat = await anotherChat();
+    await storeMessages(chatNo, asker.no, 1);
+    await chat.requireParticipant(author.actor, chatNo);
+    const unsure = () => later(2_000, async () => chat.writtenSince(Number.POSITIVE_INFINITY).unsure);
+    const asked: unknown[] = [await unsure()];
+    const around = async (_model: unknown, call: string, run: () => Promise<unknown>) => {
+      const answer = await run();
+      if (call === 'insertMany') asked.push(await unsure());
+      return answer;
+    };
+    const stop = interceptCalls([Message], around);
+    const text = { chatNo, contentType: 'text', content: 'stored, and not answered' } as const;
+    await chat.sendMessage(author.actor, text).finally(stop);
+    expect(asked).to.deep.equal([[], [chatNo]]);
+    expect(await later(10_000, async () => chat.writtenSince(Number.POSITIVE_INFINITY).unsure)).to.deep.equal(
+      [],
+    );
     await chat.close();
   });
 });

@@ -9,23 +9,27 @@ import { roomState } from '../../support/chat.js';
 import { eventually, gate, nextTurn } from '../../support/eventually.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
 
-/** A process that remembers number 1 of each room, while the database has number 2. */
-function buildChanges(isCurrent: boolean, shared = true) {
+/** A room that is not open in the process. */
+const ELSEWHERE = 70_000;
+
+/** A process that remembers number 1 of each room, of which the database holds number 2. */
+function buildChanges(shared = true) {
   const sent: [chatNo: number, memberNo: number, mark: RoomMark][] = [];
-  const database: { fault?: unknown; gate?: Promise<void>; asked: number; loads: number } = {
+  const database: { fault?: unknown; gate?: Promise<void>; asked: number; gets: number } = {
     asked: 0,
-    loads: 0,
+    gets: 0,
   };
   const errors: string[] = [];
+  const read = async (chatNo: number, seq: number) => {
+    database.gets += 1;
+    if (database.fault) throw database.fault;
+    return roomState({ chatNo, seq });
+  };
   const deps = {
     shared,
     states: {
-      get: async (chatNo: number) => roomState({ chatNo, seq: 1 }),
-      load: async (chatNo: number) => {
-        database.loads += 1;
-        if (database.fault) throw database.fault;
-        return roomState({ chatNo, seq: 2 });
-      },
+      get: (chatNo: number) => read(chatNo, 1),
+      load: (chatNo: number) => read(chatNo, 2),
     },
     directory: { lookUp: async () => new Map() },
     adoption: {
@@ -36,35 +40,55 @@ function buildChanges(isCurrent: boolean, shared = true) {
     },
     live: {
       ...noLive,
+      isOpenHere: (chatNo) => chatNo !== ELSEWHERE,
       room: (memberNo, { chatNo }, mark) => void sent.push([chatNo, memberNo, mark]),
     } satisfies ChatDeps['live'],
     logger: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }),
   } as unknown as ChatDeps & { shared: boolean };
-  return { sent, database, errors, changes: new RoomChanges(deps, () => isCurrent) };
+  return { sent, database, errors, changes: new RoomChanges(deps) };
 }
 
 describe('room events', () => {
   let changes: RoomChanges | undefined;
   afterEach(() => changes?.close());
 
-  it('are sent from memory if this process receives everything of the room, else from the database', async () => {
-    for (const [isCurrent, seq] of [
-      [true, 1],
-      [false, 2],
+  it('are sent from memory of rooms that are open here: gateways merge what other processes wrote', async () => {
+    const built = buildChanges();
+    changes = built.changes;
+    built.changes.touch(7, BOTH_SIDES);
+    await eventually(() => expect(built.sent).to.have.length(2));
+    expect(built.sent).to.deep.equal([
+      [7, 1, { seq: 1, read: 0 }],
+      [7, 2, { seq: 1, read: 0 }],
+    ]);
+  });
+
+  it('are read of rooms that are not, unless the process is alone: no pushes of them arrive', async () => {
+    for (const [shared, seq] of [
+      [true, 2],
+      [false, 1],
     ] as const) {
-      const built = buildChanges(isCurrent);
-      built.changes.touch(7, BOTH_SIDES);
-      await eventually(() => expect(built.sent).to.have.length(2));
-      built.changes.close();
-      expect(built.sent).to.deep.equal([
-        [7, 1, { seq, read: 0 }],
-        [7, 2, { seq, read: 0 }],
-      ]);
+      const built = buildChanges(shared);
+      changes = built.changes;
+      built.changes.touch(ELSEWHERE, ['creator']);
+      await eventually(() => expect(built.sent).to.deep.equal([[ELSEWHERE, 1, { seq, read: 0 }]]));
     }
   });
 
+  it('tell which rooms have changed since a moment', () => {
+    const built = buildChanges();
+    changes = built.changes;
+    built.changes.touch(7, []);
+    built.changes.touch(8, []);
+    const since = performance.now();
+    expect(built.changes.changedSince(0)).to.deep.equal([8, 7]);
+    built.changes.touch(7, []);
+    expect(built.changes.changedSince(since)).to.deep.equal([7]);
+    expect(built.changes.changedSince(performance.now() + 1)).to.deep.equal([]);
+  });
+
   it('are sent again from a moment on, in case pushes have been lost since', async () => {
-    const built = buildChanges(true);
+    const built = buildChanges();
     changes = built.changes;
     built.changes.touch(7, BOTH_SIDES);
     await eventually(() => expect(built.sent).to.have.length(2));
@@ -90,8 +114,8 @@ describe('room events', () => {
     });
 
     /** A process, and the events it has sent since the last `takeSent`. */
-    function build(isCurrent = true) {
-      const built = buildChanges(isCurrent);
+    function build() {
+      const built = buildChanges();
       changes = built.changes;
       return {
         ...built,
@@ -175,13 +199,26 @@ describe('room events', () => {
       expect(takeSent()).to.deep.equal([[7, 1]]);
     });
 
+    it('need one timer for all rooms, and those that end within 25 ms end together', async () => {
+      const { changes, takeSent } = build();
+      for (let chatNo = 1; chatNo <= 100; chatNo += 1) changes.touch(chatNo, BOTH_SIDES);
+      await time.pass(20);
+      changes.touch(101, ['joiner']);
+      for (let chatNo = 1; chatNo <= 101; chatNo += 1) changes.touch(chatNo, BOTH_SIDES);
+      await time.pass(0);
+      expect([takeSent().length, time.pending]).to.deep.equal([202, 1]);
+      await time.pass(480);
+      // All but the one side that nothing has changed for since.
+      expect([takeSent().length, time.pending]).to.deep.equal([201, 1]);
+    });
+
     it('are tried again every second until the database answers', async () => {
-      const { changes, takeSent, database, errors } = build(false);
+      const { changes, takeSent, database, errors } = build();
       database.fault = new MongoNetworkTimeoutError('the database is away');
       changes.touch(7, BOTH_SIDES);
       await time.pass(5_500);
       expect(takeSent()).to.deep.equal([]);
-      expect(database.loads).to.be.within(5, 7);
+      expect(database.gets).to.be.within(5, 7);
       delete database.fault;
       await time.pass(1_000);
       expect(takeSent()).to.deep.equal(BOTH_SENT);
@@ -190,7 +227,7 @@ describe('room events', () => {
     });
 
     it('that cannot be sent at all are logged as an error, once', async () => {
-      const { changes, takeSent, database, errors } = build(false);
+      const { changes, takeSent, database, errors } = build();
       database.fault = new Error('a broken record');
       changes.touch(7, BOTH_SIDES);
       await time.pass(5_000);
@@ -216,14 +253,14 @@ describe('room events', () => {
   });
 
   it('are not remembered by a process that is alone: nothing of it can be lost', async () => {
-    const { sent, changes } = buildChanges(true, false);
+    const { sent, changes } = buildChanges(false);
     changes.touch(7, []);
     await changes.resendSince(0);
     expect(sent).to.deep.equal([]);
   });
 
   it('are sent again for the last 50,000 rooms at most, hundreds at a time, and for none after close', async () => {
-    const { sent, database, changes } = buildChanges(true);
+    const { sent, database, changes } = buildChanges();
     const { open, opened } = gate();
     database.gate = opened;
     for (let chatNo = 1; chatNo <= 50_001; chatNo += 1) changes.touch(chatNo, []);

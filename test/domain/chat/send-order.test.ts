@@ -56,8 +56,8 @@ describe('sendMessage delivers', () => {
   const deliverAll = (count: number) => Array.from({ length: count }, (_, i) => deliver(`${i}`));
 
   for (const [count, perInsert] of [
-    [3, 1],
-    [10, 10],
+    [3, 3],
+    [200, 100],
   ] as const) {
     it(`${count} messages sent at once in order, each when it is stored and before the next insert`, async () => {
       const seqs = await Promise.all(deliverAll(count));

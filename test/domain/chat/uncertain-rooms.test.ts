@@ -93,6 +93,9 @@ describe('rooms with a write of unknown outcome', () => {
     ]);
     await time.pass(10_000);
     expect(republished).to.have.length(2);
+    expect(rooms.late(), 'the database may still apply the writes').to.have.members([1, 2]);
+    await time.pass(80_000);
+    expect(rooms.late()).to.deep.equal([]);
     expect([time.pending, faults]).to.deep.equal([0, []]);
     rooms.close();
   });
@@ -121,6 +124,27 @@ describe('rooms with a write of unknown outcome', () => {
     rooms.add(2, 3);
     await time.pass(10_000);
     expect(republished).to.deep.equal([[1, 5]]);
+  });
+
+  it('are unsettled until they are republished and nothing can be applied any more, also after close', async () => {
+    const { rooms, database } = buildRooms();
+    expect(rooms.isSettled()).to.equal(true);
+    const { open, opened } = gate();
+    database.gate = opened;
+    rooms.add(1, 5);
+    await time.pass(80_000);
+    expect([rooms.late(), rooms.isSettled()], 'being read').to.deep.equal([[], false]);
+    database.fault = away;
+    open();
+    await time.pass(0);
+    expect(rooms.isSettled(), 'to be read again').to.equal(false);
+    delete database.fault;
+    await time.pass(1_000);
+    expect(rooms.isSettled(), 'published').to.equal(true);
+    rooms.add(1, 5);
+    await time.pass(0);
+    rooms.close();
+    expect(rooms.isSettled(), 'it may be applied later').to.equal(false);
   });
 
   it('are not read any further by a running pass after close', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Article } from '../../../domain/community/article.model.js';
 import { Bookmark } from '../../../domain/community/bookmark.model.js';
-import { Comment } from '../../../domain/community/comment.model.js';
+import { Comment, type CommentRecord } from '../../../domain/community/comment.model.js';
 import { Heart } from '../../../domain/community/heart.model.js';
 import { metrics } from '../../../domain/platform/metrics.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
@@ -17,7 +17,9 @@ describe('after a crash', () => {
     board = await buildBoard();
   });
 
-  async function strandedComment(over: { articleId: number; authorNo: number; parentId?: number }) {
+  async function strandedComment(
+    over: Pick<CommentRecord, 'articleId' | 'authorNo'> & Partial<CommentRecord>,
+  ) {
     const now = new Date(board.clock.now());
     const _id = await nextNumbers('comment');
     const comment = {
@@ -183,6 +185,17 @@ describe('after a crash', () => {
     board.clock.advance(1);
     await board.community.sweep();
     expect((await Comment.findById(commentId).lean())?.pending).to.equal(undefined);
+  });
+
+  it('a mark by a clock that was ahead is finished, whatever its time', async () => {
+    await board.community.sweep();
+    const { no } = await board.article();
+    const writer = await board.member('Writer');
+    const pending = new Date(board.clock.now() + 40 * 60_000);
+    const commentId = await strandedComment({ articleId: no, authorNo: writer.no, pending });
+    await board.community.sweep();
+    expect((await Comment.findById(commentId).lean())?.pending).to.equal(undefined);
+    expect(board.commentsAnnounced.map((event) => event.commentId)).to.include(commentId);
   });
 
   it('failed announcements are repeated by the next sweep', async () => {

@@ -44,6 +44,27 @@ describe('the directory of members', () => {
     expect(await later(5_100, shown)).to.equal('after');
   });
 
+  it('shows it within a minute where no other process serves', async () => {
+    const [one] = (await actors(['before'])) as [Actor];
+    const alone = createMemberDirectory(false);
+    await alone.lookUp([one.no]);
+    await Member.updateOne({ _id: one.no }, { $set: { nickname: 'after' } });
+    const shown = async () => (await alone.lookUp([one.no])).get(one.no)?.nickname;
+    expect(await later(59_900, shown)).to.equal('before');
+    expect(await later(60_100, shown)).to.equal('after');
+  });
+
+  it('keeps what this process has learnt during a read', async () => {
+    const [one] = (await actors(['stored'])) as [Actor];
+    for (const read of [() => directory.lookUp([one.no]), () => directory.current(one)]) {
+      directory = createMemberDirectory();
+      const reading = read();
+      directory.remember({ ...one, nickname: 'learnt' });
+      await reading;
+      expect(await directory.current(one)).to.include({ nickname: 'learnt' });
+    }
+  });
+
   it('tells what a member is now: for a minute from memory, then from the database', async () => {
     const [one] = (await actors(['stored'])) as [Actor];
     const copy = { ...one, nickname: 'of a connection' };

@@ -35,15 +35,16 @@ describe('the poll for missed notifications', () => {
     const batches: number[] = [];
     const logger = createLogger('silent', 'test');
     const warned = mock.method(logger, 'warn');
-    const missedPoll = new MissedPoll(
-      () => false,
-      async (records) => {
+    const missedPoll = new MissedPoll({
+      wasDelivered: () => false,
+      lacks: () => false,
+      async deliver(records) {
         batches.push(records.length);
         await onDeliver();
         found.push(...records.map(({ _id }) => _id));
       },
-      logger,
-    );
+      ...{ logger, reports: undefined },
+    });
     await missedPoll.start();
     return {
       found,

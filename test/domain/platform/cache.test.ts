@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createCache } from '../../../domain/platform/cache.js';
+import { nextTurn } from '../../support/eventually.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
 
 describe('a cache', () => {
@@ -33,6 +34,19 @@ describe('a cache', () => {
     cache.set(1, 'again');
     await time.pass(1_250);
     expect(cache.size).to.equal(0);
+  });
+
+  it('drops what expires together in many turns, so that others are served in between', async () => {
+    const cache = createCache<number, string>(100_000, 1_000);
+    for (let key = 0; key < 50_000; key += 1) cache.set(key, 'held');
+    time.skip(1_250);
+    // A few turns after the sweep has begun.
+    await time.pass(1);
+    expect(cache.size).to.be.within(1, 49_000);
+    cache.set(0, 'again');
+    await nextTurn(60);
+    expect([...cache.entries()]).to.deep.equal([[0, 'again']]);
+    expect(cache.size).to.equal(1);
   });
 
   it('counts the lifetime from the last use, where it is to', async () => {

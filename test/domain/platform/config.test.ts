@@ -1,30 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Config, ConfigError, loadConfig, variableNames } from '../../../domain/platform/config.js';
-
-/** Of 32 bytes. */
-const SHORTEST_SECRET = 'x'.repeat(32);
+import { variableNames } from '../../../domain/platform/config.js';
+import { SHORTEST_SECRET, useConfigurations } from './configurations.js';
 
 describe('configuration', () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'adoption-config-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
-
-  const load = (env: Record<string, string> = {}): Config => loadConfig(env, folder);
-
-  function faults(env: Record<string, string>): string[] {
-    try {
-      load(env);
-      return [];
-    } catch (error) {
-      expect(error).to.be.an.instanceOf(ConfigError);
-      return (error as ConfigError).faults;
-    }
-  }
+  const { folder, load, faults } = useConfigurations();
 
   it('has the documented defaults', () => {
     expect(load()).to.deep.equal({
@@ -61,6 +42,7 @@ describe('configuration', () => {
       DEMO: true,
       LOG_LEVEL: 'info',
       ...{ LOG_REQUESTS: 'off', VERIFY_EVERY: 'off' },
+      MESSAGE_STAGES: 'off',
       OTEL_TRACES_SAMPLER_ARG: 1,
       DRAIN_WINDOW_MS: 2_000,
       SHUTDOWN_TIMEOUT_MS: 10_000,
@@ -101,6 +83,7 @@ describe('configuration', () => {
     TIME_ZONE: { 'Asia/Seoul': 'Asia/Seoul' },
     LEGACY_ANONYMOUS: { bound: 'bound', open: 'open', off: 'off' },
     LOAD_SHEDDING: { on: 'on', off: 'off' },
+    MESSAGE_STAGES: { on: 'on', off: 'off' },
     QUEUE_MS: { 5: 5, 10000: 10_000 },
     SOCKET_CONNECTIONS: { 10: 10, 1000000: 1_000_000 },
     HTTP_CONNECTIONS: { 10: 10, 1000000: 1_000_000 },
@@ -179,6 +162,7 @@ describe('configuration', () => {
     REDIS_URL: ['localhost:6379', 'http://localhost'],
     REDIS_ADAPTER: ['streams'],
     REDIS_REQUIRED: ['yes'],
+    MESSAGE_STAGES: ['all'],
     REDIS_SIGNING_KEY: ['short', 'x'.repeat(31)],
     GATEWAY_ENGINE: ['on', 'Ws'],
     GATEWAY_STICKY: ['yes'],
@@ -208,7 +192,7 @@ describe('configuration', () => {
   it('49: reports all faults at once', () => {
     const lines = faults({ HTTP_PORT: 'x', TIME_ZONE: 'y', LOG_LEVEL: 'z' });
     expect(lines.map((line) => line.split(':')[0])).to.have.members(['HTTP_PORT', 'TIME_ZONE', 'LOG_LEVEL']);
-    writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\nHTTP_PORT=y\n');
+    writeFileSync(join(folder(), '.env'), 'HTTP_PROT=9000\nHTTP_PORT=y\n');
     expect(faults({}).map((line) => line.split(':')[0])).to.deep.equal(['HTTP_PROT', 'HTTP_PORT']);
   });
 
@@ -217,13 +201,13 @@ describe('configuration', () => {
   });
 
   it('49: reads .env after the environment, and refuses unknown names in it', () => {
-    writeFileSync(join(folder, '.env'), 'HTTP_PORT=9000\nTIME_ZONE="UTC" # comment\n');
+    writeFileSync(join(folder(), '.env'), 'HTTP_PORT=9000\nTIME_ZONE="UTC" # comment\n');
     expect(load({ HTTP_PORT: '9001' })).to.include({ HTTP_PORT: 9001, TIME_ZONE: 'UTC' });
-    writeFileSync(join(folder, '.env'), 'HTTP_PROT=9000\n');
+    writeFileSync(join(folder(), '.env'), 'HTTP_PROT=9000\n');
     expect(faults({ PATH: '/bin', UNRELATED: '1' })).to.deep.equal([
       'HTTP_PROT: .env names a variable that does not exist; did you mean HTTP_PORT?',
     ]);
-    writeFileSync(join(folder, '.env'), 'SOMETHING_ELSE=1\n');
+    writeFileSync(join(folder(), '.env'), 'SOMETHING_ELSE=1\n');
     expect(faults({})).to.deep.equal(['SOMETHING_ELSE: .env names a variable that does not exist']);
   });
 

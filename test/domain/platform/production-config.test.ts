@@ -1,30 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Config, ConfigError, loadConfig } from '../../../domain/platform/config.js';
-
-/** Of 32 bytes. */
-const SHORTEST_SECRET = 'x'.repeat(32);
+import { SHORTEST_SECRET, useConfigurations } from './configurations.js';
 
 describe('configuration in production', () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'adoption-config-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
-
-  const load = (env: Record<string, string> = {}): Config => loadConfig(env, folder);
-
-  function faults(env: Record<string, string>): string[] {
-    try {
-      load(env);
-      return [];
-    } catch (error) {
-      expect(error).to.be.an.instanceOf(ConfigError);
-      return (error as ConfigError).faults;
-    }
-  }
+  const { load, faults } = useConfigurations();
 
   const production = {
     NODE_ENV: 'production',

@@ -64,6 +64,24 @@ const isRun = (await engineName) === 'uws';
     expect(direct.mock.callCount(), 'sent directly').to.equal(0);
   });
 
+  it('encodes a message once, for its room and for its sender', async () => {
+    lone = await startGateway();
+    const payload = { chatNo: 1, seq: 1, sendTime: 1, text: { toJSON: mock.fn(() => 'text') } };
+    Object.assign(lone.domain.chat, {
+      async sendMessage() {
+        lone.gateway.live.message(payload as never);
+        return payload;
+      },
+    });
+    const raw = await joinRaw(lone);
+    raw.send('425["message:send",{"chatNo":1,"contentType":"text","content":"text"}]');
+    const json = '{"chatNo":1,"seq":1,"sendTime":1,"text":"text"}';
+    expect(await raw.next(/^435/)).to.equal(`435[{"status":200,"message":${json}}]`);
+    expect(raw.heard).to.include(`42["message",${json}]`);
+    expect(payload.text.toJSON.mock.callCount()).to.equal(1);
+    raw.socket.destroy();
+  });
+
   it('keeps no response of a handshake', async () => {
     lone = await startGateway();
     await connect({ token: 'member-7' }, {}, lone.base);

@@ -56,7 +56,7 @@ const published: fc.Arbitrary<Published> = fc.record({
 /** What arrives from Redis: of our processes with odd contents, or of a stranger. */
 export const bus: Door<Published> = {
   name: 'bus',
-  cases: 300,
+  cases: 200,
   input: published,
   async open() {
     const cluster = await startCluster({ http: 1, gateways: 1, env: { LOG_LEVEL: 'error', ...MEASURED } });

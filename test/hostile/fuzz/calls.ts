@@ -13,7 +13,7 @@ const article = { categoryId: 1, title: 'Bori', context: 'Thank you' };
 /** REST requests and events of sockets, both to one service. */
 export const calls: Door<Request | Sent[]> = {
   name: 'calls',
-  cases: 1_000,
+  cases: 600,
   input: fc.oneof(
     { weight: 7, arbitrary: requests as fc.Arbitrary<Request | Sent[]> },
     { weight: 3, arbitrary: eventLists },

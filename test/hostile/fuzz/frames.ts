@@ -91,7 +91,7 @@ const attack: fc.Arbitrary<Attack> = fc.oneof(
 /** Raw frames, polling bodies and handshakes, within the limits of connections. */
 export const frames: Door<Attack> = {
   name: 'frames',
-  cases: 500,
+  cases: 350,
   input: attack,
   async open() {
     const service = await startServiceProcess({ TRUST_PROXY: '1', JWT_SECRET: SECRET, ...MEASURED });

@@ -121,7 +121,7 @@ function expectExpected(reply: Buffer): void {
 /** Messages to the embedded database, whole and damaged. */
 export const wire: Door<Sent> = {
   name: 'wire',
-  cases: 1_000,
+  cases: 600,
   input: sent,
   async open() {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-fuzz-'));

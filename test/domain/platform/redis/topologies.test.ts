@@ -46,7 +46,8 @@ async function sharePorts(one: RedisConnection, two: RedisConnection): Promise<v
   const limits = createRedisRateLimits(one, budgets);
   await Promise.all(Array.from({ length: 20 }, (_, key) => limits.take('message', key)));
 
-  const [saying, hearing] = [new RedisDeliveryBus(one, () => {}), new RedisDeliveryBus(two, () => {})];
+  const unheard = { delivered() {}, unsigned() {} };
+  const [saying, hearing] = [new RedisDeliveryBus(one, unheard), new RedisDeliveryBus(two, unheard)];
   const heard: number[] = [];
   await hearing.subscribe(3, ({ n }) => heard.push(n)).ready;
   await eventually(() => {
