@@ -1,6 +1,7 @@
 import { forEachConcurrently } from '../load/pacing.js';
-import type { Account, Author } from './accounts.js';
-import { must, rest } from './rest.js';
+import type { Account, Author } from '../run-accounts/accounts.js';
+import { must, rest } from '../run-accounts/rest.js';
+import { openRoom } from '../run-accounts/rooms.js';
 
 /** Rooms and articles of a run, and who is in them. */
 export interface Community {
@@ -11,7 +12,8 @@ export interface Community {
   articles: { article: number; author: Account }[];
 }
 
-const CLIENT = 'prove';
+/** The command, in the names of what it creates and as User-Agent of its requests. */
+export const CLIENT = 'prove';
 
 /** Articles of a run, one for so many members. */
 const MEMBERS_PER_ARTICLE = 4;
@@ -28,22 +30,6 @@ function pairsOf(members: Author[]): [author: Author, asker: Author][] {
     i % 4 === 0 && across > 1 ? [[author, at(i + across)]] : [],
   );
   return [...ring, ...others];
-}
-
-/** @returns the room about the first of the author's posts that is theirs; undefined if none is */
-async function openRoom(base: string, author: Author, asker: Author) {
-  for (const saleNo of author.posts) {
-    const call = { base, token: asker.token, client: CLIENT };
-    const body = { saleNo, createMember: author.no };
-    const opened = await rest({ ...call, method: 'POST', path: '/chatroom', body });
-    if (!('answer' in opened)) continue;
-    const rooms = await must<{ chatNo: number; createMember: number; joinMember: number }[]>({
-      ...{ ...call, method: 'GET' as const, path: `/chatroom?saleNo=${saleNo}` },
-    });
-    const found = rooms.find((room) => room.createMember === author.no && room.joinMember === asker.no);
-    if (found) return { room: found.chatNo, author, asker, saleNo };
-  }
-  return undefined;
 }
 
 async function publish(base: string, run: string, author: Account, number: number): Promise<number> {
@@ -70,8 +56,8 @@ export const emptyCommunity = (run: string, members: Account[]): Community => ({
 export async function openCommunity(base: string, community: Community, members: Author[]): Promise<void> {
   const { run } = community;
   await forEachConcurrently(pairsOf(members), CONCURRENCY, async ([author, asker]) => {
-    const opened = await openRoom(base, author, asker);
-    if (opened) community.rooms.push(opened);
+    const opened = await openRoom(base, CLIENT, author, asker);
+    if (opened) community.rooms.push({ ...opened, author, asker });
   });
   if (community.rooms.length === 0) {
     throw new Error('no room could be opened: none of the members is the author of an adoption post');
@@ -81,4 +67,15 @@ export async function openCommunity(base: string, community: Community, members:
   for (const [i, author] of authors.entries()) {
     community.articles.push({ article: await publish(base, run, author, i + 1), author });
   }
+}
+
+/** Deletes the articles of a run over the public interface. @returns how many are deleted */
+export async function deleteArticles(base: string, { articles }: Community): Promise<number> {
+  let deleted = 0;
+  for (const { article, author } of articles) {
+    const path = `/community/article/${article}`;
+    const outcome = await rest({ base, method: 'DELETE', path, token: author.token, client: CLIENT });
+    if ('answer' in outcome) deleted += 1;
+  }
+  return deleted;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forEachConcurrently } from '../load/pacing.js';
-import type { Account } from './accounts.js';
+import type { Account } from '../run-accounts/accounts.js';
 import { RestDoor } from './clients/rest-door.js';
 import { SocketDoor } from './clients/socket-door.js';
 import type { Community } from './community.js';
@@ -12,6 +12,9 @@ const CONCURRENCY = 8;
 
 /** Messages of a page. */
 const PAGE = 200;
+
+/** Most bookmarks that each member asks for. */
+const BOOKMARKS = 10;
 
 /** Longest time, ms, until a read is answered, and the pause between attempts: a busy service may refuse some. */
 const WITHIN_MS = 30_000;
@@ -73,6 +76,16 @@ async function readArticles(door: RestDoor, articles: Community['articles']): Pr
   }
 }
 
+/** Nothing shows bookmarks: whether one is there, only the answer to another tells. */
+async function setBookmarks(door: RestDoor, articles: Community['articles']): Promise<void> {
+  for (const { article } of articles.slice(0, BOOKMARKS)) {
+    await answered(`a bookmark of article ${article}`, async () => {
+      const { ok, refused } = { refused: undefined, ...(await door.bookmark(article)) };
+      return { ok: refused === 409 ? {} : ok };
+    });
+  }
+}
+
 /**
  * Reads everything through every door, as every member. What changes nothing comes first: reading a room marks it read.
  * @throws Error if something cannot be read
@@ -103,6 +116,7 @@ export async function readEverything(
   });
   const [first] = readers;
   if (first) await readArticles(first.door, articles);
+  await all(({ door }) => setBookmarks(door, articles));
   // Now every message is read.
   await lists();
 }

@@ -36,14 +36,16 @@ export class HistoryFile {
   #ops = 0;
   #deliveries = 0;
   #lastDeliveryAt = 0;
+  #isClosed = false;
 
-  /** @throws (from `close`) Error of the file system */
-  constructor(path: string) {
+  /** @param onFailure called once, as soon as a line cannot be written, with an error that names the file and the reason */
+  constructor(path: string, onFailure: (error: Error) => void = () => {}) {
     this.path = path;
     this.#stream = createWriteStream(path);
-    this.#finished = finished(this.#stream);
-    // `close` reports it.
-    this.#finished.catch(() => undefined);
+    this.#finished = finished(this.#stream).catch((error: Error) => {
+      throw new Error(`the history ${path} cannot be written: ${error.message}`, { cause: error });
+    });
+    this.#finished.catch(onFailure);
     this.#timer = setInterval(() => this.#flush(), FLUSH_MS);
   }
 
@@ -62,7 +64,9 @@ export class HistoryFile {
     return this.now() - this.#lastDeliveryAt;
   }
 
+  /** Clients that are still under way when a run has ended write nothing more. */
   write(line: Untimed<HistoryLine>): void {
+    if (this.#isClosed) return;
     const t = this.now();
     if (line.e === 'delivery') {
       this.#deliveries += 1;
@@ -91,10 +95,11 @@ export class HistoryFile {
     };
   }
 
-  /** Writes what waits and closes the file. @throws Error of the file system, if any line could not be written */
+  /** Writes what waits and closes the file. @throws Error naming the file, if any line could not be written */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#flush();
+    this.#isClosed = true;
     this.#stream.end();
     await this.#finished;
   }

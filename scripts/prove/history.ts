@@ -95,6 +95,8 @@ export interface Operations {
   /** Leaves the room: by socket this client, by REST all of the member's. */
   leave: { asked: { room: number }; answered: object };
   read: { asked: { room: number; seq: number }; answered: object };
+  /** Has no answer: its success says only that it was sent. */
+  typing: { asked: { room: number; typing: boolean }; answered: object };
   rooms: { asked: object; answered: { rooms: RoomState[] } };
   /** A page of the messages before an id, oldest first; it marks all messages of the room read. */
   messages: { asked: { room: number; before?: string }; answered: { messages: SeenMessage[] } };
@@ -170,6 +172,7 @@ export type Delivery = Timed & {
     | { door: 'socket'; event: 'message'; room: number; message: SeenMessage }
     | { door: 'socket'; event: 'message:read'; room: number; reader: number; seq: number }
     | { door: 'socket'; event: 'presence'; room: number; who: number; present: boolean }
+    | { door: 'socket'; event: 'typing'; room: number; who: number; typing: boolean }
     | { door: 'socket'; event: 'room'; state: RoomState }
     | { door: 'socket'; event: 'notification'; notification: SeenNotification }
     /** `n`: the number within the event id. */

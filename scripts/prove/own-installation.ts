@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { loadConfig } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/config.js';
 import { freePort } from '../command/ports.js';
 import { startTcpProxy, type TcpProxy } from '../command/tcp-proxy.js';
 import { HOST, isReady, type RedisAdapter, START_FLAGS, settings } from '../load/installation.js';
@@ -13,6 +13,8 @@ export interface OwnOptions {
   gateways: number;
   engine: 'uws' | 'ws' | undefined;
   adapter: RedisAdapter;
+  /** To show that the checker finds it. */
+  plantedFault: Config['PLANTED_FAULT'];
 }
 
 /** Signs what the processes publish to each other. */
@@ -51,7 +53,13 @@ async function launch(
 ): Promise<ManagedProcess> {
   const execArgv = [...START_FLAGS, '--import', PRELOAD];
   const process = group.fork(name, module, { args, env, execArgv });
-  await process.message(isStarted);
+  try {
+    await process.message(isStarted);
+  } catch (error) {
+    // It may hold its port: the next attempt would find it taken.
+    await process.kill('SIGKILL');
+    throw error;
+  }
   return process;
 }
 
@@ -116,22 +124,20 @@ async function startStores(group: ProcessGroup) {
  */
 export async function startOwnInstallation(
   group: ProcessGroup,
-  { http, gateways, engine, adapter }: OwnOptions,
+  { http, gateways, engine, adapter, plantedFault }: OwnOptions,
   prepare: (databaseUri: string) => Promise<void>,
 ): Promise<OwnInstallation> {
   const proxies: TcpProxy[] = [];
   async function close(): Promise<void> {
-    await group.end();
+    await group.end('SIGKILL');
     await Promise.all(proxies.map((proxy) => proxy.close()));
   }
   try {
     const { redis, redisPort, database } = await startStores(group);
     await prepare(database.uri);
-    const { PLANTED_FAULT } = loadConfig();
     const env = {
       ...settings(group, database.uri),
-      // To show that the checker finds it.
-      PLANTED_FAULT,
+      PLANTED_FAULT: plantedFault,
       NODE_ENV: 'test',
       REDIS_ADAPTER: adapter,
       REDIS_SIGNING_KEY: SIGNING_KEY,

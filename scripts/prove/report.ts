@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
 import { describeVerdict, judge, type Verdict } from './check/judge.js';
+import { readLines } from './check/read-lines.js';
 import { exportElle } from './export-elle.js';
 import type { ProveOptions } from './options.js';
 import { drawPicture } from './picture/draw.js';
@@ -30,8 +31,9 @@ export function requireWritable(options: Pick<ProveOptions, 'check' | 'log' | 'h
     });
     try {
       if (same) throw new Error(`is the file of --${same}`);
-      accessSync(dirname(file), constants.W_OK);
-      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error('is a directory');
+      const known = statSync(file, { throwIfNoEntry: false });
+      if (known?.isDirectory()) throw new Error('is a directory');
+      accessSync(known ? file : dirname(file), constants.W_OK);
       return [];
     } catch (error) {
       return [`--${name}: ${(error as Error).message}`];
@@ -40,21 +42,54 @@ export function requireWritable(options: Pick<ProveOptions, 'check' | 'log' | 'h
   if (faults.length > 0) throw new InvalidArguments(faults);
 }
 
-/** Judges a kept history. @throws InvalidArguments if the file is none */
-export async function judgeKept(file: string): Promise<Verdict> {
+/** @throws InvalidArguments if the room to export is none of a run's */
+export function requireRoom(room: number | undefined, rooms: number[]): void {
+  if (room === undefined || rooms.includes(room)) return;
+  throw new InvalidArguments([`--room: the run has no room ${room}, but ${rooms.join(', ')}`]);
+}
+
+/** The rooms that the first line of a history names. */
+async function roomsOf(file: string): Promise<number[]> {
+  for await (const { line } of readLines(linesOf(file)))
+    return line.e === 'header' ? line.rooms.map(({ room }) => room) : [];
+  return [];
+}
+
+/** Judges a kept history. @throws InvalidArguments if the file is none, or does not have the room to export */
+export async function judgeKept(file: string, room: number | undefined): Promise<Verdict> {
+  let verdict: Verdict;
   try {
-    return await judge(linesOf(file));
+    verdict = await judge(linesOf(file));
   } catch (error) {
     throw new InvalidArguments([`--check: ${file} is no history of a run: ${(error as Error).message}`]);
   }
+  requireRoom(room, await roomsOf(file));
+  return verdict;
 }
 
 /** Judges the history that a run has written. */
 export const judgeRun = (file: string): Promise<Verdict> => judge(linesOf(file));
 
+async function writeElle(file: string, elle: string, room: number | undefined): Promise<void> {
+  async function* ended() {
+    for await (const line of exportElle(linesOf(file), room)) yield `${line}\n`;
+  }
+  await pipeline(Readable.from(ended()), createWriteStream(elle));
+}
+
+/** Writes a file that an option asks for. @throws Error naming the option and the file */
+async function writeFor(option: string, file: string, write: () => unknown): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    throw new Error(`--${option}: ${file} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /**
  * Prints the verdict on a history, and writes what else the options ask for.
  * @returns the exit status
+ * @throws Error naming a file that cannot be written
  */
 export async function report(
   file: string,
@@ -69,13 +104,12 @@ export async function report(
     const paint = (found: string) => styleText(COLOURS[found as keyof typeof COLOURS], found);
     process.stdout.write(`${isColoured ? text.replace(word, paint) : text}\n`);
   }
-  if (html) writeFileSync(html, await drawPicture(linesOf(file), verdict));
-  if (elle) {
-    const lines = exportElle(linesOf(file), room);
-    async function* ended() {
-      for await (const line of lines) yield `${line}\n`;
-    }
-    await pipeline(Readable.from(ended()), createWriteStream(elle));
+  if (html) {
+    const page = await drawPicture(linesOf(file), verdict);
+    await writeFor('html', html, () => writeFileSync(html, page));
+  } else if (verdict.outcome === 'broken') {
+    process.stderr.write(`to see what happened: npm run prove -- --check ${file} --html PAGE\n`);
   }
+  if (elle) await writeFor('elle', elle, () => writeElle(file, elle, room));
   return STATUS[verdict.outcome];
 }

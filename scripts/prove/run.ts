@@ -78,8 +78,7 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
     if (!own) return;
     const struck = { history, own, devices, ...faultLengths(seconds) };
     const randomOf = (lane: string) => randomFor(seed, `faults of ${lane}`);
-    const strikes = runFaults(faults, struck, randomOf, () => isTimeOver || isBroken || signal.aborted);
-    await Promise.race([strikes, aborted(signal)]);
+    await runFaults(faults, struck, randomOf, () => isTimeOver || isBroken || signal.aborted);
     areFaultsOver = true;
   };
   const waiting = async () => {
@@ -93,26 +92,31 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
   await Promise.all([runDevices(devices, isOver), struck, waiting()]);
 }
 
+async function runPhases(run: Run, devices: Device[]): Promise<void> {
+  const { history, community, servers, faults, signal } = run;
+  await traffic(run, devices);
+  if (signal.aborted) return;
+  history.write({ e: 'phase', phase: 'quiet' });
+  await wait(run, faults.length > 0 ? QUIET_AFTER_FAULTS_MS : QUIET_MS);
+  if (signal.aborted) return;
+  history.write({ e: 'phase', phase: 'final' });
+  await Promise.race([readEverything(history, community, servers), aborted(signal)]);
+  if (signal.aborted) return;
+  for (const served of servers) await recordCounts(history, served);
+  history.write({ e: 'phase', phase: 'end' });
+}
+
 /**
  * Runs the members' traffic, waits until everything has arrived, and reads everything through every door.
  * @throws Error if a process does not come back, or something cannot be read in the end
  */
 export async function runProof(run: Run): Promise<void> {
-  const { history, community, servers, faults, seed, signal } = run;
+  const { history, community, servers, own, seed, signal } = run;
   const devices = openDevices(history, community, servers, seed);
-  const close = () => Promise.all(devices.map((device) => device.close()));
+  const close = async () => void (await Promise.all(devices.map((device) => device.close())));
   signal.addEventListener('abort', close);
-  try {
-    await traffic(run, devices);
-    if (signal.aborted) return;
-    history.write({ e: 'phase', phase: 'quiet' });
-    await wait(run, faults.length > 0 ? QUIET_AFTER_FAULTS_MS : QUIET_MS);
-    if (signal.aborted) return;
-    history.write({ e: 'phase', phase: 'final' });
-    await readEverything(history, community, servers);
-    for (const served of servers) await recordCounts(history, served);
-    history.write({ e: 'phase', phase: 'end' });
-  } finally {
-    await close();
-  }
+  const done = runPhases(run, devices).finally(close);
+  // What is under way at an installation of the run's own ends with it. Elsewhere it is waited for: nothing may be
+  // written there after the removal.
+  await (own ? Promise.race([done, aborted(signal)]) : done);
 }

@@ -1,8 +1,11 @@
+import { SignJWT } from 'jose';
+import { loadConfig } from '../../domain/platform/config.js';
+import { SECRET } from '../load/installation.js';
 import { ProcessGroup } from '../load/process-group.js';
 import { prlimitMissing, redisMissing } from '../load/programs.js';
 import { connected } from '../load/seed.js';
-import { type Author, ownToken, storeAccounts } from './accounts.js';
-import { type Community, emptyCommunity, openCommunity } from './community.js';
+import { type Author, runName, storeAccounts } from '../run-accounts/accounts.js';
+import { CLIENT, type Community, emptyCommunity, openCommunity } from './community.js';
 import { faultKinds } from './faults/kinds.js';
 import type { ProveOptions } from './options.js';
 import { type OwnInstallation, startOwnInstallation } from './own-installation.js';
@@ -20,18 +23,26 @@ export interface Target {
   close(): Promise<string[]>;
 }
 
-/** In addresses, nicknames and titles of a run. */
-export const runName = (): string => `prove-${Date.now().toString(36)}`;
+/** A token of the installation that a run starts. Valid by clocks up to two hours off. */
+export function ownToken(email: string, nickname: string): Promise<string> {
+  return new SignJWT({ nickname })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(email)
+    .setIssuedAt('2h ago')
+    .setExpirationTime('24h')
+    .sign(new TextEncoder().encode(SECRET));
+}
 
 /**
  * Starts an installation.
  * @param onStart called with what ends it, as soon as there is something to end
- * @throws Error if redis-server or, for disk-full, prlimit is missing, or a process does not start
+ * @throws ConfigError; Error if redis-server or, for disk-full, prlimit is missing, or a process does not start
  */
 export async function startTarget(
   options: ProveOptions,
   onStart: (end: () => Promise<string[]>) => void,
 ): Promise<Target> {
+  const { PLANTED_FAULT: plantedFault } = loadConfig();
   if (redisMissing) throw new Error(`redis-server is ${redisMissing}`);
   const { faults = faultKinds } = options;
   if (prlimitMissing && faults.includes('disk-full'))
@@ -39,18 +50,17 @@ export async function startTarget(
   const { members = MEMBERS, http, gateways, engine, adapter } = options;
   const group = new ProcessGroup(undefined, 'prove');
   const end = async () => {
-    await group.end();
+    // At once: nothing of it is kept, and what a fault holds could not end in order.
+    await group.end('SIGKILL');
     return ['the installation is stopped, and its folder removed'];
   };
   onStart(end);
-  const run = runName();
-  let authors: Author[] = [];
+  const run = runName(CLIENT);
+  const authors: Author[] = [];
   const own = await startOwnInstallation(
     group,
-    { http: Number(http), gateways, engine, adapter },
-    async (uri) => {
-      authors = await connected(uri, () => storeAccounts(run, members, ownToken));
-    },
+    { http: Number(http), gateways, engine, adapter, plantedFault },
+    (uri) => connected(uri, () => storeAccounts(authors, run, members, ownToken)),
   );
   const base = own.services.find(({ door }) => door === 'http')?.base ?? '';
   const close = async () => {

@@ -62,8 +62,8 @@ export async function runDevices(devices: Device[], isOver: () => boolean): Prom
       for (const { room } of device.rooms) {
         if (device.choose(3) > 0) await device.app?.enter(room);
       }
-      // From now on the service knows it without a token.
-      if (device.kind === 'legacy') await device.rest.rooms();
+      // From now on the service knows the legacy app without a token.
+      await device.rest.rooms();
       for (let turn = 0; !isOver(); turn += 1) {
         // Every other time something rare, until each was done.
         await ((turn % 2 === 0 ? rareActions[turn / 2] : undefined) ?? act)(device);

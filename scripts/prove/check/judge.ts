@@ -17,6 +17,17 @@ export interface Violation {
   t: number;
 }
 
+interface HistoryCounts {
+  lines: number;
+  operations: number;
+  /** Operations of unknown outcome. */
+  unanswered: number;
+  /** Messages that clients tried to send. */
+  messages: number;
+  acknowledged: number;
+  deliveries: number;
+}
+
 /** What a history shows. */
 export interface Verdict {
   /** `unknown`: nothing is broken, but something that was to be tried was not. */
@@ -28,9 +39,11 @@ export interface Verdict {
   /** All violations, by rule. */
   broken: Record<string, number>;
   coverage: Counted & { faults: Record<string, number> };
+  /** How often each fault struck. */
+  strikes: Record<string, number>;
   /** Why the outcome is `unknown`. */
   missing: string[];
-  counts: { lines: number; operations: number; messages: number; deliveries: number; unanswered: number };
+  counts: HistoryCounts;
 }
 
 /** Violations of a rule that are listed; the others are counted. */
@@ -42,10 +55,13 @@ class Judge {
   readonly #violations: Violation[] = [];
   readonly #broken = new Map<string, number>();
   readonly #asked = new Map<number, Invoke>();
-  readonly #counts = { lines: 0, operations: 0, messages: 0, deliveries: 0, unanswered: 0 };
+  readonly #counts: HistoryCounts = {
+    ...{ lines: 0, operations: 0, unanswered: 0, messages: 0, acknowledged: 0, deliveries: 0 },
+  };
   readonly #watchers: Watcher[] = rules.map((rule) =>
     rule.watch(this.#run, (text, t) => this.#report(rule.name, text, t)),
   );
+  readonly #strikes = new Map<string, number>();
   #header: Header | undefined;
 
   #report(rule: string, text: string, t = this.#run.now): void {
@@ -58,6 +74,8 @@ class Judge {
   read(line: HistoryLine): void {
     this.#counts.lines += 1;
     if (!this.#header && line.e !== 'header') throw new Error('the history must begin with its header');
+    if (line.t < this.#run.now)
+      throw new Error(`t: is ${line.t}, and was ${this.#run.now} before; lines are in the order of time`);
     this.#run.now = line.t;
     switch (line.e) {
       case 'header':
@@ -68,6 +86,7 @@ class Judge {
         for (const watcher of this.#watchers) watcher.phase?.(line);
         break;
       case 'fault':
+        if (line.phase === 'begin') this.#strikes.set(line.fault, (this.#strikes.get(line.fault) ?? 0) + 1);
         this.#run.fault(line);
         this.#reached.fault(line);
         break;
@@ -81,6 +100,7 @@ class Judge {
         break;
       case 'closed':
         this.#run.closed(line);
+        this.#reached.closed(line);
         for (const watcher of this.#watchers) watcher.closed?.(line);
         break;
       case 'delivery':
@@ -113,6 +133,7 @@ class Judge {
     const asked = this.#asked.get(line.op);
     if (!asked) throw new Error(`operation ${line.op} was not asked for, or has ended before`);
     this.#asked.delete(line.op);
+    if (line.e === 'info') this.#counts.unanswered += 1;
     if (line.e !== 'ok') {
       this.#reached.settled(asked);
       this.#run.unanswered(line, asked);
@@ -148,8 +169,10 @@ class Judge {
     const missing = this.#reached.missing();
     if (!this.#run.hasEnded)
       missing.unshift('the history ends before its run: it has no line for the phase "end"');
-    this.#counts.unanswered = this.#asked.size;
+    this.#counts.unanswered += this.#asked.size;
     this.#counts.messages = this.#run.messages.size;
+    for (const { ackedAt } of this.#run.messages.all())
+      if (ackedAt !== undefined) this.#counts.acknowledged += 1;
     const { counts, faults } = this.#run.coverage;
     return {
       outcome: this.#broken.size > 0 ? 'broken' : missing.length > 0 ? 'unknown' : 'holds',
@@ -158,6 +181,7 @@ class Judge {
       violations: this.#violations.sort((a, b) => a.t - b.t),
       broken: Object.fromEntries(this.#broken),
       coverage: { ...counts, faults: Object.fromEntries(faults) },
+      strikes: Object.fromEntries(this.#strikes),
       missing,
       counts: this.#counts,
     };
@@ -184,10 +208,12 @@ export async function judge(lines: AsyncIterable<string>): Promise<Verdict> {
 
 /** The verdict as text, for people. */
 export function describeVerdict(verdict: Verdict): string {
-  const { outcome, violations, broken, coverage, missing, counts } = verdict;
+  const { outcome, violations, broken, coverage, strikes, missing, counts } = verdict;
   const { faults, ...reached } = coverage;
+  const struck = Object.entries(strikes).map(([fault, times]) => `${fault} ${times}`);
   const lines = [
-    `${outcome}: ${counts.operations} operations, ${counts.messages} messages, ${counts.deliveries} deliveries (seed ${verdict.seed}, version ${verdict.version})`,
+    `${outcome}: ${counts.operations} operations, ${counts.unanswered} of them unanswered; ${counts.messages} messages, ${counts.acknowledged} of them acknowledged; ${counts.deliveries} deliveries (seed ${verdict.seed}, version ${verdict.version})`,
+    `strikes: ${struck.join(', ') || 'none'}`,
   ];
   for (const { name, says } of rules) {
     const count = broken[name];
@@ -203,7 +229,9 @@ export function describeVerdict(verdict: Verdict): string {
     lines.push(`  ${String(count).padStart(7)}  ${nameOfCounted(what as keyof Counted)}`);
   }
   for (const [fault, count] of Object.entries(faults)) {
-    lines.push(`  ${String(count).padStart(7)}  operations during ${fault}`);
+    lines.push(
+      `  ${String(count).padStart(7)}  requests, deliveries and connections that ${fault} could hurt`,
+    );
   }
   return lines.join('\n');
 }

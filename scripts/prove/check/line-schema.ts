@@ -39,6 +39,7 @@ const operations = {
   ],
   leave: [{ room: no }, {}],
   read: [{ room: no, seq: no }, {}],
+  typing: [{ room: no, typing: z.boolean() }, {}],
   rooms: [{}, { rooms: z.array(state) }],
   messages: [{ room: no, before: text.optional() }, { messages: z.array(message) }],
   article: [{ article: no }, { views: no, likes: no, comments: no }],
@@ -96,6 +97,7 @@ const line = z.discriminatedUnion('e', [
     z.object({ ...socket, event: z.literal('message'), room: no, message }),
     z.object({ ...socket, event: z.literal('message:read'), room: no, reader: no, seq: no }),
     z.object({ ...socket, event: z.literal('presence'), room: no, who: no, present: z.boolean() }),
+    z.object({ ...socket, event: z.literal('typing'), room: no, who: no, typing: z.boolean() }),
     z.object({ ...socket, event: z.literal('room'), state }),
     z.discriminatedUnion('door', [
       z.object({ ...socket, event: z.literal('notification'), notification }),

@@ -1,8 +1,9 @@
 import { faultKinds } from '../faults/kinds.js';
-import type { Counts, Delivery, Fault, Header, Invoke, Ok } from '../history.js';
+import type { Closed, Counts, Delivery, Fault, Header, Invoke, Ok } from '../history.js';
 import type { Counted } from './facts/coverage.js';
 import type { SentMessage } from './facts/messages.js';
 import type { Run } from './facts/run.js';
+import { canHurtRequest, isAtTarget } from './victims.js';
 
 /** Metrics in which the service itself counts rare paths. */
 const METRICS: [metric: RegExp, counted: keyof Counted][] = [
@@ -15,8 +16,11 @@ const METRICS: [metric: RegExp, counted: keyof Counted][] = [
 const ALWAYS: (keyof Counted)[] = [
   'roomsReadWhole',
   'unreadCountsCompared',
+  'roomStatesCompared',
+  'readPositionsCompared',
   'notificationListsCompared',
   'commentCountsCompared',
+  'bookmarksCompared',
 ];
 
 /** What every run can reach: clients retry and open streams again on purpose. */
@@ -37,10 +41,12 @@ const NAMES: Record<keyof Counted, string> = {
   presencesSeen: 'members seen present',
   absencesSeen: 'members seen absent',
   unreadCountsCompared: 'unread counts compared with the messages',
-  roomStatesCompared: 'last room events compared with a fresh list',
+  roomStatesCompared: 'rooms as sockets show them compared with a fresh list',
+  readPositionsCompared: 'read positions that sockets show compared with a fresh list',
   notificationListsCompared: 'lists of notifications compared',
   absentRecipients: 'messages to absent recipients',
   heartCountsCompared: 'counts of hearts compared',
+  bookmarksCompared: 'bookmarks asked for again at the end',
   commentCountsCompared: 'counts of comments compared',
 };
 
@@ -50,9 +56,11 @@ export const nameOfCounted = (what: keyof Counted): string => NAMES[what];
 export class Reached {
   readonly #run: Run;
   #options: Record<string, unknown> = {};
-  /** Kinds of faults under way, with how many targets each. */
-  readonly #active = new Map<string, number>();
-  #underWay = 0;
+  /** Faults and requests under way. */
+  #faults: Fault[] = [];
+  readonly #requests = new Map<number, Invoke>();
+  /** Where the connections of clients end, by client and door. */
+  readonly #processes = new Map<string, string>();
   /** When each stream was asked for, until its first delivery. */
   readonly #opening = new Map<string, number>();
   /** Members that have read a room whole, by room. */
@@ -66,11 +74,21 @@ export class Reached {
     this.#options = options;
   }
 
-  fault({ fault, phase }: Fault): void {
-    const active = (this.#active.get(fault) ?? 0) + (phase === 'begin' ? 1 : -1);
-    this.#active.set(fault, active);
+  fault(fault: Fault): void {
+    if (fault.phase === 'end') {
+      const isIt = (one: Fault) => one.fault === fault.fault && one.target === fault.target;
+      this.#faults = this.#faults.filter((one) => !isIt(one));
+      return;
+    }
+    this.#faults.push(fault);
     const { faults } = this.#run.coverage;
-    faults.set(fault, (faults.get(fault) ?? 0) + (phase === 'begin' ? this.#underWay : 0));
+    faults.set(fault.fault, faults.get(fault.fault) ?? 0);
+    for (const asked of this.#requests.values()) this.#meet(fault, asked);
+  }
+
+  #meet(fault: Fault, asked: Invoke): void {
+    const { coverage, views } = this.#run;
+    if (canHurtRequest(fault, asked, views)) coverage.meet(fault.fault);
   }
 
   counts({ counts }: Counts): void {
@@ -80,10 +98,8 @@ export class Reached {
   }
 
   asked(asked: Invoke): void {
-    this.#underWay += 1;
-    const { faults } = this.#run.coverage;
-    for (const [fault, targets] of this.#active)
-      if (targets > 0) faults.set(fault, (faults.get(fault) ?? 0) + 1);
+    this.#requests.set(asked.op, asked);
+    for (const fault of this.#faults) this.#meet(fault, asked);
     if (asked.f === 'stream' && asked.after !== undefined) this.#opening.set(asked.client, asked.t);
     if (asked.f === 'send') {
       const message = this.#run.messages.byContent(asked.content);
@@ -94,15 +110,15 @@ export class Reached {
   /** Attempts to send what is known to be stored. */
   readonly #retried = new Map<number, SentMessage>();
 
-  settled(asked: Invoke): void {
-    this.#underWay -= 1;
-    if (asked.f === 'send') {
-      this.#retried.delete(asked.op);
-    }
+  settled({ op }: Invoke): void {
+    this.#requests.delete(op);
+    this.#retried.delete(op);
   }
 
   answered(ok: Ok, asked: Invoke): void {
     const { coverage } = this.#run;
+    if (ok.f === 'connect' || ok.f === 'stream')
+      this.#processes.set(`${asked.client} ${asked.door}`, asked.process);
     if (ok.f === 'send' && asked.f === 'send') {
       if (this.#retried.get(ok.op)?.id === ok.id) coverage.add('deduplicatedRetries');
     }
@@ -113,7 +129,17 @@ export class Reached {
     this.settled(asked);
   }
 
+  #meetAt(at: Pick<Delivery, 'client' | 'process'>): void {
+    for (const fault of this.#faults) if (isAtTarget(fault, at)) this.#run.coverage.meet(fault.fault);
+  }
+
+  closed({ client, door }: Closed): void {
+    const process = this.#processes.get(`${client} ${door}`);
+    if (process !== undefined) this.#meetAt({ client, process });
+  }
+
   delivered(delivery: Delivery): void {
+    this.#meetAt(delivery);
     if (delivery.door !== 'stream') return;
     const askedAt = this.#opening.get(delivery.client);
     if (askedAt === undefined) return;
@@ -144,8 +170,9 @@ export class Reached {
       .map((what) => `never reached: ${NAMES[what]}`);
     const kinds = new Set([...faults.keys(), ...asked.filter((kind) => kind !== 'all' && kind !== 'none')]);
     for (const kind of kinds) {
-      if (!faults.get(kind)) lines.push(`the fault ${kind} did not meet any traffic`);
+      if (!faults.get(kind)) lines.push(`the fault ${kind} did not meet any traffic that it could hurt`);
     }
+    for (const fault of this.#run.disturbances.underWay) lines.push(`the fault ${fault} has no end`);
     if (isAll && faults.size === 0) lines.push('no fault struck');
     return lines;
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
-import type { Account } from '../accounts.js';
+import type { Account } from '../../run-accounts/accounts.js';
 import type { HistoryFile } from '../history-file.js';
 import type { Served } from '../served.js';
 import { SocketDoor } from './socket-door.js';
@@ -39,6 +39,8 @@ export interface ChatAppOptions {
   isDetoured: boolean;
   below: (limit: number) => number;
   onMessage: (payload: MessagePayload) => void;
+  /** It is connected, and in its rooms again. */
+  onConnected: () => void;
 }
 
 /**
@@ -142,7 +144,7 @@ export class ChatApp {
 
   /** Resolves when the connection has ended. */
   async #connectOnce(): Promise<void> {
-    const { history, account, client, gateways, isDetoured, below, onMessage } = this.#options;
+    const { history, account, client, gateways, isDetoured, below, onMessage, onConnected } = this.#options;
     const served = gateways[below(gateways.length)] as Served;
     let end = () => {};
     const closed = new Promise<void>((resolve) => {
@@ -170,6 +172,7 @@ export class ChatApp {
     if (door.connected) {
       this.#door = door;
       for (const resolve of this.#waiting.splice(0)) resolve();
+      onConnected();
     }
     await closed;
     this.#door = undefined;

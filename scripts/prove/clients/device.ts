@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
-import type { Account } from '../accounts.js';
+import type { Account } from '../../run-accounts/accounts.js';
 import type { Community } from '../community.js';
 import type { SeenComment } from '../history.js';
 import type { HistoryFile } from '../history-file.js';
@@ -77,7 +77,12 @@ export class Device {
       const onMessage = (payload: MessagePayload) => {
         if (kind === 'legacy') this.received = [...this.received.slice(-4), payload];
       };
-      this.app = new ChatApp({ history, account, client, gateways, isDetoured, below, onMessage });
+      // What changed while it was away it reads once; `room` events tell the rest.
+      const onConnected = () => {
+        if (kind === 'socket') void this.rest.rooms();
+      };
+      const app = { history, account, client, gateways, isDetoured, below, onMessage, onConnected };
+      this.app = new ChatApp(app);
     }
   }
 

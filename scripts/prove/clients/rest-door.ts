@@ -1,8 +1,8 @@
 import type { NotificationView, RoomView } from '../../../domain/kernel/live.js';
-import type { Account } from '../accounts.js';
+import type { Account } from '../../run-accounts/accounts.js';
+import { type RestCall, rest } from '../../run-accounts/rest.js';
 import type { OperationName, Operations, SeenComment, SeenMessage } from '../history.js';
 import type { HistoryFile } from '../history-file.js';
-import { type RestCall, rest } from '../rest.js';
 import type { Served } from '../served.js';
 import { seenNotification, seenRoom } from './seen.js';
 

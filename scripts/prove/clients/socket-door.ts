@@ -1,15 +1,17 @@
 import { io, type Socket } from 'socket.io-client';
 import type { MessagePayload, NotificationView, RoomView } from '../../../domain/kernel/live.js';
-import type { Account } from '../accounts.js';
+import type { Account } from '../../run-accounts/accounts.js';
+import { reasonOf, refusalOf } from '../../run-accounts/rest.js';
 import type { OperationName, Operations } from '../history.js';
-import type { HistoryFile } from '../history-file.js';
-import { reasonOf, refusalOf } from '../rest.js';
+import type { Asker, HistoryFile } from '../history-file.js';
 import type { Served } from '../served.js';
 import type { Asked } from './rest-door.js';
 import { seenMessage, seenNotification, seenRoom } from './seen.js';
 
 /** Longest time for an acknowledgement, ms. */
 const TIMEOUT_MS = 5_000;
+
+type SocketAsker = Asker & { door: 'socket' };
 
 interface Ack {
   status: number;
@@ -35,22 +37,12 @@ export interface SocketEvents {
 /** One connection of a client, recorded: what is asked, what is answered, and everything that is delivered. */
 export class SocketDoor {
   readonly #history: HistoryFile;
-  readonly #account: Account;
-  readonly #client: string;
-  readonly #served: Served;
+  readonly #asker: SocketAsker;
   readonly #socket: Socket;
 
-  private constructor(
-    history: HistoryFile,
-    account: Account,
-    client: string,
-    served: Served,
-    socket: Socket,
-  ) {
+  private constructor(history: HistoryFile, asker: SocketAsker, socket: Socket) {
     this.#history = history;
-    this.#account = account;
-    this.#client = client;
-    this.#served = served;
+    this.#asker = asker;
     this.#socket = socket;
   }
 
@@ -70,9 +62,9 @@ export class SocketDoor {
       timeout: TIMEOUT_MS,
       auth: { token: account.token },
     });
-    const asker = { client, member: account.no, process: served.name, door: 'socket' } as const;
+    const asker: SocketAsker = { client, member: account.no, process: served.name, door: 'socket' };
     const pending = history.begin(asker, 'connect', {});
-    const door = new SocketDoor(history, account, client, served, socket);
+    const door = new SocketDoor(history, asker, socket);
     return new Promise((resolve) => {
       const giveUp = (reason: string) => {
         pending.info(reason);
@@ -103,6 +95,11 @@ export class SocketDoor {
 
   get connected(): boolean {
     return this.#socket.connected;
+  }
+
+  /** The gateway's name. */
+  get process(): string {
+    return this.#asker.process;
   }
 
   close(): void {
@@ -154,8 +151,9 @@ export class SocketDoor {
     return this.#ask('send', { room, key, content }, 'message:send', body, read);
   }
 
-  /** May get lost, and is not recorded. */
+  /** May get lost. */
   typing(room: number, typing: boolean): void {
+    this.#history.begin(this.#asker, 'typing', { room, typing }).ok({});
     this.#socket.volatile.emit('typing', { chatNo: room, typing });
   }
 
@@ -167,11 +165,7 @@ export class SocketDoor {
     body: object,
     read: (ack: A) => Operations[F]['answered'],
   ): Promise<Asked<F>> {
-    const asker = {
-      ...{ client: this.#client, member: this.#account.no, process: this.#served.name },
-      door: 'socket' as const,
-    };
-    const pending = this.#history.begin(asker, f, asked);
+    const pending = this.#history.begin(this.#asker, f, asked);
     return new Promise((resolve) => {
       this.#socket.timeout(TIMEOUT_MS).emit(event, body, (error: Error | null, ack: A) => {
         if (error) {
@@ -192,10 +186,7 @@ export class SocketDoor {
   }
 
   #listen(events: SocketEvents): void {
-    const by = {
-      ...{ e: 'delivery' as const, client: this.#client, member: this.#account.no },
-      ...{ process: this.#served.name, door: 'socket' as const },
-    };
+    const by = { e: 'delivery' as const, ...this.#asker };
     const write: HistoryFile['write'] = (line) => this.#history.write(line);
     this.#socket.on('message', (payload: MessagePayload) => {
       write({ ...by, event: 'message', room: payload.chatNo, message: seenMessage(payload) });
@@ -206,6 +197,9 @@ export class SocketDoor {
     });
     this.#socket.on('presence', (one: { chatNo: number; memberNo: number; present: boolean }) => {
       write({ ...by, event: 'presence', room: one.chatNo, who: one.memberNo, present: one.present });
+    });
+    this.#socket.on('typing', (one: { chatNo: number; memberNo: number; typing: boolean }) => {
+      write({ ...by, event: 'typing', room: one.chatNo, who: one.memberNo, typing: one.typing });
     });
     this.#socket.on('room', (room: RoomView) => write({ ...by, event: 'room', state: seenRoom(room) }));
     this.#socket.on('notification', (view: NotificationView) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { NotificationView } from '../../../domain/kernel/live.js';
-import type { Account } from '../accounts.js';
+import type { Account } from '../../run-accounts/accounts.js';
+import { reasonOf, refusalOf } from '../../run-accounts/rest.js';
 import type { HistoryFile, Pending } from '../history-file.js';
-import { reasonOf, refusalOf } from '../rest.js';
 import type { Served } from '../served.js';
 import { seenNotification } from './seen.js';
 

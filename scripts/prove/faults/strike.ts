@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { MongoClient } from 'mongodb';
 import type { Device } from '../clients/device.js';
 import { recordCounts } from '../counts.js';
 import type { HistoryFile } from '../history-file.js';
@@ -26,8 +27,9 @@ type Strike = (struck: Struck) => Promise<void>;
 /** Clocks are wrong by up to this time, ms. */
 const CLOCK_MS = 3_600_000;
 
-/** Longest time, ms, that a database needs to end after a write that failed. */
-const ENDING_MS = 1_000;
+/** Longest time, ms, for which a write waits for a database that does not answer, and the pause before the next. */
+const ANSWER_MS = 1_000;
+const PROBE_PAUSE_MS = 50;
 
 /** Clients that stop reading at the same time. */
 const SLOW_READERS = 3;
@@ -35,6 +37,13 @@ const SLOW_READERS = 3;
 const run = promisify(execFile);
 
 const pick = <T>({ below }: Struck, list: readonly T[]): T => list[below(list.length)] as T;
+
+/** A process that clients use just now: after restarts, a gateway may be without any for a while. */
+function pickUsed(struck: Struck, services = struck.own.services): ServiceProcess {
+  const connected = new Set(struck.devices.map(({ app }) => app?.door?.process));
+  const used = services.filter(({ door, name }) => door === 'http' || connected.has(name));
+  return pick(struck, used.length > 0 ? used : services);
+}
 
 /** Writes when a fault begins and ends; it ends after `work`. */
 async function during(
@@ -68,13 +77,13 @@ async function restart(
 }
 
 async function endOne(struck: Struck, fault: FaultKind, signal: NodeJS.Signals): Promise<void> {
-  const service = pick(struck, struck.own.services);
+  const service = pickUsed(struck);
   await recordCounts(struck.history, service);
   await restart(struck, fault, service, signal, struck.below(1_000));
 }
 
 async function freeze(struck: Struck): Promise<void> {
-  const { name, process } = pick(struck, struck.own.services);
+  const { name, process } = pickUsed(struck);
   const isLong = struck.below(2) === 0;
   await during(struck, 'freeze', name, async () => {
     process.signal('SIGSTOP');
@@ -86,7 +95,7 @@ async function freeze(struck: Struck): Promise<void> {
 
 /** A process works with a wrong clock for a while. */
 async function shiftClock(struck: Struck): Promise<void> {
-  const service = pick(struck, struck.own.services);
+  const service = pickUsed(struck);
   const { name, process } = service;
   const shift = struck.below(2 * CLOCK_MS) - CLOCK_MS;
   await recordCounts(struck.history, service);
@@ -120,6 +129,27 @@ async function restartDatabase(struck: Struck, fault: FaultKind, signal: NodeJS.
   });
 }
 
+/** Whether the database goes on after writes have failed: it has stored another, or has ended. */
+async function goesOn({ database }: OwnInstallation): Promise<boolean> {
+  const within = { serverSelectionTimeoutMS: ANSWER_MS, socketTimeoutMS: ANSWER_MS };
+  const client = new MongoClient(database.uri, { ...within, retryWrites: false });
+  const probes = client.db('probe').collection('probes');
+  try {
+    while (database.running) {
+      // Commits are made one after another: once this one is stored, none that failed is left.
+      const isStored = await probes.insertOne({}).then(
+        () => true,
+        () => false,
+      );
+      if (isStored) return true;
+      await sleep(PROBE_PAUSE_MS);
+    }
+    return false;
+  } finally {
+    await client.close();
+  }
+}
+
 /**
  * The database's file may not grow, as on a full disk, or nothing of it may be written. One that ends by it, as it does where a
  * root page is what could not be written, is started again, as by `npm start`.
@@ -133,15 +163,14 @@ async function fillDisk(struck: Struck): Promise<void> {
     await last(struck);
     // It may be ending just now.
     if (database.running) await limit('unlimited').catch(() => {});
-    await sleep(ENDING_MS);
-    if (!database.running) await database.start();
+    if (!(await goesOn(struck.own))) await database.start();
   });
 }
 
 /** Connections of a process, or of all of them, to Redis are cut, and sometimes refused for a while. */
 async function cutRedis(struck: Struck): Promise<void> {
   const { services } = struck.own;
-  const some = struck.below(2) === 0 ? services : [pick(struck, services)];
+  const some = struck.below(2) === 0 ? services : [pickUsed(struck)];
   const isRefused = struck.below(2) === 0;
   const target = some.length > 1 ? 'all to redis' : `${some[0]?.name} to redis`;
   await during(struck, 'redis-cut', target, async () => {
@@ -172,7 +201,7 @@ async function stopRedis(struck: Struck): Promise<void> {
 /** Packets between a gateway and some of its clients get lost in both directions; nobody is told. */
 async function loseClients(struck: Struck): Promise<void> {
   const gateways = struck.own.services.filter(({ door }) => door === 'gateway');
-  const { name, clients } = pick(struck, gateways);
+  const { name, clients } = pickUsed(struck, gateways);
   await during(struck, 'half-open', `clients of ${name}`, async () => {
     clients.silence();
     await last(struck);

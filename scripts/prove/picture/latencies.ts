@@ -1,6 +1,7 @@
 import { escapeHtml } from '../../load/report/plots.js';
+import { AXIS, type Axis } from './axis.js';
 import type { Moment, Story, Strike } from './collect.js';
-import { AXIS, NAMES, scale, svg, text, timeAxis } from './svg.js';
+import { NAMES, svg, text } from './svg.js';
 import { faultBands, LATE_MS } from './timeline.js';
 
 /** Height of the plot, px. */
@@ -19,9 +20,9 @@ function y(ms: number): number {
 }
 
 /** How long acknowledgements and deliveries took, at each time. */
-export function latencyPlot(story: Story): string {
-  const { end, sends, deliveries } = story;
-  const x = scale(end);
+export function latencyPlot(story: Story, axis: Axis): string {
+  const { sends, deliveries } = story;
+  const { x, right } = axis;
   const seen = new Set<string>();
   const dots = (moments: Moment[], kind: string) =>
     moments.map(({ t, took }) => {
@@ -29,17 +30,17 @@ export function latencyPlot(story: Story): string {
       const key = `${kind} ${cx} ${cy}`;
       if (seen.has(key)) return '';
       seen.add(key);
-      return `<circle cx="${cx}" cy="${cy}" r="2" class="${took > LATE_MS ? 'lost' : kind}"/>`;
+      return `<circle cx="${cx}" cy="${cy}" r="2" class="${took > LATE_MS ? 'late' : kind}"/>`;
     });
   const grid = [1, 10, 100, 1_000, 10_000].flatMap((ms) => [
-    `<line x1="${NAMES}" x2="${x(end)}" y1="${y(ms)}" y2="${y(ms)}" class="grid"/>`,
+    `<line x1="${NAMES}" x2="${right}" y1="${y(ms)}" y2="${y(ms)}" class="grid"/>`,
     text(NAMES - 8, y(ms) + 4, ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`, 'tick', 'end'),
   ]);
   return svg(
     PLOT + AXIS,
     [
-      ...timeAxis(end, PLOT + AXIS),
-      ...faultBands(story, 0, PLOT),
+      ...axis.draw(PLOT + AXIS),
+      ...faultBands(story, axis, PLOT),
       ...grid,
       ...dots(deliveries, 'limit'),
       ...dots(sends, 'ours'),

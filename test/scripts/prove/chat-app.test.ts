@@ -22,7 +22,7 @@ describe('the chat app of a run', () => {
         io.on('connection', (socket: Socket) => socket.on('room:join', (_, answer) => resolve(answer)));
       });
       const app = new ChatApp({
-        ...{ history, client: 'm1.a', isDetoured: false, below: () => 0, onMessage: () => {} },
+        ...{ history, client: 'm1.a', isDetoured: false, below: () => 0, onMessage() {}, onConnected() {} },
         account: { no: 1, nickname: 'one', email: 'one@example.org', token: 'token' },
         gateways: [{ name: 'gateway-0', door: 'gateway', base: `http://127.0.0.1:${port}` }],
       });

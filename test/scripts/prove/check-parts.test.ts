@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describeVerdict, judge } from '../../../scripts/prove/check/judge.js';
 import { exportElle } from '../../../scripts/prove/export-elle.js';
-import type { HistoryLine } from '../../../scripts/prove/history.js';
+import type { Header, HistoryLine } from '../../../scripts/prove/history.js';
 import { drawPicture } from '../../../scripts/prove/picture/draw.js';
 import { createRandom } from '../../support/random.js';
 import { modelHistory } from './model-history.js';
@@ -15,6 +15,10 @@ const textOf = (history: HistoryLine[]) => lines(...history.map((line) => JSON.s
 const random = createRandom('PROVE_SEED');
 const history = modelHistory(random.below(2 ** 31), 150);
 const header = history[0] as HistoryLine;
+
+const fault = (kind: string, target: string, phase: 'begin' | 'end', t: number): HistoryLine => ({
+  ...{ e: 'fault', fault: kind, target, phase, t },
+});
 
 /** What judging these lines fails with. */
 async function failureOf(...texts: string[]): Promise<string> {
@@ -50,17 +54,90 @@ describe('a history of npm run prove', () => {
     );
   });
 
-  it('without traffic during a fault is unknown', async () => {
-    const fault = (phase: 'begin' | 'end', t: number): HistoryLine => ({
-      e: 'fault',
-      fault: 'kill',
-      target: 'gateway-0',
-      phase,
-      t,
-    });
-    const end = (history.at(-1) as HistoryLine).t;
-    const verdict = await judge(textOf([...history, fault('begin', end + 1), fault('end', end + 2)]));
-    expect(verdict.missing).to.include('the fault kill did not meet any traffic');
+  it('needs no notification of a comment that is removed before it had to be there', async () => {
+    const { articles, members } = header as Header;
+    const [{ article, author } = { article: 0, author: 0 }] = articles;
+    const writer = members.find(({ no }) => no !== author)?.no as number;
+    const notifiesOnce = async (removedAt: number): Promise<number | undefined> => {
+      const asked = (t: number, op: number, f: string, member: number, fields: object = {}) => ({
+        ...{ t, e: 'invoke', op, f, client: `m${member}.a`, member, process: 'http-0', ...fields },
+        door: f === 'stream' ? 'stream' : 'rest',
+      });
+      const ok = (t: number, op: number, f: string, fields: object = {}) => ({
+        t,
+        e: 'ok',
+        op,
+        f,
+        ...fields,
+      });
+      const seen = { id: 9, author: writer, content: 'hello', likes: 0, deleted: false };
+      const told = [
+        ...[header, asked(1, 1, 'stream', author), ok(2, 1, 'stream')],
+        ...[asked(3, 2, 'comment', writer, { article, content: 'hello' }), ok(4, 2, 'comment')],
+        ...[asked(5, 3, 'comments', author, { article }), ok(6, 3, 'comments', { comments: [seen] })],
+        ...[asked(removedAt, 4, 'uncomment', writer, { article, comment: 9 }), ok(removedAt, 4, 'uncomment')],
+        { t: 60_000, e: 'phase', phase: 'final' },
+      ];
+      return (await judge(lines(...told.map((line) => JSON.stringify(line))))).broken['notified-once'];
+    };
+    expect(await notifiesOnce(12_000)).to.equal(undefined);
+    expect(await notifiesOnce(12_005)).to.equal(1);
+  });
+
+  it('is refused if its time runs backwards, or a fault ends that has not begun', async () => {
+    const first = JSON.stringify(header);
+    expect(
+      await failureOf(first, '{"e":"phase","t":9,"phase":"quiet"}', '{"e":"phase","t":8.5,"phase":"final"}'),
+    ).to.equal('line 3: t: is 8.5, and was 9 before; lines are in the order of time');
+    expect(await failureOf(first, JSON.stringify(fault('kill', 'http-0', 'end', 1)))).to.equal(
+      'line 2: the fault kill of http-0 ends, and has not begun',
+    );
+  });
+
+  /** The model's history, in which a fault strikes from the middle of its traffic to the quiet. */
+  async function struck(kind: string, target: string): Promise<string[]> {
+    const traffic = history.findIndex((line) => line.e === 'phase' && line.phase === 'quiet');
+    const from = Math.floor(traffic / 2);
+    const begin = fault(kind, target, 'begin', (history[from] as HistoryLine).t);
+    const end = fault(kind, target, 'end', (history[traffic] as HistoryLine).t);
+    const lines = [
+      ...history.slice(0, from),
+      begin,
+      ...history.slice(from, traffic),
+      end,
+      ...history.slice(traffic),
+    ];
+    const { missing } = await judge(textOf(lines));
+    return missing.filter((line) => line.includes(kind));
+  }
+
+  it('is unknown if a fault met nothing that it could hurt: of its process, its client, or that needs its store', async () => {
+    const met = [
+      ['kill', 'socket-process-0'],
+      ['half-open', 'clients of socket-process-1'],
+      ['slow-reader', 'socket-1'],
+      ['redis-cut', 'rest-process-0 to redis'],
+      ['redis-cut', 'all to redis'],
+      ['redis-stop', 'redis'],
+      ['disk-full', 'database'],
+    ] as const;
+    for (const [kind, target] of met)
+      expect(await struck(kind, target), `${kind} of ${target}`).to.deep.equal([]);
+    const unmet = [
+      ['kill', 'gateway-7'],
+      ['slow-reader', 'm7.a'],
+      ['redis-cut', 'http-7 to redis'],
+    ] as const;
+    for (const [kind, target] of unmet)
+      expect(await struck(kind, target)).to.deep.equal([
+        `the fault ${kind} did not meet any traffic that it could hurt`,
+      ]);
+  });
+
+  it('is unknown if a fault in it has no end', async () => {
+    const begin = fault('kill', 'socket-process-0', 'begin', header.t);
+    const verdict = await judge(textOf([header, begin, ...history.slice(1)]));
+    expect(verdict.missing).to.include('the fault kill of socket-process-0 has no end');
     expect(verdict.outcome).to.equal('unknown');
   });
 

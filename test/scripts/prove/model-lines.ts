@@ -44,7 +44,10 @@ export class ModelLines {
     this.receive(client, { e: 'delivery', client: name, member, process, ...body });
   }
 
-  /** Asks and answers; what `act` does and returns happens in between. undefined: the outcome stays unknown. */
+  /**
+   * Asks and answers; what `act` does and returns happens in between: an answer, a refusal with its code, or undefined: the
+   * outcome stays unknown.
+   */
   call(client: Client, door: string, body: Body, act: () => object | undefined): boolean {
     const { name, member, process } = client;
     this.#op += 1;
@@ -54,7 +57,8 @@ export class ModelLines {
     const askedAt = Math.max(client.freeAt + 0.01, this.t - this.below(20));
     this.write({ e: 'invoke', op, client: name, member, process, door, ...body }, askedAt);
     const answer = act();
-    if (answer) this.receive(client, { e: 'ok', op, f: body.f, ...answer });
+    if (answer && 'code' in answer) this.receive(client, { e: 'fail', op, status: 409, ...answer });
+    else if (answer) this.receive(client, { e: 'ok', op, f: body.f, ...answer });
     else this.receive(client, { e: 'info', op, reason: 'time-out' });
     client.freeAt = client.lastAt;
     return answer !== undefined;

@@ -9,6 +9,9 @@ export const ROOMS: { room: number; members: [number, number] }[] = [
 export const MEMBERS = [1, 2, 3, 4];
 export const ARTICLE_AUTHOR = 4;
 
+/** The member some of whose bookmarks have no answer. */
+const LOSING = 2;
+
 /** The calls of clients by REST but those of a room. */
 export class ModelRest extends ModelLines {
   readonly service = new ModelService(ROOMS);
@@ -40,25 +43,43 @@ export class ModelRest extends ModelLines {
     }));
   }
 
+  check(client: Client, notification: number): void {
+    this.call(client, 'rest', { f: 'check', notification }, () => {
+      this.service.change(client.member, notification, { checked: true });
+      return {};
+    });
+  }
+
+  delete(client: Client, notification: number): void {
+    this.call(client, 'rest', { f: 'delete', notifications: [notification] }, () => {
+      this.service.change(client.member, notification, { deleted: true });
+      return {};
+    });
+  }
+
   article(client: Client): void {
     this.call(client, 'rest', { f: 'article', article: 1 }, () => {
       this.service.views += 1;
       const comments = this.service.comments.filter(({ deleted }) => !deleted).length;
-      return { views: this.service.views, likes: this.service.hearts.size, comments };
+      return { views: this.service.views, likes: this.service.likes('article 1'), comments };
     });
   }
 
   comments(client: Client): void {
     this.call(client, 'rest', { f: 'comments', article: 1 }, () => ({
-      comments: this.service.comments.map((comment) => ({ ...comment, likes: 0 })),
+      comments: this.service.listComments(),
     }));
   }
 
-  comment(client: Client): void {
+  /** A comment to reply to, or none. */
+  parent(): number | undefined {
+    const tops = this.service.comments.filter(({ parent, deleted }) => parent === undefined && !deleted);
+    return this.below(3) === 0 ? tops[this.below(Math.max(1, tops.length))]?.id : undefined;
+  }
+
+  comment(client: Client, parent?: number): void {
     this.texts += 1;
     const content = `comment ${this.texts}`;
-    const tops = this.service.comments.filter(({ parent }) => parent === undefined);
-    const parent = this.below(3) === 0 ? tops[this.below(Math.max(1, tops.length))]?.id : undefined;
     if (parent !== undefined) this.comments(client);
     const body = { f: 'comment', article: 1, content, ...(parent === undefined ? {} : { parent }) };
     this.call(client, 'rest', body, () => {
@@ -69,13 +90,45 @@ export class ModelRest extends ModelLines {
     });
   }
 
-  heart(client: Client): void {
-    const { hearts } = this.service;
-    const f = hearts.has(client.member) ? 'unheart' : 'heart';
-    this.call(client, 'rest', { f, target: 'article', id: 1 }, () => {
-      if (f === 'heart') hearts.add(client.member);
-      else hearts.delete(client.member);
-      return { count: hearts.size };
+  /** Removes one of the member's own comments, which they have seen. */
+  uncomment(client: Client): void {
+    const mine = this.service.comments.find(({ author, deleted }) => author === client.member && !deleted);
+    if (!mine) return;
+    this.comments(client);
+    this.call(client, 'rest', { f: 'uncomment', article: 1, comment: mine.id }, () => {
+      mine.deleted = true;
+      return {};
+    });
+  }
+
+  /** @param f what is asked for; by default what is not so yet */
+  heart(client: Client, key = 'article 1', f = this.#hasHeart(client, key) ? 'unheart' : 'heart'): void {
+    const [target = '', id] = key.split(' ');
+    this.call(client, 'rest', { f, target, id: Number(id) }, () => {
+      const { hearts } = this.service;
+      if (this.#hasHeart(client, key) === (f === 'heart'))
+        return { code: f === 'heart' ? 'ALREADY_HEARTED' : 'HEART_NOT_FOUND' };
+      if (f === 'heart') hearts.add(`${client.member} of ${key}`);
+      else hearts.delete(`${client.member} of ${key}`);
+      return { count: this.service.likes(key) };
+    });
+  }
+
+  #hasHeart({ member }: Client, key: string): boolean {
+    return this.service.hearts.has(`${member} of ${key}`);
+  }
+
+  bookmark(client: Client, f = this.service.bookmarks.has(client.member) ? 'unbookmark' : 'bookmark'): void {
+    this.call(client, 'rest', { f, article: 1 }, () => {
+      const { bookmarks } = this.service;
+      // The others' are certain: mutations change them.
+      const isLost = client.member === LOSING && this.isLost();
+      if (isLost && this.below(2) === 0) return undefined;
+      if (bookmarks.has(client.member) && f === 'bookmark')
+        return isLost ? undefined : { code: 'ALREADY_BOOKMARKED' };
+      if (f === 'bookmark') bookmarks.add(client.member);
+      else bookmarks.delete(client.member);
+      return isLost ? undefined : {};
     });
   }
 }

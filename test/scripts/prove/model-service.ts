@@ -18,6 +18,8 @@ export interface ModelRoom {
   no: number;
   members: [number, number];
   messages: ModelMessage[];
+  /** Up to which number each member has read. */
+  reads: Map<number, number>;
   /** Sockets in the room, with their member. */
   sockets: Map<string, number>;
 }
@@ -27,14 +29,18 @@ export class ModelService {
   readonly rooms: ModelRoom[];
   readonly inboxes = new Map<number, (SeenNotification & { n: number; deleted: boolean })[]>();
   readonly comments: ModelComment[] = [];
-  readonly hearts = new Set<number>();
+  /** By member and what they are of. */
+  readonly hearts = new Set<string>();
+  readonly bookmarks = new Set<number>();
   views = 0;
   /** Called with each notification that is stored. */
   onNotified: (member: number, n: number, notification: SeenNotification) => void = () => {};
   #lastId = 0;
 
   constructor(rooms: { room: number; members: [number, number] }[]) {
-    this.rooms = rooms.map(({ room, members }) => ({ no: room, members, messages: [], sockets: new Map() }));
+    this.rooms = rooms.map(({ room, members }) => ({
+      ...{ no: room, members, messages: [], reads: new Map(), sockets: new Map() },
+    }));
   }
 
   room(no: number): ModelRoom {
@@ -77,6 +83,7 @@ export class ModelService {
     const read = this.isPresent(room, recipient);
     const message = { id: `m${room.no}-${seq}`, seq, sender, content, key, read };
     room.messages.push(message);
+    if (read) room.reads.set(recipient, seq);
     if (!read) this.notify(recipient, 'chat', content, `/chat/${room.no}?adoptId=1`);
     return { message, isNew: true };
   }
@@ -85,6 +92,7 @@ export class ModelService {
   markRead(room: ModelRoom, reader: number): boolean {
     const unread = room.messages.filter(({ sender, read }) => sender !== reader && !read);
     for (const message of unread) message.read = true;
+    if (unread.length > 0) room.reads.set(reader, room.messages.length);
     return unread.length > 0;
   }
 
@@ -92,6 +100,33 @@ export class ModelService {
     const unread = room.messages.filter(({ sender, read }) => sender !== member && !read).length;
     const latest = room.messages.at(-1)?.content;
     return { room: room.no, unread, ...(latest === undefined ? {} : { latest }) };
+  }
+
+  /** Changes a notification and the older ones of its room. */
+  change(member: number, id: number, change: { checked: true } | { deleted: true }): void {
+    const inbox = this.inbox(member);
+    const chosen = inbox.find((one) => one.id === id);
+    for (const one of inbox) {
+      const isOlder = chosen?.type === 'chat' && one.url === chosen.url && one.n < chosen.n;
+      if (one === chosen || isOlder) Object.assign(one, change);
+    }
+  }
+
+  /** How many hearts something has. */
+  likes(key: string): number {
+    return [...this.hearts].filter((one) => one.endsWith(` of ${key}`)).length;
+  }
+
+  /** A deleted comment is listed, without its text, while it has live replies. */
+  listComments() {
+    const isLive = ({ deleted }: ModelComment) => !deleted;
+    return this.comments
+      .filter((one) => isLive(one) || this.comments.some((reply) => reply.parent === one.id && isLive(reply)))
+      .map((one) => ({
+        ...one,
+        content: one.deleted ? '' : one.content,
+        likes: this.likes(`comment ${one.id}`),
+      }));
   }
 
   list(member: number): SeenNotification[] {

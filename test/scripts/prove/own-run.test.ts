@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,7 +67,7 @@ describe('npm run prove with an installation of its own', () => {
     it('lets members use every door while all faults strike, finds that all promises hold, and removes it', () => {
       expect(run, `${run.stdout}${run.stderr}`).to.include({ status: 0 });
       expect(run.stdout).to.match(
-        /^seed \d+: 12 members, 15 rooms, 3 articles, 20 s, faults kill,.*\nholds: \d+ operations, \d+ messages, /,
+        /^seed \d+: 12 members, 15 rooms, 3 articles, 20 s, faults kill,.*\nholds: \d+ operations, \d+ of them unanswered; \d+ messages, /,
       );
       expect(readdirSync(folder)).to.deep.equal(['history.ndjson']);
 
@@ -68,6 +76,8 @@ describe('npm run prove with an installation of its own', () => {
       expect(history[0]).to.deep.include({ seed });
       const ended = linesOf(history, 'fault').filter(({ phase }) => phase === 'end');
       expect([...new Set(ended.map(({ fault }) => fault))]).to.have.members(faultKinds);
+      for (const kind of faultKinds)
+        expect(run.stdout).to.match(new RegExp(`^strikes: (?:.*, )?${kind} \\d`, 'm'));
       const doors = new Set(linesOf(history, 'invoke').map(({ door }) => door));
       expect([...doors]).to.have.members(['socket', 'rest', 'push', 'stream']);
       expect(new Set(linesOf(history, 'delivery').map(({ door }) => door))).to.deep.equal(
@@ -80,11 +90,24 @@ describe('npm run prove with an installation of its own', () => {
 
     it('judges its history again, with a page and the messages for elle-cli', async () => {
       const [page, edn] = [join(folder, 'page.html'), join(folder, 'history.edn')];
-      const again = await runScript(PROVE, ['--check', log, '--json', '--html', page, '--elle', edn], {});
+      const again = await runHere(PROVE, ['--check', log, '--json', '--html', page, '--elle', edn], {});
       expect(again, again.stderr).to.include({ status: 0, stderr: '' });
-      expect(JSON.parse(again.stdout)).to.include({ outcome: 'holds', seed });
-      expect(readFileSync(page, 'utf8')).to.match(/^<!doctype html>[\s\S]*<svg/);
+      const verdict = JSON.parse(again.stdout);
+      expect(verdict).to.include({ outcome: 'holds', seed });
+      const drawn = readFileSync(page, 'utf8');
+      expect(drawn).to.match(/^<!doctype html>[\s\S]*<svg/);
+      // The page counts as the verdict does.
+      for (const count of [verdict.counts.acknowledged, verdict.counts.unanswered])
+        expect(drawn).to.include(`<b>${count.toLocaleString('en')}</b>`);
       expect(readFileSync(edn, 'utf8')).to.match(/^\{:index 0, :type :invoke, /);
+    });
+
+    it('exports no room that the run does not have', async () => {
+      const edn = join(folder, 'none.edn');
+      const run = await runHere(PROVE, ['--check', log, '--elle', edn, '--room', '999999'], {});
+      expect(run).to.include({ status: 2, stdout: '' });
+      expect(run.stderr).to.match(/^--room: the run has no room 999999, but 1, 2, /);
+      expect(existsSync(edn)).to.equal(false);
     });
 
     it('finds a promise broken in a history with one changed line', async () => {
@@ -97,9 +120,10 @@ describe('npm run prove with an installation of its own', () => {
       });
       const changed = join(folder, 'changed.ndjson');
       writeFileSync(changed, history.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      const { status, stdout } = await runScript(PROVE, ['--check', changed], {});
+      const { status, stdout, stderr } = await runHere(PROVE, ['--check', changed], {});
       expect(status).to.equal(1);
       expect(stdout).to.match(/^broken: [\s\S]*^broken: nobody-sent-it \(/m);
+      expect(stderr).to.equal(`to see what happened: npm run prove -- --check ${changed} --html PAGE\n`);
     });
   });
 
@@ -107,19 +131,24 @@ describe('npm run prove with an installation of its own', () => {
     if (!hasRedisServer) this.skip();
     const folder = mkdtempSync(join(tmpdir(), 'adoption-test-prove-'));
     const size = ['--members', '4', '--seconds', '60', '--http', '1', '--gateways', '1'];
-    const child = spawnScript(PROVE, size, { TMPDIR: folder });
+    const log = join(folder, 'log');
+    const stores = ['--faults', 'database-stop,redis-stop', '--log', log];
+    const child = spawnScript(PROVE, [...size, ...stores], { TMPDIR: folder });
     const ended = once(child, 'close');
-    // Once while it starts, and once while members use it.
+    // Once while it starts, as by a terminal that is closed, and once while a fault holds a store.
     while (!readdirSync(folder).some((name) => name.startsWith('adoption-prove-'))) await sleep(20);
     const early = spawnScript(PROVE, size, { TMPDIR: folder });
     const earlyEnded = once(early, 'close');
     while (readdirSync(folder).filter((name) => name.startsWith('adoption-prove-')).length < 2)
       await sleep(20);
-    early.kill('SIGINT');
+    early.kill('SIGHUP');
     await untilPrinted(child.stdout, /^seed /);
+    while (!(existsSync(log) && readFileSync(log, 'utf8').includes('"e":"fault"'))) await sleep(20);
+    const interruptedAt = performance.now();
     interrupt(child);
     expect([await ended, await earlyEnded].map(([status]) => status)).to.deep.equal([130, 130]);
-    expect(readdirSync(folder)).to.deep.equal([]);
+    expect(performance.now() - interruptedAt, 'ms until its end').to.be.below(5_000);
+    expect(readdirSync(folder)).to.deep.equal(['log']);
     expect(processesIn(folder)).to.deep.equal([]);
     rmSync(folder, { recursive: true });
   });
@@ -149,16 +178,16 @@ describe('npm run prove with an installation of its own', () => {
       [['--check', empty, '--html', empty], /^--html: is the file of --check$/m],
       [['--log', 'run', '--elle', './run'], /^--elle: is the file of --log$/m],
       [['--room', '1'], /^--room: the room to export: needs --elle FILE$/m],
-      [
-        ['--http', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'],
-        /^--http: nothing answers at http:\/\/127\.0\.0\.1:1$/m,
-      ],
     ];
     for (const [args, told] of wrong) {
       const { status, stderr, stdout } = await runHere(PROVE, args, { TMPDIR: folder });
       expect({ status, stdout }, stderr).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.match(told);
     }
+    const planted = await runHere(PROVE, [], { TMPDIR: folder, PLANTED_FAULT: 'bogus' });
+    expect(planted).to.include({ status: 1, stdout: '' });
+    // Nothing is started, or it would say more.
+    expect(planted.stderr).to.match(/^PLANTED_FAULT: must be off, drop-push, .+\n$/);
     expect(readdirSync(folder)).to.deep.equal(['empty', 'readme']);
     rmSync(folder, { recursive: true });
   });

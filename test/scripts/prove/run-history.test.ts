@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { HistoryFile } from '../../../scripts/prove/history-file.js';
-import { refusalOf } from '../../../scripts/prove/rest.js';
+import { refusalOf } from '../../../scripts/run-accounts/rest.js';
 
 const asker = { client: 'm1.a', member: 1, process: 'gateway-0', door: 'socket' } as const;
 
@@ -39,14 +39,20 @@ describe('the history of a run', () => {
     expect(times).to.deep.equal([...times].sort((a, b) => a - b));
   });
 
-  it('fails as a whole if it cannot be written', async () => {
-    const history = new HistoryFile(join(folder, 'missing', 'history.ndjson'));
-    history.write({ e: 'phase', phase: 'traffic' });
-    const error = await history.close().then(
+  it('tells at once, and at its end, that it cannot be written, and why', async () => {
+    const told = await new Promise<Error>((resolve) => {
+      const history = new HistoryFile('/dev/full', resolve);
+      history.write({ e: 'phase', phase: 'traffic' });
+    });
+    expect(told.message).to.match(
+      /^the history \/dev\/full cannot be written: ENOSPC: no space left on device/,
+    );
+    const missing = new HistoryFile(join(folder, 'missing', 'history.ndjson'));
+    const error = await missing.close().then(
       () => undefined,
       (fault: Error) => fault,
     );
-    expect(error?.message).to.match(/^ENOENT/);
+    expect(error?.message).to.match(/missing\/history.ndjson cannot be written: ENOENT/);
   });
 
   it('takes a refusal for certain if it is a 4xx or of an overloaded process', () => {

@@ -32,9 +32,7 @@ describe('npm run prove', () => {
       const log = join(folder, 'history.ndjson');
       const run = await runScript(PROVE, [...where, '--members', '4', '--log', log], settings);
       expect(run.status, `${run.stdout}${run.stderr}`).to.be.oneOf([0, 2]);
-      expect(run.stderr).to.match(
-        /^creates prove-\w+-1@prove\.example\.org to prove-\w+-4@prove\.example\.org/,
-      );
+      expect(run.stderr).to.match(/^creates prove-\w+-1@run\.example\.org to prove-\w+-4@run\.example\.org/);
       expect(run.stderr).to.match(/^removed prove-\w+:/m);
       expectComplete(readHistory(log));
       const verify = await runScript('scripts/verify.js', [], settings);
@@ -57,6 +55,17 @@ describe('npm run prove', () => {
       expect(told).to.match(/^removed prove-\w+:/m);
       const [, first = ''] = /^creates (\S+) to/.exec(told) ?? [];
       expect(await StoredMember.countDocuments({ email: first })).to.equal(0);
+    });
+
+    it('ends at once when its history cannot be written, and removes everything of the run', async () => {
+      const { where, settings } = await running();
+      const args = [...where, '--members', '4', '--seconds', '60', '--log', '/dev/full'];
+      const { status, stdout, stderr } = await runScript(PROVE, args, settings);
+      expect(status, stderr).to.equal(1);
+      expect(stdout).to.match(/^seed .*\n$/);
+      expect(stderr).to.match(
+        /^the history \/dev\/full cannot be written: ENOSPC: no space left on device, write: ending what was started\nremoved prove-\w+:.*\n$/m,
+      );
     });
 
     it('uses members of given tokens, deletes their articles, and says what stays', async () => {

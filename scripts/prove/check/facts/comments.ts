@@ -1,5 +1,6 @@
 import type { Fail, Header, Info, SeenComment } from '../../history.js';
 import type { Asked } from '../rule.js';
+import { Tally } from './tally.js';
 
 /** A comment or reply that a client has asked for. */
 export interface SentComment {
@@ -17,14 +18,24 @@ export interface SentComment {
   notification?: number;
   /** When its removal was first asked for, and acknowledged. */
   removalAskedAt?: number;
+  /** Whether that was before its notification had to be there: it needs none then. (domain/community/finish-comment.ts) */
+  removedEarly?: boolean;
   removedAt?: number;
+}
+
+/** The comments of an article. */
+export interface Discussion {
+  /** Those that are not asked to be removed, in the order in which they were asked for. */
+  readonly kept: Set<SentComment>;
+  /** Those that count. */
+  readonly live: Tally;
 }
 
 /** All comments of a run. */
 export class Comments {
   readonly #byContent = new Map<string, SentComment>();
   readonly #byId = new Map<number, SentComment>();
-  readonly #ofArticle = new Map<number, SentComment[]>();
+  readonly #discussions = new Map<number, Discussion>();
   readonly #articleAuthors = new Map<number, number>();
 
   open({ articles }: Header): void {
@@ -35,8 +46,10 @@ export class Comments {
     return this.#byContent.values();
   }
 
-  ofArticle(article: number): readonly SentComment[] {
-    return this.#ofArticle.get(article) ?? [];
+  ofArticle(article: number): Discussion {
+    const discussion = this.#discussions.get(article) ?? { kept: new Set(), live: new Tally() };
+    this.#discussions.set(article, discussion);
+    return discussion;
   }
 
   byContent(content: string): SentComment | undefined {
@@ -61,29 +74,41 @@ export class Comments {
       refused: false,
     };
     this.#byContent.set(content, comment);
-    const others = this.#ofArticle.get(article);
-    if (others) others.push(comment);
-    else this.#ofArticle.set(article, [comment]);
+    const { kept, live } = this.ofArticle(article);
+    kept.add(comment);
+    live.mayCome();
   }
 
-  ack({ content }: Asked<'comment'>, t: number): void {
+  ack({ content, article }: Asked<'comment'>, t: number): void {
     const comment = this.#byContent.get(content);
-    if (comment) comment.ackedAt ??= t;
+    if (!comment || comment.ackedAt !== undefined) return;
+    comment.ackedAt = t;
+    if (comment.removalAskedAt === undefined) this.ofArticle(article).live.came();
   }
 
-  miss({ content }: Asked<'comment'>, { e }: Fail | Info): void {
+  miss({ content, article }: Asked<'comment'>, { e }: Fail | Info): void {
     const comment = this.#byContent.get(content);
-    if (comment) comment.refused = e === 'fail';
+    if (!comment || e !== 'fail') return;
+    comment.refused = true;
+    const { kept, live } = this.ofArticle(article);
+    kept.delete(comment);
+    live.went();
   }
 
-  remove({ comment: id }: Asked<'uncomment'>, t: number): void {
+  remove({ comment: id, article }: Asked<'uncomment'>, t: number): void {
     const comment = this.#byId.get(id);
-    if (comment) comment.removalAskedAt ??= t;
+    if (!comment || comment.removalAskedAt !== undefined) return;
+    comment.removalAskedAt = t;
+    const { kept, live } = this.ofArticle(article);
+    kept.delete(comment);
+    if (comment.ackedAt !== undefined) live.mayGo();
   }
 
-  removed({ comment: id }: Asked<'uncomment'>, t: number): void {
+  removed({ comment: id, article }: Asked<'uncomment'>, t: number): void {
     const comment = this.#byId.get(id);
-    if (comment) comment.removedAt ??= t;
+    if (!comment || comment.removedAt !== undefined) return;
+    comment.removedAt = t;
+    this.ofArticle(article).live.went();
   }
 
   see({ id, content }: SeenComment): void {

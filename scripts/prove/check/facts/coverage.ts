@@ -17,9 +17,11 @@ export interface Counted {
   absencesSeen: number;
   unreadCountsCompared: number;
   roomStatesCompared: number;
+  readPositionsCompared: number;
   notificationListsCompared: number;
   absentRecipients: number;
   heartCountsCompared: number;
+  bookmarksCompared: number;
   commentCountsCompared: number;
 }
 
@@ -36,13 +38,20 @@ export class Coverage {
     absencesSeen: 0,
     unreadCountsCompared: 0,
     roomStatesCompared: 0,
+    readPositionsCompared: 0,
     notificationListsCompared: 0,
     absentRecipients: 0,
     heartCountsCompared: 0,
+    bookmarksCompared: 0,
     commentCountsCompared: 0,
   };
-  /** Operations that were under way while a fault lasted, by fault. */
+  /** Requests, deliveries and ends of connections that a fault could hurt, while it lasted, by fault. */
   readonly faults = new Map<string, number>();
+
+  /** A fault of this kind could hurt something. */
+  meet(fault: string): void {
+    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
+  }
 
   add(what: keyof Counted, by = 1): void {
     this.counts[what] += by;

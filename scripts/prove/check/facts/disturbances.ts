@@ -9,9 +9,20 @@ export class Disturbances {
   /** The last begin or end of a fault. */
   #lastAt = Number.NEGATIVE_INFINITY;
 
+  /** Faults that have not ended. */
+  get underWay(): string[] {
+    return [...this.#active];
+  }
+
+  /** @throws Error if it ends without having begun, or begins twice */
   note({ fault, target, phase, t }: Fault): void {
-    const name = `${fault} ${target}`;
-    if (phase === 'begin') this.#active.add(name);
+    const name = `${fault} of ${target}`;
+    const isBegin = phase === 'begin';
+    if (this.#active.has(name) === isBegin)
+      throw new Error(
+        `the fault ${name} ${isBegin ? 'begins, and has not ended' : 'ends, and has not begun'}`,
+      );
+    if (isBegin) this.#active.add(name);
     else this.#active.delete(name);
     this.#lastAt = t;
   }

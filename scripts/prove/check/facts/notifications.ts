@@ -1,4 +1,5 @@
 import type { Delivery, Invoke, SeenNotification } from '../../history.js';
+import type { Asked } from '../rule.js';
 import type { Comments, SentComment } from './comments.js';
 import { type Messages, otherOf, type SentMessage } from './messages.js';
 
@@ -18,6 +19,8 @@ export interface NotificationRecord {
   readonly cause: Cause | undefined;
   /** Its number on the member's streams. */
   n?: number;
+  /** When it was first asked to be checked, and that was acknowledged. */
+  checkAskedAt?: number;
   checkedAt?: number;
   /** When its deletion was first asked for, and acknowledged. */
   deletionAskedAt?: number;
@@ -27,11 +30,25 @@ export interface NotificationRecord {
 /** Longest content that a notification shows whole, UTF-16 code units (domain/notifications/notifier.ts). */
 const WHOLE = 199;
 
+/** The chat notifications of a room. */
+interface Chat {
+  /** The one that was shown first. */
+  readonly first: NotificationRecord;
+  /** The one with the highest n that is known. */
+  newest?: NotificationRecord & { n: number };
+  /** Up to which n they may be checked: checking one checks the older ones, too. */
+  checkedUpTo: number;
+}
+
 /** All notifications of a member, by id. */
 export interface Inbox {
   readonly member: number;
   readonly records: Map<number, NotificationRecord>;
   readonly ids: (number | undefined)[];
+  /** Those of no chat that are not asked to be deleted, by id. */
+  readonly kept: Map<number, NotificationRecord>;
+  /** By url. */
+  readonly chats: Map<string, Chat>;
   /** Rooms, by url, of which a chat notification was asked to be deleted: older ones are then, too. */
   readonly deletedRooms: Set<string>;
   /** Whether a notification that nobody had shown yet may have been deleted. */
@@ -54,6 +71,8 @@ export class Notifications {
       member,
       records: new Map(),
       ids: [],
+      kept: new Map(),
+      chats: new Map(),
       deletedRooms: new Set(),
       deletesUnseen: false,
     };
@@ -87,10 +106,14 @@ export class Notifications {
       const { id, type, content, url } = seen;
       record = { id, type, content, url, member, seenAt: t, cause: this.causeOf(seen) ?? undefined };
       inbox.records.set(id, record);
+      if (type !== 'chat') inbox.kept.set(id, record);
+      else if (!inbox.chats.has(url)) inbox.chats.set(url, { first: record, checkedUpTo: 0 });
     }
     if (n === undefined) return;
     record.n ??= n;
     inbox.ids[n] ??= seen.id;
+    const chat = inbox.chats.get(record.url);
+    if (chat && record.n > (chat.newest?.n ?? 0)) chat.newest = record as NotificationRecord & { n: number };
   }
 
   delivered(delivery: Delivery): void {
@@ -100,13 +123,27 @@ export class Notifications {
   }
 
   asked(asked: Invoke): void {
-    if (asked.f !== 'delete') return;
+    if (asked.f === 'check') this.#mayCheck(asked);
+    else if (asked.f === 'delete') this.#mayDelete(asked);
+  }
+
+  #mayCheck({ member, notification, t }: Asked<'check'>): void {
+    const inbox = this.of(member);
+    const record = inbox.records.get(notification);
+    if (!record) return;
+    record.checkAskedAt ??= t;
+    const chat = inbox.chats.get(record.url);
+    if (chat) chat.checkedUpTo = Math.max(chat.checkedUpTo, record.n ?? Number.POSITIVE_INFINITY);
+  }
+
+  #mayDelete(asked: Asked<'delete'>): void {
     const inbox = this.of(asked.member);
     for (const id of asked.notifications) {
       const record = inbox.records.get(id);
       if (!record || record.type === 'chat') inbox.deletesUnseen = true;
       if (!record) continue;
       record.deletionAskedAt ??= asked.t;
+      inbox.kept.delete(id);
       if (record.type === 'chat') inbox.deletedRooms.add(record.url);
     }
   }
@@ -128,6 +165,10 @@ export class Notifications {
 /** Whether it may be deleted: by itself, or with a later one of its room. */
 export const mayBeDeleted = (inbox: Inbox, { deletionAskedAt, type, url }: NotificationRecord): boolean =>
   deletionAskedAt !== undefined || (type === 'chat' && inbox.deletedRooms.has(url));
+
+/** Whether it may be checked: by itself, or with a later one of its room. */
+export const mayBeChecked = (inbox: Inbox, { checkAskedAt, n, url }: NotificationRecord): boolean =>
+  checkAskedAt !== undefined || (n ?? 0) < (inbox.chats.get(url)?.checkedUpTo ?? 0);
 
 /** A notification as violations print it. */
 export const describe = ({

@@ -24,6 +24,9 @@ export class Run {
   readonly streams = new Streams();
   readonly views = new Views(this.disturbances);
 
+  /** When anything was last asked for or answered in each room. */
+  readonly touchedAt = new Map<number, number>();
+
   /** Messages whose absent recipient has not read their room since, by room and recipient. */
   readonly #unread = new Map<string, SentMessage[]>();
 
@@ -42,23 +45,34 @@ export class Run {
   }
 
   asked(asked: Invoke): void {
+    this.#touch(asked, asked.t);
     this.views.asked(asked);
     this.notifications.asked(asked);
     if (asked.f === 'stream') this.streams.asked(asked);
     else if (asked.f === 'comment') this.comments.ask(asked);
-    else if (asked.f === 'uncomment') this.comments.remove(asked, asked.t);
+    else if (asked.f === 'uncomment') this.#uncomment(asked);
     else if (asked.f === 'send') this.#send(asked);
     else if (asked.f === 'join' || asked.f === 'messages' || asked.f === 'read') this.#mayRead(asked);
   }
 
+  #uncomment(asked: Asked<'uncomment'>): void {
+    const comment = this.comments.byId(asked.comment);
+    if (comment && comment.removalAskedAt === undefined)
+      comment.removedEarly = !this.#wasDue(comment.ackedAt);
+    this.comments.remove(asked, asked.t);
+  }
+
+  /** Whether what was acknowledged at a time had to notify by now. */
+  #wasDue(ackedAt: number | undefined): boolean {
+    if (ackedAt === undefined) return false;
+    return this.disturbances.isSettled(ackedAt, this.now, NOTIFIED_WITHIN_MS, AFTER_FAULTS_MS);
+  }
+
   /** A message that is read before its notification had to be there needs none (domain/chat/notify-absent.ts). */
-  #mayRead({ room, member, t }: Asked<'join'> | Asked<'messages'> | Asked<'read'>): void {
+  #mayRead({ room, member }: Asked<'join'> | Asked<'messages'> | Asked<'read'>): void {
     const key = `${room} ${member}`;
     for (const message of this.#unread.get(key) ?? []) {
-      const { ackedAt } = message;
-      const wasDue =
-        ackedAt !== undefined && this.disturbances.isSettled(ackedAt, t, NOTIFIED_WITHIN_MS, AFTER_FAULTS_MS);
-      if (!wasDue) message.absent = false;
+      if (!this.#wasDue(message.ackedAt)) message.absent = false;
     }
     this.#unread.delete(key);
   }
@@ -77,7 +91,12 @@ export class Run {
     message.present = this.views.inSince(asked.room, recipient, asked.t);
   }
 
+  #touch(asked: Invoke, t: number): void {
+    if ('room' in asked) this.touchedAt.set(asked.room, t);
+  }
+
   answered(ok: Ok, asked: Invoke): void {
+    this.#touch(asked, ok.t);
     this.views.answered(ok, asked);
     this.notifications.answered(asked, ok.t);
     if (asked.f === 'stream') this.streams.answered(asked, ok.t);
@@ -107,6 +126,7 @@ export class Run {
   }
 
   unanswered(outcome: Fail | Info, asked: Invoke): void {
+    this.#touch(asked, outcome.t);
     this.views.unanswered(outcome, asked);
     if (asked.f === 'comment') this.comments.miss(asked, outcome);
     if (asked.f === 'send') {

@@ -5,6 +5,8 @@ import type { Disturbances } from './disturbances.js';
 /** A room as one socket shows it. */
 export interface View {
   readonly client: string;
+  /** Where its connection ends. */
+  readonly process: string;
   readonly member: number;
   readonly room: number;
   /** `unknown`: a join or leave is under way or its outcome is unknown. */
@@ -75,11 +77,15 @@ export class Views {
     }
   }
 
-  /** Whether the member may be in the room now, as the service sees it. */
-  maybeIn(room: number, member: number, now: number): boolean {
+  /**
+   * Whether the member may be in the room now, as the service sees it.
+   * @param moreMs further time, ms, without faults: until others have been told
+   */
+  maybeIn(room: number, member: number, now: number, moreMs = 0): boolean {
     if (this.in(room).some((view) => view.member === member)) return true;
     const gone = this.#gone.get(`${room} ${member}`);
-    return gone !== undefined && !this.#disturbances.isSettled(gone.at, now, gone.within, AFTER_FAULTS_MS);
+    if (gone === undefined) return false;
+    return !this.#disturbances.isSettled(gone.at, now, gone.within + moreMs, AFTER_FAULTS_MS);
   }
 
   /** A socket of the member that has been in the room since then, as its client sees it. */
@@ -107,7 +113,7 @@ export class Views {
     else if (asked.f === 'leave') this.#leave(asked);
   }
 
-  #join({ room, client, member }: Asked<'join'>): void {
+  #join({ room, client, member, process }: Asked<'join'>): void {
     const views = this.#rooms.get(room) ?? new Map<string, View>();
     this.#rooms.set(room, views);
     const view = views.get(client);
@@ -115,6 +121,7 @@ export class Views {
     else
       views.set(client, {
         client,
+        process,
         member,
         room,
         state: 'unknown',

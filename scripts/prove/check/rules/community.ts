@@ -1,80 +1,103 @@
-import type { Invoke, Ok, SeenComment } from '../../history.js';
+import type { Invoke, SeenComment } from '../../history.js';
 import type { SentComment } from '../facts/comments.js';
-import { type Asked, at, type Rule } from '../rule.js';
+import type { Mark } from '../facts/tally.js';
+import { type Toggle, Toggles } from '../facts/toggles.js';
+import { type Answered, type Asked, at, type Rule } from '../rule.js';
 
-/** Whether a member has given a heart; undefined: nobody can tell. */
-interface Heart {
-  given: boolean | undefined;
-  /** Operations under way. */
-  open: number;
-  /** Whether the outcome of one is unknown: it may be done at any time. */
-  isUncertain: boolean;
-}
+type AskedHeart = Asked<'heart'> | Asked<'unheart'>;
 
-/** What a refusal says about a heart: a second one is a conflict, one that is not there is not found. */
-const KNOWN_BY = new Map([
-  ['heart 409', true],
-  ['unheart 404', false],
-]);
+const isHeart = (asked: Invoke): asked is AskedHeart => asked.f === 'heart' || asked.f === 'unheart';
 
 export const hearts: Rule = {
   name: 'hearts-are-counted',
-  says: 'The count of likes of an article or comment is that of its acknowledged hearts, exact when it is quiet',
+  says: 'The count of likes of an article or comment is that of its acknowledged hearts, at most one a member: exact when it is quiet',
   source: 'docs/contract.md, section 3, promise 4; docs/decisions/counters.md',
   watch(run, report) {
-    const targets = new Map<string, Map<number, Heart>>();
-    const heartOf = ({ target, id, member }: Asked<'heart'> | Asked<'unheart'>): Heart => {
-      const key = `${target} ${id}`;
-      const hearts = targets.get(key) ?? new Map<number, Heart>();
-      targets.set(key, hearts);
-      const heart = hearts.get(member) ?? { given: false, open: 0, isUncertain: false };
-      hearts.set(member, heart);
-      return heart;
-    };
-    const isHeart = (asked: { f: string }): asked is Asked<'heart'> | Asked<'unheart'> =>
-      asked.f === 'heart' || asked.f === 'unheart';
+    const toggles = new Toggles();
+    const toggleOf = ({ target, id, member }: AskedHeart) => toggles.one(`${target} ${id}`, member);
 
-    function settle(asked: Asked<'heart'> | Asked<'unheart'>, given: boolean | undefined): void {
-      const heart = heartOf(asked);
-      heart.open -= 1;
-      // Of two at the same time nobody can tell which was the later one.
-      heart.given = heart.open > 0 || heart.isUncertain ? undefined : given;
-    }
-
-    function check(key: string, likes: number): void {
-      const all = [...(targets.get(key)?.values() ?? [])];
-      const least = all.filter(({ given }) => given === true).length;
-      const most = all.filter(({ given }) => given !== false).length;
+    /** @param askedAt when the read began that shows them @param own the heart that it answers */
+    function check(key: string, likes: number, askedAt: number, own?: Toggle): void {
+      const [least, most] = toggles.countSince(key, askedAt, own);
       run.coverage.add('heartCountsCompared');
       if (likes >= least && likes <= most) return;
-      report(`${key} shows ${likes} likes; it is ${least === most ? least : `${least} to ${most}`}`);
+      report(
+        `${key}, asked for at ${at(askedAt)}, shows ${likes} likes; it is ${least === most ? least : `${least} to ${most}`}`,
+      );
     }
 
-    function compare(ok: Ok, asked: Invoke): void {
-      if (ok.f === 'article' && asked.f === 'article') check(`article ${asked.article}`, ok.likes);
-      if (ok.f !== 'comments') return;
-      for (const { id, likes, deleted } of ok.comments) if (!deleted) check(`comment ${id}`, likes);
+    function settle(ok: { t: number; count: number }, asked: AskedHeart): void {
+      const toggle = toggleOf(asked);
+      const isGiven = asked.f === 'heart';
+      if (toggles.answered(toggle, isGiven, ok.t)) {
+        report(
+          `member ${asked.member} ${isGiven ? 'gives' : 'removes'} a heart ${isGiven ? 'that was given before' : 'that was not given'}: ${asked.target} ${asked.id}`,
+        );
+      }
+      check(`${asked.target} ${asked.id}`, ok.count, asked.t, toggle);
     }
 
     return {
       asked(asked) {
-        if (!isHeart(asked)) return;
-        const heart = heartOf(asked);
-        heart.open += 1;
-        if (heart.open > 1) heart.given = undefined;
+        if (isHeart(asked)) toggles.asked(toggleOf(asked));
       },
       answered(ok, asked) {
-        if (isHeart(asked)) settle(asked, heartOf(asked).open > 1 ? undefined : asked.f === 'heart');
-        if (run.phase === 'final') compare(ok, asked);
+        if ('count' in ok && isHeart(asked)) settle(ok, asked);
+        else if (ok.f === 'article' && asked.f === 'article')
+          check(`article ${asked.article}`, ok.likes, asked.t);
+        else if (ok.f === 'comments') {
+          for (const { id, likes, deleted } of ok.comments)
+            if (!deleted) check(`comment ${id}`, likes, asked.t);
+        }
       },
       unanswered(outcome, asked) {
-        if (!isHeart(asked)) return;
-        const heart = heartOf(asked);
-        const { given } = heart;
-        if (outcome.e === 'info') {
-          heart.isUncertain = true;
-          settle(asked, undefined);
-        } else settle(asked, KNOWN_BY.get(`${asked.f} ${outcome.status}`) ?? given);
+        if (!isHeart(asked) || !toggles.unanswered(toggleOf(asked), outcome)) return;
+        report(
+          `member ${asked.member} is refused a heart as given before, and has given none: ${asked.target} ${asked.id}`,
+        );
+      },
+    };
+  },
+};
+
+type AskedBookmark = Asked<'bookmark'> | Asked<'unbookmark'>;
+
+const isBookmark = (asked: Invoke): asked is AskedBookmark =>
+  asked.f === 'bookmark' || asked.f === 'unbookmark';
+
+export const bookmarks: Rule = {
+  name: 'bookmarks-are-kept',
+  says: 'An acknowledged bookmark is there until it is removed: a second one is refused, and no other is',
+  source: 'docs/contract.md, section 3',
+  watch(run, report) {
+    const toggles = new Toggles();
+    const toggleOf = ({ article, member }: AskedBookmark) => toggles.one(`article ${article}`, member);
+
+    /** Nothing shows bookmarks: whether one is there, only an answer to another tells. */
+    function check(asked: AskedBookmark, wasOn: boolean | undefined, fault: string | undefined): void {
+      if (wasOn !== undefined && run.phase === 'final') run.coverage.add('bookmarksCompared');
+      if (fault) report(`member ${asked.member} ${fault}: article ${asked.article}`);
+    }
+
+    return {
+      asked(asked) {
+        if (isBookmark(asked)) toggles.asked(toggleOf(asked));
+      },
+      answered({ t }, asked) {
+        if (!isBookmark(asked)) return;
+        const toggle = toggleOf(asked);
+        const { isOn } = toggle;
+        const wasSo = toggles.answered(toggle, asked.f === 'bookmark', t);
+        const fault =
+          asked.f === 'bookmark' ? 'sets a bookmark that was set' : 'removes a bookmark that was not set';
+        check(asked, isOn, wasSo ? fault : undefined);
+      },
+      unanswered(outcome, asked) {
+        if (!isBookmark(asked)) return;
+        const toggle = toggleOf(asked);
+        const { isOn } = toggle;
+        const wasOff = toggles.unanswered(toggle, outcome);
+        check(asked, isOn, wasOff ? 'is refused a bookmark as set before, and has set none' : undefined);
       },
     };
   },
@@ -104,11 +127,10 @@ export const comments: Rule = {
     const isRemoved = (id: number | undefined) =>
       id !== undefined && run.comments.byId(id)?.removalAskedAt !== undefined;
 
-    /** Whether a list asked for then must hold it. */
-    const isDue = ({ ackedAt, removalAskedAt, parent }: SentComment, askedAt: number): boolean =>
+    /** Whether a list asked for then must hold it, which nobody has asked to be removed. */
+    const isDue = ({ ackedAt, parent }: SentComment, askedAt: number): boolean =>
       ackedAt !== undefined &&
       ackedAt < askedAt &&
-      removalAskedAt === undefined &&
       // A reply is shown with its comment.
       !isRemoved(parent);
 
@@ -131,8 +153,7 @@ export const comments: Rule = {
         if (ok.f !== 'comments' || asked.f !== 'comments') return;
         const list = `the comments of article ${asked.article}, asked for at ${at(asked.t)},`;
         const seen = checkListed(ok.comments, asked, list);
-        if (run.phase !== 'final') return;
-        for (const comment of run.comments.ofArticle(asked.article)) {
+        for (const comment of run.comments.ofArticle(asked.article).kept) {
           if (!isDue(comment, asked.t) || seen.has(comment.content)) continue;
           report(`${list} lack "${comment.content}", acknowledged at ${at(comment.ackedAt ?? 0)}`);
         }
@@ -143,12 +164,13 @@ export const comments: Rule = {
 
 export const counters: Rule = {
   name: 'counters-are-records',
-  says: 'The counts of an article equal its records: comments those listed, views rise with each reading',
+  says: 'The counts of an article equal its records: comments those acknowledged, exactly those listed when it is quiet; views rise with each reading',
   source: 'docs/contract.md, promise 4; docs/decisions/counters.md',
   watch(run, report) {
-    /** The most views answered so far, by article, and what it was when a reading began, by its operation. */
+    /** The most views answered so far, by article. */
     const views = new Map<number, number>();
-    const before = new Map<number, number>();
+    /** What that and the comments were when a reading began, by its operation. */
+    const begun = new Map<number, { views: number; live: Mark }>();
     /** Live comments by the count and by the list, since the traffic ended. */
     const counted = new Map<number, number>();
     const listed = new Map<number, number>();
@@ -160,23 +182,33 @@ export const counters: Rule = {
       if (count !== length) report(`article ${article} counts ${count} comments; ${length} are listed`);
     }
 
+    function check(asked: Asked<'article'>, ok: Answered<'article'>): void {
+      const { article, t } = asked;
+      const before = begun.get(ok.op);
+      begun.delete(ok.op);
+      if (!before) return;
+      if (ok.views <= before.views)
+        report(`article ${article} shows ${ok.views} views, after ${before.views} before this reading`);
+      views.set(article, Math.max(ok.views, views.get(article) ?? 0));
+      const [least, most] = run.comments.ofArticle(article).live.since(before.live);
+      if (ok.comments < least || ok.comments > most)
+        report(
+          `article ${article}, asked for at ${at(t)}, counts ${ok.comments} comments; there are ${least} to ${most}`,
+        );
+      if (run.phase !== 'final') return;
+      counted.set(article, ok.comments);
+      compare(article);
+    }
+
     return {
       asked(asked) {
-        if (asked.f === 'article') before.set(asked.op, views.get(asked.article) ?? 0);
+        if (asked.f !== 'article') return;
+        const live = run.comments.ofArticle(asked.article).live.mark();
+        begun.set(asked.op, { views: views.get(asked.article) ?? 0, live });
       },
-      unanswered: (_, { op }) => void before.delete(op),
+      unanswered: (_, { op }) => void begun.delete(op),
       answered(ok, asked) {
-        if (ok.f === 'article' && asked.f === 'article') {
-          const least = before.get(ok.op) ?? 0;
-          before.delete(ok.op);
-          if (ok.views <= least)
-            report(`article ${asked.article} shows ${ok.views} views, after ${least} before this reading`);
-          views.set(asked.article, Math.max(ok.views, views.get(asked.article) ?? 0));
-          if (run.phase === 'final') {
-            counted.set(asked.article, ok.comments);
-            compare(asked.article);
-          }
-        }
+        if (ok.f === 'article' && asked.f === 'article') check(asked, ok);
         if (ok.f === 'comments' && asked.f === 'comments' && run.phase === 'final') {
           listed.set(asked.article, ok.comments.filter(({ deleted }) => !deleted).length);
           compare(asked.article);

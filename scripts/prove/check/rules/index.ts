@@ -1,12 +1,13 @@
 import type { Rule } from '../rule.js';
 import { acked } from './acked.js';
-import { comments, counters, hearts } from './community.js';
+import { bookmarks, comments, counters, hearts } from './community.js';
 import { ackOrder, forged, numbers, once, order } from './messages.js';
 import { notificationList, sameNotification, socketNotifications } from './notification-lists.js';
 import { notifiedOnce, streamNumbers } from './notifications.js';
 import { presence } from './presence.js';
 import { readMarks } from './reads.js';
 import { latest, roomEvents } from './rooms.js';
+import { typing } from './typing.js';
 import { unread } from './unread.js';
 import { viewComplete, viewOrder } from './views.js';
 
@@ -25,6 +26,7 @@ export const rules: readonly Rule[] = [
   roomEvents,
   readMarks,
   presence,
+  typing,
   notifiedOnce,
   streamNumbers,
   sameNotification,
@@ -33,4 +35,5 @@ export const rules: readonly Rule[] = [
   comments,
   counters,
   hearts,
+  bookmarks,
 ];

@@ -1,22 +1,32 @@
 import type { SeenNotification } from '../../history.js';
-import { describe, type Inbox, mayBeDeleted, type NotificationRecord } from '../facts/notifications.js';
+import {
+  describe,
+  type Inbox,
+  mayBeChecked,
+  mayBeDeleted,
+  type NotificationRecord,
+} from '../facts/notifications.js';
 import { AFTER_FAULTS_MS } from '../facts/views.js';
 import { type Asked, at, type Report, type Rule } from '../rule.js';
 
-/** Most notifications in one list (domain/notifications/list-notifications.ts). */
+/** Most notifications in one list, and most that it is made of (domain/notifications/list-notifications.ts). */
 const MAX_LISTED = 1_000;
+const MAX_READ = 10_000;
 
 /** Time in which a socket is sent a notification without faults, ms: the poll comes every 5 s. */
 const ARRIVES_WITHIN_MS = 12_000;
 
 export const sameNotification: Rule = {
   name: 'same-notification-everywhere',
-  says: 'A notification is the same record on streams, sockets and the list, and stays checked',
+  says: 'A notification is the same record on streams, sockets and the list: unchecked until its member checks it, then checked',
   source: 'docs/contract.md, section 6, promise 3',
   watch(run, report) {
     function compare(member: number, seen: SeenNotification, by: string): void {
-      const record = run.notifications.of(member).records.get(seen.id);
+      const inbox = run.notifications.of(member);
+      const record = inbox.records.get(seen.id);
       if (!record) return;
+      if (seen.checked && !mayBeChecked(inbox, record))
+        report(`the ${by} of member ${member} shows ${describe(seen)} as checked; nobody has checked it`);
       for (const field of ['type', 'content', 'url'] as const) {
         if (record[field] === seen[field]) continue;
         report(
@@ -43,17 +53,22 @@ export const sameNotification: Rule = {
   },
 };
 
-/** What a list must hold: neither deleted nor, of a chat, followed by a later one of the same room. */
-function missingFrom(inbox: Inbox, listed: SeenNotification[], before: number): NotificationRecord[] {
+/** What a list that was asked for then must hold, and does not. */
+function missingFrom(inbox: Inbox, listed: SeenNotification[], askedAt: number): NotificationRecord[] {
   const ids = new Set(listed.map(({ id }) => id));
-  const byRoom = new Map(listed.filter(({ type }) => type === 'chat').map((one) => [one.url, one]));
-  return [...inbox.records.values()].filter((record) => {
-    if (record.seenAt >= before || ids.has(record.id) || mayBeDeleted(inbox, record)) return false;
-    if (record.type !== 'chat') return true;
-    const shown = byRoom.get(record.url);
-    const n = shown && inbox.records.get(shown.id)?.n;
-    return !shown || (n !== undefined && record.n !== undefined && n < record.n);
-  });
+  const missing = [...inbox.kept.values()].filter(({ id, seenAt }) => seenAt < askedAt && !ids.has(id));
+  const latest = new Map(listed.filter(({ type }) => type === 'chat').map(({ url, id }) => [url, id]));
+  for (const [url, { first, newest }] of inbox.chats) {
+    if (inbox.deletedRooms.has(url)) continue;
+    const shown = latest.get(url);
+    if (shown === undefined) {
+      if (first.seenAt < askedAt) missing.push(newest ?? first);
+      continue;
+    }
+    const n = inbox.records.get(shown)?.n;
+    if (newest && newest.seenAt < askedAt && n !== undefined && n < newest.n) missing.push(newest);
+  }
+  return missing;
 }
 
 function checkList(
@@ -88,8 +103,8 @@ export const notificationList: Rule = {
       if (ok.f !== 'notifications' || asked.f !== 'notifications') return;
       const inbox = run.notifications.of(asked.member);
       checkList(inbox, asked, ok.notifications, report);
-      if (run.phase !== 'final' || ok.notifications.length >= MAX_LISTED) return;
-      run.coverage.add('notificationListsCompared');
+      if (ok.notifications.length >= MAX_LISTED || inbox.records.size >= MAX_READ) return;
+      if (run.phase === 'final') run.coverage.add('notificationListsCompared');
       for (const record of missingFrom(inbox, ok.notifications, asked.t)) {
         report(`the list of member ${asked.member} lacks ${describe(record)}, shown at ${at(record.seenAt)}`);
       }
@@ -107,7 +122,7 @@ interface Socket {
 
 export const socketNotifications: Rule = {
   name: 'socket-gets-notifications',
-  says: 'An open socket is sent every notification of its member: the list at its connect and its events are the fresh list',
+  says: 'An open socket is sent every notification of its member once: the list at its connect and its events are the fresh list',
   source: 'gateway/PROTOCOL.md, what the server sends; docs/decisions/notifications.md',
   watch(run, report) {
     const sockets = new Map<string, Socket>();
@@ -128,8 +143,15 @@ export const socketNotifications: Rule = {
         if (ok.f === 'connect') sockets.set(client, { client, member, openAt: ok.t, received: new Set() });
       },
       delivered(delivery) {
-        if (delivery.door === 'socket' && delivery.event === 'notification')
-          sockets.get(delivery.client)?.received.add(delivery.notification.id);
+        if (delivery.door !== 'socket' || delivery.event !== 'notification') return;
+        const { client, member, notification } = delivery;
+        const received = sockets.get(client)?.received;
+        if (received?.has(notification.id)) {
+          report(
+            `socket ${client} of member ${member} is sent ${describe(notification)} again, over the same connection`,
+          );
+        }
+        received?.add(notification.id);
       },
       closed({ client, door }) {
         if (door === 'socket' && !run.hasEnded) sockets.delete(client);

@@ -82,8 +82,10 @@ export const notifiedOnce: Rule = {
     }
 
     function checkComments(): void {
-      for (const { content, recipient, askedAt, ackedAt, notification, article } of run.comments.all()) {
-        if (recipient === undefined || ackedAt === undefined || notification !== undefined) continue;
+      for (const comment of run.comments.all()) {
+        const { content, recipient, askedAt, ackedAt, notification, article, removedEarly } = comment;
+        if (recipient === undefined || ackedAt === undefined || notification !== undefined || removedEarly)
+          continue;
         if (!run.streams.covers(recipient, askedAt) || !isDue(run, ackedAt)) continue;
         report(`comment "${content}" on article ${article} did not notify member ${recipient}`, ackedAt);
       }

@@ -1,4 +1,4 @@
-import type { Invoke, RoomState } from '../../history.js';
+import type { RoomState } from '../../history.js';
 import { AFTER_FAULTS_MS, type View, wasConnected } from '../facts/views.js';
 import { at, type Rule } from '../rule.js';
 
@@ -30,10 +30,19 @@ export const latest: Rule = {
   },
 };
 
-/** What a socket shows of its member's rooms. */
+/** A room as a socket shows it. */
 interface Shown {
+  state: RoomState;
+  /** When the event came, or the list was asked for. */
+  at: number;
+  by: 'event' | 'list';
+}
+
+/** An open socket, and the rooms of its member that it shows. */
+interface Socket {
+  client: string;
   member: number;
-  states: Map<number, RoomState>;
+  rooms: Map<number, Shown>;
 }
 
 /** The state of a room as it prints in a difference. */
@@ -42,50 +51,47 @@ const line = ({ unread, latest }: RoomState): string =>
 
 export const roomEvents: Rule = {
   name: 'room-events-are-fresh',
-  says: 'The last `room` event of a joined room is what a fresh list says',
+  says: 'A joined room as the last list and the `room` events after it show it is what a fresh list says',
   source: 'docs/contract.md, section 5; gateway/PROTOCOL.md, order and catching up',
   watch(run, report) {
-    const sockets = new Map<string, Shown>();
-    /** When anything last happened that changes a room's state. */
-    const changed = new Map<number, number>();
+    const sockets = new Map<string, Socket>();
     /** Differences; whether they count is known once their connections are known to have lasted. */
     const found: { view: View; t: number; text: string }[] = [];
-    function compare(client: string, shown: RoomState, fresh: RoomState, askedAt: number): void {
-      const view = run.views.of(shown.room, client);
-      if (view?.state !== 'in') return;
-      const since = Math.max(changed.get(shown.room) ?? 0, view.joinedAt);
+
+    function compare({ client, rooms }: Socket, fresh: RoomState, askedAt: number): void {
+      const { room } = fresh;
+      const view = run.views.of(room, client);
+      const shown = rooms.get(room);
+      // Of a room that is not joined, events may be lost.
+      if (!shown || view?.state !== 'in' || shown.at < view.joinedAt) return;
+      const since = Math.max(run.touchedAt.get(room) ?? 0, view.joinedAt);
       if (!run.disturbances.isSettled(since, askedAt, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS)) return;
       run.coverage.add('roomStatesCompared');
-      if (shown.unread === fresh.unread && shown.latest === fresh.latest) return;
-      const text = `room ${shown.room} at ${client}, quiet since ${at(since)}:\n  - ${line(shown)} (last event)\n  + ${line(fresh)} (fresh list)`;
+      const { state, by } = shown;
+      if (state.unread === fresh.unread && state.latest === fresh.latest) return;
+      const text = `room ${room} at ${client}, quiet since ${at(since)}:\n  - ${line(state)} (last ${by})\n  + ${line(fresh)} (fresh list)`;
       found.push({ view, t: run.now, text });
     }
 
-    function compareAll({ member, t }: Invoke, rooms: RoomState[]): void {
-      for (const [client, shown] of sockets) {
-        if (shown.member !== member) continue;
-        for (const fresh of rooms) {
-          const state = shown.states.get(fresh.room);
-          if (state) compare(client, state, fresh, t);
-        }
-      }
+    /** A list replaces what a socket shows, unless an event came meanwhile. */
+    function show(socket: Socket, state: RoomState, askedAt: number): void {
+      if (run.phase === 'final') compare(socket, state, askedAt);
+      const { at = askedAt } = socket.rooms.get(state.room) ?? {};
+      if (at <= askedAt) socket.rooms.set(state.room, { state, at: askedAt, by: 'list' });
     }
 
     return {
-      asked(asked) {
-        if ('room' in asked) changed.set(asked.room, asked.t);
-      },
-      unanswered({ t }, asked) {
-        if ('room' in asked) changed.set(asked.room, t);
-      },
       answered(ok, asked) {
-        if ('room' in asked) changed.set(asked.room, ok.t);
-        if (ok.f === 'connect') sockets.set(asked.client, { member: asked.member, states: new Map() });
-        if (ok.f === 'rooms' && run.phase === 'final') compareAll(asked, ok.rooms);
+        const { client, member } = asked;
+        if (ok.f === 'connect') sockets.set(client, { client, member, rooms: new Map() });
+        if (ok.f !== 'rooms') return;
+        const own = [...sockets.values()].filter((socket) => socket.member === member);
+        for (const socket of own) for (const state of ok.rooms) show(socket, state, asked.t);
       },
       delivered(delivery) {
-        if (delivery.event === 'room')
-          sockets.get(delivery.client)?.states.set(delivery.state.room, delivery.state);
+        if (delivery.event !== 'room') return;
+        const { client, state, t } = delivery;
+        sockets.get(client)?.rooms.set(state.room, { state, at: t, by: 'event' });
       },
       closed({ client, door }) {
         if (door === 'socket') sockets.delete(client);

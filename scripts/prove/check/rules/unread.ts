@@ -149,8 +149,9 @@ export const unread: Rule = {
           const room = run.messages.room(asked.room);
           // Nothing is under way any more: what was attempted is stored, and read, or never will be.
           const all = run.phase === 'final' ? countOf(room.attempted, room, asked.member) : 0;
-          // A read position covers only a part.
-          if (asked.f !== 'read')
+          // A read position covers only a part; a join that a leave meets, perhaps nothing.
+          const isIn = asked.f !== 'join' || run.views.of(asked.room, asked.client)?.state === 'in';
+          if (asked.f !== 'read' && isIn)
             reading.sure = Math.max(reading.sure, all, before.get(asked.room)?.acked ?? 0);
         }
       },

@@ -1,4 +1,5 @@
 import { nameOf } from '../facts/messages.js';
+import type { Run } from '../facts/run.js';
 import { AFTER_FAULTS_MS, type View, wasConnected } from '../facts/views.js';
 import type { Answered, Asked, Rule } from '../rule.js';
 
@@ -27,6 +28,29 @@ export const viewOrder: Rule = {
   }),
 };
 
+/**
+ * What sockets in a room have not been told of who has entered and left, although that was due. Each of it is found once.
+ * @param note takes what is found, and the sockets whose connections must have lasted
+ */
+function checkTold(run: Run, room: number, note: (views: View[], text: string) => void): void {
+  const inside = run.views.in(room).filter(({ state, joining }) => state === 'in' && joining === 0);
+  for (const view of inside) {
+    const { client, member, present } = view;
+    const gone = [...present].filter((who) => !run.views.maybeIn(room, who, run.now, FOUND_WITHIN_MS));
+    for (const who of gone.filter((no) => no !== member)) {
+      note([view], `${client} in room ${room} is not told that member ${who} has left`);
+      present.delete(who);
+    }
+    for (const other of inside) {
+      const since = Math.max(view.joinedAt, other.joinedAt);
+      const isDue = run.disturbances.isSettled(since, run.now, FOUND_WITHIN_MS, AFTER_FAULTS_MS);
+      if (present.has(other.member) || !isDue) continue;
+      note([view, other], `${client} in room ${room} is not told that member ${other.member} has entered`);
+      present.add(other.member);
+    }
+  }
+}
+
 export const viewComplete: Rule = {
   name: 'joined-view-is-fresh',
   says: 'A joined socket shows what a fresh join shows: all messages, and who is present',
@@ -42,17 +66,17 @@ export const viewComplete: Rule = {
 
     const isDue = (t: number) => run.disturbances.isSettled(t, run.now, FOUND_WITHIN_MS, AFTER_FAULTS_MS);
 
-    /** Differences of sockets; whether they count is known once their connections are known to have lasted. */
-    const found: { view: View; t: number; text: string }[] = [];
+    /** Differences of sockets; whether they count is known once the connections are known to have lasted. */
+    const found: { views: View[]; t: number; text: string }[] = [];
 
-    const note = (view: View, text: string) => found.push({ view, t: run.now, text });
+    const note = (views: View[], text: string) => found.push({ views, t: run.now, text });
 
     function compareMessages(view: View, seq: number): void {
       const { client, room, last } = view;
       if (last === undefined || last >= seq) return;
       const head = run.messages.room(room).bySeq[seq];
       note(
-        view,
+        [view],
         `${client} in room ${room} shows up to number ${last}; a fresh join up to ${head ? nameOf(head) : seq}`,
       );
     }
@@ -62,11 +86,11 @@ export const viewComplete: Rule = {
       const { client, room, present } = view;
       for (const who of fresh) {
         if (except.has(who) || present.has(who)) continue;
-        note(view, `${client} in room ${room} does not show member ${who} as present; a fresh join does`);
+        note([view], `${client} in room ${room} does not show member ${who} as present; a fresh join does`);
       }
       for (const who of present) {
         if (except.has(who) || fresh.includes(who)) continue;
-        note(view, `${client} in room ${room} shows member ${who} as present; a fresh join does not`);
+        note([view], `${client} in room ${room} shows member ${who} as present; a fresh join does not`);
       }
     }
 
@@ -87,7 +111,11 @@ export const viewComplete: Rule = {
       asked(asked) {
         if (asked.f === 'send' || asked.f === 'leave') changed.set(asked.room, asked.t);
       },
+      phase({ phase }) {
+        if (phase === 'final') for (const room of run.messages.rooms.keys()) checkTold(run, room, note);
+      },
       answered(ok, asked) {
+        if (asked.f === 'send') checkTold(run, asked.room, note);
         if (asked.f === 'send' || asked.f === 'leave') changed.set(asked.room, ok.t);
         if (ok.f !== 'join' || asked.f !== 'join') return;
         joined.set(asked.client, (joined.get(asked.client) ?? new Set()).add(asked.room));
@@ -106,7 +134,8 @@ export const viewComplete: Rule = {
         joined.delete(client);
       },
       end() {
-        for (const { view, t, text } of found) if (wasConnected(view, t)) report(text, t);
+        for (const { views, t, text } of found)
+          if (views.every((view) => wasConnected(view, t))) report(text, t);
       },
     };
   },

@@ -6,8 +6,8 @@ export interface Mutation {
   fault: string;
   /** The rule that must find it. */
   rule: string;
-  /** Changes the history. @returns whether it has the place for it */
-  apply(lines: HistoryLine[]): boolean;
+  /** Changes the history where it shows. @throws Error if there is no place for it */
+  apply(lines: HistoryLine[]): void;
 }
 
 type Answered<F extends OperationName> = Extract<Ok, { f: F }>;
@@ -40,25 +40,32 @@ export const timeOf = (lines: HistoryLine[], phase: string): number =>
 export const drop = (lines: HistoryLine[], line: HistoryLine): void =>
   void lines.splice(lines.indexOf(line), 1);
 
-/** Two pushes to one client in one room with nothing of the client in between. */
-export function neighbours(lines: HistoryLine[]): [Event<'message'>, Event<'message'>] | undefined {
+/** Those that are answered before the quiet. */
+export const inTraffic = <T extends { ok: { t: number } }>(lines: HistoryLine[], list: T[]): T[] =>
+  list.filter(({ ok }) => ok.t < timeOf(lines, 'quiet'));
+
+/** The last two pushes to one client in one room with nothing of the client in between. */
+export function neighbours(lines: HistoryLine[]): [Event<'message'>, Event<'message'>] {
+  const clients = new Map([...invokes(lines).values()].map(({ op, client }) => [op, client]));
   const last = new Map<string, Event<'message'>>();
+  let found: [Event<'message'>, Event<'message'>] | undefined;
   for (const line of lines) {
-    if (line.e === 'invoke' || line.e === 'closed') forget(last, line.client);
+    const client = 'op' in line ? clients.get(line.op) : line.e === 'closed' ? line.client : undefined;
+    if (client !== undefined) forget(last, client);
     if (line.e !== 'delivery' || line.event !== 'message') continue;
     const key = `${line.client} ${line.room}`;
     const before = last.get(key);
-    if (before) return [before, line];
+    if (before) found = [before, line];
     last.set(key, line);
   }
-  return undefined;
+  return the(found);
 }
 
 function forget(last: Map<string, unknown>, client: string): void {
   for (const key of last.keys()) if (key.startsWith(`${client} `)) last.delete(key);
 }
 
-/** The reads at the end that show a room: joins from its first message, and pages. */
+/** The reads at the end that show a room from its first message. */
 export const finalJoins = (lines: HistoryLine[]) =>
   calls(lines, 'join').filter(({ asked, ok }) => asked.t > timeOf(lines, 'final') && ok.messages.length > 3);
 
@@ -75,11 +82,11 @@ export function lose(lines: HistoryLine[], id: string, after: number): void {
   }
 }
 
-export const first = <T>(list: readonly T[], change: (one: T) => void): boolean => {
-  const [one] = list;
-  if (one !== undefined) change(one);
-  return one !== undefined;
-};
+/** @throws Error if there is none */
+export function the<T>(one: T | undefined): T {
+  if (one === undefined) throw new Error('the history has no place for this');
+  return one;
+}
 
 /** The members of a room. */
 export const membersOf = (lines: HistoryLine[], room: number): readonly number[] => {
@@ -87,3 +94,17 @@ export const membersOf = (lines: HistoryLine[], room: number): readonly number[]
   const found = header?.e === 'header' ? header.rooms.find((one) => one.room === room) : undefined;
   return found?.members ?? [];
 };
+
+/** Leaves out all events of a kind. */
+export function dropAll(lines: HistoryLine[], isIt: (event: Delivery) => boolean): void {
+  const kept = lines.filter((line) => line.e !== 'delivery' || !isIt(line));
+  lines.splice(0, lines.length, ...kept);
+}
+
+/** The last lists of notifications, of members who have deleted none. */
+export function notificationLists(lines: HistoryLine[]) {
+  const deleting = new Set(calls(lines, 'delete').map(({ asked }) => asked.member));
+  return calls(lines, 'notifications')
+    .filter(({ asked, ok }) => !deleting.has(asked.member) && ok.notifications.length > 0)
+    .reverse();
+}

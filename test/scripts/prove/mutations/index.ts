@@ -1,6 +1,12 @@
 import type { Mutation } from './edit-history.js';
+import { communityMutations } from './of-community.js';
 import { messageMutations } from './of-messages.js';
 import { noticeMutations } from './of-notices.js';
 import { viewMutations } from './of-views.js';
 
-export const mutations: readonly Mutation[] = [...messageMutations, ...viewMutations, ...noticeMutations];
+export const mutations: readonly Mutation[] = [
+  ...messageMutations,
+  ...viewMutations,
+  ...noticeMutations,
+  ...communityMutations,
+];

@@ -1,5 +1,24 @@
-import type { Delivery } from '../../../../scripts/prove/history.js';
-import { calls, drop, events, first, type Mutation, timeOf } from './edit-history.js';
+import type { Delivery, HistoryLine } from '../../../../scripts/prove/history.js';
+import { calls, drop, events, inTraffic, type Mutation, notificationLists, the } from './edit-history.js';
+
+const bySocket = (lines: HistoryLine[]) =>
+  events(lines, 'notification').filter(({ door }) => door === 'socket');
+
+/** The last second one of three events in a row that one opening of a stream carries, to a member who has deleted none. */
+function secondOfThree(lines: HistoryLine[]): Delivery {
+  const deleting = new Set(calls(lines, 'delete').map(({ asked }) => asked.member));
+  /** The events of each stream since it was opened. */
+  const carried = new Map<string, Delivery[]>();
+  let found: Delivery | undefined;
+  for (const line of lines) {
+    if (line.e === 'invoke' && line.f === 'stream') carried.delete(line.client);
+    if (line.e !== 'delivery' || line.door !== 'stream' || deleting.has(line.member)) continue;
+    const last = [...(carried.get(line.client) ?? []), line].slice(-3);
+    if (last.length === 3) found = last[1];
+    carried.set(line.client, last);
+  }
+  return the(found);
+}
 
 /** Faults of what its name says, by the rule that finds them. */
 export const noticeMutations: Mutation[] = [
@@ -7,130 +26,86 @@ export const noticeMutations: Mutation[] = [
     fault: 'notifies twice',
     rule: 'notified-once',
     apply(lines) {
-      const [event] = events(lines, 'notification').filter(({ door }) => door === 'socket');
-      if (!event) return false;
+      const event = the(bySocket(lines)[0]);
       const again = structuredClone(event);
       again.notification.id = 1_000_000;
       lines.splice(lines.indexOf(event) + 1, 0, again);
-      return true;
     },
   },
   {
     fault: 'notifies another member',
     rule: 'notified-once',
-    apply: (lines) =>
-      first(events(lines, 'notification'), (event) => {
-        event.member = event.member === 1 ? 2 : 1;
-      }),
+    apply(lines) {
+      const event = the(
+        events(lines, 'notification').find(({ notification }) => notification.type === 'chat'),
+      );
+      event.member = event.member === 1 ? 2 : 1;
+    },
   },
   {
     fault: 'notifies nobody of a comment',
     rule: 'notified-once',
     apply(lines) {
       const acked = new Set(calls(lines, 'comment').map(({ asked }) => asked.content));
-      const id = events(lines, 'notification').find(
-        ({ notification: { type, content } }) => type === 'comment' && acked.has(content),
-      )?.notification.id;
-      for (const event of events(lines, 'notification')) if (event.notification.id === id) drop(lines, event);
+      const all = events(lines, 'notification');
+      const { id } = the(
+        all.findLast(({ notification: { type, content } }) => type === 'comment' && acked.has(content)),
+      ).notification;
+      for (const event of all) if (event.notification.id === id) drop(lines, event);
       for (const { ok } of calls(lines, 'notifications'))
         ok.notifications = ok.notifications.filter((one) => one.id !== id);
-      return id !== undefined;
     },
   },
   {
     fault: 'skips an event of a stream',
     rule: 'stream-without-gap',
-    apply(lines) {
-      /** The events of each stream since it was opened. */
-      const carried = new Map<string, Delivery[]>();
-      for (const line of lines) {
-        if (line.e === 'invoke' && line.f === 'stream') carried.delete(line.client);
-        if (line.e !== 'delivery' || line.door !== 'stream') continue;
-        const [, second, third] = [...(carried.get(line.client) ?? []), line];
-        if (second && third) {
-          drop(lines, second);
-          return true;
-        }
-        carried.set(line.client, [...(carried.get(line.client) ?? []), line]);
-      }
-      return false;
-    },
+    apply: (lines) => drop(lines, secondOfThree(lines)),
   },
   {
     fault: 'shows another text of a notification on the list',
     rule: 'same-notification-everywhere',
-    apply: (lines) =>
-      first(
-        calls(lines, 'notifications').flatMap(({ ok }) => ok.notifications),
-        (one) => {
-          one.url = '/elsewhere';
-        },
-      ),
+    apply(lines) {
+      the(notificationLists(lines)[0]?.ok.notifications[0]).url = '/elsewhere';
+    },
+  },
+  {
+    fault: 'shows a notification as checked that nobody has checked',
+    rule: 'same-notification-everywhere',
+    apply(lines) {
+      const checking = new Set(calls(lines, 'check').map(({ asked }) => asked.member));
+      const list = notificationLists(lines).find(({ asked }) => !checking.has(asked.member));
+      the(list?.ok.notifications[0]).checked = true;
+    },
+  },
+  {
+    fault: 'forgets that a notification was checked',
+    rule: 'same-notification-everywhere',
+    apply(lines) {
+      const [list] = notificationLists(lines);
+      the(list?.ok.notifications.find(({ checked }) => checked)).checked = false;
+    },
   },
   {
     fault: 'leaves a notification out of the list',
     rule: 'notification-list-is-fresh',
-    apply: (lines) =>
-      first(
-        calls(lines, 'notifications')
-          .reverse()
-          .filter(({ ok }) => ok.notifications.length > 0),
-        ({ ok }) => ok.notifications.shift(),
-      ),
+    apply: (lines) => void the(notificationLists(lines)[0]).ok.notifications.shift(),
+  },
+  {
+    fault: 'leaves a notification out of a list while others come',
+    rule: 'notification-list-is-fresh',
+    apply: (lines) => void the(inTraffic(lines, notificationLists(lines))[0]).ok.notifications.shift(),
   },
   {
     fault: 'sends a notification to the stream alone',
     rule: 'socket-gets-notifications',
+    apply: (lines) => drop(lines, the(bySocket(lines).at(-1))),
+  },
+  {
+    fault: 'sends a socket the same notification twice',
+    rule: 'socket-gets-notifications',
     apply(lines) {
-      const end = timeOf(lines, 'quiet');
-      return first(
-        events(lines, 'notification')
-          .reverse()
-          .filter(
-            ({ door, client, t }) =>
-              door === 'socket' &&
-              t < end &&
-              !lines.some((line) => line.e === 'closed' && line.client === client && line.t > t - 2_000) &&
-              !lines.some(
-                (line) =>
-                  line.e === 'invoke' && line.f === 'connect' && line.client === client && line.t > t - 2_000,
-              ),
-          ),
-        (event) => drop(lines, event),
-      );
+      const event = the(bySocket(lines).at(-1));
+      lines.splice(lines.indexOf(event), 0, { ...event });
     },
-  },
-  {
-    fault: 'loses a comment',
-    rule: 'comments-are-kept',
-    apply: (lines) =>
-      first(
-        calls(lines, 'comments')
-          .reverse()
-          .filter(({ ok }) => ok.comments.length > 0),
-        ({ ok }) => {
-          const acked = new Set(calls(lines, 'comment').map(({ asked }) => asked.content));
-          ok.comments.splice(
-            ok.comments.findIndex(({ content }) => acked.has(content)),
-            1,
-          );
-        },
-      ),
-  },
-  {
-    fault: 'counts a comment too many',
-    rule: 'counters-are-records',
-    apply: (lines) =>
-      first(calls(lines, 'article').reverse(), ({ ok }) => {
-        ok.comments += 1;
-      }),
-  },
-  {
-    fault: 'counts a heart too many',
-    rule: 'hearts-are-counted',
-    apply: (lines) =>
-      first(calls(lines, 'article').reverse(), ({ ok }) => {
-        ok.likes += 1;
-      }),
   },
 ];

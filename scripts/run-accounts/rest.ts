@@ -74,18 +74,25 @@ export async function rest<T>({ base, method, path, token, client, body }: RestC
   }
 }
 
-/** How often a call that must succeed is made, where a busy process refuses it. */
+/** How often a call is made, where a busy process or a limit of rate refuses it. */
 const ATTEMPTS = 10;
+
+/** Makes a REST call, and again while it is refused for the time being. Never throws. */
+export async function restInTime<T>(call: RestCall): Promise<Outcome<T>> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await rest<T>(call);
+    if (!('refusal' in outcome)) return outcome;
+    const { status, isCertain, retryAfterMs } = outcome.refusal;
+    if (attempt === ATTEMPTS || !isCertain || (status !== 429 && status !== 503)) return outcome;
+    await sleep(retryAfterMs);
+  }
+}
 
 /** Makes a REST call that must succeed. @throws Error naming call and answer */
 export async function must<T>(call: RestCall): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    const outcome = await rest<T>(call);
-    if ('answer' in outcome) return outcome.answer;
-    if ('unknown' in outcome) throw new Error(`${call.method} ${call.path}: ${outcome.unknown}`);
-    const { status, code, isCertain, retryAfterMs } = outcome.refusal;
-    if (attempt === ATTEMPTS || !isCertain || (status !== 429 && status !== 503))
-      throw new Error(`${call.method} ${call.path}: answered ${status} ${code}`);
-    await sleep(retryAfterMs);
-  }
+  const outcome = await restInTime<T>(call);
+  if ('answer' in outcome) return outcome.answer;
+  const { method, path } = call;
+  if ('unknown' in outcome) throw new Error(`${method} ${path}: ${outcome.unknown}`);
+  throw new Error(`${method} ${path}: answered ${outcome.refusal.status} ${outcome.refusal.code}`);
 }
