@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
-import { isLatency, type Metric, metrics } from './metrics.js';
+import { isLatency, isTimed, type Metric, metrics } from './metrics.js';
 import { sizeOptions } from './options.js';
 import type { Report } from './report/page.js';
 import type { Result } from './scenario.js';
@@ -27,16 +27,16 @@ export interface Comparison {
   why?: string;
 }
 
-/** Reads what `--json` wrote earlier. @throws InvalidArguments */
-export function readBaseline(file: string): Report[] {
+/** Reads what `--json` wrote earlier. @param option what the file was given for @throws InvalidArguments */
+export function readReports(option: string, file: string): Report[] {
   try {
     const reports = [JSON.parse(readFileSync(file, 'utf8')) as Report | Report[]].flat();
     if (reports.every((report) => report?.scenario && Array.isArray(report.results) && report.options))
       return reports;
   } catch (error) {
-    throw new InvalidArguments([`--baseline: ${(error as Error).message}`]);
+    throw new InvalidArguments([`${option}: ${(error as Error).message}`]);
   }
-  throw new InvalidArguments([`--baseline: ${file} was not written by --json`]);
+  throw new InvalidArguments([`${option}: ${file} was not written by --json`]);
 }
 
 /** Why no figure of two runs can be compared; undefined if they can. */
@@ -46,6 +46,8 @@ function difference(now: Report, before: Report): string | undefined {
     if (mine !== earlier)
       return `--${name} was ${earlier ?? 'not given'} in the baseline, now it is ${mine ?? 'not given'}`;
   }
+  if ((now.options.http === undefined) !== (before.options.http === undefined))
+    return 'only one of both is of an installation that ran already';
   const machineOf = ({ machine: { cpu, cores, memoryGiB, node } }: Report) =>
     `${cpu}, ${cores} cores, ${memoryGiB} GiB, Node ${node}`;
   return machineOf(now) === machineOf(before) ? undefined : `the baseline is of ${machineOf(before)}`;
@@ -57,7 +59,8 @@ function compareFigure(figure: string, metric: Metric, now: Result, before: Resu
   const notJudged = (why: string): Comparison => ({ ...shown, outcome: 'not judged', why });
   if (!earlier) return notJudged('not in the baseline');
   if (!mine) return notJudged(now.missing ?? 'not measured');
-  if (now.void !== undefined || before?.void !== undefined) return notJudged('void turns');
+  if (isTimed(metric) && (now.void !== undefined || before?.void !== undefined))
+    return notJudged('void turns');
   const turns = Math.min(mine.runs.length, earlier.runs.length);
   if (turns < BASELINE_TURNS) return notJudged(`${turns} turns, at least ${BASELINE_TURNS} are needed`);
   const sign = metrics[metric].better === 'higher' ? -1 : 1;
@@ -68,7 +71,8 @@ function compareFigure(figure: string, metric: Metric, now: Result, before: Resu
   return { ...shown, tolerance, outcome: worse > tolerance ? 'regressed' : 'within' };
 }
 
-const isSame = (a: Result, b: Result) => a.name === b.name && a.part === b.part;
+/** Whether two results are of the same line. */
+export const isSame = (a: Result, b: Result) => a.name === b.name && a.part === b.part;
 
 /** Metrics that are compared: those with a better direction, of what a line measured then or now. */
 function comparedMetrics(now: Result, before: Result | undefined): Metric[] {
@@ -95,19 +99,28 @@ export function compareWith(baseline: Report[], now: Report): Comparison[] {
   });
 }
 
-/** A line for each regression, and a summary with the reasons for what was not judged. */
-export function comparisonLines(comparisons: Comparison[]): string[] {
+/** Each regression, a summary, and the reasons for what was not judged, with how many figures each is of. */
+export function summaryOf(comparisons: Comparison[]) {
   const of = (outcome: Comparison['outcome']) => comparisons.filter((one) => one.outcome === outcome);
   const reasons = new Map<string, number>();
   for (const { why = '' } of of('not judged')) reasons.set(why, (reasons.get(why) ?? 0) + 1);
-  return [
-    ...of('regressed').map(({ figure, before, now, tolerance = 0 }) =>
-      styleText(
-        'red',
-        `regressed   ${figure}: ${before} before, ${now} now (tolerance ${tolerance.toFixed(2)})`,
-      ),
+  const [within, regressed] = [of('within'), of('regressed')];
+  return {
+    regressed: regressed.map(
+      ({ figure, before, now, tolerance = 0 }) =>
+        `${figure}: ${before} before, ${now} now (tolerance ${tolerance.toFixed(2)})`,
     ),
-    `baseline: ${of('within').length} figures within their tolerance, ${of('regressed').length} regressed`,
-    ...[...reasons].map(([why, count]) => styleText('gray', `not judged  ${count} figures: ${why}`)),
+    total: `baseline: ${within.length} figures within their tolerance, ${regressed.length} regressed`,
+    notJudged: [...reasons].map(([why, count]) => `${count} figure${count === 1 ? '' : 's'}: ${why}`),
+  };
+}
+
+/** The same for a terminal. */
+export function comparisonLines(comparisons: Comparison[]): string[] {
+  const { regressed, total, notJudged } = summaryOf(comparisons);
+  return [
+    ...regressed.map((text) => styleText('red', `regressed   ${text}`)),
+    total,
+    ...notJudged.map((text) => styleText('gray', `not judged  ${text}`)),
   ];
 }

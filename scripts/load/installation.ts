@@ -97,23 +97,37 @@ export async function startService(
 
 export type RedisAdapter = 'classic' | 'sharded';
 
-/** Of all gateways of a run. */
+/** Of all processes of a run. */
 const SIGNING_KEY = randomBytes(32).toString('base64url');
 
-/** Starts one of several gateways. */
-export async function startGateway(
+/** How the processes of a cluster reach each other. @param isSigned whether they sign what they publish */
+export interface SharedRedis {
+  url: string;
+  adapter: RedisAdapter;
+  isSigned?: boolean;
+}
+
+/** Starts one of several processes. */
+async function startShared(
+  kind: 'gateway' | 'http',
   group: ProcessGroup,
   name: string,
   databaseUri: string,
-  redis: { url: string; adapter: RedisAdapter },
+  { url, adapter, isSigned = true }: SharedRedis,
 ) {
   const port = await freePort();
   const env = {
     ...settings(group, databaseUri),
-    REDIS_URL: redis.url,
-    REDIS_ADAPTER: redis.adapter,
-    REDIS_SIGNING_KEY: SIGNING_KEY,
-    GATEWAY_PORT: String(port),
+    REDIS_URL: url,
+    REDIS_ADAPTER: adapter,
+    ...(isSigned ? { REDIS_SIGNING_KEY: SIGNING_KEY } : {}),
+    [kind === 'gateway' ? 'GATEWAY_PORT' : 'HTTP_PORT']: String(port),
   };
-  return { process: await startServing(group, name, '../gateway/main.js', env, [port]), port };
+  return { process: await startServing(group, name, `../${kind}/main.js`, env, [port]), port };
 }
+
+/** Starts one of several gateways. */
+export const startGateway = startShared.bind(null, 'gateway');
+
+/** Starts one of several http processes. */
+export const startHttp = startShared.bind(null, 'http');

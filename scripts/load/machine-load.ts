@@ -29,14 +29,15 @@ export function sampleMachine() {
   return { ...machineTicks(), own: ownTicks() };
 }
 
-/** CPU of other programs, and stolen by the hypervisor, between two samples, % of all cores. */
+/** CPU of all programs, of other ones, and stolen by the hypervisor, between two samples, % of all cores. */
 export function othersBetween(
   before: MachineSample,
   after: MachineSample,
-): { others: number; steal: number } {
+): { busy: number; others: number; steal: number } {
   const total = Math.max(1, after.total - before.total);
   const others = after.busy - before.busy - (after.own - before.own);
   return {
+    busy: ((after.busy - before.busy) / total) * 100,
     others: (Math.max(0, others) / total) * 100,
     steal: ((after.steal - before.steal) / total) * 100,
   };

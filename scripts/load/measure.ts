@@ -4,13 +4,14 @@ import type { PoolCounts, WorkerPool } from './clients/worker-pool.js';
 import { encode, merge, percentiles } from './latency.js';
 import { othersBetween, sampleMachine } from './machine-load.js';
 import type { LoadOptions } from './options.js';
-import { cpuMicros, privateBytes } from './process-figures.js';
+import { cpuMicros, privateBytes, residentBytes } from './process-figures.js';
 import type { ManagedProcess } from './process-group.js';
 import type { Measured } from './scenario.js';
+import { readStages, type StageCounts, stagesBetween } from './stages.js';
 import type { RunningServer } from './start-server.js';
 import { type CountedSecond, deliveriesOf, plotted, totalOf } from './timeline.js';
 
-type Processes = Pick<RunningServer, 'pids' | 'databasePid'>;
+type Processes = Pick<RunningServer, 'pids' | 'databasePid' | 'httpPort'>;
 
 /** Resources used in a measurement. */
 export type Usage = ReturnType<ReturnType<typeof startMeasuring>>;
@@ -26,6 +27,7 @@ export const sum = (values: number[]) => values.reduce((total, value) => total +
 /** Starts a measurement. @param clientPids processes of clients. @returns ends it */
 export function startMeasuring({ pids, databasePid }: Processes, clientPids: number[] = []) {
   const start = performance.now();
+  const from = Date.now();
   const server = measureCpu(pids);
   const database = measureCpu(databasePid === undefined ? [] : [databasePid]);
   const clients = measureCpu(clientPids);
@@ -35,6 +37,7 @@ export function startMeasuring({ pids, databasePid }: Processes, clientPids: num
     return {
       ...othersBetween(machine, sampleMachine()),
       seconds,
+      during: [from, Date.now()] as [number, number],
       /** CPU of each of the server's processes, µs. */
       cpus: server(),
       /** CPU of the database's process, µs. */
@@ -52,11 +55,11 @@ export function latencyFigures(latency: Histogram): Measured {
 
 /** Figures per delivery, answer or connection. @param delivered how many there were */
 export function figuresOf(usage: Usage, delivered: number, latency?: Histogram): Measured {
-  const { cpus, databaseCpu, seconds, clients, others, steal } = usage;
+  const { cpus, databaseCpu, seconds, during, clients, others, steal } = usage;
   return {
     cpu: cpus.length > 0 ? sum(cpus) / delivered : undefined,
     databaseCpu: databaseCpu && databaseCpu / delivered,
-    ...{ clients, others, steal, delivered, perSecond: delivered / seconds },
+    ...{ clients, others, steal, during, delivered, perSecond: delivered / seconds },
     ...(latency && latencyFigures(latency)),
   };
 }
@@ -64,6 +67,16 @@ export function figuresOf(usage: Usage, delivered: number, latency?: Histogram):
 /** Private memory of a server's processes, bytes. */
 export function memoryOf({ pids }: Processes): number {
   return sum(pids.map(privateBytes));
+}
+
+/** Resident memory of a server's processes, bytes. */
+export function residentOf({ pids }: Processes): number {
+  return sum(pids.map(residentBytes));
+}
+
+/** With `--stages`, reads those of the service so far. */
+async function stagesNow({ stages }: LoadOptions, { httpPort }: Processes): Promise<StageCounts | undefined> {
+  return stages && httpPort !== undefined ? readStages(httpPort) : undefined;
 }
 
 export interface Flow extends Omit<FlowCommand, 'seconds'> {
@@ -87,19 +100,27 @@ export async function measureFlow(
     await pool.settle((await pool.read()).sent * deliveriesPerMessage);
   };
   await send(Math.min(warmUpSeconds, options.seconds));
+  const { closed: closedBefore } = await pool.read();
   await beforeMeasuring?.();
+  const stagesBefore = await stagesNow(options, server);
   const stop = startMeasuring(server, pool.pids);
   await pool.reset(options.seconds);
   await send(options.seconds);
   const usage = stop();
+  const stages = await stagesNow(options, server);
   const counts = await pool.read();
-  const lost = counts.sent * deliveriesPerMessage - counts.delivered;
+  const { sent, refused } = counts;
+  const closed = closedBefore + counts.closed;
+  const lost = (sent - refused) * deliveriesPerMessage - counts.delivered;
   const seconds = await pool.timeline();
   const figures = {
     ...figuresOf(usage, counts.delivered, counts.deliveryTimes),
     ...{ lost, afterEnd: counts.deliveredLate },
+    ...(refused > 0 && { refused }),
+    ...(closed > 0 && { note: `the server closed ${closed} connections: are its rate limits on?` }),
     ...(flow.rate !== undefined && { late: totalOf(seconds).late }),
     timeline: plotted(deliveriesOf(seconds, deliveriesPerMessage)),
+    ...(stagesBefore && stages && { stages: stagesBetween(stagesBefore, stages) }),
   };
   return { usage, counts, seconds, figures };
 }

@@ -10,6 +10,18 @@ interface MetricForm {
 
 /** Everything that a run may measure. */
 const forms = {
+  carried: {
+    ...{ label: 'carried', title: 'the most that keeps the objectives of --slo', unit: '1', digits: 0 },
+    better: 'higher',
+  },
+  share: {
+    ...{ label: 'share %', title: 'share of the messages that a client ends up with, of all clients, %' },
+    ...{ unit: '%', digits: 2, better: 'higher' },
+  },
+  leastShare: {
+    ...{ label: 'least %', title: 'share of the messages that the client with the fewest ends up with, %' },
+    ...{ unit: '%', digits: 2, better: 'higher' },
+  },
   cpu: {
     ...{ label: 'CPU µs', title: 'server CPU (user + system) per delivery or request, µs' },
     ...{ unit: 'µs', digits: 2, better: 'lower' },
@@ -21,6 +33,18 @@ const forms = {
   bystanderCpu: {
     ...{ label: 'bystander µs', title: 'CPU of a gateway without members of the room, µs per message' },
     ...{ unit: 'µs', digits: 2, better: 'lower' },
+  },
+  cores: {
+    ...{ label: 'cores %', title: 'CPU of all server processes, % of a core' },
+    ...{ unit: '%', digits: 2, better: 'lower' },
+  },
+  databaseCores: {
+    ...{ label: 'db cores %', title: 'CPU of the database process, % of a core' },
+    ...{ unit: '%', digits: 2, better: 'lower' },
+  },
+  reads: {
+    ...{ label: 'reads per s', title: 'queries that all server processes send to the database, per second' },
+    ...{ unit: '1/s', digits: 2, better: 'lower' },
   },
   delivered: { label: 'delivered', title: 'deliveries or answers that arrived', unit: '1', digits: 0 },
   lost: {
@@ -47,6 +71,10 @@ const forms = {
   },
   memory: {
     ...{ label: 'KiB each', title: 'private memory of the server per connection, KiB' },
+    ...{ unit: 'KiB', digits: 1, better: 'lower' },
+  },
+  resident: {
+    ...{ label: 'RSS KiB each', title: 'resident memory of the server per connection, KiB' },
     ...{ unit: 'KiB', digits: 1, better: 'lower' },
   },
   memoryTotal: {
@@ -85,6 +113,9 @@ export const metrics: Record<Metric, MetricForm> = forms;
 
 export const isLatency = (metric: Metric) => metric === 'p50' || metric === 'p99' || metric === 'p999';
 
+/** Whether a busy machine or slow clients change the figure: not how much memory, or how many files, are in use. */
+export const isTimed = (metric: Metric) => !['memory', 'memoryTotal', 'handles'].includes(metric);
+
 export const isMetric = (name: string): name is Metric => name in metrics;
 
 /** Columns of scenarios that measure a flow of messages; tables omit those without figures. */
@@ -92,6 +123,7 @@ export const flowColumns: Metric[] = [
   'cpu',
   'bystanderCpu',
   'delivered',
+  'refused',
   'lost',
   'afterEnd',
   'perSecond',

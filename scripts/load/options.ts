@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseRamp, type Ramp } from './ramp.js';
+import { parseSlo } from './slo.js';
 
 const whole = (least: number) =>
   z
@@ -7,7 +9,42 @@ const whole = (least: number) =>
     .transform(Number)
     .refine((n) => n >= least, `must be at least ${least}`);
 
-const url = z.url({ protocol: /^https?$/, error: 'must be an http:// address' });
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+  .transform((text) => text.replace(/\/$/, ''));
+
+const shard = z
+  .string()
+  .regex(/^\d{1,3}\/\d{1,3}$/, 'must be I/N, such as 1/3')
+  .transform((text): Shard => {
+    const [index = 0, of = 0] = text.split('/').map(Number);
+    return { index, of };
+  })
+  .refine(({ index, of }) => index >= 1 && index <= of, 'must be I/N with I from 1 to N');
+
+/** Which of several client machines this one is, from 1. */
+export interface Shard {
+  index: number;
+  of: number;
+}
+
+/** What is written of the figures, and what they are compared with. */
+const outputs = {
+  json: z.string().optional(),
+  html: z.string().optional(),
+  format: z.enum(['report', 'github-action-benchmark']).default('report'),
+  baseline: z.string().optional(),
+};
+
+const formatFits = ({ format, json }: { format: string; json?: string | undefined }) =>
+  format === 'report' || json !== undefined;
+const needsJson = { path: ['format'], error: 'needs --json FILE' };
+/** Text that `parse` understands; it explains what is wrong otherwise. */
+const parsed = (parse: (text: string) => object | string) =>
+  z.string().superRefine((text, ctx) => {
+    const fault = parse(text);
+    if (typeof fault === 'string') ctx.addIssue({ code: 'custom', message: fault });
+  });
 
 /** Options of `npm run load`, by their names on the command line. */
 export const optionSchema = z
@@ -19,26 +56,42 @@ export const optionSchema = z
     seconds: z.coerce.number('must be a number').min(0.1, 'must be at least 0.1').default(8),
     minutes: z.coerce.number('must be a number').min(0.01, 'must be at least 0.01').optional(),
     rate: whole(1).optional(),
+    slo: parsed(parseSlo).optional(),
+    ramp: parsed(parseRamp).optional(),
     runs: whole(1).optional(),
     clients: whole(1).default(2),
     only: z.string().optional(),
     http: url.optional(),
     gateway: url.optional(),
-    secret: z.string().min(32, 'must be at least 32 bytes').optional(),
+    tokens: z.string().optional(),
+    keep: z.boolean().default(false),
+    shard: shard.optional(),
     profile: z.string().optional(),
-    json: z.string().optional(),
-    html: z.string().optional(),
-    format: z.enum(['report', 'github-action-benchmark']).default('report'),
-    baseline: z.string().optional(),
+    stages: z.boolean().default(false),
+    ...outputs,
   })
-  .refine(({ format, json }) => format === 'report' || json, {
-    path: ['format'],
-    error: 'needs --json FILE',
+  .refine(formatFits, needsJson)
+  .refine(({ http, gateway }) => (http === undefined) === (gateway === undefined), {
+    error: 'an installation that runs already needs --http and --gateway',
   })
-  .refine(({ http, gateway, secret }) => {
-    const given = [http, gateway, secret].filter((value) => value !== undefined).length;
-    return given === 0 || given === 3;
-  }, 'an existing installation needs --http, --gateway and --secret');
+  .check(({ value: { http, tokens, keep, shard, baseline }, issues }) => {
+    const refuse = (path: string, message: string) =>
+      issues.push({ code: 'custom', input: undefined, path: [path], message });
+    if (http === undefined)
+      for (const [name, value] of Object.entries({ tokens, keep: keep || undefined, shard }))
+        if (value !== undefined)
+          refuse(name, 'only for an installation that runs already (--http --gateway)');
+    if (tokens !== undefined && keep) refuse('keep', 'what members of --tokens write always stays');
+    if (shard && baseline !== undefined) refuse('baseline', 'of the merge, not of one --shard');
+  });
+
+/** Options of `npm run load -- merge`. */
+export const mergeOptions = z
+  .strictObject(outputs, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? `--${issue.keys.join(', --')}: not with merge` : undefined,
+  })
+  .refine(formatFits, needsJson);
 
 export type LoadOptions = z.output<typeof optionSchema>;
 
@@ -51,13 +104,26 @@ export const sizeOptions = [
   'seconds',
   'minutes',
   'rate',
+  'slo',
+  'ramp',
   'clients',
 ] as const satisfies (keyof LoadOptions)[];
 
-/** An installation that runs already, and the secret that signs its tokens. */
-export type RemoteTarget = Required<Pick<LoadOptions, 'http' | 'gateway' | 'secret'>>;
+/** Addresses of the installation that runs already, if the options name one. */
+export function remoteTargetOf({ http, gateway }: LoadOptions) {
+  return http && gateway ? { http, gateway } : undefined;
+}
 
-/** The remote target, if the options name one. */
-export function remoteTargetOf({ http, gateway, secret }: LoadOptions): RemoteTarget | undefined {
-  return http && gateway && secret ? { http, gateway, secret } : undefined;
+/** How much of a number of sockets, members or rooms this client machine takes. */
+export function shareOf({ shard }: LoadOptions, total: number): number {
+  if (!shard) return total;
+  const upTo = (index: number) => Math.floor((total * index) / shard.of);
+  return Math.max(1, upTo(shard.index) - upTo(shard.index - 1));
+}
+
+/** The ramp that the options ask for. */
+export function rampOf({ ramp }: LoadOptions): Ramp | undefined {
+  const found = ramp === undefined ? undefined : parseRamp(ramp);
+  // The schema has refused every other text.
+  return typeof found === 'string' ? undefined : found;
 }

@@ -23,14 +23,17 @@ export function cpuMicros(pid: number): number {
   }, 0);
 }
 
-/**
- * Memory that belongs to a process alone, in bytes, without pages that mirror files, which the kernel can
- * reclaim. (proc(5), smaps_rollup, Private_Dirty)
- */
-export function privateBytes(pid: number): number {
+/** A sum over all memory of a process, in bytes. (proc(5), smaps_rollup) */
+function memorySum(pid: number, field: 'Private_Dirty' | 'Rss'): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  return Number(/^Private_Dirty:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024;
 }
+
+/** Memory that belongs to a process alone, in bytes, without pages that mirror files, which the kernel can reclaim. */
+export const privateBytes = (pid: number): number => memorySum(pid, 'Private_Dirty');
+
+/** All memory of a process that is not swapped out, in bytes, shared pages and those of files included. */
+export const residentBytes = (pid: number): number => memorySum(pid, 'Rss');
 
 /** How many files and sockets a process has open. */
 export function openFiles(pid: number): number {

@@ -15,7 +15,7 @@ const STDERR_LENGTH = 8_000;
 
 export interface ForkOptions {
   args?: string[];
-  /** The whole environment except PATH. */
+  /** The whole environment except PATH and NODE_EXTRA_CA_CERTS. */
   env?: Record<string, string>;
   execArgv?: string[];
   /** Writes a CPU profile if the load test is run with `--profile`. */
@@ -156,7 +156,7 @@ export class ProcessGroup {
     module: string,
     { args = [], env = {}, execArgv = [], measured = false }: ForkOptions = {},
   ): ManagedProcess {
-    this.#requireOpen();
+    this.requireOpen();
     const child = fork(fileURLToPath(new URL(`../${module}`, import.meta.url)), args, {
       ...this.#spawnOptions(env),
       execArgv: measured ? [...execArgv, ...this.#profileFlags(name)] : execArgv,
@@ -167,7 +167,7 @@ export class ProcessGroup {
 
   /** Starts another program. @throws GroupEnded */
   spawn(name: string, program: string, args: string[]): ManagedProcess {
-    this.#requireOpen();
+    this.requireOpen();
     const child = spawn(program, args, { ...this.#spawnOptions(), stdio: ['ignore', 'ignore', 'pipe'] });
     return this.#add(name, child);
   }
@@ -184,13 +184,17 @@ export class ProcessGroup {
     return this.#processes.filter(({ exited }) => !exited).length;
   }
 
-  /** Stops all processes and removes the folder. */
-  end(): Promise<void> {
-    this.#ending ??= this.#end();
+  /**
+   * Ends all processes and removes the folder.
+   * @param signal SIGTERM: one after another, each in order; SIGKILL: all at once
+   */
+  end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    this.#ending ??= this.#end(signal);
     return this.#ending;
   }
 
-  #requireOpen(): void {
+  /** @throws GroupEnded */
+  requireOpen(): void {
     if (this.#ending) throw new GroupEnded('the run has been ended');
   }
 
@@ -202,7 +206,8 @@ export class ProcessGroup {
 
   /** `detached`: Ctrl-C reaches only the command, which then stops its processes in order. */
   #spawnOptions(env: Record<string, string> = {}) {
-    return { cwd: this.folder, env: { PATH: process.env.PATH, ...env }, detached: true };
+    const { PATH, NODE_EXTRA_CA_CERTS } = process.env;
+    return { cwd: this.folder, env: { PATH, NODE_EXTRA_CA_CERTS, ...env }, detached: true };
   }
 
   #add(name: string, child: ChildProcess): ManagedProcess {
@@ -211,9 +216,10 @@ export class ProcessGroup {
     return added;
   }
 
-  async #end(): Promise<void> {
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (signal === 'SIGKILL') await Promise.all(this.#processes.map((process) => process.kill(signal)));
     // The last one first: a service stops before its database.
-    for (const process of this.#processes.reverse()) await process.stop();
+    else for (const process of this.#processes.reverse()) await process.stop();
     rmSync(this.folder, { recursive: true, force: true });
     groups.delete(this);
   }

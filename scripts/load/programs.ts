@@ -70,18 +70,15 @@ async function startPeer(
   return { target, pids: processTree(pid), members: [{ room: 1 }, { room: 1 }], senderReceives: false };
 }
 
-/** nginx with nchan: one worker, WebSocket for subscribers and publishers, nothing stored. */
-export const nchan: Server = {
-  name: 'nchan',
-  role: 'peer',
-  missing: missing(NGINX, 'nginx') ?? missing(NCHAN, 'libnginx-mod-nchan'),
-  async start({ group }) {
-    const port = await freePort();
-    const { folder } = group;
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (kind) => `${kind}_temp_path ${folder}/${kind};`,
-    );
-    const config = `load_module ${NCHAN};
+/** nginx with nchan: one worker, WebSocket for subscribers and publishers. @param stored whether it keeps messages */
+async function startNchan(group: ProcessGroup, stored: boolean): Promise<RunningServer> {
+  const port = await freePort();
+  const { folder } = group;
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${folder}/${kind};`,
+  );
+  const storage = stored ? 'nchan_message_buffer_length 1000' : 'nchan_store_messages off';
+  const config = `load_module ${NCHAN};
 daemon off; worker_processes 1; worker_rlimit_nofile 20000; pid ${folder}/nginx.pid; error_log stderr error;
 events { worker_connections 19000; }
 http {
@@ -89,14 +86,36 @@ http {
   nchan_shared_memory_size 256M;
   server {
     listen ${HOST}:${port} backlog=4096;
-    location = /sub { nchan_subscriber websocket; nchan_channel_id $arg_room; }
-    location = /pub { nchan_publisher websocket; nchan_channel_id $arg_room; nchan_store_messages off; }
+    location = /sub { nchan_subscriber websocket; nchan_channel_id $arg_room; nchan_subscriber_first_message newest; }
+    location = /pub { nchan_publisher websocket; nchan_channel_id $arg_room; ${storage}; }
   }
 }
 `;
-    const target = { kind: 'plain', host: HOST, port, path: '/sub?room=1', sendPath: '/pub?room=1' } as const;
-    return startPeer(group, NGINX, config, (file) => ['-p', folder, '-c', file, '-e', 'stderr'], target);
-  },
+  const paths = {
+    path: '/sub?room=1',
+    sendPath: '/pub?room=1',
+    ...(stored && { protocol: 'ws+meta.nchan' }),
+  };
+  const target = { kind: 'plain', host: HOST, port, ...paths } as const;
+  return startPeer(group, NGINX, config, (file) => ['-p', folder, '-c', file, '-e', 'stderr'], target);
+}
+
+const nchanMissing = missing(NGINX, 'nginx') ?? missing(NCHAN, 'libnginx-mod-nchan');
+
+/** nchan without storage. */
+export const nchan: Server = {
+  name: 'nchan',
+  role: 'peer',
+  missing: nchanMissing,
+  start: ({ group }) => startNchan(group, false),
+};
+
+/** nchan with the last messages in memory, from which its clients resume. */
+export const storingNchan: Server = {
+  name: 'nchan, last messages in memory',
+  role: 'peer',
+  missing: nchanMissing,
+  start: ({ group }) => startNchan(group, true),
 };
 
 /** mosquitto: MQTT 3.1.1 at QoS 0 over TCP, nothing stored. */

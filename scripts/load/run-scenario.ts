@@ -1,48 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createProgress } from '../command/progress.js';
 import { BASELINE_TURNS } from './baseline.js';
 import { encode, merge } from './latency.js';
-import { isMetric } from './metrics.js';
+import { isMetric, isTimed } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';
-import type { Contender, Measured, Result, Scenario } from './scenario.js';
+import type { RemoteTarget } from './remote-target.js';
+import type { Contender, Entry, Measured, Result, Scenario } from './scenario.js';
+import { addStages, stageFigures } from './stages.js';
 import { summarise } from './statistics.js';
 import { voidReason } from './void-turn.js';
 
 /** Turns by default. */
 const RUNS = 3;
 
-const label = ({ name, part }: Contender) => (part ? `${name}, ${part}` : name);
+const label = ({ name, part }: Entry) => (part ? `${name}, ${part}` : name);
 
-async function measureOnce(contender: Contender, options: LoadOptions): Promise<Measured[]> {
+/** Turns of several client machines begin at the same time: at a multiple of this by their clocks, ms. */
+const TOGETHER_MS = 10_000;
+
+async function measureOnce(
+  contender: Contender,
+  options: LoadOptions,
+  remote: RemoteTarget | undefined,
+  show: (text: string) => void,
+): Promise<Measured[]> {
+  if (options.shard) await sleep(TOGETHER_MS - (Date.now() % TOGETHER_MS));
   const group = new ProcessGroup(options.profile);
   try {
-    return [await contender.measure({ group, options })].flat();
+    const turns = [await contender.measure({ group, options, remote, show })].flat();
+    return remote?.isHere ? turns.map(({ others: _, ...turn }) => turn) : turns;
   } finally {
     await group.end();
   }
 }
 
-function resultOf(
-  { name, role, part, missing, throughput }: Contender,
+/** What all turns of a line show: medians, of those that count. */
+export function resultOf(
+  { name, role, part, missing, throughput }: Entry,
   runs: Measured[],
   failure: string | undefined,
 ): Result {
-  const reasons = runs.map(voidReason);
+  const reasons = runs.map(voidOf);
   const valid = runs.filter((_, i) => reasons[i] === undefined);
   const counted = valid.length > 0 ? valid : runs;
   const figures: Result['figures'] = {};
-  for (const metric of new Set(counted.flatMap((run) => Object.keys(run).filter(isMetric)))) {
-    const values = counted.map((run) => run[metric]).filter((value) => value !== undefined);
+  for (const metric of new Set(runs.flatMap((run) => Object.keys(run).filter(isMetric)))) {
+    const values = (isTimed(metric) ? counted : runs)
+      .map((run) => run[metric])
+      .filter((value) => value !== undefined);
     if (values.length > 0) figures[metric] = summarise(values);
   }
   const timeline = counted.at(-1)?.timeline;
   const latencies = counted.flatMap((run) => run.latencies ?? []);
+  const notes = counted.flatMap((run) => run.note ?? []);
+  const stages = stageFigures(addStages(counted.flatMap(({ stages: counts }) => (counts ? [counts] : []))));
   return {
     ...{ name, role, part, missing: missing ?? failure, ...(throughput && { throughput }) },
     ...{ figures, turns: runs.length, voided: reasons.filter((reason) => reason !== undefined) },
     ...(valid.length === 0 && runs.length > 0 && { void: reasons[0] }),
+    ...(notes.length > 0 && { notes }),
     ...(timeline && { timeline }),
     ...(latencies.length > 0 && { latencies: encode(merge(latencies)) }),
+    ...(stages.length > 0 && { stages }),
   };
 }
 
@@ -58,6 +78,37 @@ function about(scenario: Scenario, options: LoadOptions, turns: number): string 
 function turnsOf(scenario: Scenario, { runs, baseline }: LoadOptions): number {
   return runs ?? scenario.runs ?? (baseline === undefined ? RUNS : BASELINE_TURNS);
 }
+
+/** Why a turn does not count; undefined if it does. */
+const voidOf = (turn: Measured) => turn.void ?? voidReason(turn);
+
+/** A line, and what has been measured of it so far. */
+interface MeasuredLine {
+  contender: Contender;
+  runs: Measured[];
+  failure: string | undefined;
+}
+
+/** Measures a line once more. One that fails is reported. */
+async function takeTurn(
+  line: MeasuredLine,
+  options: LoadOptions,
+  stopped: () => boolean,
+  remote: RemoteTarget | undefined,
+  show: (text: string) => void,
+): Promise<void> {
+  try {
+    line.runs.push(...(await measureOnce(line.contender, options, remote, show)));
+  } catch (error) {
+    const { message } = error as Error;
+    line.failure = `failed: ${message}`;
+    if (!stopped()) process.stderr.write(`${label(line.contender)}: ${message}\n`);
+  }
+}
+
+/** Whether turns that count are lacking, because some were void. */
+const lacksTurns = ({ runs, failure }: MeasuredLine, wanted: number) =>
+  failure === undefined && runs.filter((run) => voidOf(run) === undefined).length < wanted;
 
 /** The contenders that `--only` selects. */
 function select(contenders: Contender[], only: string | undefined): Contender[] {
@@ -77,35 +128,35 @@ export async function runScenario(
   scenario: Scenario,
   options: LoadOptions,
   stopped: () => boolean,
+  remote?: RemoteTarget,
 ): Promise<Result[]> {
-  const entries = select(scenario.contenders(options), options.only).map((contender) => ({
-    contender,
-    runs: [] as Measured[],
-    failure: undefined as string | undefined,
-  }));
+  const entries = select(scenario.contenders(options), options.only).map(
+    (contender): MeasuredLine => ({ contender, runs: [], failure: undefined }),
+  );
   const present = entries.filter(({ contender }) => contender.missing === undefined);
   const runs = turnsOf(scenario, options);
+  // A comparison with a baseline needs so many that count: void ones are made again, each once at most.
+  const more = options.baseline === undefined ? 0 : runs;
   const progress = createProgress(runs * present.length, scenario.name);
   const time = about(scenario, options, runs * present.length);
   if (process.stderr.isTTY)
     process.stderr.write(`${scenario.name}: ${present.length} lines, ${runs} turns of each, ${time}\n`);
   try {
-    for (let i = 0; i < runs; i += 1) {
+    for (let i = 0; i < runs + more; i += 1) {
       for (const entry of present) {
-        if (stopped()) continue;
-        progress.show(`turn ${i + 1} of ${runs}: ${label(entry.contender)}`);
-        try {
-          entry.runs.push(...(await measureOnce(entry.contender, options)));
-        } catch (error) {
-          const { message } = error as Error;
-          entry.failure = `failed: ${message}`;
-          if (!stopped()) process.stderr.write(`${label(entry.contender)}: ${message}\n`);
-        }
+        if (stopped() || (i >= runs && !lacksTurns(entry, runs))) continue;
+        const turn = `${i < runs ? `turn ${i + 1} of ${runs}` : 'again'}: ${label(entry.contender)}`;
+        progress.show(turn);
+        const show = (text: string) => progress.show(`${turn}, ${text}`);
+        await takeTurn(entry, options, stopped, remote, show);
         progress.advance(1);
       }
     }
   } finally {
     progress.stop();
   }
-  return entries.map(({ contender, runs, failure }) => resultOf(contender, runs, failure));
+  return entries.map(({ contender, runs, failure }) => ({
+    ...resultOf(contender, runs, failure),
+    ...(options.shard && { measured: runs }),
+  }));
 }

@@ -1,6 +1,8 @@
 import type { Figures, Metric } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import type { ProcessGroup } from './process-group.js';
+import type { RemoteTarget } from './remote-target.js';
+import type { StageCounts, StageFigures } from './stages.js';
 import type { Summary } from './statistics.js';
 import type { PlottedSecond } from './timeline.js';
 import type { Verdict } from './verdict.js';
@@ -15,10 +17,25 @@ export type Role = 'ours' | 'limit' | 'peer';
 export interface Run {
   group: ProcessGroup;
   options: LoadOptions;
+  /** The installation that runs already, if one is loaded. */
+  remote?: RemoteTarget | undefined;
+  /** Shows what is being measured, beside the contender's name. */
+  show?(text: string): void;
 }
 
 /** Figures of a measurement, its seconds in order, and its latencies, an encoded histogram. */
-export type Measured = Figures & { timeline?: PlottedSecond[]; latencies?: string };
+export type Measured = Figures & {
+  timeline?: PlottedSecond[];
+  latencies?: string;
+  /** With `--stages`. */
+  stages?: StageCounts;
+  /** What else is to be told. */
+  note?: string;
+  /** When it was measured, ms since the epoch. */
+  during?: [from: number, to: number];
+  /** Why it does not count, where the figures do not show it. */
+  void?: string;
+};
 
 /** One line of a scenario's table. */
 export interface Entry {
@@ -48,10 +65,16 @@ export interface Result extends Entry {
   voided?: string[];
   /** Why no turn counts: the figures are of all, and nothing is judged by them. */
   void?: string;
+  /** Of the turns that count. */
+  notes?: string[];
   /** Of the last turn that counts. */
   timeline?: PlottedSecond[];
   /** Of all turns that count, an encoded histogram of µs. */
   latencies?: string;
+  /** Each turn, for the merge with those of other client machines. */
+  measured?: Measured[];
+  /** With `--stages`, of all turns that count. */
+  stages?: StageFigures[];
 }
 
 export interface Scenario {

@@ -97,6 +97,24 @@ export async function seedChat(
   });
 }
 
+/**
+ * Fills an empty database with rooms of member 1, each about another adoption post of theirs, with `joiners` other members
+ * in turn.
+ *
+ * @returns tokens of the joiners: the rooms of the first are 1, `joiners` + 1, 2 × `joiners` + 1 and so on
+ */
+export async function seedRooms(uri: string, rooms: number, joiners: number): Promise<string[]> {
+  const posts = Math.ceil(rooms / joiners);
+  await connected(uri, async () => {
+    await insertNumbered('member', Member, [1, joiners + 1], records.member);
+    await insertNumbered('adoption', AdoptionPost, [1, posts], (no) => records.post(no, 1));
+    await insertNumbered('room', Room, [1, rooms], (no) =>
+      records.room(no, Math.ceil(no / joiners), 1, 2 + ((no - 1) % joiners)),
+    );
+  });
+  return tokensOf(SECRET, joiners, 1);
+}
+
 /** How many records of each kind there are to read over HTTP, in addition to those of `seedChat`. */
 export interface ContentCounts {
   articles: number;

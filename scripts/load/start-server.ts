@@ -1,8 +1,6 @@
 import type { ConnectionSpec, Target } from './clients/connection.js';
 import { HOST, type ServiceOptions, settings, startDatabase, startService } from './installation.js';
-import { remoteTargetOf } from './options.js';
 import type { ProcessGroup } from './process-group.js';
-import { openRemoteRooms } from './remote-target.js';
 import type { Entry, Run } from './scenario.js';
 import { seedChat } from './seed.js';
 
@@ -64,22 +62,21 @@ export async function startOurs(
  * @param options.sharedCreator all rooms have the same creator
  * @param options.engine what its gateway runs on; unset: its default, uWebSockets.js where that has a binary
  */
-export function ours(options: { execArgv?: string[]; sharedCreator?: boolean; engine?: 'ws' } = {}): Server {
-  const { engine, ...others } = options;
+export function ours(
+  options: { execArgv?: string[]; env?: Record<string, string>; sharedCreator?: boolean; engine?: 'ws' } = {},
+): Server {
+  const { engine, env: given, ...others } = options;
   return {
     name: engine ? `this service on ${engine}` : 'this service',
     role: 'ours',
-    async start({ group, options }, rooms) {
-      const remote = remoteTargetOf(options);
-      const env: Record<string, string> = engine ? { GATEWAY_ENGINE: engine } : {};
-      if (!remote) return startOurs(group, { rooms, ...others, env });
-      const { hostname, port } = new URL(remote.gateway);
-      return {
-        target: { kind: 'socketio', host: hostname, port: Number(port || 80) },
-        pids: [],
-        members: await openRemoteRooms(remote, rooms),
-        senderReceives: true,
+    async start({ group, options, remote }, rooms) {
+      const env: Record<string, string> = {
+        ...given,
+        ...(engine && { GATEWAY_ENGINE: engine }),
+        ...(options.stages && { MESSAGE_STAGES: 'on' }),
       };
+      if (!remote) return startOurs(group, { rooms, ...others, env });
+      return { target: remote.sockets, pids: [], members: await remote.rooms(rooms), senderReceives: true };
     },
   };
 }
@@ -130,6 +127,11 @@ function local(
   };
 }
 
+/** Starts one of several Socket.IO servers on ws over Redis. */
+export function startSocketIoOverRedis(group: ProcessGroup, redisUrl: string) {
+  return group.start('servers/socketio', { args: [redisUrl], measured: true });
+}
+
 /** Why contenders on uWebSockets.js cannot be measured. */
 const uws: Pick<Entry, 'missing'> = await import('uWebSockets.js').then(
   () => ({}),
@@ -149,5 +151,10 @@ export const textbook = local({ name: 'textbook: Socket.IO on ws', role: 'peer' 
 });
 export const socketIoOnWs = (execArgv: string[] = []) =>
   local({ name: 'Socket.IO on ws', role: 'peer' }, 'socketio', { args: ['ws'], execArgv });
+export const socketIoRecovering = local(
+  { name: 'Socket.IO on ws, connection state recovery', role: 'peer' },
+  'socketio',
+  { args: ['recovering'] },
+);
 export const socketIoOnUws = (execArgv: string[] = []) =>
   local({ name: 'bare Socket.IO on uWS', role: 'limit', ...uws }, 'socketio', { args: ['uws'], execArgv });

@@ -30,7 +30,7 @@ export function againstLimit(result: Result, results: Result[], metric: Metric |
   return limit && own && limit.median > 0 ? `${formatNumber(own.median / limit.median, 2)}×` : '';
 }
 
-/** Notes under a table: missing contenders, and void turns. */
+/** Notes under a table: missing contenders, void turns, and what was noted in the others. */
 export function notesOf(results: Result[]): string[] {
   const label = ({ name, part }: Result) => (part ? `${name} (${part})` : name);
   const missing = results.flatMap((result) =>
@@ -42,7 +42,8 @@ export function notesOf(results: Result[]): string[] {
     const kinds = [...new Set(reasons)].join('; ');
     return [`${label(result)}: ${reasons.length} of ${turns} turns void: ${kinds}`];
   });
-  return [...missing, ...voided];
+  const noted = results.flatMap((result) => (result.notes ?? []).map((note) => `${label(result)}: ${note}`));
+  return [...missing, ...voided, ...noted];
 }
 
 function cellsOf(result: Result, results: Result[], columns: Metric[]): string[] {
@@ -51,6 +52,19 @@ function cellsOf(result: Result, results: Result[], columns: Metric[]): string[]
     ? columns.map((_, i) => (i === 0 ? 'missing' : ''))
     : columns.map((metric) => formatFigure(metric, result.figures[metric]));
   return [result.name, result.role, againstLimit(result, results, first), ...figures];
+}
+
+/** Where the time of a contender's messages went, a line for each stage. */
+function stageLines({ name, part, stages = [] }: Result): string[] {
+  if (stages.length === 0) return [];
+  const of = part ? `${name}, ${part}` : name;
+  const ms = (value: number) => formatNumber(value, 3).padStart(9);
+  const lines = stages.map(
+    ({ stage, share, mean, p50, p99 }) =>
+      `${stage.padEnd(8)} ${formatNumber(share, 0).padStart(5)}% ${ms(mean)} ${ms(p50)} ${ms(p99)}`,
+  );
+  const head = ['share', 'mean', 'p50', 'p99'].map((title, i) => title.padStart(i === 0 ? 6 : 9)).join(' ');
+  return [styleText('dim', `${of}: stages of a message, ms`), `${' '.repeat(9)}${head}`, ...lines];
 }
 
 /** The table of a scenario as text. */
@@ -73,6 +87,7 @@ export function table(scenario: Scenario, results: Result[]): string {
         part === undefined || part === results[i - 1]?.part ? [] : [styleText('dim', `— ${part}`)];
       return [...heading, role === 'ours' ? styleText('cyan', text) : text];
     }),
+    ...results.flatMap(stageLines),
     ...notesOf(results).map((note) => styleText('yellow', note)),
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-import { isLatency, type Metric, metrics } from './metrics.js';
+import { isLatency, isTimed, type Metric, metrics } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import type { Result } from './scenario.js';
 
@@ -42,7 +42,7 @@ export function medianOf(results: Result[], name: string, metric: Metric, part?:
   const result = results.find((one) => one.name === name && (part === undefined || one.part === part));
   if (!result) return { why: `${label}: left out` };
   if (result.missing !== undefined) return { why: `${label}: ${result.missing}` };
-  if (result.void !== undefined) return { why: `${label}: void, ${result.void}` };
+  if (result.void !== undefined && isTimed(metric)) return { why: `${label}: void, ${result.void}` };
   if (result.throughput && isLatency(metric)) return { why: `${label}: no latency of throughput is judged` };
   return result.figures[metric]?.median ?? { why: `${label}: no figure for ${metrics[metric].label}` };
 }
@@ -64,6 +64,20 @@ export function notJudged(verdicts: Verdict[], why: string): Verdict[] {
   return verdicts.map((verdict) => ({ ...verdict, outcome: 'not judged', why }));
 }
 
+/** That nothing was lost by the service, in no turn that counts. */
+export function nothingLost(results: Result[]): Verdict {
+  const ours = results.filter(({ role }) => role === 'ours');
+  const lost = ours.map(({ name, part, figures }) =>
+    combine([medianOf(results, name, 'lost', part)], (median) => figures.lost?.max ?? median),
+  );
+  const known = lost.filter((value) => typeof value === 'number');
+  return atMost(
+    'most deliveries and acknowledgements of a turn that never came',
+    known.length > 0 ? Math.max(...known) : (lost[0] ?? { why: 'this service: left out' }),
+    0,
+  );
+}
+
 /** Verdicts whose bounds are meant for these sizes: at others they are not judged. */
 export function onlyAt(options: LoadOptions, sizes: Sizes, verdicts: Verdict[]): Verdict[] {
   for (const [name, size] of Object.entries(sizes)) {
@@ -74,8 +88,10 @@ export function onlyAt(options: LoadOptions, sizes: Sizes, verdicts: Verdict[]):
   return verdicts;
 }
 
-/** Verdicts, unless the measurement was too short for any. */
-export function unlessTooShort({ seconds }: LoadOptions, verdicts: Verdict[]): Verdict[] {
-  if (seconds >= SHORTEST_SECONDS) return verdicts;
-  return notJudged(verdicts, `${seconds} s are too short: at least ${SHORTEST_SECONDS} s are judged`);
+/** Verdicts, unless the measurement was too short, or only a part of one, for any. */
+export function unlessUnfit({ seconds, shard }: LoadOptions, verdicts: Verdict[]): Verdict[] {
+  if (seconds < SHORTEST_SECONDS)
+    return notJudged(verdicts, `${seconds} s are too short: at least ${SHORTEST_SECONDS} s are judged`);
+  if (shard) return notJudged(verdicts, `one of ${shard.of} client machines: the merge is judged`);
+  return verdicts;
 }

@@ -2,12 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { atRate, forEachConcurrently } from '../pacing.js';
 import { nowMicros, stampedText } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';
-import type { Connection, ConnectionKind, ConnectionSpec, OpenConnection, Target } from './connection.js';
+import type { Connection, ConnectionSpec, Target } from './connection.js';
 import { Counter } from './counts.js';
-import { openMqtt } from './mqtt-connection.js';
-import { openPlain } from './plain-connection.js';
-import { openSocketIo } from './socketio-connection.js';
-import { openStream } from './stream-connection.js';
+import { openConnection } from './open-connection.js';
 
 /** A process of a worker pool (worker-pool.ts): opens connections, sends on some of them, and counts. */
 
@@ -16,6 +13,8 @@ export interface OpenCommand {
   specs: ConnectionSpec[];
   /** How many are opened at the same time. */
   concurrency: number;
+  /** Opens them at a steady pace over this time instead. */
+  overSeconds?: number;
   /** Longest time until a connection is ready, ms. */
   timeoutMs: number;
 }
@@ -44,13 +43,6 @@ interface Client {
   onAck?: () => void;
 }
 
-const openers: Record<ConnectionKind, OpenConnection> = {
-  socketio: openSocketIo,
-  plain: openPlain,
-  mqtt: openMqtt,
-  stream: openStream,
-};
-
 /** Longest wait for the last acknowledgements of a flow, ms. */
 const LAST_ACKS_MS = 15_000;
 
@@ -67,7 +59,7 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
       client.connection.cut();
       reject(new Error(`not ready after ${timeoutMs} ms`));
     }, timeoutMs);
-    const connection = openers[target.kind](target, spec, {
+    const connection = openConnection(target, spec, {
       ready() {
         ready = true;
         clearTimeout(timer);
@@ -89,9 +81,10 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
   });
 }
 
-async function open({ target, specs, concurrency, timeoutMs }: OpenCommand): Promise<OpenResult> {
+async function open(command: OpenCommand): Promise<OpenResult> {
+  const { target, specs, concurrency, overSeconds, timeoutMs } = command;
   const result: OpenResult = { opened: 0, failed: 0 };
-  await forEachConcurrently(specs, concurrency, async (spec) => {
+  const openNext = async (spec: ConnectionSpec) => {
     try {
       const client = await openOne(target, spec, timeoutMs);
       clients.push(client);
@@ -101,7 +94,14 @@ async function open({ target, specs, concurrency, timeoutMs }: OpenCommand): Pro
       result.failed += 1;
       result.reason ??= (error as Error).message;
     }
-  });
+  };
+  if (overSeconds === undefined) await forEachConcurrently(specs, concurrency, openNext);
+  else {
+    const opening: Promise<void>[] = [];
+    const pace = { rate: specs.length / overSeconds, seconds: overSeconds };
+    await atRate(pace, () => opening.push(openNext(specs[opening.length] as ConnectionSpec)));
+    await Promise.all(opening);
+  }
   return result;
 }
 

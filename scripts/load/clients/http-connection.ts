@@ -45,7 +45,7 @@ export class HttpConnection {
   }
 
   #open(request: Buffer): TcpClient {
-    return new TcpClient(this.#command.host, this.#command.port, {
+    return new TcpClient(this.#command, {
       greeting: () => request,
       read: (bytes) => this.#read(bytes),
       closed: () => {

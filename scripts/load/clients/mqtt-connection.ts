@@ -37,7 +37,7 @@ function bodyAt(bytes: Buffer, at: number): [from: number, to: number] | undefin
 }
 
 /** A connection of MQTT 3.1.1 at QoS 0 over TCP, mosquitto's cheapest. */
-export const openMqtt: OpenConnection = ({ host, port }, { room = 0, sender }, events) => {
+export const openMqtt: OpenConnection = (target, { room = 0, sender }, events) => {
   const topic = text(`room/${room}`);
 
   function readPacket(type: number, bytes: Buffer, from: number, to: number): void {
@@ -49,7 +49,7 @@ export const openMqtt: OpenConnection = ({ host, port }, { room = 0, sender }, e
     else tcp.write(packet(0x82, Buffer.from([0, 1]), topic, Buffer.from([0])));
   }
 
-  const tcp = new TcpClient(host, port, {
+  const tcp = new TcpClient(target, {
     greeting() {
       clients += 1;
       return packet(0x10, text('MQTT'), Buffer.from([4, 2, 0, 0]), text(`load-${process.pid}-${clients}`));

@@ -5,7 +5,8 @@ const LINE_FEED = 0x0a;
 const DELIVERY = Buffer.from('data: {');
 
 /** An event stream (HTML Standard, section 9.2): its first event makes it ready, every later one with JSON counts. */
-export const openStream: OpenConnection = ({ host, port, path }, { token }, events) => {
+export const openStream: OpenConnection = (target, { token }, events) => {
+  const { host, port, path } = target;
   let ready = false;
 
   function readLine(bytes: Buffer, from: number, to: number): void {
@@ -19,7 +20,7 @@ export const openStream: OpenConnection = ({ host, port, path }, { token }, even
       tcp.fail(`refused: ${bytes.toString('latin1', from, to)}`);
   }
 
-  const tcp = new TcpClient(host, port, {
+  const tcp = new TcpClient(target, {
     greeting: () =>
       `GET ${path ?? '/notification/connect'} HTTP/1.1\r\nHost: ${host}:${port}\r\n` +
       `Accept: text/event-stream\r\n${token ? `Authorization: ${token}\r\n` : ''}\r\n`,

@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 /** Shared by all connections of a process: a read is handled before the next one begins. */
 const READ_BUFFER = Buffer.allocUnsafe(1024 * 1024);
@@ -15,6 +16,13 @@ export interface TcpEvents {
   closed(reason: string): void;
 }
 
+/** Where to connect, and whether over TLS. */
+export interface Address {
+  host: string;
+  port: number;
+  secure?: boolean;
+}
+
 /** A TCP connection of minimal cost: no streams, and only incomplete frames are copied. */
 export class TcpClient {
   readonly #socket: Socket;
@@ -22,14 +30,18 @@ export class TcpClient {
   #rest: Buffer | undefined;
   #closed = false;
 
-  constructor(host: string, port: number, events: TcpEvents) {
+  constructor({ host, port, secure }: Address, events: TcpEvents) {
     this.#events = events;
     const callback = (length: number, bytes: Uint8Array) => {
       this.#read((bytes as Buffer).subarray(0, length));
       return true;
     };
-    this.#socket = connect({ host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } });
-    this.#socket.on('connect', () => this.#socket.write(events.greeting()));
+    const options = { host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } };
+    // Node's types lack the option `onread` of tls.connect.
+    this.#socket = secure
+      ? connectTls({ ...options, ...(isIP(host) ? {} : { servername: host }) } as ConnectionOptions)
+      : connect(options);
+    this.#socket.on(secure ? 'secureConnect' : 'connect', () => this.#socket.write(events.greeting()));
     this.#socket.on('error', (error) => this.fail(error.message));
     this.#socket.on('close', () => this.fail('closed by the server'));
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { TcpClient } from './tcp-client.js';
+import { type Address, TcpClient } from './tcp-client.js';
 
 const TEXT = 0x1;
 const CLOSE = 0x8;
@@ -43,12 +43,15 @@ export class WebSocketClient {
   readonly #events: WebSocketEvents;
   #upgraded = false;
 
-  constructor(host: string, port: number, path: string, events: WebSocketEvents) {
+  /** @param protocol the subprotocol that it asks for */
+  constructor(address: Address, path: string, events: WebSocketEvents, protocol?: string) {
+    const { host, port } = address;
     this.#events = events;
-    this.#tcp = new TcpClient(host, port, {
+    this.#tcp = new TcpClient(address, {
       greeting: () =>
         `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-        `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+        `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\nSec-WebSocket-Version: 13\r\n` +
+        `${protocol ? `Sec-WebSocket-Protocol: ${protocol}\r\n` : ''}\r\n`,
       read: (bytes, at) => (this.#upgraded ? this.#frame(bytes, at) : this.#upgrade(bytes)),
       closed: events.closed,
     });

@@ -55,7 +55,7 @@ export class WorkerPool {
   async open(
     target: Target,
     specs: ConnectionSpec[],
-    { concurrency = CONCURRENCY, timeoutMs = TIMEOUT_MS }: Partial<OpenCommand> = {},
+    { concurrency = CONCURRENCY, overSeconds, timeoutMs = TIMEOUT_MS }: Partial<OpenCommand> = {},
   ): Promise<OpenResult> {
     const results = await Promise.all(
       this.#workers.map((worker, w) => {
@@ -63,7 +63,7 @@ export class WorkerPool {
         worker.senders += share.filter(({ sender }) => sender).length;
         return request<OpenResult>(worker, {
           do: 'open',
-          ...{ target, specs: share, timeoutMs },
+          ...{ target, specs: share, overSeconds, timeoutMs },
           concurrency: Math.max(1, Math.ceil(concurrency / this.#workers.length)),
         });
       }),

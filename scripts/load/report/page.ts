@@ -1,4 +1,4 @@
-import type { Comparison } from '../baseline.js';
+import { type Comparison, summaryOf } from '../baseline.js';
 import type { Machine } from '../machine.js';
 import { type Metric, metrics } from '../metrics.js';
 import type { LoadOptions } from '../options.js';
@@ -15,13 +15,15 @@ export interface Report {
   /** ISO date-time of its start. */
   at: string;
   machine: Machine;
+  /** Of a merge: those of the clients, of which `machine` is the first. */
+  clientMachines?: Machine[];
   /** Load average of the last minute, before and after. */
   loadAverage: [before: number, after: number];
   provenance: Provenance;
   /** Of the figures. */
   units: Partial<Record<Metric, string>>;
   /** As given, with defaults. */
-  options: Omit<LoadOptions, 'secret'>;
+  options: LoadOptions;
   results: Result[];
   verdicts: Verdict[];
   /** With `--baseline`. */
@@ -44,6 +46,21 @@ function figuresTable(scenario: Scenario, results: Result[]): string {
   return `<div class="wide"><table><thead><tr><th></th><th class="key">vs limit</th>${head.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
+function stagesTable({ name, stages = [] }: Result): string {
+  if (stages.length === 0) return '';
+  const ms = (value: number) =>
+    `<td>${value.toLocaleString('en', { minimumFractionDigits: 3, maximumFractionDigits: 3 })}</td>`;
+  const rows = stages.map(
+    ({ stage, share, mean, p50, p99 }) =>
+      `<tr><th scope="row">${stage}</th><td>${share.toFixed(0)} %</td>${[mean, p50, p99].map(ms).join('')}</tr>`,
+  );
+  const head = ['share', 'mean', 'p50', 'p99'].map((title) => `<th>${title}</th>`).join('');
+  return figure(
+    `${name}: stages of a message, ms`,
+    `<table><thead><tr><th></th>${head}</tr></thead><tbody>${rows.join('')}</tbody></table>`,
+  );
+}
+
 function verdictList(verdicts: Verdict[]): string {
   if (verdicts.length === 0) return '';
   const items = verdicts.map(({ goal, value, bound, outcome, why }) => {
@@ -52,6 +69,16 @@ function verdictList(verdicts: Verdict[]): string {
     return `<li class="${outcome.replace(' ', '-')}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}${reason}</small></li>`;
   });
   return `<ul class="verdicts">${items.join('')}</ul>`;
+}
+
+function comparisonList(comparisons: Comparison[] | undefined): string {
+  if (!comparisons) return '';
+  const { regressed, total, notJudged } = summaryOf(comparisons);
+  const items = [
+    ...regressed.map((text) => `<li class="misses"><b>regressed</b> ${escapeHtml(text)}</li>`),
+    ...notJudged.map((text) => `<li class="not-judged"><b>not judged</b> ${escapeHtml(text)}</li>`),
+  ];
+  return `<p>${escapeHtml(total)}</p><ul class="verdicts">${items.join('')}</ul>`;
 }
 
 const figure = (caption: string, plot: string) =>
@@ -68,10 +95,11 @@ function partSection(scenario: Scenario, part: string | undefined, results: Resu
       timeline?.length ? figure(`${name}, over time`, timelinePlot(timeline)) : '',
     ),
     figuresTable(scenario, results),
+    ...measured.map(stagesTable),
   ].join('');
 }
 
-function section({ results, verdicts }: Report, scenario: Scenario): string {
+function section({ results, verdicts, comparisons }: Report, scenario: Scenario): string {
   const parts = [...new Set(results.map(({ part }) => part))].map((part) =>
     partSection(
       scenario,
@@ -80,7 +108,7 @@ function section({ results, verdicts }: Report, scenario: Scenario): string {
     ),
   );
   const notes = notesOf(results).map((text) => `<p class="note">${escapeHtml(text)}</p>`);
-  return `<section id="${scenario.name}"><h2>${scenario.name}</h2><p>${escapeHtml(scenario.title)}</p>${verdictList(verdicts)}${parts.join('')}${notes.join('')}</section>`;
+  return `<section id="${scenario.name}"><h2>${scenario.name}</h2><p>${escapeHtml(scenario.title)}</p>${verdictList(verdicts)}${comparisonList(comparisons)}${parts.join('')}${notes.join('')}</section>`;
 }
 
 /** One page without external resources. */
@@ -88,7 +116,8 @@ export function htmlReport(reports: Report[], scenarios: Scenario[]): string {
   const [first] = reports;
   const { cpu, cores, memoryGiB, kernel, node } = first?.machine ?? ({} as Partial<Machine>);
   const { commit = 'unknown' } = first?.provenance ?? {};
-  const about = `commit ${commit}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}, ${first?.at.slice(0, 16).replace('T', ' ')}`;
+  const machines = first?.clientMachines ? `${first.clientMachines.length} client machines, the first: ` : '';
+  const about = `commit ${commit}, ${machines}${cpu}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}, ${first?.at.slice(0, 16).replace('T', ' ')}`;
   const links = reports.map(({ scenario }) => `<a href="#${scenario}">${scenario}</a>`).join('');
   const sections = reports.flatMap((report) =>
     scenarios.filter(({ name }) => name === report.scenario).map((scenario) => section(report, scenario)),

@@ -3,7 +3,7 @@ import { startWorkerPool, type WorkerPool } from '../clients/worker-pool.js';
 import { figuresOf, startMeasuring, sum } from '../measure.js';
 import type { Figures } from '../metrics.js';
 import { cpuMicros } from '../process-figures.js';
-import type { Contender, Role, Run, Scenario } from '../scenario.js';
+import type { Contender, Run, Scenario } from '../scenario.js';
 import { stampedText } from '../stamp.js';
 import { bareUws, type RunningServer, startBareStreams, startOurs } from '../start-server.js';
 import { median } from '../statistics.js';
@@ -106,13 +106,12 @@ async function measure({ group, options }: Run, server: RunningServer, pauseMs: 
 }
 
 function contender(
-  name: string,
-  role: Role,
+  { name, role, missing }: Pick<Contender, 'name' | 'role' | 'missing'>,
   part: string,
   start: (run: Run) => Promise<RunningServer>,
 ): Contender {
   const pauseMs = role === 'limit' ? PAUSE_MS : 0;
-  return { name, role, part, measure: async (run) => measure(run, await start(run), pauseMs) };
+  return { name, role, part, missing, measure: async (run) => measure(run, await start(run), pauseMs) };
 }
 
 const memberCount = ({ options }: Run) => options.members ?? SOCKET_MEMBERS;
@@ -131,12 +130,16 @@ export const announce: Scenario = {
   columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'databaseCpu', 'clients'],
 
   contenders: () => [
-    contender(OURS, 'ours', SOCKETS, (run) => startOurs(run.group, { extra: memberCount(run) })),
-    contender(bareUws.name, 'limit', SOCKETS, startBareUws),
-    contender(OURS, 'ours', EVENT_STREAMS, (run) =>
+    contender({ name: OURS, role: 'ours' }, SOCKETS, (run) =>
+      startOurs(run.group, { extra: memberCount(run) }),
+    ),
+    contender(bareUws, SOCKETS, startBareUws),
+    contender({ name: OURS, role: 'ours' }, EVENT_STREAMS, (run) =>
       startOurs(run.group, { extra: streamCount(run), kind: 'stream' }),
     ),
-    contender(BARE_RESPONSE, 'limit', EVENT_STREAMS, (run) => startBareStreams(run.group, streamCount(run))),
+    contender({ name: BARE_RESPONSE, role: 'limit' }, EVENT_STREAMS, (run) =>
+      startBareStreams(run.group, streamCount(run)),
+    ),
   ],
 
   verdicts(results, options) {

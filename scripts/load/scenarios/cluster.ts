@@ -31,7 +31,7 @@ interface Gateways {
   databasePid: number;
 }
 
-async function startGateways(
+export async function startGateways(
   { group }: Run,
   count: number,
   adapter: RedisAdapter,
@@ -149,7 +149,7 @@ export const cluster: Scenario = {
           atMost(
             `CPU per delivery, 4 gateways against one, ${adapter}`,
             ratio(cpu(4, adapter), cpu(1, adapter)),
-            1.3,
+            1.15,
           ),
         ),
       ),

@@ -1,5 +1,5 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
-import { createSharedInserts } from '../../../domain/chat/ledger.js';
+import { createSharedInserts } from '../../../domain/chat/shared-inserts.js';
 import { connectMongo } from '../../../domain/platform/mongo/connection.js';
 import { eventFrame, notificationJson } from '../messages.js';
 import { handleCommands, reportReady } from '../worker-process.js';
@@ -15,7 +15,7 @@ import { createFrameHandler, OPEN } from './message-protocol.js';
 const uri = process.argv[2];
 if (uri) await connectMongo(uri);
 const inserts = createSharedInserts();
-const handleFrame = createFrameHandler(uri ? (record) => inserts.add(record) : undefined);
+const handleFrame = createFrameHandler(uri ? (record) => inserts.add({ record }) : undefined);
 const rooms = new Set<number>();
 
 const app = App();

@@ -3,7 +3,10 @@ import { formatEvent, RETRY_MS, STREAM_HEADERS } from '../../../http/sse/event-f
 import { notificationJson } from '../messages.js';
 import { handleCommands, listen } from '../worker-process.js';
 
-/** The limit of event streams: bare node responses. On the command `{content}` it writes an event to each. */
+/**
+ * The limit of event streams: bare node responses. On the command `{content, streams}` it writes an event to each,
+ * or to the first ones.
+ */
 const streams = new Set<ServerResponse>();
 let opened = 0;
 
@@ -18,9 +21,10 @@ const server = createServer((req, res) => {
   res.on('close', () => streams.delete(res));
 });
 
-handleCommands(({ content }: { content: string }) => {
+handleCommands(({ content, streams: most = streams.size }: { content: string; streams?: number }) => {
   let id = 0;
   for (const res of streams) {
+    if (id === most) break;
     id += 1;
     res.write(formatEvent(`${id}_1`, notificationJson(id, content)));
   }

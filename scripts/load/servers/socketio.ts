@@ -6,9 +6,10 @@ import { listen, reportReady } from '../worker-process.js';
 
 /**
  * A textbook server: Socket.IO with rooms and acknowledgements. `socketio.js uws|ws [URI]`: the engine, and a
- * database for one findOneAndUpdate on the room and one insertOne per message.
+ * database for one findOneAndUpdate on the room and one insertOne per message. `socketio.js recovering`: on ws, with
+ * connection state recovery. `socketio.js redis://…`: on ws, one of several processes over Redis.
  */
-const [engine, uri] = process.argv.slice(2);
+const [engine = 'ws', uri] = process.argv.slice(2);
 
 /** Assigns a message its number in the room, and stores it. */
 type Store = (chatNo: number, content: string, clientId: string) => Promise<number>;
@@ -45,7 +46,13 @@ const io = new Server({
   // As in gateway/server.ts.
   pingInterval: 20_000,
   pingTimeout: 10_000,
+  ...(engine === 'recovering' && { connectionStateRecovery: {} }),
 });
+if (engine.startsWith('redis:')) {
+  const { createAdapter } = await import('@socket.io/redis-adapter');
+  const { Redis } = await import('ioredis');
+  io.adapter(createAdapter(new Redis(engine), new Redis(engine)));
+}
 
 type Ack = (answer: object) => void;
 

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
+import { noCounts } from '../../../scripts/load/clients/counts.js';
+import type { WorkerPool } from '../../../scripts/load/clients/worker-pool.js';
 import { createLatencies, encode, merge, percentiles, record } from '../../../scripts/load/latency.js';
-import { optionSchema } from '../../../scripts/load/options.js';
+import { measureFlow } from '../../../scripts/load/measure.js';
+import { type LoadOptions, optionSchema } from '../../../scripts/load/options.js';
 import { cpuMicros, privateBytes, processTree } from '../../../scripts/load/process-figures.js';
+import { addStages, stageFigures, stagesBetween } from '../../../scripts/load/stages.js';
 import { findStamp, nowMicros, STAMP_LENGTH, stampedAt, stampedText } from '../../../scripts/load/stamp.js';
 import { median, summarise } from '../../../scripts/load/statistics.js';
 
@@ -22,6 +26,54 @@ describe('load tests: figures', () => {
     expect(p50).to.be.closeTo(1, 0.01);
     expect(p99).to.be.closeTo(3, 0.01);
     expect(percentiles(createLatencies())).to.deep.equal({});
+  });
+
+  it('are of the stages of all turns, quantiles evenly spread within their buckets', () => {
+    const before = { 'queue 0.001': 1, 'queue 0.002': 1, 'queue +Inf': 1, queue: 0.001 };
+    const after = {
+      'queue 0.001': 2,
+      'queue 0.002': 5,
+      'queue +Inf': 5,
+      queue: 0.005,
+      insert: 0,
+      'insert +Inf': 0,
+    };
+    const turn = stagesBetween(before, after);
+    const [queue, ...others] = stageFigures(addStages([turn, turn]));
+    expect(others, 'without messages').to.deep.equal([]);
+    expect(queue).to.deep.include({ stage: 'queue', messages: 8, share: 100 });
+    expect(queue?.buckets).to.deep.equal([
+      [1, 2],
+      [2, 8],
+    ]);
+    expect(queue?.mean).to.be.closeTo(1, 1e-9);
+    expect(queue?.p50).to.be.closeTo(1 + 2 / 6, 1e-9);
+    const endless = stageFigures({ 'write 0.01': 1, 'write +Inf': 9, write: 3 });
+    expect(endless[0]?.p99, 'beyond the last bucket').to.equal(10);
+  });
+
+  it('tell how many connections the server closed, those of the warm-up included', async () => {
+    let counts = noCounts();
+    const pool = {
+      pids: [],
+      async flow() {
+        counts.sent += 1;
+        counts.closed += 2;
+      },
+      async settle() {},
+      async read() {
+        return { ...counts, deliveryTimes: createLatencies(), ackTimes: createLatencies() };
+      },
+      async reset() {
+        counts = noCounts();
+      },
+      async timeline() {
+        return [];
+      },
+    } as unknown as WorkerPool;
+    const flow = { warmUpSeconds: 1, deliveriesPerMessage: 1, length: 1 };
+    const { figures } = await measureFlow({ seconds: 1 } as LoadOptions, { pids: [] } as never, pool, flow);
+    expect(figures).to.include({ lost: 1, note: 'the server closed 4 connections: are its rate limits on?' });
   });
 
   it('record what is out of range as the nearest recordable time', () => {

@@ -28,6 +28,7 @@ const results: Result[] = [
       ...latencies,
     },
     ...{ turns: 3, voided: ['busy', 'late'] },
+    stages: [{ stage: 'insert', messages: 10, share: 80, mean: 1.5, p50: 1, p99: 4.25, buckets: [[5, 10]] }],
   },
   {
     name: 'bare <loop>',
@@ -59,6 +60,9 @@ describe('load tests: tables and reports', () => {
     const text = plain(table(scenario, results));
     expect(text).to.match(/this service\s+ours\s+2\.00×\s+3\.00 ±33%\s+100\s+0/);
     expect(text).to.match(/nchan\s+peer\s+missing/);
+    expect(text).to.match(
+      /this service, 10 sockets: stages of a message, ms\n.*p99\ninsert\s+80%\s+1\.500\s+1\.000\s+4\.250/,
+    );
   });
 
   it('name missing contenders and void turns', () => {
@@ -89,6 +93,7 @@ describe('load tests: tables and reports', () => {
     const html = htmlReport([report], [scenario]);
     expect(html.match(/<svg/g)).to.have.length(2);
     expect(html).to.include('bare &#60;loop&#62;').and.not.include('<loop>');
+    expect(html).to.match(/stages of a message, ms.*insert<\/th><td>80 %<\/td><td>1\.500</s);
     expect(html).to.include('not installed').and.include('commit abc');
     expect(html.indexOf('vs limit')).to.be.lessThan(html.indexOf('CPU µs</th>'));
     expect(html).not.to.match(/(src|href)="?(https?:)?\/\//);

@@ -2,17 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { hmacSecret } from '../../../domain/members/signing-key.js';
-import { freePort } from '../../../scripts/command/ports.js';
 import type { Metric } from '../../../scripts/load/metrics.js';
 import { optionSchema } from '../../../scripts/load/options.js';
 import type { Report } from '../../../scripts/load/report/page.js';
 import type { Result } from '../../../scripts/load/scenario.js';
 import { findScenarios, scenarioNames } from '../../../scripts/load/scenarios/index.js';
 import { summarise } from '../../../scripts/load/statistics.js';
-import { member } from '../../support/api.js';
-import { adoptionPost } from '../../support/chat.js';
-import { service } from '../../support/service.js';
 import { runScript, spawnScript } from '../script-runs.js';
 
 /** As small as possible: only the form of the results and complete delivery are tested. */
@@ -27,8 +22,8 @@ const TINY = [
  */
 const HALVES = [
   [
-    // fanout: ours is tested as a remote target
-    ...['js, 10 sockets, bursts', 'ws, 10 sockets, bursts'],
+    // fanout: ours is tested as an installation that runs already
+    ...['js, 10 sockets, bursts of 20', 'ws, 10 sockets, bursts'],
     ...['nchan, 10 sockets, bursts', 'qos 0), 10 sockets, bursts'],
     // chat
     ...['inserts, throughput', 'textbook: socket.io on ws, throughput', 'one absent author', 'bare driver'],
@@ -41,17 +36,24 @@ const HALVES = [
     ...['to sockets', 'res.write'],
     // idle, storm
     ...['socket.io on uws', 'this service, event streams'],
+    // jitter, deploy
+    'connection state recovery',
     // cluster
     ...['2 gateways, sharded', 'classic, two-party'],
+    // silence
+    'without a signing key',
     ...['half of what it carries, message', 'twice as much, get', 'this service, churn'],
   ],
 ];
+
+/** Scenarios of `all`. */
+const inAll = scenarioNames.filter((name) => name !== 'capacity');
 
 /** Reports by the name of their scenario. */
 type Reports = Map<string, Report>;
 
 /** Runs all scenarios in a temporary folder, and checks tables, page and cleaning up. @returns the reports */
-async function loadAll(args: string[], names: string[]): Promise<Reports> {
+async function loadAll(args: string[]): Promise<Reports> {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
   try {
     const [json, html] = [join(folder, 'out.json'), join(folder, 'out.html')];
@@ -59,7 +61,7 @@ async function loadAll(args: string[], names: string[]): Promise<Reports> {
     const options = [...TINY, ...args, '--json', json, '--html', html];
     const run = await runScript('scripts/load.js', ['all', ...options], settings);
     expect(run, run.stderr).to.include({ status: 0, stderr: '' });
-    for (const name of names) expect(run.stdout).to.match(new RegExp(`^${name}: `, 'm'));
+    for (const name of inAll) expect(run.stdout).to.match(new RegExp(`^${name}: `, 'm'));
     expect(readFileSync(html, 'utf8'))
       .to.match(/^<!doctype html>/)
       .and.include('<svg');
@@ -67,23 +69,24 @@ async function loadAll(args: string[], names: string[]): Promise<Reports> {
     const histograms = readdirSync(folder).filter((one) => /^out\.[a-z]+\..*\.hgrm$/.test(one));
     expect(readFileSync(join(folder, histograms[0] as string), 'utf8')).to.include('Percentile');
     const reports = JSON.parse(readFileSync(json, 'utf8')) as Report[];
-    expect(reports.map(({ scenario }) => scenario)).to.deep.equal(names);
+    expect(reports.map(({ scenario }) => scenario)).to.deep.equal(inAll);
     return new Map(reports.map((report) => [report.scenario, report]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Expects complete delivery and figures of these metrics. */
+/** Expects figures of these metrics, and complete delivery, except by a peer that is restarted. */
 function expectFigures(reports: Reports, scenario: string, names: string[], wanted: Metric[]): Result[] {
   const { results, machine, units, provenance } = reports.get(scenario) as Report;
   expect(machine.cores).to.be.greaterThan(0);
   expect(provenance.versions).to.include.keys('ws', 'mongodb');
-  expect(units).to.include.keys(wanted);
   expect(results.map(({ name }) => name)).to.have.members(names);
   const present = results.filter(({ missing }) => missing === undefined);
+  // Without a binary of uWebSockets.js, peers on it are missing.
+  if (present.length > 0) expect(units).to.include.keys(wanted);
   for (const { name, part, figures } of present) {
-    expect(figures.lost?.median, `${name} ${part} lost`).to.equal(0);
+    if (scenario !== 'deploy') expect(figures.lost?.median, `${name} ${part} lost`).to.equal(0);
     for (const metric of wanted) {
       const times = scenario === 'soak' ? 2 : 1;
       expect(figures[metric]?.runs, `${name} ${part} ${metric}`).to.have.length(times);
@@ -106,7 +109,7 @@ describe('npm run load', function () {
 
   let reports: Promise<Reports>;
   before(() => {
-    const halves = HALVES.map((names) => loadAll(['--only', names.join('|')], scenarioNames));
+    const halves = HALVES.map((names) => loadAll(['--only', names.join('|')]));
     reports = Promise.all(halves).then(([one, other]) => {
       for (const [name, { results, units }] of other as Reports) {
         one?.get(name)?.results.push(...results);
@@ -159,6 +162,21 @@ describe('npm run load', function () {
         ['cpu', 'delivered'],
       ],
       storm: ['everybody reconnects', ['bare Socket.IO on uWS'], ['cpu', 'duration']],
+      jitter: [
+        'clients that come and go',
+        ['Socket.IO on ws, connection state recovery'],
+        ['share', 'leastShare', 'p50'],
+      ],
+      deploy: [
+        'a peer that is restarted',
+        ['Socket.IO on ws, connection state recovery'],
+        ['share', 'leastShare', 'delivered'],
+      ],
+      silence: [
+        'rooms that are open while nothing happens',
+        ['3 rooms, 2 processes, without a signing key'],
+        ['reads', 'cores', 'databaseCores', 'delivered'],
+      ],
       overload: [
         'messages at half and reads at twice the load',
         ['half of what it carries', 'twice as much'],
@@ -185,29 +203,15 @@ describe('npm run load', function () {
     }
 
     it('tests every scenario', () => {
-      expect(Object.keys(scenarios)).to.deep.equal(scenarioNames);
+      expect(Object.keys(scenarios)).to.deep.equal(inAll);
     });
-  });
-
-  it('loads an existing installation', async () => {
-    const { http, gateway, config } = await service();
-    await adoptionPost(await member());
-    const secret = new TextDecoder().decode(hmacSecret(config));
-    // With `=`: a secret may begin with a dash.
-    const where = ['--http', http, '--gateway', gateway, `--secret=${secret}`];
-    const reports = await loadAll(where, ['fanout', 'chat', 'storm']);
-    const ours = ['this service'];
-    const [fanout] = expectFigures(reports, 'fanout', ours, ['delivered', 'p50', 'p99']);
-    expect(fanout?.figures.delivered?.median).to.equal(200);
-    expectFigures(reports, 'chat', [...ours, ...ours], ['delivered', 'p50', 'p99']);
-    expectFigures(reports, 'storm', ours, ['delivered', 'duration']);
-    for (const { verdicts } of reports.values()) expect(verdicts).to.deep.equal([]);
   });
 
   it('judges by existing contenders', () => {
     const options = optionSchema.parse({});
-    for (const scenario of findScenarios('all', false)) {
-      if (typeof scenario === 'string') throw new Error(scenario);
+    for (const name of scenarioNames) {
+      const [scenario] = findScenarios(name, false);
+      if (scenario === undefined || typeof scenario === 'string') throw new Error(name);
       const results = scenario.contenders(options).map(
         ({ name, role, part }, i): Result => ({
           ...{ name, role, part },
@@ -227,15 +231,6 @@ describe('npm run load', function () {
     const { status, stdout, stderr } = await runScript('scripts/load.js', ['nothing', '--runs', 'many'], {});
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.equal('--runs: must be a whole number\n');
-  });
-
-  it('names an installation that cannot be reached', async () => {
-    const gateway = `http://127.0.0.1:${await freePort()}`;
-    const where = ['--http', gateway, '--gateway', gateway, `--secret=${'s'.repeat(32)}`];
-    const { status, stderr } = await runScript('scripts/load.js', ['chat', ...where], {});
-    expect({ status, stderr }).to.deep.equal({
-      ...{ status: 1, stderr: `--http ${gateway} cannot be reached: ECONNREFUSED\n` },
-    });
   });
 
   it('leaves nothing behind when interrupted', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { othersBetween, sampleMachine } from '../../../scripts/load/machine-load.js';
 import { timelinePlot } from '../../../scripts/load/report/plots.js';
+import { resultOf } from '../../../scripts/load/run-scenario.js';
 import { nowMicros } from '../../../scripts/load/stamp.js';
 import { deliveriesOf, plotted, Timeline, totalOf } from '../../../scripts/load/timeline.js';
 import { voidReason } from '../../../scripts/load/void-turn.js';
@@ -87,11 +88,33 @@ describe('a turn is void', () => {
     });
 });
 
+describe('figures of void turns', () => {
+  const line = { name: 'this service', role: 'ours' } as const;
+  const turns = [
+    { delivered: 1, cpu: 1, memory: 10 },
+    { delivered: 1, cpu: 9, memory: 30, others: 50 },
+  ];
+
+  it('do not count, but those of memory do', () => {
+    const { figures, voided, ...result } = resultOf(line, turns, undefined);
+    expect(figures.cpu?.runs).to.deep.equal([1]);
+    expect(figures.memory?.runs).to.deep.equal([10, 30]);
+    expect(voided).to.have.length(1);
+    expect(result).to.not.have.property('void');
+  });
+
+  it('are shown if no turn counts', () => {
+    const { figures, void: reason } = resultOf(line, turns.slice(1), undefined);
+    expect(figures.cpu?.runs).to.deep.equal([9]);
+    expect(reason).to.match(/^the machine was busy/);
+  });
+});
+
 describe('the load of the machine', () => {
   it('by others is what is not ours', () => {
     const before = { total: 1_000, busy: 500, steal: 10, own: 100 };
     const after = { total: 1_200, busy: 600, steal: 20, own: 140 };
-    expect(othersBetween(before, after)).to.deep.equal({ others: 30, steal: 5 });
+    expect(othersBetween(before, after)).to.deep.equal({ busy: 50, others: 30, steal: 5 });
   });
 
   it('counts processes that have ended as ours', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { InvalidArguments } from '../../../scripts/command/run-command.js';
-import { compareWith, comparisonLines, readBaseline } from '../../../scripts/load/baseline.js';
+import { compareWith, comparisonLines, readReports } from '../../../scripts/load/baseline.js';
 import { optionSchema } from '../../../scripts/load/options.js';
 import type { Report } from '../../../scripts/load/report/page.js';
 import type { Result } from '../../../scripts/load/scenario.js';
@@ -13,9 +13,10 @@ import {
   atMost,
   combine,
   medianOf,
+  nothingLost,
   onlyAt,
   ratio,
-  unlessTooShort,
+  unlessUnfit,
 } from '../../../scripts/load/verdict.js';
 import { runScript } from '../script-runs.js';
 
@@ -48,6 +49,8 @@ describe('verdicts of a load test', () => {
     expect(medianOf(unjudged, 'closed', 'p99')).to.deep.equal({
       why: 'closed: no latency of throughput is judged',
     });
+    const memory = [line('void', { memory: [2] }, { void: 'busy' })];
+    expect(medianOf(memory, 'void', 'memory'), 'of no clock').to.equal(2);
     expect(ratio(1, 0)).to.deep.equal({ why: 'divided by zero' });
     expect(combine([1, 2, 3], Math.max)).to.equal(3);
   });
@@ -60,8 +63,8 @@ describe('verdicts of a load test', () => {
     expect(judged({ members: '10' })).to.include({
       ...{ outcome: 'not judged', why: 'the bound is meant for --members 1000, not 10' },
     });
-    expect(unlessTooShort(optionSchema.parse({ seconds: '0.5' }), missed)[0]?.outcome).to.equal('not judged');
-    expect(unlessTooShort(optionSchema.parse({}), missed)[0]?.outcome).to.equal('misses');
+    expect(unlessUnfit(optionSchema.parse({ seconds: '0.5' }), missed)[0]?.outcome).to.equal('not judged');
+    expect(unlessUnfit(optionSchema.parse({}), missed)[0]?.outcome).to.equal('misses');
   });
 });
 
@@ -70,6 +73,19 @@ const reportOf = (results: Result[], args: object = {}): Report => ({
   ...{ scenario: 'chat', at: '2026-01-01T00:00:00.000Z', machine, verdicts: [], results },
   options: optionSchema.parse(args),
   ...{ loadAverage: [0, 0], provenance: { versions: {} }, units: {} },
+});
+
+describe('what the service lost', () => {
+  const others = line('peer', { lost: [9] }, { role: 'peer' });
+
+  it('is judged by the worst turn of its lines, and not that of peers', () => {
+    const verdict = (...runs: number[]) =>
+      nothingLost([line('a', { lost: runs }), line('b', { lost: [0] }), others]);
+    expect(verdict(0, 0, 0)).to.include({ value: 0, outcome: 'holds' });
+    expect(verdict(0, 0, 2)).to.include({ value: 2, outcome: 'misses' });
+    expect(nothingLost([line('a', { lost: [0] }, { void: 'busy' })]).outcome).to.equal('not judged');
+    expect(nothingLost([others]).outcome).to.equal('not judged');
+  });
 });
 
 describe('a load test against its baseline', () => {
@@ -97,6 +113,16 @@ describe('a load test against its baseline', () => {
     expect(compared([200, 200, 200, 200, 200], 'delivered', before)).to.equal(undefined);
   });
 
+  it('compares memory even if all turns are void, and nothing of another kind of installation', () => {
+    const now = reportOf([line('a', { memory: [20, 20, 20, 20, 20], cpu: before }, { void: 'busy' })]);
+    const then = reportOf([line('a', { memory: [10, 10, 10, 10, 10], cpu: before })]);
+    expect(compareWith([then], now).map(({ outcome }) => outcome)).to.deep.equal(['not judged', 'regressed']);
+    const where = { http: 'http://127.0.0.1:1', gateway: 'http://127.0.0.1:2' };
+    expect(compareWith([reportOf(then.results, where)], now)[0]?.why).to.equal(
+      'only one of both is of an installation that ran already',
+    );
+  });
+
   it('says what it cannot judge', () => {
     expect(compared([150, 150, 150])).to.include({ why: '3 turns, at least 5 are needed' });
     const now = reportOf([line('a', { cpu: before }), line('b', { cpu: before })]);
@@ -120,7 +146,7 @@ describe('a load test against its baseline', () => {
       /regressed\s+chat, a: CPU µs: 100\.00 ±4% before, 150\.00 ±3% now \(tolerance/,
     );
     expect(summary).to.equal('baseline: 0 figures within their tolerance, 1 regressed');
-    expect(grey).to.include('not judged  1 figures: 1 turns');
+    expect(grey).to.include('not judged  1 figure: 1 turns');
   });
 
   it('uses an interval that contains the difference, and is the same in each run', () => {
@@ -136,7 +162,7 @@ describe('a load test against its baseline', () => {
       const file = join(folder, 'baseline.json');
       for (const content of ['{"a":1}', 'null', '{']) {
         writeFileSync(file, content);
-        expect(() => readBaseline(file), content).to.throw(InvalidArguments, /^--baseline: /);
+        expect(() => readReports('--baseline', file), content).to.throw(InvalidArguments, /^--baseline: /);
       }
       const { status, stderr } = await runScript('scripts/load.js', ['chat', '--baseline', folder], {});
       expect(status).to.equal(2);

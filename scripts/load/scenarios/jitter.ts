@@ -1,0 +1,43 @@
+import { broadcastColumns, durationOf, measureBroadcasts, scaled } from '../broadcasts.js';
+import { storingNchan } from '../programs.js';
+import type { Measured, Run, Scenario } from '../scenario.js';
+import { bareUws, ours, type Server, socketIoOnWs, socketIoRecovering } from '../start-server.js';
+import { atLeast, medianOf } from '../verdict.js';
+
+/** Each client is cut this often, and away for a part of it, ms; at the default `--seconds`. */
+const CUT_EVERY_MS = 15_000;
+const AWAY_MS = 2_000;
+
+/** Time to start a server, to connect, and to wait for what does not come, s. */
+const OTHER_SECONDS = 25;
+
+async function measure(server: Server, run: Run): Promise<Measured> {
+  const { options } = run;
+  const { target, members } = await server.start(run, 1);
+  const [every, away] = [scaled(options, CUT_EVERY_MS), scaled(options, AWAY_MS)];
+  return measureBroadcasts(run, { targets: [target], members }, (clients) =>
+    clients.cut(durationOf(options), every, away),
+  );
+}
+
+export const jitter: Scenario = {
+  name: 'jitter',
+  title:
+    '120 broadcasts to clients that are cut every 15 s, and away for 2 s (times with the default --seconds): what each ends up with; latency from the return of a client until a message that it missed arrives',
+  columns: broadcastColumns,
+  turnSeconds: (options) => durationOf(options) + OTHER_SECONDS,
+
+  contenders: () =>
+    [ours(), socketIoRecovering, socketIoOnWs(), bareUws, storingNchan].map((server) => ({
+      ...server,
+      measure: (run) => measure(server, run),
+    })),
+
+  verdicts: (results) => [
+    atLeast(
+      'share of the messages that the client with the fewest ends up with, %',
+      medianOf(results, ours().name, 'leastShare'),
+      100,
+    ),
+  ],
+};
