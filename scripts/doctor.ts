@@ -7,6 +7,7 @@ import { type Check, type Finding, runChecks } from './doctor/check.js';
 import { clockChecks } from './doctor/clocks.js';
 import { inspectDatabase } from './doctor/database.js';
 import { machineChecks } from './doctor/machine.js';
+import { ownPortChecks } from './doctor/own-ports.js';
 import { inspectPorts } from './doctor/ports.js';
 import { inspectRedis } from './doctor/redis.js';
 import { countResults, lineOf, summaryOf } from './doctor/report.js';
@@ -52,8 +53,9 @@ function listChecks(options: Options): Check[] {
   const publicAddress = inspectAddress(config, { url, httpBase, gatewayBase }, token.accepted);
   return [
     ...settings,
-    ...machineChecks(config, ports.servingPids),
+    ...machineChecks(config, ports),
     ...ports.checks,
+    ...ownPortChecks(config, ports.isServing),
     ...database.checks,
     ...redis.checks,
     ...token.checks,

@@ -19,7 +19,7 @@ and with the next seed. bus needs redis-server.
 Exit status: 0 nothing failed; 1 an input failed: it is printed, as small as it could be made.`;
 
 /** A round of the tests takes seconds, of which a part starts processes: longer ones spend less on that. */
-const LONGER = 5;
+const LONGER = 8;
 
 const optionSchema = z.object({
   minutes: z.coerce.number('must be a number').min(0, 'must be at least 0').default(1),

@@ -1,38 +1,39 @@
-import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
-import { compareWith, comparisonLines, readBaseline } from './load/baseline.js';
+import { readReports } from './load/baseline.js';
 import { machine } from './load/machine.js';
+import { mergeFiles } from './load/merge.js';
 import { type Metric, metrics } from './load/metrics.js';
-import { type LoadOptions, optionSchema, remoteTargetOf } from './load/options.js';
+import { type LoadOptions, mergeOptions, optionSchema, remoteTargetOf } from './load/options.js';
+import { judge, statusOf, writeFiles } from './load/outcome.js';
 import { endAllGroups } from './load/process-group.js';
 import { provenance } from './load/provenance.js';
-import { requireReachable } from './load/remote-target.js';
-import { benchmarks } from './load/report/benchmark-action.js';
-import { writeHistograms } from './load/report/histograms.js';
-import { htmlReport, type Report } from './load/report/page.js';
+import { openRemoteTarget, type RemoteTarget } from './load/remote-target.js';
+import type { Report } from './load/report/page.js';
 import { runScenario } from './load/run-scenario.js';
 import type { Result, Scenario } from './load/scenario.js';
 import { findScenarios, scenarioNames } from './load/scenarios/index.js';
-import { table, verdictLines } from './load/table.js';
-import { unlessTooShort } from './load/verdict.js';
 
 const usage = `Usage: npm run load -- SCENARIO [options]
+       npm run load -- merge FILE... [--json --html --format --baseline]
 
 Load tests: the service, its peers and the limit of the machine, in alternating turns of one run. Each
 starts what it needs and stops it again. Method and results: docs/performance.md.
 
-SCENARIO: ${scenarioNames.join(', ')} or all
+SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
 
-  --members N     sockets of a room (fanout, cluster), members (idle, storm, announce)
-  --rooms N       two-party rooms (chat, cluster)
+  --members N     sockets of a room (fanout, cluster, jitter, deploy), members (idle, storm, announce)
+  --rooms N       two-party rooms (chat, cluster), open ones (silence)
   --streams N     event streams (idle, announce)
   --documents N   documents in the database (database), five times as many for its restart
-  --seconds N     duration of a measurement (default 8)
+  --seconds N     duration of a measurement (default 8); jitter and deploy take 15 times as long
   --minutes N     duration of the soak (default 10), of twice the load (overload; default --seconds)
   --rate N        messages per second, where they are paced
-  --runs N        turns (default 3; soak 1)
+  --slo TEXT      what capacity keeps, of p50, p99, p99.9 (ms, s), lost, refused (default p99<200ms,lost=0);
+                  it begins with --members, --rooms, --streams and --rate
+  --ramp A:B:TIME connections grow steadily (0:5k:60s): those of one room (capacity), or as they come back (storm)
+  --runs N        turns (default 3; soak and silence 1)
   --clients N     client processes (default 2)
   --only TEXT     contenders whose names contain one of these texts, separated by |
   --json FILE     writes the results as JSON, and latencies beside it (.hgrm, percentiles in ms)
@@ -40,59 +41,44 @@ SCENARIO: ${scenarioNames.join(', ')} or all
   --html FILE     writes a report with plots
   --baseline FILE compares each figure with those that --json wrote earlier on this machine; five turns
   --profile DIR   writes CPU profiles of the measured processes
+  --stages        where the time of the service's messages goes (fanout, chat)
 
-For an existing installation, without peers and CPU figures (fanout, chat, storm; it needs an adoption
-post and RATE_LIMIT=off):
-  --http URL --gateway URL --secret=JWT_SECRET
+An installation that runs already (fanout, chat, storm), without peers and CPU figures; RATE_LIMIT=off, or
+what it refuses is counted as refused:
+  --http URL --gateway URL
+  --tokens FILE   access tokens, one a line, at least one of an author of adoption posts among the newest 50
+                  (default: members are created in the database of the settings, and the settings' key
+                  signs their tokens)
+  --keep          removes nothing, and lists what stays
+  --shard I/N     this is the I-th of N client machines: it takes an N-th of rooms, sockets and messages
+It writes two members for each room, one with an adoption post, which everybody sees meanwhile; rooms;
+messages; and what follows from them, all of which is removed afterwards. With --tokens it writes rooms and
+messages of those members, which stay.
+
+merge adds up the FILEs that --json wrote on N client machines, and judges them as one run.
 
 Exit status: 0 every judged bound holds and nothing is worse than the baseline; 99 one is missed, or worse;
 1 a contender failed; 2 wrong usage; 130 interrupted. What was not measured at the size that a bound is meant
 for is "not judged", and does not fail.`;
 
-/** Exit status of a missed bound or a regression. */
-const MISSED = 99;
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+/** Options with a value, and those without one, as node:util parseArgs takes them. */
+const accepted = Object.fromEntries(
+  Object.keys(optionSchema.shape).map((name) => [
+    name,
+    { type: name === 'keep' || name === 'stages' ? 'boolean' : 'string' } as const,
+  ]),
+);
 
 /** @throws UsageError for a wrong scenario, InvalidArguments for wrong options */
-function readCommand(args: string[]): { scenarios: Scenario[]; all: boolean; options: LoadOptions } {
-  const { values, positionals } = readArguments({
-    args,
-    allowPositionals: true,
-    options: Object.fromEntries(
-      Object.keys(optionSchema.shape).map((name) => [name, { type: 'string' as const }]),
-    ),
-  });
-  const [name] = positionals;
-  if (name === undefined || positionals.length > 1) throw new UsageError('one scenario is needed');
+function readCommand(name: string, values: object): { scenarios: Scenario[]; options: LoadOptions } {
   const options = checkArguments(optionSchema, values);
   const scenarios = findScenarios(name, remoteTargetOf(options) !== undefined);
   if (typeof scenarios === 'string') throw new UsageError(scenarios);
-  return { scenarios, all: name === 'all', options };
-}
-
-/** Runs a scenario and prints its table. @returns undefined if it was interrupted */
-async function report(
-  scenario: Scenario,
-  options: LoadOptions,
-  baseline: Report[] | undefined,
-  interrupted: () => boolean,
-): Promise<Report | undefined> {
-  const at = new Date().toISOString();
-  const [loadBefore = 0] = loadavg();
-  const results = await runScenario(scenario, options, interrupted);
-  if (interrupted()) return undefined;
-  const verdicts = remoteTargetOf(options)
-    ? []
-    : unlessTooShort(options, scenario.verdicts(results, options));
-  const { secret: _, ...shown } = options;
-  const [loadAfter = 0] = loadavg();
-  const measured: Report = {
-    ...{ scenario: scenario.name, at, machine: machine(), loadAverage: [loadBefore, loadAfter] },
-    ...{ provenance: provenance(), units: unitsOf(results), options: shown, results, verdicts },
-  };
-  const comparisons = baseline && compareWith(baseline, measured);
-  const lines = [...verdictLines(verdicts), ...(comparisons ? comparisonLines(comparisons) : [])];
-  process.stdout.write(`${[table(scenario, results), ...lines].join('\n')}\n\n`);
-  return { ...measured, ...(comparisons && { comparisons }) };
+  return { scenarios, options };
 }
 
 function unitsOf(results: Result[]): Report['units'] {
@@ -100,57 +86,98 @@ function unitsOf(results: Result[]): Report['units'] {
   return Object.fromEntries(measured.map((metric) => [metric, metrics[metric].unit]));
 }
 
-function writeFiles(reports: Report[], scenarios: Scenario[], all: boolean, options: LoadOptions): void {
-  const { json, html, format } = options;
-  const content = format === 'report' ? (all ? reports : reports[0]) : benchmarks(reports);
-  if (json) writeFileSync(json, `${JSON.stringify(content, null, 2)}\n`);
-  if (json) writeHistograms(json, reports);
-  if (html) writeFileSync(html, htmlReport(reports, scenarios));
-}
-
-function statusOf(reports: Report[]): number {
-  if (reports.some(({ results }) => results.some(({ missing }) => missing?.startsWith('failed')))) return 1;
-  const missed = reports.some(
-    ({ verdicts, comparisons = [] }) =>
-      verdicts.some(({ outcome }) => outcome === 'misses') ||
-      comparisons.some(({ outcome }) => outcome === 'regressed'),
-  );
-  return missed ? MISSED : 0;
-}
-
-/** What an interrupted run leaves. */
-function interruptedText(
-  { processes, folders }: Awaited<ReturnType<typeof endAllGroups>>,
-  reports: Report[],
+/** Runs a scenario. @returns undefined if it was interrupted */
+async function measure(
+  scenario: Scenario,
   options: LoadOptions,
-): string {
+  remote: RemoteTarget | undefined,
+  signal: AbortSignal,
+): Promise<Omit<Report, 'verdicts'> | undefined> {
+  const at = new Date().toISOString();
+  const [loadBefore = 0] = loadavg();
+  const results = await runScenario(scenario, options, () => signal.aborted, remote);
+  if (signal.aborted) return undefined;
+  const [loadAfter = 0] = loadavg();
+  return {
+    ...{ scenario: scenario.name, at, machine: machine(), loadAverage: [loadBefore, loadAfter] },
+    ...{ provenance: provenance(), units: unitsOf(results), options, results },
+  };
+}
+
+/** @throws InvalidArguments */
+function readBaseline({ baseline }: Pick<LoadOptions, 'baseline'>): Report[] | undefined {
+  return baseline === undefined ? undefined : readReports('--baseline', baseline);
+}
+
+/** Runs scenarios one after another; what is finished is written, also if a later one is interrupted. */
+async function runAll(
+  scenarios: Scenario[],
+  options: LoadOptions,
+  isAll: boolean,
+  baseline: Report[] | undefined,
+  remote: RemoteTarget | undefined,
+  signal: AbortSignal,
+): Promise<Report[]> {
+  const reports: Report[] = [];
+  for (const scenario of scenarios) {
+    const measured = signal.aborted ? undefined : await measure(scenario, options, remote, signal);
+    if (!measured) break;
+    reports.push(judge(scenario, measured, baseline));
+    writeFiles(reports, scenarios, isAll, options);
+  }
+  return reports;
+}
+
+/** @returns the exit status */
+async function load(name: string, values: object): Promise<number> {
+  const { scenarios, options } = readCommand(name, values);
+  const baseline = readBaseline(options);
+  const interrupt = new AbortController();
+  let cleanedUp: ReturnType<typeof endAllGroups> | undefined;
+  let remote: RemoteTarget | undefined;
+  const stop = () => {
+    if (remote && !interrupt.signal.aborted) say('interrupted: what was created is being removed');
+    interrupt.abort();
+    cleanedUp ??= endAllGroups();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+  let reports: Report[] = [];
+  try {
+    remote = await openRemoteTarget(options, say, interrupt.signal);
+    reports = await runAll(scenarios, options, name === 'all', baseline, remote, interrupt.signal);
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+  } finally {
+    await endAllGroups();
+    for (const line of (await remote?.close()) ?? []) say(line);
+  }
+  if (!cleanedUp) return statusOf(reports);
+  const { processes, folders } = await cleanedUp;
   const finished = reports.map(({ scenario }) => scenario).join(', ') || 'no scenario';
-  const left = remoteTargetOf(options) ? `; members, rooms and messages stay at ${options.http}` : '';
-  return `interrupted: ${processes} processes stopped, ${folders} temporary folders removed${left}; finished: ${finished}`;
+  say(
+    `interrupted: ${processes} processes stopped, ${folders} temporary folders removed; finished: ${finished}`,
+  );
+  return 130;
+}
+
+/** @returns the exit status */
+function merge(files: string[], values: object): number {
+  const options = checkArguments(mergeOptions, values);
+  if (files.length === 0) throw new UsageError('merge needs the files of client machines');
+  const baseline = readBaseline(options);
+  const scenarios = findScenarios('all', true) as Scenario[];
+  const merged = mergeFiles(files);
+  const reports = merged.map((measured) =>
+    judge(scenarios.find(({ name }) => name === measured.scenario) as Scenario, measured, baseline),
+  );
+  writeFiles(reports, scenarios, merged.length > 1, options);
+  return statusOf(reports);
 }
 
 await runCommand(usage, async (args) => {
-  const { scenarios, all, options } = readCommand(args);
-  const baseline = options.baseline === undefined ? undefined : readBaseline(options.baseline);
-  const remote = remoteTargetOf(options);
-  if (remote) await requireReachable(remote);
-  let interrupted = false;
-  let cleanedUp: ReturnType<typeof endAllGroups> | undefined;
-  const interrupt = () => {
-    interrupted = true;
-    cleanedUp ??= endAllGroups();
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
-  const reports: Report[] = [];
-  for (const scenario of scenarios) {
-    const done = interrupted ? undefined : await report(scenario, options, baseline, () => interrupted);
-    if (!done) break;
-    reports.push(done);
-    writeFiles(reports, scenarios, all, options);
-  }
-  await endAllGroups();
-  if (!cleanedUp) return statusOf(reports);
-  process.stderr.write(`${interruptedText(await cleanedUp, reports, options)}\n`);
-  return 130;
+  const { values, positionals } = readArguments({ args, allowPositionals: true, options: accepted });
+  const [name, ...files] = positionals;
+  if (name === 'merge') return merge(files, values);
+  if (name === undefined || files.length > 0) throw new UsageError('one scenario is needed');
+  return load(name, values);
 });

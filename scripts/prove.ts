@@ -9,7 +9,7 @@ import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';
 import { HistoryFile } from './prove/history-file.js';
 import { optionSchema, type ProveOptions, verdictOptions } from './prove/options.js';
-import { judgeKept, judgeRun, report, requireWritable } from './prove/report.js';
+import { judgeKept, judgeRun, report, requireRoom, requireWritable } from './prove/report.js';
 import { durationOf, runProof } from './prove/run.js';
 import { startTarget, type Target } from './prove/target.js';
 
@@ -43,6 +43,12 @@ command's own, which it names beforehand and removes afterwards:
 
 Exit status: 0 every promise was kept ("holds"); 1 one was broken, or the run failed; 2 nothing was broken, but
 not everything was tried ("unknown"), or, without a verdict, wrong usage; 130 interrupted.`;
+
+/** Why a run ends before its time. */
+interface EarlyEnd {
+  status: number;
+  reason: string;
+}
 
 /** @throws InvalidArguments */
 function readOptions(args: string[]): ProveOptions {
@@ -79,21 +85,27 @@ function createCleanUp() {
   };
 }
 
+/** @param endEarly ends the run, which `signal` tells */
 async function prove(
   options: ProveOptions,
   target: Target,
   file: string,
+  endEarly: (end: EarlyEnd) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { seed = Math.floor(Math.random() * 1e9), seconds } = options;
   const faults = target.own ? (options.faults ?? faultKinds) : [];
   const { members, rooms, articles } = target.community;
+  requireRoom(
+    options.room,
+    rooms.map(({ room }) => room),
+  );
   const { log: _, check: _check, html: _html, json, elle: _elle, room: _room, ...chosen } = options;
   const stream = json ? process.stderr : process.stdout;
   stream.write(
     `seed ${seed}: ${members.length} members, ${rooms.length} rooms, ${articles.length} articles, ${seconds} s, faults ${faults.join(',') || 'none'}\n`,
   );
-  const history = new HistoryFile(file);
+  const history = new HistoryFile(file, ({ message }) => endEarly({ status: 1, reason: message }));
   const progress = createProgress(durationOf({ seconds, faults }), 'prove');
   try {
     await writeHeader(history, target.servers, target.community, seed, {
@@ -107,20 +119,23 @@ async function prove(
   }
 }
 
-/** Runs a proof, ends what it started, and judges its history. @returns the exit status */
-async function runAndJudge(options: ProveOptions): Promise<number> {
+/** Runs a proof, ends what it started, and judges its history. @returns the exit status, and whether the run ended early */
+async function runAndJudge(options: ProveOptions): Promise<{ status: number; isEarly: boolean }> {
   const cleanUp = createCleanUp();
-  const interrupt = new AbortController();
+  const early = new AbortController();
+  let earlyStatus = 0;
   let isRunning = false;
-  // npm passes Ctrl-C on to a command that the terminal has told already.
-  const stop = () => {
-    if (interrupt.signal.aborted) return;
-    say('interrupted: ending what was started');
-    interrupt.abort();
+  const endEarly = ({ status, reason }: EarlyEnd) => {
+    // npm passes Ctrl-C on to a command that the terminal has told already.
+    if (early.signal.aborted) return;
+    say(`${reason}: ending what was started`);
+    earlyStatus = status;
+    early.abort();
     // A run ends in order first.
     if (!isRunning) void cleanUp.run();
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => endEarly({ status: 130, reason: 'interrupted' }));
   const folder = options.log ? undefined : mkdtempSync(join(tmpdir(), 'adoption-history-'));
   const file = options.log ?? join(folder as string, 'history.ndjson');
   let isKept = false;
@@ -131,16 +146,16 @@ async function runAndJudge(options: ProveOptions): Promise<number> {
         : await startTarget(options, cleanUp.set);
       cleanUp.set(target.close);
       isRunning = true;
-      if (!interrupt.signal.aborted) await prove(options, target, file, interrupt.signal);
+      if (!early.signal.aborted) await prove(options, target, file, endEarly, early.signal);
     } catch (error) {
-      if (!interrupt.signal.aborted) throw error;
+      if (!early.signal.aborted) throw error;
     } finally {
       for (const line of await cleanUp.run()) say(line);
     }
-    if (interrupt.signal.aborted) return 130;
+    if (early.signal.aborted) return { status: earlyStatus, isEarly: true };
     const verdict = await judgeRun(file);
     isKept = verdict.outcome === 'broken';
-    return await report(file, verdict, options);
+    return { status: await report(file, verdict, options), isEarly: false };
   } finally {
     if (folder && isKept) say(`the history is kept: ${file}`);
     else if (folder) rmSync(folder, { recursive: true });
@@ -150,9 +165,10 @@ async function runAndJudge(options: ProveOptions): Promise<number> {
 await runCommand(usage, async (args) => {
   const options = readOptions(args);
   requireWritable(options);
-  if (options.check !== undefined) return report(options.check, await judgeKept(options.check), options);
-  const status = await runAndJudge(options);
+  const { check, room } = options;
+  if (check !== undefined) return report(check, await judgeKept(check, room), options);
+  const { status, isEarly } = await runAndJudge(options);
   // Clients may still be trying to reach what has ended.
-  if (status === 130) process.exit(status);
+  if (isEarly) process.exit(status);
   return status;
 });

@@ -1,7 +1,10 @@
+import { endOnSignals } from '../domain/platform/shutdown.js';
 import { requireNode } from './command/require-node.js';
-import { runCommand } from './command/run-command.js';
 
 requireNode();
+endOnSignals();
+// With an older version of Node this import may fail; and loading the rest takes most of a start.
+const { runCommand } = await import('./command/run-command.js');
 
 const usage = `Usage: npm start
 
@@ -9,7 +12,6 @@ Runs the whole service on this machine: REST, event streams, sockets and, if MON
 embedded database. Configuration comes from the environment and .env; see the table in README.md.`;
 
 await runCommand(usage, async () => {
-  // After requireNode: with an older version of Node this import may fail.
   const { startEverything } = await import('./start/start-everything.js');
   await startEverything();
   return undefined;

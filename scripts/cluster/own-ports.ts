@@ -12,9 +12,9 @@ import type { ClusterProcess } from './pm2.js';
 /** The kinds of processes that serve clients, in the order of a reload. */
 export const SERVING = ['http', 'gateway'] as const;
 
-/** The URL of a process's own port; undefined for the database, and for one that was started without. */
+/** The URL of a process's own port; undefined for the database. */
 export function ownUrl({ name, env, instance }: ClusterProcess, { HOST }: Config): string | undefined {
-  if (!(SERVING as readonly string[]).includes(name) || !env.METRICS_PORT) return undefined;
+  if (!(SERVING as readonly string[]).includes(name)) return undefined;
   return baseUrl(env.HOST || HOST, metricsPort(Number(env.METRICS_PORT), name, instance));
 }
 
@@ -28,6 +28,16 @@ export function recordTargets(config: Config, all: ClusterProcess[]): void {
     };
   });
   writeTargets(config, groups);
+}
+
+/** The processes that serve clients, as a start of the cluster makes them. */
+export function plannedProcesses({
+  GATEWAY_INSTANCES: gateway,
+  HTTP_INSTANCES: http,
+}: Pick<Config, 'GATEWAY_INSTANCES' | 'HTTP_INSTANCES'>): { kind: string; instance: number }[] {
+  return Object.entries({ gateway, http }).flatMap(([kind, length]) =>
+    Array.from({ length }, (_, instance) => ({ kind, instance })),
+  );
 }
 
 /**

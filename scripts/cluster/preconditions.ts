@@ -6,7 +6,7 @@ import { openEngine } from '../../gateway/engine/open-engine.js';
 import { requirePorts } from '../command/ports.js';
 import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';
 import { holdOwner } from '../embedded-mongo/folder/lock.js';
-import { checkOwnPorts } from './own-ports.js';
+import { checkOwnPorts, plannedProcesses } from './own-ports.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
 /** Longest path of a socket in PM2_HOME, bytes: `sun_path` has 104 on macOS, 108 on Linux, with a final zero. */
@@ -60,11 +60,7 @@ export async function checkPreconditions(config: Config): Promise<void> {
     );
   // A gateway would share the port with another service's (SO_REUSEPORT).
   await requirePorts(config);
-  const kinds = { gateway: config.GATEWAY_INSTANCES, http: config.HTTP_INSTANCES };
-  const planned = Object.entries(kinds).flatMap(([kind, length]) =>
-    Array.from({ length }, (_, instance) => ({ kind, instance })),
-  );
-  await checkOwnPorts(config, planned);
+  await checkOwnPorts(config, plannedProcesses(config));
   const owner = config.MONGODB_URI ? undefined : await holdOwner(makeDataFolder(DATA_DIR));
   if (owner) {
     await owner.release();

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { type Config, loadConfig, readEnvFile } from '../../domain/platform/config.js';
 import { isMongoUnavailable } from '../../domain/platform/mongo/errors.js';
 import { requireSchema } from '../../domain/platform/mongo/migrate.js';
+import { noCluster } from './absence.js';
 import { followLog } from './log-tail.js';
 import { recordTargets, SERVING } from './own-ports.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
@@ -81,18 +82,12 @@ async function reloadAll(pm2: Pm2): Promise<void> {
 export async function reloadCluster(): Promise<number> {
   const config = loadConfig();
   const home = pm2Home(config);
-  if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
+  if (!(await isRunning(home))) throw new Error(await noCluster(config));
   // The processes may have another working directory.
   process.env.DATA_DIR = resolve(config.DATA_DIR);
   const pm2 = new Pm2(home);
   await reloadAll(pm2);
-  const all = await pm2.list();
-  recordTargets(config, all);
+  recordTargets(config, await pm2.list());
   process.stdout.write('Every process has been replaced.\n');
-  if (all.some(({ name, env }) => SERVING.some((kind) => kind === name) && !env.METRICS_PORT)) {
-    process.stdout.write(
-      'Started by a release without metrics ports: status and /metrics/cluster need a stop and a start.\n',
-    );
-  }
   return 0;
 }

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { UsageError } from '../command/run-command.js';
+import { noCluster } from './absence.js';
 import { followLog } from './log-tail.js';
 import { checkOwnPorts, recordTargets } from './own-ports.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
@@ -79,7 +80,7 @@ export async function scaleCluster(args: string[]): Promise<number> {
   const counts = readCounts(args);
   const config = loadConfig();
   const home = pm2Home(config);
-  if (!(await isRunning(home))) throw new Error(`No cluster of ${config.DATA_DIR} runs: npm run cluster`);
+  if (!(await isRunning(home))) throw new Error(await noCluster(config));
   const pm2 = new Pm2(home);
   try {
     await scaleAll(config, pm2, counts);

@@ -3,17 +3,18 @@ import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { targetsFile } from '../../domain/platform/metrics/targets.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import { baseUrl } from '../start/welcome.js';
+import { noCluster } from './absence.js';
 import { ownUrl } from './own-ports.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
 import { findOrphans, isRunning, pm2Home } from './pm2-home.js';
 
-/** Time for a process to answer on its own port, ms: after 3 s `/readyz` says that the database does not answer. */
-const ANSWER_MS = 4_000;
+/** Time for a process to answer on its own port, ms: `/readyz` says after 3 s that the database does not answer. */
+const ANSWER_MS = 6_000;
 
 /** What a process says of itself; null: it did not answer, or has no port of its own. */
 interface Figures {
   ready: boolean | null;
-  /** Why it is not ready. */
+  /** Why it is not ready, or did not answer. */
   reason: string | null;
   /** What serves its sockets, in a gateway. */
   engine: string | null;
@@ -30,29 +31,37 @@ async function sumOf(text: string, metric: { get(): Promise<{ name: string }> })
   return Array.from(samples, ([, value]) => Number(value)).reduce((sum, value) => sum + value, 0);
 }
 
+/** Why a process did not answer. */
+function whySilent({ name, message, cause }: Error): string {
+  if (name === 'TimeoutError') return `no answer within ${ANSWER_MS / 1_000} s`;
+  return cause instanceof Error ? cause.message : message;
+}
+
 /** Asks a process. */
 async function ask(url: string | undefined, token: string | undefined): Promise<Figures> {
   if (!url) return unknown;
-  const get = (path: string) =>
-    fetch(url + path, {
-      headers: { Authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(ANSWER_MS),
-    });
-  try {
-    const [readyz, exposed] = await Promise.all([get('/readyz'), get('/metrics')]);
-    const body = (await readyz.json()) as { errors?: string[] };
-    const text = exposed.ok ? await exposed.text() : undefined;
-    return {
-      ready: readyz.ok,
-      reason: body.errors?.join('; ') ?? null,
-      // Processes without sockets name `none`.
-      engine: /^\w+\{.*\bengine="(?!none")([^"]+)".*\} 1$/m.exec(text ?? '')?.[1] ?? null,
-      sockets: text === undefined ? null : await sumOf(text, metrics.sockets),
-      streams: text === undefined ? null : await sumOf(text, metrics.streams),
-    };
-  } catch {
-    return unknown;
-  }
+  const get = async (path: string) => {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` }, signal });
+    return { ok: answer.ok, text: await answer.text() };
+  };
+  const figures = { ...unknown };
+  const askReadiness = async () => {
+    const { ok, text } = await get('/readyz');
+    figures.ready = ok;
+    figures.reason = (JSON.parse(text) as { errors?: string[] }).errors?.join('; ') ?? null;
+  };
+  const askMetrics = async () => {
+    const { ok, text } = await get('/metrics');
+    if (!ok) return;
+    // Processes without sockets name `none`.
+    figures.engine = /^\w+\{.*\bengine="(?!none")([^"]+)".*\} 1$/m.exec(text)?.[1] ?? null;
+    figures.sockets = await sumOf(text, metrics.sockets);
+    figures.streams = await sumOf(text, metrics.streams);
+  };
+  const [readiness] = await Promise.allSettled([askReadiness(), askMetrics()]);
+  if (readiness.status === 'rejected') figures.reason = whySilent(readiness.reason);
+  return figures;
 }
 
 /** A process as `--json` prints it; docs/operations.md documents the form. */
@@ -107,10 +116,10 @@ function tableOf(all: Described[]): string {
 }
 
 /** What is printed if pm2 does not run. */
-function absence(config: Config, orphans: number[]): string {
+async function absence(config: Config, orphans: number[]): Promise<string> {
   return orphans.length > 0
     ? `pm2 is gone, its processes still run (${orphans.join(', ')}): npm run cluster -- stop`
-    : `No cluster of ${config.DATA_DIR} runs.`;
+    : noCluster(config);
 }
 
 /**
@@ -125,7 +134,8 @@ export async function showStatus(asJson: boolean): Promise<number> {
     process.stdout.write(`${asJson ? JSON.stringify(form, undefined, 2) : lines().join('\n')}\n`);
   if (!(await isRunning(home))) {
     const orphans = findOrphans(home);
-    print({ running: false, orphans, processes: [] }, () => [absence(config, orphans)]);
+    const why = await absence(config, orphans);
+    print({ running: false, orphans, processes: [] }, () => [why]);
     return 3;
   }
   const all = await new Pm2(home).list();
@@ -134,8 +144,8 @@ export async function showStatus(asJson: boolean): Promise<number> {
   const targets = targetsFile(config);
   print({ running: true, orphans: [], mergedMetrics, targets, processes }, () => [
     tableOf(processes),
-    ...processes.flatMap(({ process: name, id, reason }) =>
-      reason ? [`${name} ${id} is not ready: ${reason}`] : [],
+    ...processes.flatMap(({ process: name, id, ready, reason }) =>
+      reason ? [`${name} ${id} ${ready === null ? 'says nothing' : 'is not ready'}: ${reason}`] : [],
     ),
     `All metrics: ${mergedMetrics}  For Prometheus' file_sd: ${targets}`,
   ]);

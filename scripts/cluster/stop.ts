@@ -1,4 +1,5 @@
 import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { noCluster } from './absence.js';
 import { recordTargets } from './own-ports.js';
 import { Pm2 } from './pm2.js';
 import { endOrphans, isRunning, pm2Home, within } from './pm2-home.js';
@@ -27,6 +28,6 @@ export async function stopCluster(): Promise<number> {
     stopped = (await endOrphans(home)) > 0;
     if (stopped) recordTargets(config, []);
   }
-  process.stdout.write(stopped ? 'Stopped.\n' : `No cluster of ${config.DATA_DIR} runs.\n`);
+  process.stdout.write(stopped ? 'Stopped.\n' : `${await noCluster(config)}\n`);
   return 0;
 }

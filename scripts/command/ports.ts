@@ -45,8 +45,15 @@ export async function isListening(host: string, port: number): Promise<boolean> 
   }
 }
 
+/**
+ * Processes that look for a port at the same time begin far from each other, and take none twice: a gateway shares its port
+ * with whoever else binds it in the same way.
+ */
+let tried = process.pid * 997;
+
 /** A free loopback port. */
 export async function freePort(): Promise<number> {
-  const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+  tried += 1;
+  const port = FIRST + (tried % (LAST - FIRST));
   return (await isFree('127.0.0.1', port)) ? port : freePort();
 }

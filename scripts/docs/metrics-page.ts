@@ -13,7 +13,7 @@ const HEAD = `# Metrics
 
 Generated from the code by \`npm run docs\`. [Operating the service](operations.md#metrics) says how to read them, and
 which to watch. Every one has the label \`process\`: \`gateway\`, \`http\`, or \`service\` for all in one process. All durations
-are in seconds, with the same buckets. Over several processes a metric is added up, unless its last column says otherwise.
+are in seconds, with the same buckets, to which those of stages add shorter ones. Over several processes a metric is added up, unless its last column says otherwise.
 `;
 
 /** The definitions of a group of metrics. */

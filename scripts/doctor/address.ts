@@ -63,12 +63,19 @@ async function checkStream(base: string, token: string): Promise<Verdict> {
   return ok(`an event stream delivers at once (${Math.round(firstMs)} ms)`);
 }
 
+/** @returns a remedy for /socket.io/ of an address; one that answers 404 may be that of REST only */
+const withOther = (remedy: string, status: number | undefined) =>
+  status === 404 ? `${remedy}, or give --gateway-url, if sockets have another address` : remedy;
+
 async function checkSocket(base: string, token: string | undefined): Promise<Verdict> {
   const start = await openSocket(base, token);
   if ('refused' in start)
     return failure(
       `no WebSocket to ${new URL(base).host}: ${start.refused}`,
-      'the proxy must pass Upgrade and Connection for /socket.io/ (deploy/nginx.conf.template)',
+      withOther(
+        'the proxy must pass Upgrade and Connection for /socket.io/ (deploy/nginx.conf.template)',
+        start.status,
+      ),
     );
   const text = `a socket opens (${Math.round(start.openedMs)} ms)`;
   if (start.refusal === undefined) return ok(`${text}; without a token it is not admitted`);
@@ -89,7 +96,10 @@ async function checkSticky(base: string, sticky: Config['GATEWAY_STICKY'] | unde
   }
   const [, sid] = /"sid":"([^"]+)"/.exec(opened.body) ?? [];
   if (opened.status !== 200 || !sid)
-    throw new Fault(`long-polling answers ${opened.status}`, 'the proxy’s rules for /socket.io/');
+    throw new Fault(
+      `long-polling answers ${opened.status}`,
+      withOther('the proxy’s rules for /socket.io/', opened.status),
+    );
   const cookie = (opened.headers['set-cookie'] ?? []).map((one) => one.split(';')[0]).join('; ');
   const post = (packet: string) =>
     request(below(base, `${path}&sid=${encodeURIComponent(sid)}`), {

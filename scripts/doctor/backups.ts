@@ -35,7 +35,7 @@ async function checkBackups(config: Config, given: string | undefined): Promise<
   const folder = given ?? backupFolder(config);
   const newest = await newestIn(folder, given !== undefined);
   const remedy = config.MONGODB_URI
-    ? 'docs/operations.md, Backup and restore'
+    ? 'docs/operations.md, "Backup and restore"'
     : 'npm run db -- dump, every day';
   if (newest === 0) return warning(`no backup in ${folder}`, remedy);
   const hours = Math.max(0, (Date.now() - newest) / HOUR_MS);

@@ -12,8 +12,8 @@ export type Finding = { check: string } & Verdict;
 /** One question about an installation. */
 export interface Check {
   name: string;
-  /** Rejects with Fault or Skipped, too; with any other error the check has failed. */
-  run(): Verdict | Promise<Verdict>;
+  /** Several verdicts are a line each. Rejects with Fault or Skipped, too; with any other error the check has failed. */
+  run(): Verdict | Verdict[] | Promise<Verdict | Verdict[]>;
 }
 
 export const ok = (text: string): Verdict => ({ result: 'ok', text });
@@ -24,8 +24,8 @@ export const failure = (text: string, remedy: string): Verdict => ({ result: 'fa
 export class Fault extends Error {
   readonly remedy: string;
 
-  constructor(message: string, remedy: string) {
-    super(message);
+  constructor(message: string, remedy: string, cause?: unknown) {
+    super(message, { cause });
     this.remedy = remedy;
   }
 }
@@ -62,7 +62,8 @@ export function shared<T>(absent: string, load: () => Promise<T>) {
 
 export type Shared<T> = ReturnType<typeof shared<T>>;
 
-function verdictOf(error: unknown): Verdict {
+/** The verdict of a check that rejects. */
+export function verdictOf(error: unknown): Verdict {
   const { message: text } = error as Error;
   if (error instanceof Skipped) return { result: 'skipped', text };
   if (error instanceof Fault) return failure(text, error.remedy);
@@ -70,16 +71,17 @@ function verdictOf(error: unknown): Verdict {
 }
 
 /** Runs one check, LIMIT_MS at most. */
-async function runCheck({ name, run }: Check): Promise<{ finding: Finding; isLate: boolean }> {
+async function runCheck({ name, run }: Check): Promise<{ findings: Finding[]; isLate: boolean }> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<typeof LATE>((resolve) => {
     timer = setTimeout(() => resolve(LATE), LIMIT_MS);
   });
   const verdict = await Promise.race([(async () => run())().catch(verdictOf), late]);
   clearTimeout(timer);
-  if (verdict !== LATE) return { finding: { check: name, ...verdict }, isLate: false };
+  if (verdict !== LATE)
+    return { findings: [verdict].flat().map((one) => ({ check: name, ...one })), isLate: false };
   const text = `no result within ${LIMIT_MS / 1_000} s`;
-  return { finding: { check: name, result: 'failure', text }, isLate: true };
+  return { findings: [{ check: name, result: 'failure', text }], isLate: true };
 }
 
 /**
@@ -90,8 +92,8 @@ async function runCheck({ name, run }: Check): Promise<{ finding: Finding; isLat
 export async function runChecks(checks: Check[], report: (finding: Finding) => void): Promise<boolean> {
   let anyLate = false;
   for (const running of checks.map(runCheck)) {
-    const { finding, isLate } = await running;
-    report(finding);
+    const { findings, isLate } = await running;
+    findings.forEach(report);
     anyLate ||= isLate;
   }
   return anyLate;

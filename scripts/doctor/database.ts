@@ -72,7 +72,7 @@ const isOlder = ({ schema }: Judged) => schema.prepared < SCHEMA_VERSION;
 /** Judges whether this release can run on the data. */
 export function judgeSchema(facts: Judged): Verdict {
   const { schema, isEmbedded } = facts;
-  const remedy = 'docs/operations.md, Migrations';
+  const remedy = 'docs/operations.md, "Migrations"';
   if (isEmbedded && isOlder(facts))
     return warning(
       `schema version ${schema.prepared}: the next start brings the data to ${SCHEMA_VERSION}, and the release before cannot read it then`,

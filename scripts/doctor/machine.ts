@@ -6,11 +6,12 @@ import { promisify } from 'node:util';
 import type { Config } from '../../domain/platform/config.js';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import { type Check, failure, ok, Skipped, type Verdict, warning } from './check.js';
+import { below, request } from './request.js';
 
 /** Fewer open files than this are a fault, and fewer than the second number a few thousand members will meet. */
 const [FEW_FILES, MANY_FILES] = [1_024, 16_384];
 
-/** Share of a disk that should stay free. (docs/operations.md, "Alerts worth having") */
+/** Share of a disk that should stay free. (docs/operations.md, "Dashboards and alerts") */
 const FREE_SHARE = 0.2;
 
 /** File systems of other machines: NFS, SMB, CIFS, SMB2. (statfs(2)) */
@@ -35,22 +36,59 @@ export function judgeNode(version: string, range: string): Verdict {
   return failure(`Node ${version} is not supported`, `install one of ${range.replaceAll('||', 'or')}`);
 }
 
-/** Whether uWebSockets.js loads, which the gateway can replace by ws; in a process of its own, which a bad binary may end. */
-async function checkEngine(config: () => Pick<Config, 'GATEWAY_ENGINE'>): Promise<Verdict> {
+/** Tries uWebSockets.js in a process of its own, which a bad binary may end. @returns why it does not load */
+async function uwsFault(): Promise<string | undefined> {
   const load = "await import('uWebSockets.js')";
   try {
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', load], { cwd: projectRoot() });
-    return ok('uWebSockets.js loads');
+    return undefined;
   } catch (error) {
     const { stderr = '', signal } = error as { stderr?: string; signal?: string };
-    const why =
-      /^(?:\w*Error.*|.*version `.*)$/m.exec(stderr)?.[0] ?? (signal ? `ends by ${signal}` : 'fails');
-    const { GATEWAY_ENGINE } = config();
-    if (GATEWAY_ENGINE === 'ws') return ok('ws, as GATEWAY_ENGINE says');
-    const text = `uWebSockets.js does not load: ${why}`;
-    const remedy = 'Node 20 or 22 on glibc, or a newer package (docs/operations.md, "What sockets run on")';
-    return GATEWAY_ENGINE === 'uws' ? failure(text, remedy) : warning(`${text}; sockets run on ws`, remedy);
+    return /^(?:\w*Error.*|.*version `.*)$/m.exec(stderr)?.[0] ?? (signal ? `ends by ${signal}` : 'fails');
   }
+}
+
+/**
+ * Judges what sockets run on.
+ * @param fault why uWebSockets.js does not load here
+ * @param running the engine of the gateway that answers, where it can be read
+ */
+export function judgeEngine(
+  setting: Config['GATEWAY_ENGINE'],
+  fault: string | undefined,
+  running: string | undefined,
+): Verdict {
+  const expected = setting === 'ws' || fault ? 'ws' : 'uws';
+  const lacks = `uWebSockets.js does not load: ${fault}`;
+  const remedy = 'Node 20 or 22 on glibc, or a newer package (docs/operations.md, "What sockets run on")';
+  if (setting === 'uws' && fault) return failure(lacks, remedy);
+  if (running !== undefined && running !== expected)
+    return warning(
+      `the gateway runs on ${running}; one that starts here would run on ${expected}`,
+      'if the setting or Node was changed, restart the gateways; else run the doctor with theirs',
+    );
+  const serves = running ? ', and serves' : '';
+  if (setting === 'ws') return ok(`ws, as GATEWAY_ENGINE says${serves}`);
+  if (fault) return warning(`${lacks}; sockets run on ws`, remedy);
+  return ok(`uWebSockets.js loads${serves}`);
+}
+
+/** What a gateway runs on, by its metrics; undefined if they cannot be read. */
+async function runningEngine(config: Config, base: string): Promise<string | undefined> {
+  const { METRICS_TOKEN: token } = config;
+  const { body } = await request(below(base, '/metrics'), {
+    headers: token ? { Authorization: `Bearer ${token}` } : {},
+  });
+  return /^adoption_build_info\{.*?\bengine="(\w+)"/m.exec(body)?.[1];
+}
+
+/** @param gatewayBase address of the gateway on this machine; rejects if there is none */
+async function checkEngine(config: Config, gatewayBase: () => Promise<string>): Promise<Verdict> {
+  const { GATEWAY_ENGINE: setting } = config;
+  const running = gatewayBase()
+    .then((base) => runningEngine(config, base))
+    .catch(() => undefined);
+  return judgeEngine(setting, setting === 'ws' ? undefined : await uwsFault(), await running);
 }
 
 /** The most files that a process may open, where the system tells. (proc(5), limits) */
@@ -91,14 +129,17 @@ async function checkDisk({ DATA_DIR, MONGODB_URI }: Config): Promise<Verdict> {
 
 /**
  * The installation: Node, the engine, open files, disk.
- * @param servingPids the service's processes on this machine
+ * @param service its processes and gateway on this machine
  */
-export function machineChecks(config: () => Config, servingPids: () => Promise<number[]>): Check[] {
+export function machineChecks(
+  config: () => Config,
+  service: { servingPids(): Promise<number[]>; gatewayBase(): Promise<string> },
+): Check[] {
   const { engines } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
   return [
     { name: 'node', run: () => judgeNode(process.versions.node, engines.node) },
-    { name: 'engine', run: () => checkEngine(config) },
-    { name: 'open files', run: async () => checkFiles(await servingPids()) },
+    { name: 'engine', run: async () => checkEngine(config(), service.gatewayBase) },
+    { name: 'open files', run: async () => checkFiles(await service.servingPids()) },
     { name: 'disk', run: () => checkDisk(config()) },
   ];
 }

@@ -1,16 +1,22 @@
 import type { Config } from '../../domain/platform/config.js';
 import { holderOf, portFault, tryPort } from '../../domain/platform/port-faults.js';
 import { baseUrl } from '../start/welcome.js';
-import { type Check, Fault, failure, ok, type Shared, Skipped, shared, type Verdict } from './check.js';
-import { below, messageOf, request } from './request.js';
+import { type Check, Fault, ok, type Shared, Skipped, shared, type Verdict } from './check.js';
+import { judgeReadiness, readinessOf } from './readiness.js';
+import { below, request } from './request.js';
 
 /** What listens at a port of ours. */
-type Port = { state: 'free' } | { state: 'serving'; base: string; pids: number[]; notReady?: string };
+type Port = { state: 'free' } | { state: 'serving'; base: string; pids: number[] };
 
+/** The ports of clients. */
 type PortName = 'HTTP_PORT' | 'GATEWAY_PORT';
 
 /** @throws Fault naming who holds the port if it is not this service */
-async function inspectPort({ HOST }: Config, name: PortName, port: number): Promise<Port> {
+export async function inspectPort(
+  { HOST }: Config,
+  name: PortName | 'METRICS_PORT',
+  port: number,
+): Promise<Port> {
   if (port === 0) throw new Skipped(`${name}=0 picks a free port`);
   const error = await tryPort(HOST, port);
   if (!error) return { state: 'free' };
@@ -21,19 +27,13 @@ async function inspectPort({ HOST }: Config, name: PortName, port: number): Prom
   if (alive?.status !== 200 || !/^\{"up":true\}\s*$/.test(alive.body))
     throw new Fault(fault, `stop it, or set ${name} to another port`);
   const [, pid] = /^process (\d+)/.exec(holderOf(HOST, port) ?? '') ?? [];
-  const pids = pid ? [Number(pid)] : [];
-  const ready = await request(below(base, '/readyz'));
-  if (ready.status === 200) return { state: 'serving', base, pids };
-  return { state: 'serving', base, pids, notReady: messageOf(ready.body) };
+  return { state: 'serving', base, pids: pid ? [Number(pid)] : [] };
 }
 
-function judgePort(port: Port, name: PortName): Verdict {
+/** Judges by what listens at a port of ours, whether it is ready. */
+export async function judgePort(port: Port, name: string): Promise<Verdict> {
   if (port.state === 'free') return ok(`${name} is free: nothing serves there now`);
-  if (port.notReady === undefined) return ok(`the service answers at ${port.base}, and is ready`);
-  return failure(
-    `the service at ${port.base} is not ready: ${port.notReady}`,
-    'docs/operations.md, the runbooks: the database or Redis is down, or it stops',
-  );
+  return judgeReadiness(`the service at ${port.base}`, await readinessOf(port.base));
 }
 
 /** A port and what listens there. */
@@ -66,14 +66,16 @@ export function inspectPorts(config: () => Config) {
     name: checkName,
     run: async () => judgePort(await port.read(), name),
   });
+  async function serving() {
+    const ports = await Promise.all([http, gateway].map(({ port }) => port.read().catch(() => undefined)));
+    return ports.filter((port) => port?.state === 'serving');
+  }
   return {
     checks: [checkOf('http port', http), checkOf('gateway port', gateway)],
     httpBase: () => localBase(http),
     gatewayBase: () => localBase(gateway),
     /** Processes of the service that this user may see. */
-    async servingPids(): Promise<number[]> {
-      const ports = await Promise.all([http, gateway].map(({ port }) => port.read().catch(() => undefined)));
-      return ports.flatMap((port) => (port?.state === 'serving' ? port.pids : []));
-    },
+    servingPids: async () => (await serving()).flatMap(({ pids }) => pids),
+    isServing: async () => (await serving()).length > 0,
   };
 }

@@ -13,6 +13,15 @@ const FULL_SHARE = 0.8;
 /** The release with what our scripts use (`ZRANGE BYSCORE`, `ZADD GT`). */
 const NEEDED = [6, 2];
 
+const MIB = 2 ** 20;
+
+/**
+ * Least that Redis should keep for a subscriber that reads too slowly, bytes, s: its defaults (redis.conf:
+ * client-output-buffer-limit pubsub 32mb 8mb 60), with which the service was tested and measured. Beyond, it closes the
+ * connection, and what it kept is lost. (docs/runbook.md, "PushesLost")
+ */
+const BUFFER = { hard: 32 * MIB, soft: 8 * MIB, seconds: 60 };
+
 /** What a Redis is like; of a cluster, one of its nodes. */
 export interface RedisFacts {
   info: Record<string, string>;
@@ -34,6 +43,7 @@ async function readSettings({ commands }: RedisConnection): Promise<Record<strin
     for (const name of [
       'maxmemory*',
       'notify-keyspace-events',
+      'client-output-buffer-limit',
       'save',
       'appendonly',
       'bind',
@@ -138,7 +148,7 @@ export function judgeAccess({ settings }: RedisFacts, { REDIS_URL = '', producti
     const isOpen =
       settings?.['protected-mode'] === 'no' && !/^(?:-?(?:127\S*|::1)\s*)+$/.test(settings.bind ?? '');
     const text = `it asks for no password${isOpen ? ', and listens at all addresses' : ''}: who reaches it can speak for members`;
-    const remedy = 'requirepass, and the password in REDIS_URL (docs/operations.md, Who can reach Redis)';
+    const remedy = 'requirepass, and the password in REDIS_URL (docs/operations.md, "Who can reach Redis")';
     return isOpen || production ? failure(text, remedy) : warning(text, remedy);
   }
   if (!isLocal && !tls)
@@ -160,6 +170,26 @@ function judgeEvents({ settings }: RedisFacts): Verdict {
   );
 }
 
+/** Judges whether Redis soon closes the connection on which a process hears the others; 0 is no limit. */
+export function judgeBuffer({ settings }: Pick<RedisFacts, 'settings'>): Verdict {
+  const least = `${BUFFER.hard / MIB}mb ${BUFFER.soft / MIB}mb ${BUFFER.seconds}`;
+  if (!settings)
+    throw new Skipped(
+      `this Redis user may not read CONFIG: client-output-buffer-limit pubsub must be at least ${least}`,
+    );
+  const limits = /\bpubsub (\d+) (\d+) (\d+)/.exec(settings['client-output-buffer-limit'] ?? '');
+  if (!limits) throw new Skipped('this Redis tells no client-output-buffer-limit pubsub');
+  const [hard = 0, soft = 0, seconds = 0] = limits.slice(1).map(Number);
+  const isShort = soft < BUFFER.hard && seconds < BUFFER.seconds;
+  const text = `client-output-buffer-limit pubsub is ${hard} ${soft} ${seconds}`;
+  if ((hard > 0 && hard < BUFFER.hard) || (soft > 0 && (soft < BUFFER.soft || isShort)))
+    return warning(
+      `${text}: Redis closes a process’s connection when it lags a little, and its members see messages late`,
+      `client-output-buffer-limit pubsub ${least}, or more (docs/runbook.md, "PushesLost")`,
+    );
+  return ok(text);
+}
+
 function judgeSigning({ REDIS_URL, REDIS_SIGNING_KEY }: Config): Verdict {
   if (!REDIS_URL) throw new Skipped('REDIS_URL is not set');
   if (REDIS_SIGNING_KEY) return ok('REDIS_SIGNING_KEY is set');
@@ -169,7 +199,7 @@ function judgeSigning({ REDIS_URL, REDIS_SIGNING_KEY }: Config): Verdict {
   );
 }
 
-/** Redis: whether it works, version, memory, persistence, access, key. */
+/** Redis: whether it works, version, memory, persistence, access, buffer, key. */
 export function inspectRedis(config: () => Config) {
   const facts = shared('Redis cannot be read', async () => readFacts(config()));
   const checks: Check[] = [
@@ -178,6 +208,7 @@ export function inspectRedis(config: () => Config) {
     { name: 'redis persistence', run: async () => judgePersistence(await facts.given()) },
     { name: 'redis access', run: async () => judgeAccess(await facts.given(), config()) },
     { name: 'redis events', run: async () => judgeEvents(await facts.given()) },
+    { name: 'redis buffer', run: async () => judgeBuffer(await facts.given()) },
     { name: 'redis signing key', run: () => judgeSigning(config()) },
   ];
   return { checks, skewMs: async () => (await facts.given()).skewMs };

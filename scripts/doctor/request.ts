@@ -102,6 +102,7 @@ export async function request(url: URL, options: RequestOptions = {}): Promise<A
     throw new Fault(
       `${url.host} ${reasonOf(error)}`,
       'check the address, the proxy, and that the service runs',
+      error,
     );
   }
 }
@@ -148,7 +149,8 @@ export async function openStream(base: string, token: string): Promise<StreamSta
 
 /** How a socket began. */
 export type SocketStart =
-  | { refused: string }
+  /** With the status of an answer that is not a WebSocket's. */
+  | { refused: string; status?: number | undefined }
   /** Engine.IO's first packet has arrived; with a token, also the answer to it: null if it is accepted. */
   | { openedMs: number; refusal?: string | null };
 
@@ -169,7 +171,9 @@ export function openSocket(base: string, token: string | undefined): Promise<Soc
       if (openedMs === undefined) done({ refused: 'nothing arrives on it' });
       else done({ openedMs, refusal: 'no answer' });
     }, 2 * FIRST_EVENT_MS);
-    socket.on('unexpected-response', (_, { statusCode }) => done({ refused: `the answer is ${statusCode}` }));
+    socket.on('unexpected-response', (_, { statusCode: status }) =>
+      done({ refused: `the answer is ${status}`, status }),
+    );
     socket.on('error', (error) => done({ refused: `${url.host} ${reasonOf(error)}` }));
     socket.on('close', (code) => done({ refused: `it is closed with ${code}` }));
     socket.on('message', (data) => {
@@ -185,12 +189,15 @@ export function openSocket(base: string, token: string | undefined): Promise<Soc
   });
 }
 
+const NOT_OURS = 'an answer that is not ours';
+
 /** The text of a refusal, as of an error's body. */
 export function messageOf(json: string): string {
   try {
     const { message, data, errors } = JSON.parse(json);
-    return [message, ...(errors ?? data?.errors ?? [])].filter(Boolean).join(': ').slice(0, 200);
+    const words = [message, ...(errors ?? data?.errors ?? [])].filter(Boolean);
+    return words.join(': ').slice(0, 200) || NOT_OURS;
   } catch {
-    return 'an answer that is not ours';
+    return NOT_OURS;
   }
 }

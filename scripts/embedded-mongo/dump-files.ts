@@ -8,7 +8,7 @@ import { decode, MAX_DOCUMENT_BYTES } from './values/bson-types.js';
 /** The content of DIR/DATABASE/COLLECTION.metadata.json, as mongodump writes it. */
 export interface Metadata {
   collectionName: string;
-  type: 'collection';
+  type: 'collection' | 'view';
   options: Document;
   indexes?: (Document & IndexDescription)[];
 }
@@ -53,12 +53,20 @@ async function findDump(dir: string): Promise<string> {
   throw new Error(`${dir} holds no dump`);
 }
 
-/** The paths of the *.bson files of a dump, by name. */
+/** The paths of the *.bson files of a dump, by name. @throws Error naming one that is missing beside its metadata */
 export async function dumpedIn(dir: string): Promise<string[]> {
   const folder = await findDump(dir);
   const all = await readdir(folder);
   const names = all.filter((name) => name.endsWith('.bson'));
-  if (names.length > 0) return names.sort().map((name) => join(folder, name));
+  if (names.length > 0) {
+    for (const file of all.filter((name) => name.endsWith('.metadata.json'))) {
+      const documents = file.replace(/\.metadata\.json$/, '.bson');
+      // A view has no documents of its own.
+      if (names.includes(documents) || (await readMetadata(join(folder, file))).type === 'view') continue;
+      throw new Error(`${join(folder, documents)} is missing: the dump is not whole`);
+    }
+    return names.sort().map((name) => join(folder, name));
+  }
   if (all.some((name) => name.endsWith('.bson.gz')))
     throw new Error(`${folder} is compressed: gunzip its files first`);
   throw new Error(`${folder} holds no *.bson files`);
@@ -67,16 +75,21 @@ export async function dumpedIn(dir: string): Promise<string[]> {
 /** The metadata file beside a .bson file. */
 export const metadataOf = (path: string) => path.replace(/\.bson$/, '.metadata.json');
 
-/** The indexes to build, of a metadata file if there is one. */
-export async function readIndexes(file: string): Promise<IndexDescription[]> {
-  if (!existsSync(file)) return [];
+/** @throws Error naming the file if it is damaged */
+async function readMetadata(file: string): Promise<Metadata> {
   const text = await readFile(file, 'utf8');
   try {
-    const { indexes } = EJSON.parse(text, { relaxed: true }) as Metadata;
-    return (indexes ?? []).filter(({ name }) => name !== '_id_').map(({ v: _v, ns: _ns, ...index }) => index);
+    return EJSON.parse(text, { relaxed: true }) as Metadata;
   } catch (error) {
     throw new Error(`${file} is damaged: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** The indexes to build, of a metadata file if there is one. */
+export async function readIndexes(file: string): Promise<IndexDescription[]> {
+  if (!existsSync(file)) return [];
+  const { indexes } = await readMetadata(file);
+  return (indexes ?? []).filter(({ name }) => name !== '_id_').map(({ v: _v, ns: _ns, ...index }) => index);
 }
 
 /** The documents of a .bson file. Throws with the position of a bad length, a bad document or a premature end. */

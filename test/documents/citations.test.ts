@@ -2,7 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { projectRoot } from '../../domain/platform/project-root.js';
-import { filesUnder, type Mention, mentionsOf, pages, promises, textOf, wrong } from './documents.js';
+import {
+  filesUnder,
+  type Mention,
+  mentionsOf,
+  operatorFiles,
+  pages,
+  promises,
+  textOf,
+  wrong,
+} from './documents.js';
 import { faults } from './fault-tests.js';
 
 const sources = ['domain', 'gateway', 'http', 'scripts', 'test']
@@ -58,6 +67,19 @@ describe('citations in comments and tests', () => {
     expect(cited.length).to.be.greaterThan(5);
     const numbers = faults.map(({ number }) => number);
     expect(wrong(cited, ({ found }) => numbers.includes(found))).to.deep.equal([]);
+  });
+
+  it('of a page’s section in quotes name headings that exist', () => {
+    const cited = mentionsOf(/(?<![\w/])((?:docs|gateway)\/[\w/.-]+\.md, "[^"\n]+")/g, [
+      ...sources,
+      ...operatorFiles,
+    ]);
+    expect(cited.length).to.be.greaterThan(10);
+    const isThere = ({ found }: Mention) => {
+      const [page = '', heading = ''] = found.slice(0, -1).split(', "');
+      return listed(page, /^#+ (.+)$/gm).includes(heading);
+    };
+    expect(wrong(cited, isThere)).to.deep.equal([]);
   });
 
   it('of documents name pages that exist', () => {

@@ -62,8 +62,16 @@ describe('the images of deploy/', () => {
   }
 
   it('are of Node 24, and without pm2', () => {
-    expect(textOf('deploy/Dockerfile')).to.match(/^FROM node:24-/m);
-    expect(textOf('deploy/Dockerfile').replaceAll(/^#.*/gm, '')).not.to.include('pm2');
+    const [build = '', ...images] = textOf('deploy/Dockerfile')
+      .replaceAll(/^#.*/gm, '')
+      .split(/^(?=FROM )/m)
+      .slice(1);
+    expect(build)
+      .to.match(/^FROM node:24-/)
+      .and.include('npm uninstall --no-save --omit=dev pm2');
+    expect(images.join(''))
+      .to.match(/^FROM node:24-/)
+      .and.not.include('pm2');
   });
 
   it('are pinned to a digest, or by the command that compose.yaml names', () => {

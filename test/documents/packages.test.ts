@@ -8,6 +8,8 @@ interface Entry {
   /** Of development alone. */
   dev?: boolean;
   optional?: boolean;
+  /** Of old packages a list. */
+  engines?: { node?: string };
   os?: string[];
   cpu?: string[];
   libc?: string[];
@@ -46,7 +48,25 @@ function licenceOf({ name, license }: { name: string; license?: unknown }): unkn
   return license ?? (isBinary(name) ? 'MIT' : undefined);
 }
 
+/** Whether a range of versions includes Node 20.19, the oldest that is supported. */
+const includesOldest = (range: string): boolean =>
+  range.split('||').some((part) => {
+    const [, operator, major = 0, minor = 0] = /^(>=|\^)? ?(\d+)(?:\.(\d+))?/.exec(part.trim()) ?? ['', '>='];
+    const [, below = Infinity] = /<(\d+)/.exec(part) ?? [];
+    const isLater = Number(major) > 20 || (Number(major) === 20 && Number(minor) > 19);
+    return !isLater && Number(below) > 20 && (operator === '>=' || Number(major) === 20);
+  });
+
 describe('package-lock.json', () => {
+  it('has no package that npm ci would warn about on the oldest Node', () => {
+    for (const range of ['>=22', '18 || >=22', '^20.20.0', '>=14 <18'])
+      expect(includesOldest(range), range).to.equal(false);
+    const others = entries.filter(
+      ({ optional, engines }) => !optional && !includesOldest(engines?.node ?? '*'),
+    );
+    expect(others.map(({ name }) => name)).to.deep.equal([]);
+  });
+
   it('has a checksum for every package that npm ci installs on Linux', () => {
     const without = entries.filter(({ integrity }) => !integrity?.startsWith('sha512-'));
     const isInstalled = ({ os = ['linux'], cpu = ['x64'], libc = ['glibc'] }: Entry) =>

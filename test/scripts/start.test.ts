@@ -11,10 +11,13 @@ import { eventually } from '../support/eventually.js';
 const preload = (code: string) =>
   `--import=data:text/javascript,${encodeURIComponent(`if (process.argv[1].endsWith('start.js')) {${code}}`)}`;
 
-/** Ends the process by SIGINT as soon as it handles that. */
+/** Ends the process by SIGINT as soon as it handles that: before it has loaded a package, else with another status. */
 const INTERRUPTED = preload(`
-  process.on('newListener', (name) => {
-    if (name === 'SIGINT') setImmediate(() => process.kill(process.pid, 'SIGINT'));
+  process.on('newListener', function onListener(name) {
+    if (name !== 'SIGINT') return;
+    process.off('newListener', onListener);
+    if (Object.keys(process.getBuiltinModule('node:module')._cache).length > 0) process.exit(3);
+    setImmediate(() => process.kill(process.pid, 'SIGINT'));
   });`);
 
 /** Once the process opens its data, rejects without a handler, then throws. */

@@ -78,8 +78,7 @@ export const ofSockets: Stated[] = [
     'gateway/compare-rooms.ts COMPARE_EVERY_MS',
     s,
     [operations, 'the comparison every # finds them'],
-    ['docs/scaling.md', 'the head of each open room every #'],
-    [decisions('delivery'), 'Every #, and when Redis is back'],
+    [decisions('delivery'), 'it compares them with the database, every #'],
   ],
   [
     'domain/chat/room-changes.ts MIN_INTERVAL_MS',

@@ -22,6 +22,14 @@ const REST_MS = 500;
 /** Members who read their event stream during the reload, and get messages pushed over REST. */
 const STREAMS = 12;
 
+/** Makes every call of pm2's program fail. */
+const BROKEN_PM2 = `--import=data:text/javascript,${encodeURIComponent(`
+  const [, program, action] = process.argv;
+  if (program.endsWith('/pm2')) {
+    console.log('[PM2][ERROR] no ' + action);
+    process.exit(1);
+  }`)}`;
+
 /** Requests in flight. */
 const WORKERS = 24;
 
@@ -50,6 +58,15 @@ describe('npm run cluster', function () {
     const clash = await cluster.run(undefined, { GATEWAY_PORT: port, HTTP_PORT: port });
     expect(clash.output).to.match(/^GATEWAY_PORT: must not be \d+, the HTTP_PORT: .+\n$/);
     expect([away.status, clash.status]).to.deep.equal([1, 1]);
+  });
+
+  it('says why it does not start, also if it cannot stop what it began, and waits for nothing', async () => {
+    const began = performance.now();
+    const { status, output } = await cluster.run(undefined, { NODE_OPTIONS: BROKEN_PM2 });
+    expect(output).to.match(/pm2: no kill\npm2: no start\n$/);
+    expect(status).to.equal(1);
+    // The time that a process has to get ready.
+    expect(performance.now() - began).to.be.below(30_000);
   });
 
   it('names an unknown action and prints its usage', async () => {
@@ -219,9 +236,22 @@ describe('npm run cluster', function () {
     expect(table.output.match(/ online /g)?.length).to.be.at.least(5);
   });
 
-  it('restarts a killed database within seconds', async () => {
+  it('says whom a hanging database keeps from serving, and who hangs; restarts a killed one within seconds', async () => {
     const folder = join(cluster.folder, 'mongo');
     const killed = await holdOwner(folder);
+    const { processes } = await cluster.status();
+    const [hanging, waiting] = ['gateway', 'http'].map((kind) =>
+      // The reload that the test before ended has left one that does not start.
+      processes.find(({ process, ready }) => process === kind && ready),
+    );
+    for (const pid of [killed?.pid, hanging?.pid]) process.kill(pid as number, 'SIGSTOP');
+    // Its last answer is kept for a second.
+    const readyz = waiting?.metrics?.replace(/metrics$/, 'readyz') ?? '';
+    await eventually(async () => expect((await fetch(readyz)).status).to.equal(503));
+    const { output } = await cluster.run('status');
+    process.kill(hanging?.pid as number, 'SIGCONT');
+    expect(output).to.include(`\nhttp ${waiting?.id} is not ready: the database does not answer\n`);
+    expect(output).to.include(`\ngateway ${hanging?.id} says nothing: no answer within 6 s\n`);
     process.kill(killed?.pid as number, 'SIGKILL');
     await killed?.lost;
     const posts = async () => (await cluster.call('/adopt/render')).text;

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../../scripts/command/ports.js';
+import { runScript } from '../../scripts/script-runs.js';
 import { eventually } from '../../support/eventually.js';
+import { recordCounts } from '../../support/record-counts.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 import { connect, refusal } from '../../support/sockets.js';
 import { hasNginx, startProxy, type TlsProxy } from './nginx.js';
@@ -115,6 +119,30 @@ describe('the nginx configuration of deploy/', () => {
     await client.next<{ content: string }>('message', ({ content }) => content === 'over TLS');
     const refused = await refusal({ auth: { token: 'nonsense' }, ca: proxy.certificate }, proxy.base);
     expect(refused.data).to.include({ status: 401 });
+  });
+
+  it('carries load tests over TLS, which list what they keep', async () => {
+    const before = await recordCounts(service.mongoUri);
+    const authority = join(service.settings.DATA_DIR, 'ca.pem');
+    writeFileSync(authority, proxy.certificate);
+    const sizes = ['--members', '10', '--seconds', '0.1', '--runs', '1', '--clients', '1'];
+    const { status, stdout, stderr } = await runScript(
+      'scripts/load.js',
+      ['fanout', '--http', proxy.base, '--gateway', proxy.base, ...sizes, '--rate', '50', '--keep'],
+      { ...service.settings, NODE_EXTRA_CA_CERTS: authority },
+    );
+    expect(status, `${stdout}${stderr}`).to.equal(0);
+    expect(stderr).to.match(
+      /^kept: members \d+-\d+ \(load-\w+-1@run\.example\.org to load-\w+-2@run\.example\.org\), adoption posts \d+, rooms \d+$/m,
+    );
+    expect(stdout).to.match(/ 10 sockets\n/);
+    const { messages, ...after } = await recordCounts(service.mongoUri);
+    const { messages: earlier = 0, ...others } = before;
+    expect(messages).to.be.greaterThan(earlier);
+    const { members = 0, adoptionPosts = 0, rooms = 0 } = others;
+    expect(after).to.deep.equal({
+      ...{ ...others, members: members + 2, adoptionPosts: adoptionPosts + 1, rooms: rooms + 1 },
+    });
   });
 
   it('gives the service the client’s address, whatever the client claims', async () => {

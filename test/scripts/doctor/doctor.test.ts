@@ -7,38 +7,20 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { loadConfig } from '../../../domain/platform/config.js';
 import { projectRoot } from '../../../domain/platform/project-root.js';
-import type { Finding } from '../../../scripts/doctor/check.js';
-import { judgeNode } from '../../../scripts/doctor/machine.js';
-import { judgeAccess, judgeMemory, judgePersistence, judgeVersion } from '../../../scripts/doctor/redis.js';
+import { judgeEngine, judgeNode } from '../../../scripts/doctor/machine.js';
+import {
+  judgeAccess,
+  judgeBuffer,
+  judgeMemory,
+  judgePersistence,
+  judgeVersion,
+} from '../../../scripts/doctor/redis.js';
 import { hasRedisServer, startRedis } from '../../support/redis.js';
 import { service } from '../../support/service.js';
 import { startServiceProcess } from '../../support/service-process.js';
 import { runHere } from '../script-runs.js';
 import { startBadProxy } from './bad-proxy.js';
-
-/** Settings of the service of this process. */
-async function serviceSettings(): Promise<Record<string, string>> {
-  const { http, gateway, config, mongoUri } = await service();
-  return {
-    HTTP_PORT: new URL(http).port,
-    GATEWAY_PORT: new URL(gateway).port,
-    DATA_DIR: config.DATA_DIR,
-    MONGODB_URI: mongoUri,
-  };
-}
-
-/** Runs the doctor. @returns its exit status and its findings by check, `RESULT: TEXT → REMEDY` */
-async function examine(settings: Record<string, string>, args: string[] = []) {
-  const { status, stdout, stderr } = await runHere('scripts/doctor.js', ['--json', ...args], settings);
-  expect(stderr).to.equal('');
-  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
-  const lines: Record<string, string> = {};
-  for (const { check, result, text, remedy } of findings) {
-    const line = `${result}: ${text}${remedy ? ` → ${remedy}` : ''}`;
-    lines[check] = lines[check] ? `${lines[check]}\n${line}` : line;
-  }
-  return { status, lines, output: stdout };
-}
+import { examine, serviceSettings } from './examine.js';
 
 const engines = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')).engines.node;
 
@@ -48,8 +30,8 @@ describe('npm run doctor', () => {
     const { status, stdout } = await runHere('scripts/doctor.js', [], settings);
     const lines = stdout.split('\n');
     expect(status, stdout).to.equal(0);
-    // A single server; a disk or a limit of files may be small here.
-    const expected = /^warning +(?:database|disk|open files|node) /;
+    // A single server; a disk or a limit of files may be small here, and uWebSockets.js has no binary for every Node.
+    const expected = /^warning +(?:database|disk|open files|engine) /;
     expect(lines.filter((line) => /^(?:warning|failure)/.test(line) && !expected.test(line))).to.deep.equal(
       [],
     );
@@ -71,7 +53,7 @@ describe('npm run doctor', () => {
       'REDIS_ADAPTER',
     ]);
     expect(lines.database).to.equal('skipped: the settings are invalid');
-    expect(lines.engine).to.match(/^ok: /);
+    expect(lines.engine).to.equal('skipped: the settings are invalid');
   });
 
   it('finds an unsupported version of Node', () => {
@@ -81,6 +63,21 @@ describe('npm run doctor', () => {
     expect(judgeNode('23.1.0', '^20.19.0 || ^22.12.0').result).to.equal('failure');
     expect(judgeNode('22.12.0', '^20.19.0 || ^22.12.0').result).to.equal('ok');
     expect(judgeNode('27.0.1', '^20.19.0 || >=22.12.0').result).to.equal('ok');
+  });
+
+  it('names what sockets run on: as the setting and the binary say, and what serves', () => {
+    expect(judgeEngine('ws', undefined, undefined)).to.deep.equal({
+      result: 'ok',
+      text: 'ws, as GATEWAY_ENGINE says',
+    });
+    expect(judgeEngine('ws', undefined, 'ws').text).to.equal('ws, as GATEWAY_ENGINE says, and serves');
+    expect(judgeEngine('auto', undefined, 'uws').text).to.equal('uWebSockets.js loads, and serves');
+    expect(judgeEngine('auto', 'Error: no binary', 'ws')).to.include({ result: 'warning' });
+    expect(judgeEngine('uws', 'Error: no binary', 'uws')).to.include({ result: 'failure' });
+    expect(judgeEngine('ws', undefined, 'uws')).to.include({
+      result: 'warning',
+      text: 'the gateway runs on uws; one that starts here would run on ws',
+    });
   });
 
   it('finds few open files, a port that another program holds, and equal ports', async () => {
@@ -131,12 +128,16 @@ describe('npm run doctor', () => {
       expect(lines.metrics).to.match(/^warning: everybody can read \/metrics → /);
       expect(lines.address).to.match(/^ok: /);
 
-      // The other service has another key.
+      // The other service has another key, and its sockets another address.
       const wrongKey = await examine(await serviceSettings(), ['--url', other.http]);
       expect(wrongKey.lines.token).to.match(
         /^failure: .* refuses a token .*: UNAUTHORIZED: .* → all processes need/,
       );
       expect(wrongKey.lines['event stream']).to.equal('skipped: no token is accepted');
+      expect(wrongKey.lines.socket).to.match(
+        /: the answer is 404 → the proxy must .*, or give --gateway-url, /,
+      );
+      expect(wrongKey.lines.sticky).to.match(/ answers 404 → the proxy’s rules .*, or give --gateway-url, /);
     } finally {
       await proxy.close();
       await buffering.close();
@@ -173,6 +174,8 @@ describe('npm run doctor', () => {
       'KEA',
       '--protected-mode',
       'no',
+      '--client-output-buffer-limit',
+      'pubsub 1mb 1mb 10',
     ]);
     try {
       const { status, lines } = await examine({ ...(await serviceSettings()), REDIS_URL: redis.url });
@@ -182,6 +185,9 @@ describe('npm run doctor', () => {
         /^failure: maxmemory-policy is allkeys-lru: .* → maxmemory-policy noevic/,
       );
       expect(lines['redis events']).to.match(/^warning: notify-keyspace-events is /);
+      expect(lines['redis buffer']).to.match(
+        /^warning: client-output-buffer-limit pubsub is 1048576 1048576 10: .* → .*pubsub 32mb 8mb 60/,
+      );
       expect(lines['redis access']).to.match(/^warning: it asks for no password: .* → requirepass/);
       expect(lines['redis signing key']).to.match(/^warning: REDIS_SIGNING_KEY is not set/);
       expect(lines['redis persistence']).to.match(/^ok: off/);
@@ -189,6 +195,22 @@ describe('npm run doctor', () => {
     } finally {
       await redis.stop();
     }
+  });
+
+  it('finds a Redis that closes subscribers sooner than by default', () => {
+    const judge = (limits: string) =>
+      judgeBuffer({
+        settings: { 'client-output-buffer-limit': `normal 0 0 0 slave 1 1 1 pubsub ${limits}` },
+      }).result;
+    // Redis's defaults, and no limits.
+    expect(judge('33554432 8388608 60')).to.equal('ok');
+    expect(judge('0 0 0')).to.equal('ok');
+    expect(judge('67108864 33554432 10')).to.equal('ok');
+    expect(judge('1048576 0 0')).to.equal('warning');
+    expect(judge('33554432 1048576 60')).to.equal('warning');
+    expect(judge('33554432 8388608 10')).to.equal('warning');
+    expect(() => judgeBuffer({ settings: undefined })).to.throw('may not read CONFIG: ');
+    expect(() => judgeBuffer({ settings: {} })).to.throw('tells no client-output-buffer-limit');
   });
 
   it('finds a Redis that is too old', () => {

@@ -199,6 +199,13 @@ describe('embedded database: dump and restore', () => {
     const metadata = join(folder, 'adoption', 'many.metadata.json');
     await writeFile(metadata, '{');
     expect((await failure(checkDump(folder))).message).to.contain(`${metadata} is damaged: `);
+    await writeFile(metadata, '{}');
+    const documents = join(folder, 'adoption', 'many.bson');
+    await rename(documents, `${documents}.away`);
+    expect((await failure(checkDump(folder))).message).to.equal(
+      `${documents} is missing: the dump is not whole`,
+    );
+    await rename(`${documents}.away`, documents);
     for (const name of await readdir(join(folder, 'adoption')))
       await rename(join(folder, 'adoption', name), join(folder, 'adoption', `${name}.gz`));
     expect((await failure(checkDump(folder))).message).to.contain('is compressed: gunzip its files first');

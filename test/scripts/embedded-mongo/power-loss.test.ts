@@ -105,7 +105,7 @@ describe('the embedded database after a power cut', () => {
     }
   }
 
-  it('has put its folder on disk before it takes the first write', () => {
+  it('51: has put its folder on disk before it takes the first write', () => {
     const synced = events.filter(({ kind }) => kind === 'sync').map(({ file, to }) => ({ file, to }));
     const asked = notes[0]?.from ?? 0;
     for (const path of [dataDir, join(dataDir, 'mongo')])
@@ -115,7 +115,7 @@ describe('the embedded database after a power cut', () => {
       ).to.equal(true);
   });
 
-  it(`holds everything acknowledged, and nothing by halves, in ${IMAGES} images of the disk`, async () => {
+  it(`51: holds everything acknowledged, and nothing by halves, in ${IMAGES} images of the disk`, async () => {
     const random = createRandom('POWER_SEED');
     const written = events.filter(({ kind, file }) => kind === 'write' && file.endsWith('data.mdb'));
     expect(written.length, 'writes traced').to.be.above(50);

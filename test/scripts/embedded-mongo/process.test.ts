@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { socketUri } from '../../../scripts/embedded-mongo/folder/data-folder.js';
 import { holdOwner, takeFolder } from '../../../scripts/embedded-mongo/folder/lock.js';
+import { eventually } from '../../support/eventually.js';
 import { useFolder } from './support/folder.js';
 import { countIn, insertInto } from './support/rows.js';
 
@@ -111,8 +112,8 @@ describe('embedded database: as a process', () => {
     // Somebody uses it: it stays.
     expect(await countIn(socketUri(folder))).to.equal(0);
     await hold?.release();
-    // Taking the folder waits until the orphan, which is closing, has left it.
-    (await takeFolder(folder)).release();
+    // The orphan may not have heard of both yet. Once it is closing, taking the folder waits until it has left.
+    await eventually(async () => (await takeFolder(folder)).release());
   });
 
   it('fails by one clear line: another format, a port in use, a bad call', async () => {
