@@ -65,7 +65,7 @@ function collectOutput(child: ChildProcess): { text: string } {
 export function createTestProcess(program: Program): TestProcess {
   const { name, path, args = [], folder, env, files, isReady = () => true } = program;
   // Most live for seconds: V8's optimising compiler would use more CPU time than it saves.
-  const flags = ['--no-opt', '--enable-source-maps', '--import', PRELOAD];
+  const flags = ['--no-opt', '--import', PRELOAD];
   let child: ChildProcess | undefined;
   let gone: Promise<number | null> = Promise.resolve(null);
   const outputs: { text: string }[] = [];

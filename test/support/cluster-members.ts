@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
+import { ANIMAL } from '../../scripts/run-accounts/accounts.js';
 import type { Member } from './api.js';
 import { type OpenedRoom, openChat } from './chat.js';
 import { runProgram } from './child-process.js';
@@ -30,14 +31,6 @@ export async function importMembers(
   env: Record<string, string>,
   { members, postsEach }: Population,
 ): Promise<void> {
-  const animal = {
-    name: 'Bori',
-    age: '2',
-    kind: 'dog',
-    thumbnail: '/bori.jpg',
-    latitude: 37.5,
-    longitude: 127,
-  };
   const rows = Array.from({ length: members }, (_, i) => {
     const [no, email] = [i + 1, `member-${i + 1}@example.org`];
     const posts = Array.from({ length: postsEach }, (_, k) => ({
@@ -45,7 +38,7 @@ export async function importMembers(
       id: i * postsEach + k + 1,
       author: email,
       title: `Post ${k + 1} of member ${no}`,
-      ...animal,
+      ...ANIMAL,
     }));
     return [{ record: 'member', email, nickname: `member ${no}` }, ...posts];
   });

@@ -70,6 +70,7 @@ export async function startCluster(options: ClusterOptions) {
     isReady: (message) => (message as { type?: string }).type === 'ready',
   });
   let served: Served[] = [];
+  let mongoUri = '';
 
   /** Ends everything and removes its folder. */
   async function stop(): Promise<void> {
@@ -89,11 +90,11 @@ export async function startCluster(options: ClusterOptions) {
   }
 
   try {
-    const { uri } = (await mongo.start()) as { uri: string };
+    ({ uri: mongoUri } = (await mongo.start()) as { uri: string });
     const env: Record<string, string> = {
       NODE_ENV: 'test',
       DATA_DIR: folder,
-      MONGODB_URI: uri,
+      MONGODB_URI: mongoUri,
       REDIS_URL: `redis://127.0.0.1:${(await options.redisPort?.(redis.port)) ?? redis.port}`,
       REDIS_ADAPTER: options.adapter ?? 'classic',
       REDIS_SIGNING_KEY: SIGNING_KEY,
@@ -134,6 +135,8 @@ export async function startCluster(options: ClusterOptions) {
     gateways: basesOf('gateway'),
     redis,
     mongoPort,
+    /** Of a command beside it. */
+    settings: { DATA_DIR: folder, MONGODB_URI: mongoUri, JWT_SECRET: SECRET },
     /** By name: `http-0`, `gateway-0` … */
     process: (name: string) => find(name).process,
     processes: served.map(({ process }) => process),

@@ -1,4 +1,4 @@
-/** Faults at the n-th call that a process makes to the database or to Redis. */
+/** Faults at chosen calls that a process makes to the database or to Redis. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { Command, Redis } from 'ioredis';
@@ -25,6 +25,12 @@ export const FAULTS = [
   'is the last',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
+
+/** A fault, and the number of the call that it strikes, from 0. */
+export interface Strike {
+  at: number;
+  fault: Fault;
+}
 
 /** A call as made by a process. */
 export interface Call {
@@ -55,19 +61,18 @@ const current = new AsyncLocalStorage<FaultyProcess>();
 export class FaultyProcess {
   /** The calls made so far, in order. */
   readonly calls: Call[] = [];
-  /** Whether the fault has struck. */
-  struck = false;
+  /** How many of the faults have struck. */
+  struck = 0;
   isDead = false;
   #running = 0;
   readonly #late: (() => Promise<unknown>)[] = [];
-  readonly #strikes: { at: number; fault: Fault } | undefined;
+  readonly #strikes: readonly Strike[];
   readonly #meanwhile: () => Promise<unknown>;
 
   /**
-   * @param strikes the fault and the number of the call it strikes, from 0; none if absent
    * @param meanwhile what another process does before a delayed call
    */
-  constructor(strikes?: { at: number; fault: Fault }, meanwhile: () => Promise<unknown> = async () => {}) {
+  constructor(strikes: readonly Strike[] = [], meanwhile: () => Promise<unknown> = async () => {}) {
     this.#strikes = strikes;
     this.#meanwhile = meanwhile;
   }
@@ -94,18 +99,19 @@ export class FaultyProcess {
 
   async make(call: Call, making: Making): Promise<unknown> {
     if (this.isDead) throw making.failure();
-    const isStruck = this.calls.push(call) - 1 === this.#strikes?.at;
+    const number = this.calls.push(call) - 1;
+    const strike = this.#strikes.find(({ at }) => at === number);
     this.#running += 1;
     try {
-      return await (isStruck ? this.#strike(making) : making.run());
+      return await (strike ? this.#strike(strike.fault, making) : making.run());
     } finally {
       this.#running -= 1;
     }
   }
 
-  async #strike({ run, runAgain, runLate, failure }: Making): Promise<unknown> {
-    this.struck = true;
-    switch (this.#strikes?.fault) {
+  async #strike(fault: Fault, { run, runAgain, runLate, failure }: Making): Promise<unknown> {
+    this.struck += 1;
+    switch (fault) {
       case 'is the last':
         // Whatever it is answered, the process does not hear it.
         await run().catch(() => {});

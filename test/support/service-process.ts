@@ -45,6 +45,8 @@ export async function startServiceProcess(settings: Record<string, string> = {},
     gateway: `http://127.0.0.1:${ready.gatewayPort}`,
     /** Its database, for a look at it from outside. */
     mongoUri: ready.mongoUri,
+    /** Of a command beside it. */
+    settings: { DATA_DIR: folder, MONGODB_URI: ready.mongoUri, JWT_SECRET: SECRET },
     /** An adoption post, and the number of its author, author@example.org. */
     saleNo: ready.saleNo,
     authorNo: ready.authorNo,

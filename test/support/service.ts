@@ -37,12 +37,17 @@ export async function scansOf(database: {
   return embedded?.collectionScans ?? [];
 }
 
-type TestService = Awaited<ReturnType<typeof start>>;
+type TestService = Awaited<ReturnType<typeof startService>>;
 
 let started: Promise<TestService> | undefined;
 
+interface TestDatabase {
+  uri: string;
+  close(): Promise<void>;
+}
+
 /** A database for the tests: on MONGODB_URI if set, else embedded and in memory. @param name for MONGODB_URI */
-export async function openDatabase(name: string): Promise<{ uri: string; close(): Promise<void> }> {
+export async function openDatabase(name: string): Promise<TestDatabase> {
   const given = process.env.MONGODB_URI;
   if (given) {
     const uri = new URL(given);
@@ -59,7 +64,12 @@ export async function openDatabase(name: string): Promise<{ uri: string; close()
   return startEmbeddedMongo({ storage: 'memory' });
 }
 
-async function start() {
+/**
+ * Starts the service in this process, at most one at a time.
+ * @param settings further ones
+ * @param given its database, which stays open when it is stopped; by default it has its own
+ */
+export async function startService(settings: Record<string, string> = {}, given?: TestDatabase) {
   const dataDir = mkdtempSync(join(tmpdir(), 'adoption-test-'));
   const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
   const env = {
@@ -69,9 +79,10 @@ async function start() {
     DATA_DIR: dataDir,
     RATE_LIMIT: 'off',
     DEMO: 'off',
+    ...settings,
   };
   const config = loadConfig(env, dataDir);
-  const database = await openDatabase(`adoption_test_${process.pid}`);
+  const database = given ?? (await openDatabase(`adoption_test_${process.pid}`));
   const logger = createWatchedLogger();
   const shutdown = new Shutdown(logger, config.SHUTDOWN_TIMEOUT_MS);
   const { domain, httpPort, gatewayPort } = await runService(config, logger, database.uri, shutdown);
@@ -89,7 +100,7 @@ async function start() {
     collectionScans: () => scansOf(mongoose.connection.getClient().db()),
     async stop(): Promise<void> {
       await shutdown.begin('the tests are done');
-      await database.close();
+      if (!given) await database.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
@@ -97,7 +108,7 @@ async function start() {
 
 /** The service in this process: started at first use, stopped after each file by the root hook. */
 export function service(): Promise<TestService> {
-  started ??= start();
+  started ??= startService();
   return started;
 }
 

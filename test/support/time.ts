@@ -1,11 +1,7 @@
-import { nextTurn, sleep } from './eventually.js';
-
-/** Time, in ms, for which lru-cache reuses a time that it has read. */
-const CACHED_MS = 1;
+import { nextTurn } from './eventually.js';
 
 /** Runs a task while performance.now() shows a time that is later by so many ms. */
 export async function later<T>(ms: number, run: () => Promise<T>): Promise<T> {
-  await sleep(2 * CACHED_MS);
   const { now } = performance;
   performance.now = () => now.call(performance) + ms;
   try {

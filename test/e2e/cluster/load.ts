@@ -17,7 +17,7 @@ export async function startLoad(
   checker: Checker,
   rooms: number,
   address: (client: number) => string,
-  pauseMs = 20,
+  pauseMs = 100,
 ) {
   const opened: ClusterRoom[] = [];
   for (let i = 0; i < rooms; i += 1) opened.push(await cluster.openRoom());

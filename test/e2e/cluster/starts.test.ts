@@ -5,7 +5,16 @@ import { runScript } from '../../scripts/script-runs.js';
 const MONGODB_URI = 'mongodb://127.0.0.1:1/adoption';
 const REDIS_URL = 'redis://127.0.0.1:1';
 
-describe('one process of several', () => {
+/** As soon as a process handles SIGTERM, prints how many modules of packages it has loaded until then, and sends it that. */
+const TERMINATED = `--import=data:text/javascript,${encodeURIComponent(`
+  process.on('newListener', function onListener(name) {
+    if (name !== 'SIGTERM') return;
+    process.off('newListener', onListener);
+    console.log(Object.keys(process.getBuiltinModule('node:module')._cache).length);
+    setImmediate(() => process.kill(process.pid, name));
+  });`)}`;
+
+describe('the start of a process', () => {
   /** Its lines on stderr, when it has exited with status 1. */
   async function start(path: string, settings: Record<string, string>): Promise<string[]> {
     const ports = { HTTP_PORT: '0', GATEWAY_PORT: '0' };
@@ -26,6 +35,15 @@ describe('one process of several', () => {
       expect(withoutDatabase).to.have.length(1);
       expect(withoutDatabase[0]).to.match(/^MONGODB_URI: /);
       expect(withoutBoth, 'a line for each').to.have.length(2);
+    });
+  }
+
+  for (const path of ['gateway/main.js', 'http/main.js']) {
+    it(`ends by SIGTERM before ${path} has loaded its packages, also as a container's first process`, async () => {
+      // Nobody else would end that one: it does not receive signals that it does not handle.
+      const settings = { DATA_DIR: tmpdir(), LOG_LEVEL: 'silent', MONGODB_URI, REDIS_URL };
+      const run = await runScript(path, [], { ...settings, NODE_OPTIONS: TERMINATED });
+      expect(run).to.deep.equal({ status: 0, stdout: '0\n', stderr: '' });
     });
   }
 

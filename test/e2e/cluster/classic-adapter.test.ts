@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { board } from '../../api/web-app/board.recording.js';
+import { chat } from '../../api/web-app/chat.recording.js';
+import { notifications } from '../../api/web-app/notifications.recording.js';
+import { play } from '../../api/web-app/player.js';
+import { runScript } from '../../scripts/script-runs.js';
+import { recordCounts } from '../../support/record-counts.js';
+import { connect } from '../../support/sockets.js';
+import { openStream } from '../../support/streams.js';
+import { tellStory } from '../story/story.js';
+import { itKeepsOrder } from './order.js';
+import { describeTwoOfEach } from './two-of-each.js';
+
+// What does not depend on the adapter is tested with this one.
+describeTwoOfEach('classic', (two) => {
+  const { next } = two;
+  it('answers the web app as recorded, each call by another process', async () => {
+    const [author, asker] = [await two.cluster.member(), await two.cluster.member()];
+    await play([...board, ...notifications, ...chat], {
+      author,
+      asker,
+      sale: author.posts[0] as number,
+      http: () => next('http'),
+      gateway: () => next('gateways'),
+    });
+  });
+
+  it('shows the same state over REST, sockets and streams after random actions of three members', async () => {
+    const posts = new Map<number, number>();
+    await tellStory({
+      member: () => two.cluster.member(),
+      connect: (who) => connect(who, {}, next('gateways')),
+      openStream: (who) => openStream(who, { base: next('http') }),
+      openRoom(author, asker) {
+        const post = posts.get(author.no) ?? 0;
+        posts.set(author.no, post + 1);
+        return two.cluster.openRoomOf(author, asker, post);
+      },
+    });
+  });
+
+  itKeepsOrder(() => two.cluster);
+
+  it('has as many records after a load test as before', async () => {
+    const before = await recordCounts(two.cluster.settings.MONGODB_URI);
+    const where = ['--http', next('http'), '--gateway', next('gateways')];
+    const sizes = ['--rooms', '3', '--rate', '100', '--seconds', '0.1', '--runs', '1', '--clients', '1'];
+    const load = await runScript('scripts/load.js', ['chat', ...where, ...sizes], two.cluster.settings);
+    expect(load.status, `${load.stdout}${load.stderr}`).to.equal(0);
+    expect(load.stderr).to.match(/^removed load-\w+: 6 members, 3 adoption posts, 3 rooms, \d+ messages/m);
+    expect(await recordCounts(two.cluster.settings.MONGODB_URI)).to.deep.equal(before);
+  });
+});
