@@ -135,7 +135,7 @@ export function createChat(options: ChatOptions) {
       await ledger.idle();
       uncertain.close();
       await notifyAbsent.close();
-      changes.close();
+      await changes.close();
       recentClients.close();
       await presence.close();
       for (const stop of stopWatching) stop();

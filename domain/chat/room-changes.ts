@@ -60,6 +60,8 @@ export class RoomChanges {
   #timer: NodeJS.Timeout | undefined;
   /** When each room last changed, by performance.now(). */
   readonly #changedAt = createCache<number, number>(MAX_REMEMBERED);
+  /** Events that are being sent. */
+  readonly #sending = new Set<Promise<void>>();
   #closed = false;
 
   constructor(deps: RoomChangesDeps) {
@@ -96,10 +98,21 @@ export class RoomChanges {
     return chatNos;
   }
 
-  /** Drops events that wait for their interval: the room list shows what they would have sent. */
-  close(): void {
+  /**
+   * Sends what waits for its interval, and resolves when every event has been sent, or could not be read: other processes have
+   * sockets of the members. A single process, which closes its own, drops what waits.
+   */
+  async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    const isWaiting = BOTH_SIDES.some((side) =>
+      [...this.#lastEvents[side].values()].some(({ changed }) => changed),
+    );
+    if (this.#deps.shared && isWaiting) {
+      await new Promise((resolve) => setTimeout(resolve, MIN_INTERVAL_MS));
+      this.#sendChanged(performance.now(), Number.POSITIVE_INFINITY);
+    }
+    await Promise.all(this.#sending);
   }
 
   /** @returns whether the event may be sent now; otherwise the next event includes the change */
@@ -129,13 +142,19 @@ export class RoomChanges {
       first === undefined ? undefined : setTimeout(() => this.#endIntervals(), first + MAX_INTERVAL_MS - now);
   }
 
-  /** Ends the intervals that are over, and sends events to those for whom a room has changed meanwhile. */
+  /** Ends the intervals that are over. */
   #endIntervals(): void {
     const now = performance.now();
+    this.#sendChanged(now, now - MAX_INTERVAL_MS + STEP_MS);
+    this.#setTimer(now);
+  }
+
+  /** Ends the intervals that began until then, and sends events to those for whom a room has changed meanwhile. */
+  #sendChanged(now: number, until: number): void {
     const changed = new Map<number, Side[]>();
     for (const side of BOTH_SIDES) {
       for (const [chatNo, last] of this.#lastEvents[side]) {
-        if (last.at > now - MAX_INTERVAL_MS + STEP_MS) break;
+        if (last.at > until) break;
         if (last.changed) {
           this.#begin(chatNo, side, now);
           changed.set(chatNo, [...(changed.get(chatNo) ?? []), side]);
@@ -143,7 +162,6 @@ export class RoomChanges {
       }
     }
     for (const [chatNo, sides] of changed) void this.#send(chatNo, sides);
-    this.#setTimer(now);
   }
 
   /**
@@ -155,7 +173,13 @@ export class RoomChanges {
     return !this.#deps.shared || this.#deps.live.isOpenHere(chatNo);
   }
 
-  async #send(chatNo: number, sides: readonly Side[]): Promise<void> {
+  #send(chatNo: number, sides: readonly Side[]): Promise<void> {
+    const sending = this.#readAndSend(chatNo, sides).finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+    return sending;
+  }
+
+  async #readAndSend(chatNo: number, sides: readonly Side[]): Promise<void> {
     const { states, live, logger } = this.#deps;
     try {
       const state = await (this.#isCurrent(chatNo) ? states.get(chatNo) : states.load(chatNo));

@@ -108,14 +108,11 @@ describe('room events', () => {
     beforeEach(() => {
       time = fakeTime();
     });
-    afterEach(() => {
-      changes?.close();
-      time.restore();
-    });
+    afterEach(() => time.restore());
 
     /** A process, and the events it has sent since the last `takeSent`. */
-    function build() {
-      const built = buildChanges();
+    function build(shared = true) {
+      const built = buildChanges(shared);
       changes = built.changes;
       return {
         ...built,
@@ -238,13 +235,30 @@ describe('room events', () => {
       expect(JSON.parse(errors[0] as string)).to.include({ chatNo: 7 });
     });
 
-    it('stop with the process', async () => {
-      const { changes, takeSent } = build();
+    it('that wait leave before the process stops, which members on others would miss', async () => {
+      const { changes, database, takeSent } = build();
+      changes.touch(7, BOTH_SIDES);
+      await time.pass(0);
+      const { open, opened } = gate();
+      database.gate = opened;
+      changes.touch(7, ['joiner']);
+      const closed = changes.close();
+      await time.pass(249);
+      expect(takeSent()).to.deep.equal(BOTH_SENT);
+      await time.pass(1);
+      open();
+      await closed;
+      expect(takeSent()).to.deep.equal([[7, 2]]);
+      expect(time.pending).to.equal(0);
+    });
+
+    it('of a single process, whose sockets are closed, stop with it', async () => {
+      const { changes, takeSent } = build(false);
       changes.touch(7, BOTH_SIDES);
       changes.touch(7, BOTH_SIDES);
       await time.pass(0);
       takeSent();
-      changes.close();
+      await changes.close();
       expect(time.pending).to.equal(0);
       changes.touch(8, BOTH_SIDES);
       await time.pass(5_000);
@@ -275,7 +289,7 @@ describe('room events', () => {
       'the room that changed first',
     ).to.equal(false);
     sent.length = 0;
-    changes.close();
+    await changes.close();
     await changes.resendSince(0);
     expect(sent).to.deep.equal([]);
   });

@@ -96,10 +96,12 @@ describe('npm run doctor on single processes', () => {
 
   it('finds another program on METRICS_PORT, beside a service and before a start', async () => {
     const settings = await serviceSettings();
-    const other = createServer((_, res) => res.writeHead(404).end()).listen(0, '127.0.0.1');
+    // Beside a free one, unlike those that a server is given for port 0.
+    const free = await freePort();
+    const METRICS_PORT = String(free + 1);
+    const other = createServer((_, res) => res.writeHead(404).end()).listen(free + 1, '127.0.0.1');
     closers.push(() => other.close());
     await once(other, 'listening');
-    const METRICS_PORT = String((other.address() as AddressInfo).port);
     const taken = new RegExp(
       `^failure: METRICS_PORT: 127.0.0.1:${METRICS_PORT} is taken.* → stop it, or set METRICS_PORT to another port`,
     );
@@ -120,13 +122,13 @@ describe('npm run doctor on single processes', () => {
     };
     expect(await beforeStart({ METRICS_PORT })).to.match(taken);
     // The number of the first http process.
-    const cluster = { METRICS_PORT: String(Number(METRICS_PORT) - 1), REDIS_URL: 'redis://127.0.0.1' };
+    const cluster = { METRICS_PORT: String(free), REDIS_URL: 'redis://127.0.0.1' };
     expect(await beforeStart(cluster)).to.match(
       new RegExp(
         `^warning: npm run cluster would be refused: METRICS_PORT of http 0: .*:${METRICS_PORT} is taken`,
       ),
     );
-    const port = String(await freePort());
+    const port = String(free);
     expect(await beforeStart({ METRICS_PORT: port })).to.match(/^ok: METRICS_PORT is free/);
     expect(await beforeStart({ HTTP_PORT: port, METRICS_PORT: port })).to.match(
       /^failure: METRICS_PORT: must not be \d+, the HTTP_PORT → /,
