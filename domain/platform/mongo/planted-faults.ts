@@ -29,10 +29,14 @@ function leaveHoles(insert: InsertMany): InsertMany {
   };
 }
 
-/** Answers before anything is stored. What another process refuses meanwhile is lost. */
+/** Answers before anything is stored. What another process refuses meanwhile is lost, and what this one has not stored when it stops. */
 function answerEarly(insert: InsertMany): InsertMany {
+  const client = mongoose.connection.getClient();
   return async (records, options) => {
-    setTimeout(() => void insert(structuredClone(records), options).catch(() => {}), STORED_LATE_MS);
+    const copies = structuredClone(records);
+    setTimeout(() => {
+      if (mongoose.connection.getClient() === client) void insert(copies, options).catch(() => {});
+    }, STORED_LATE_MS);
   };
 }
 
