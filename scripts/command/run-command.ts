@@ -1,10 +1,16 @@
 import { AppError } from '../../domain/kernel/errors.js';
 import { ConfigError } from '../../domain/platform/config.js';
 
-// A reader that has read enough, as `head` does, closes the pipe.
+/** A reader that has read enough, as `head` does, has closed the pipe; the terminal has been closed. */
+const GONE = ['EPIPE', 'EIO'];
+
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
+  if (!GONE.includes(error.code ?? '')) throw error;
+  // What has to clean up listens.
+  if (!process.emit('SIGHUP', 'SIGHUP')) process.exit();
+});
+process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+  if (!GONE.includes(error.code ?? '')) throw error;
 });
 
 /** Wrong usage of a command. Its message is printed, followed by the usage. */

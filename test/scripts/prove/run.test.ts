@@ -57,6 +57,20 @@ describe('npm run prove', () => {
       expect(await StoredMember.countDocuments({ email: first })).to.equal(0);
     });
 
+    it('removes everything of the run when its terminal is closed', async () => {
+      const { where, settings } = await running();
+      const before = await StoredMember.countDocuments();
+      const child = spawnScript(PROVE, [...where, '--members', '4', '--seconds', '60'], settings);
+      const ended = once(child, 'exit');
+      await untilPrinted(child.stdout, /^seed /);
+      expect(await StoredMember.countDocuments()).to.equal(before + 4);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.kill('SIGHUP');
+      expect((await ended)[0]).to.equal(130);
+      expect(await StoredMember.countDocuments()).to.equal(before);
+    });
+
     it('ends at once when its history cannot be written, and removes everything of the run', async () => {
       const { where, settings } = await running();
       const args = [...where, '--members', '4', '--seconds', '60', '--log', '/dev/full'];
