@@ -43,7 +43,9 @@ export const requests = {
         .array(messagePayload)
         .meta({ description: 'at most 500, and 256 KiB of text; oldest first' }),
       more: z.boolean().meta({
-        description: 'whether there is more than `messages` holds: join again with its last `seq` as `after`',
+        description:
+          'whether there is more than `messages` holds. With `after`: join again with the last `seq` of `messages`. ' +
+          'Without it: the room has older messages, which `GET /chatroom/{chat_no}?before={id}` reads',
       }),
       seq: z.int().meta({ description: 'number of the newest message of the room', example: 41 }),
       present: z.array(z.int()).meta({ description: 'numbers of the members who are in the room now' }),

@@ -106,7 +106,10 @@ function eventSection(event: SocketEvent): Html {
 
 const CONNECT = `import { io } from 'socket.io-client';
 
-const socket = io('GATEWAY', { auth: { token } });
+const socket = io('GATEWAY', {
+  transports: ['websocket'],
+  auth: (give) => give({ token: currentToken() }),
+});
 socket.on('connect_error', (error) => console.warn(error.data));`;
 
 function connectSection(document: AsyncApiDocument): Html {
