@@ -133,9 +133,10 @@ export class RoomViews {
     await Promise.all(
       reads.map(async ({ memberNo, others }) => {
         if (!this.#deps.isConnected(memberNo)) return;
-        const known = this.#members.get(memberNo)?.get(chatNo)?.mark;
-        if (!known && !evenUnknown) return;
-        if (isAhead({ seq, read: others }, known)) {
+        const sent = this.#members.get(memberNo)?.get(chatNo);
+        if (!sent?.mark && !evenUnknown) return;
+        // Where pushes may have been lost, the member's list may be older than when somebody entered the room.
+        if (isAhead({ seq, read: others }, sent?.mark) || (evenUnknown && !sent?.isDelivered)) {
           await this.#refresh(memberNo, chatNo, this.#sent(memberNo, chatNo));
         }
       }),

@@ -7,7 +7,7 @@ export type ToldRead = Pick<ReadPosition, 'memberNo' | 'seq'>;
 /** What a socket that enters a room has read: up to which number, and how far the other member has. */
 export interface Entering {
   seq: number;
-  otherRead?: ToldRead;
+  otherRead?: ReadPosition;
 }
 
 /** What the sequencer needs. */

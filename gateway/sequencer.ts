@@ -24,10 +24,7 @@ class Room {
   /** Number of the last message delivered; -1 while nobody is in. */
   #last = -1;
   readonly #held = new HeldPushes();
-  /**
-   * The highest number named since the last read of a gap began: by an unsigned push, or by a comparison while the room was
-   * held.
-   */
+  /** The highest number named since the last read of a gap began, by an unsigned push, or a comparison while the room was held. */
   #announced = 0;
   /** Up to which number this process's sockets know each member to have read. */
   #reads = new Map<number, number>();
@@ -57,21 +54,28 @@ class Room {
 
   enter<T extends Entering>(socketId: string, task: () => Promise<T>): Promise<T> {
     return this.#hold(async () => {
-      const known = this.#deps.entering(this.#chatNo);
-      if (!this.isFollowed) {
-        this.#reads = new Map(known?.reads.map(({ memberNo, seq }) => [memberNo, seq]));
-      }
+      const known = this.#deps.entering(this.#chatNo)?.reads ?? [];
       const entered = await task();
-      // Sockets that were in the room before are sent what only the new one has read, and been told: lower positions are old.
+      // Sockets that were in the room before are sent what only the new one has read.
       if (this.isFollowed) await this.#readUpTo(entered.seq, this.#announced, socketId);
-      const { otherRead: read } = entered;
-      if (read && read.seq > (this.#reads.get(read.memberNo) ?? 0)) {
-        this.#reads.set(read.memberNo, read.seq);
-        if (this.isFollowed) this.#held.addChange(() => this.#deps.emitRead(this.#chatNo, read));
-      }
+      else this.#reads = new Map(known.map(({ memberNo, seq }) => [memberNo, Math.min(seq, entered.seq)]));
+      if (entered.otherRead && entered.seq >= 0) this.#alignRead(entered.otherRead, entered.seq);
       this.#last = Math.max(this.#last, entered.seq);
       return entered;
     });
+  }
+
+  /**
+   * Makes the position that a socket was told when it entered, and the one that those before it know, the same.
+   * @param upTo the newest message that it was sent: positions after it were not told
+   */
+  #alignRead(told: ReadPosition, upTo: number): void {
+    const { memberNo, seq } = told;
+    if (!this.isFollowed) this.#reads.set(memberNo, Math.min(seq, upTo));
+    const known = this.#reads.get(memberNo) ?? 0;
+    const emit = (upTo: number) => this.#deps.emitRead(this.#chatNo, { memberNo, seq: upTo });
+    if (seq > known) this.#held.addRead(told, () => emit(seq));
+    else if (seq < known) this.#held.addChange(() => emit(known));
   }
 
   leave(): void {
@@ -79,7 +83,7 @@ class Room {
     this.#announced = 0;
     // The next socket to enter reads what these refer to.
     this.#held.drop();
-    this.#deliverChanges();
+    for (const deliver of this.#held.takeChanges()) deliver();
     if (this.#holders === 0) this.#rooms.delete(this.#chatNo);
   }
 
@@ -170,23 +174,17 @@ class Room {
     this.#holders -= 1;
     if (this.#holders > 0) return;
     this.#tasks = undefined;
-    // Nobody entered, or everybody has left, perhaps in the middle of a task that then set a number again.
-    if (!this.isFollowed || !this.#deps.isOccupied(this.#chatNo)) {
-      this.#rooms.delete(this.#chatNo);
-      this.#deliverChanges();
-      return;
-    }
-    this.#deliverWaiting();
-    this.#deliverChanges();
+    // Not if nobody entered, or everybody has left, perhaps in the middle of a task that then set a number again.
+    const isOpen = this.isFollowed && this.#deps.isOccupied(this.#chatNo);
+    if (isOpen) this.#deliverWaiting();
+    else this.#rooms.delete(this.#chatNo);
+    // Also if nobody is in: a member's list shows the room's state, too, and no comparison finds it then.
+    for (const deliver of this.#held.takeChanges()) deliver();
+    if (!isOpen) return;
     if (this.#hasFailed) {
       this.#hasFailed = false;
       setTimeout(() => this.#fillGap(), AFTER_FAILURE_MS).unref();
     } else if (this.waiting > 0 || this.#announced > this.#last) this.#fillGap();
-  }
-
-  /** Also while nobody is in the room: a member's list shows its state, too, and no comparison finds it then. */
-  #deliverChanges(): void {
-    for (const deliver of this.#held.takeChanges()) deliver();
   }
 
   /** Delivers what waits, up to the first gap. */
@@ -248,9 +246,7 @@ class Room {
  * Delivers each room's messages to this process's sockets in `seq` order, each once, whichever process wrote
  * them. A push is a hint: the next number is delivered at once, an older one is dropped, and a gap is read
  * from the database first. Read positions only rise, and follow the message they refer to. (contract, promise
- * 5)
- *
- * Follows only rooms that a socket of this process is in.
+ * 5) Follows only rooms that a socket of this process is in.
  */
 export class Sequencer {
   readonly #deps: SequencerDeps;
@@ -263,7 +259,6 @@ export class Sequencer {
   /**
    * Runs the task that admits a socket to a room, while nothing of the room is delivered here: between what
    * the task reads and what is delivered afterwards there is no gap and no repeat.
-   *
    * @param task admits the socket, reads what it missed, and returns the newest number it has read
    */
   enter<T extends Entering>(chatNo: number, socketId: string, task: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import { fitting } from '../kernel/list-size.js';
-import type { MessagePayload } from '../kernel/live.js';
+import type { MessagePayload, ReadPosition } from '../kernel/live.js';
 import type { ChatDeps } from './chat-deps.js';
 import { markStateRead } from './mark-read.js';
 import { type MessageRecord, readMessages } from './message.model.js';
@@ -30,7 +30,7 @@ export interface Entered {
   /** Numbers of the members present. */
   present: number[];
   /** The other participant's read position. */
-  otherRead: { memberNo: number; seq: number };
+  otherRead: ReadPosition;
 }
 
 /**
@@ -87,6 +87,6 @@ export async function enterRoom(
     more,
     seq,
     present,
-    otherRead: { memberNo: state[other(side)], seq: state.read[other(side)].seq },
+    otherRead: { memberNo: state[other(side)], ...state.read[other(side)] },
   };
 }

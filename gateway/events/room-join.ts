@@ -8,7 +8,13 @@ import type { GatewaySocket } from '../socket.js';
 import { enqueue } from '../socket-queue.js';
 
 /** The answer to a connection that has closed meanwhile; `seq` -1: nobody entered. */
-const NOBODY = { messages: [], more: false, seq: -1, present: [], otherRead: { memberNo: 0, seq: 0 } };
+const NOBODY = {
+  messages: [],
+  more: false,
+  seq: -1,
+  present: [],
+  otherRead: { memberNo: 0, seq: 0, others: 0 },
+};
 
 /**
  * Sends how far the other participant has read the messages that the connection had already, by `after`;

@@ -22,6 +22,19 @@ describe('a gateway’s room views', () => {
     expect(told).to.deep.equal(['2/0', '2/1', '3/1']);
   });
 
+  it('are read when all are compared, also of rooms that somebody has entered since what the member was sent', async () => {
+    const { views, told, reads, database } = buildViews();
+    database.mark = { seq: 6, read: 5 };
+    views.follow(headOf(database.mark));
+    const compared = views.compareAll();
+    await nextTurn();
+    reads[0]?.();
+    await compared;
+    expect(told).to.deep.equal(['read 6/5']);
+    await views.compareAll();
+    expect(reads).to.have.length(1);
+  });
+
   it('add what was read to a state with more messages whose sender did not know it, and read nothing', () => {
     const { views, told, reads, offer } = buildViews();
     views.follow(headOf({ seq: 2, read: 0 }));

@@ -14,4 +14,26 @@ describe('the sequencer', () => {
     await settled();
     expect(room.told.slice(4)).to.deep.equal([]);
   });
+
+  it('delivers a position after the message that it refers to, also one that a join has read ahead of it', async () => {
+    const room = await enteredRoom();
+    room.push(room.store());
+    room.reads.set(2, 2);
+    await room.enter(() => room.push(room.store()), 'second');
+    await settled();
+    expect(room.told).to.deep.equal(['message 1', 'message 2', 'read 2']);
+  });
+
+  it('tells a socket that enters of a position above what it was told', async () => {
+    const room = await enteredRoom([2, 1]);
+    room.push(room.store());
+    room.pushRead(2, 1);
+    room.store({ readCount: 0 });
+    // Its answer shows message 2 as unread; before the others are sent it, it has been read.
+    room.reads.set(2, 1);
+    await room.enter(() => {}, 'second');
+    await settled();
+    expect(room.leftOut.at(-1)).to.equal('second');
+    expect(room.told.slice(-2)).to.deep.equal(['message 2', 'read 2']);
+  });
 });

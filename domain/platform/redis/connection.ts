@@ -162,13 +162,16 @@ export class RedisConnection {
       return await question(this.commands);
     } catch (error) {
       this.#noteReason(error);
-      if (error instanceof Error && error.name === 'ReplyError' && !UNABLE.test(error.message)) {
+      const isRefusal = error instanceof Error && error.name === 'ReplyError';
+      if (isRefusal && !UNABLE.test(error.message)) {
         this.#logFault();
         return undefined;
       }
       // Other callers need not wait for the time-out, until a check succeeds.
       this.#answering = false;
       this.#update();
+      // Perhaps only this process was too busy to hear the answer.
+      if (!isRefusal) void this.#check();
       return undefined;
     }
   }

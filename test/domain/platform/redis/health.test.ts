@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { Cluster } from 'ioredis';
 import { pino } from 'pino';
@@ -65,6 +66,15 @@ describe('the health of the connection to Redis', () => {
       await redis.ping();
       expect(redis.down).equal(false);
     }
+  });
+
+  it('is checked at once after a command without an answer: perhaps only this process was too busy to hear it', async () => {
+    const regular = mock.method(globalThis, 'setInterval', () => setTimeout(() => {}));
+    const redis = await connections.connect(server.url).finally(() => regular.mock.restore());
+    const back = reaches(redis, 'up');
+    expect(await redis.ask(() => Promise.reject(new Error('Command timed out')))).to.equal(undefined);
+    expect(redis.down).to.equal(true);
+    await back;
   });
 
   it('is unaffected by refused commands', async () => {
