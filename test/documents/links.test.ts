@@ -50,11 +50,11 @@ describe('the documents', () => {
   });
 
   it('name tests by existing titles', () => {
-    const calls = mentionsOf(/npx mocha (dist\/\S+ -g '[^']+')/g);
+    const calls = mentionsOf(/npm test -- (test\/\S+ -g '[^']+')/g);
     expect(calls).to.not.be.empty;
     const has = (call: string) => {
-      const [, file = '', title = ''] = /^dist\/(\S+)\.js -g '([^']+)'$/.exec(call) ?? [];
-      return textOf(`${file}.ts`).includes(title);
+      const [, file = '', title = ''] = /^(\S+) -g '([^']+)'$/.exec(call) ?? [];
+      return textOf(file).includes(title);
     };
     expect(wrong(calls, ({ found }) => has(found))).to.deep.equal([]);
   });
