@@ -1,5 +1,6 @@
 import { metrics, secondsSince } from '../metrics.js';
 import type { RedisClient } from './clients.js';
+import { afterRunning } from './running-time.js';
 
 /** Echoes missed in a row on a seemingly open connection, after which the subscriber reconnects. */
 const MAX_MISSED = 3;
@@ -56,11 +57,17 @@ export class RedisEcho {
   #sendOnce(): Promise<boolean> {
     this.#nonce += 1;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      let timer: NodeJS.Timeout | undefined;
+      let isOver = false;
+      const keep = (next: NodeJS.Timeout) => {
+        timer = next;
+      };
+      afterRunning(this.#timeoutMs, { isOver: () => isOver, keep }, () => {
         metrics.redisEchoesMissed.inc();
         resolve(false);
-      }, this.#timeoutMs);
+      });
       this.#received = () => {
+        isOver = true;
         clearTimeout(timer);
         metrics.redisEcho.observe(secondsSince(this.#sentAt));
         resolve(true);

@@ -1,7 +1,8 @@
 /** All changes to ioredis clients. Reasons, figures and exits: docs/decisions/patched-internals.md. */
-import type { Cluster, Redis } from 'ioredis';
+import { type Cluster, Command, type Redis } from 'ioredis';
 import { metrics, secondsSince } from '../metrics.js';
 import { step } from '../tracing.js';
+import { afterRunning } from './running-time.js';
 import { RejectedMessage } from './sealed-messages.js';
 
 /** Largest message accepted, bytes: several times our longest. */
@@ -25,6 +26,25 @@ export function ignorePublishFailures(client: Client): void {
       });
   }
 }
+
+interface TimedCommand {
+  isSettled: boolean;
+  /** Cleared by ioredis once the command is settled. */
+  _commandTimeoutTimer: NodeJS.Timeout | undefined;
+  reject(error: Error): void;
+  setTimeout(ms: number): void;
+}
+
+/** Time-outs of commands count the time in which the process runs. */
+(Command.prototype as unknown as TimedCommand).setTimeout = function (ms) {
+  const awaited = {
+    isOver: () => this.isSettled,
+    keep: (timer: NodeJS.Timeout) => {
+      this._commandTimeoutTimer = timer;
+    },
+  };
+  afterRunning(ms, awaited, () => this.reject(new Error('Command timed out')));
+};
 
 /** Measures each command from its sending on; one that waits for the connection is sent, and measured, later. */
 export function measureCommands(client: Client): void {

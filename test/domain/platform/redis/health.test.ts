@@ -5,10 +5,11 @@ import type { Cluster } from 'ioredis';
 import { pino } from 'pino';
 import { redisKeys } from '../../../../domain/kernel/redis-keys.js';
 import { createLogger } from '../../../../domain/platform/logger.js';
+import { COMMAND_TIMEOUT_MS } from '../../../../domain/platform/redis/clients.js';
 import { connectRedis } from '../../../../domain/platform/redis/connection.js';
 import { RedisEcho } from '../../../../domain/platform/redis/echo.js';
 import { startTcpProxy, type TcpProxy } from '../../../../scripts/command/tcp-proxy.js';
-import { eventually } from '../../../support/eventually.js';
+import { eventually, nextTurn } from '../../../support/eventually.js';
 import {
   droppedMessages,
   hasRedisServer,
@@ -75,6 +76,17 @@ describe('the health of the connection to Redis', () => {
     expect(await redis.ask(() => Promise.reject(new Error('Command timed out')))).to.equal(undefined);
     expect(redis.down).to.equal(true);
     await back;
+  });
+
+  it('is unaffected by a stall of the process: the answers have arrived', async () => {
+    const redis = await connections.connect(server.url);
+    const asked = Promise.all([redis.ask((commands) => commands.echo('here')), redis.ping()]);
+    // Commands leave in this turn.
+    await nextTurn();
+    const end = performance.now() + COMMAND_TIMEOUT_MS + 100;
+    while (performance.now() < end);
+    expect(await asked).to.deep.equal(['here', undefined]);
+    expect(redis.down).to.equal(false);
   });
 
   it('is unaffected by refused commands', async () => {
