@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { hasRedisServer } from '../../support/redis.js';
+import { spawnScript } from '../script-runs.js';
+import { preload } from './interrupt.js';
+
+const SIZE = ['--members', '2', '--seconds', '1', '--http', '1', '--gateways', '1'];
+
+/** Time, ms, after which a run that should fail counts as one that does not end. */
+const ENDLESS_MS = 90_000;
+
+/** Loses the command's requests for a room. */
+const NO_ROOMS = preload(`
+  const real = fetch;
+  globalThis.fetch = async (url, init) => {
+    if (init?.method === 'POST' && url.endsWith('/chatroom')) throw new Error('lost');
+    return real(url, init);
+  };`);
+
+describe('a run of npm run prove that fails', () => {
+  let folder: string;
+  beforeEach(function () {
+    if (!hasRedisServer) this.skip();
+    folder = mkdtempSync(join(tmpdir(), 'adoption-test-prove-'));
+  });
+  afterEach(() => folder && rmSync(folder, { recursive: true, force: true }));
+
+  /** Resolves with the exit status, null if it did not end by itself, and stderr. */
+  async function fail(args: string[], settings: Record<string, string>) {
+    const child = spawnScript('scripts/prove.js', [...SIZE, ...args], { TMPDIR: folder, ...settings });
+    let stderr = '';
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    const endless = setTimeout(() => child.kill('SIGKILL'), ENDLESS_MS);
+    const [status] = await once(child, 'close');
+    clearTimeout(endless);
+    return { status, stderr };
+  }
+
+  it('ends, and leaves nothing behind, where its rooms cannot be opened', async () => {
+    const { status, stderr } = await fail(['--faults', 'none'], { NODE_OPTIONS: NO_ROOMS });
+    expect(stderr).to.equal('the installation is stopped, and its folder removed\nPOST /chatroom: lost\n');
+    expect(status).to.equal(1);
+    expect(readdirSync(folder)).to.deep.equal([]);
+  });
+});
