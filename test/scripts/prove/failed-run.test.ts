@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -46,5 +46,18 @@ describe('a run of npm run prove that fails', () => {
     expect(stderr).to.equal('the installation is stopped, and its folder removed\nPOST /chatroom: lost\n');
     expect(status).to.equal(1);
     expect(readdirSync(folder)).to.deep.equal([]);
+  });
+
+  it('ends and keeps its history where a fault cannot be ended', async () => {
+    const programs = join(folder, 'programs');
+    mkdirSync(programs);
+    writeFileSync(join(programs, 'prlimit'), '#!/bin/sh\nexit 1\n');
+    chmodSync(join(programs, 'prlimit'), 0o755);
+    const PATH = `${programs}:${process.env.PATH}`;
+    const { status, stderr } = await fail(['--faults', 'disk-full'], { PATH });
+    expect(status, stderr).to.equal(1);
+    expect(stderr).to.include('Command failed: prlimit');
+    const [, kept = ''] = /^the history is kept: (.+)$/m.exec(stderr) ?? [];
+    expect(readFileSync(kept, 'utf8')).to.match(/^\{"t":[\d.]+,"e":"header",[\s\S]*"fault":"disk-full"/);
   });
 });

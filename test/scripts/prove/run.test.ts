@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,9 +9,18 @@ import { adoptionPost } from '../../support/chat.js';
 import { service } from '../../support/service.js';
 import { runScript, spawnScript } from '../script-runs.js';
 import { expectComplete, readHistory } from './complete-history.js';
-import { interrupt, untilPrinted } from './interrupt.js';
+import { interrupt, preload, untilPrinted } from './interrupt.js';
 
 const PROVE = 'scripts/prove.js';
+
+/** Makes articles say how often they were viewed in words. */
+const VIEWS_IN_WORDS = preload(`
+  const { json } = Response.prototype;
+  Response.prototype.json = async function () {
+    const answer = await json.call(this);
+    if (answer?.header?.view !== undefined) answer.header.view = 'many';
+    return answer;
+  };`);
 
 describe('npm run prove', () => {
   let folder: string;
@@ -69,6 +78,16 @@ describe('npm run prove', () => {
       child.kill('SIGHUP');
       expect((await ended)[0]).to.equal(130);
       expect(await StoredMember.countDocuments()).to.equal(before);
+    });
+
+    it('keeps a history that cannot be judged, and says where', async () => {
+      const { where, settings } = await running();
+      const args = [...where, '--members', '2', '--seconds', '1'];
+      const run = await runScript(PROVE, args, { ...settings, NODE_OPTIONS: VIEWS_IN_WORDS });
+      expect(run.status, `${run.stdout}${run.stderr}`).to.equal(1);
+      expect(run.stderr).to.match(/^line \d+: .*views/m);
+      const [, kept = ''] = /^the history is kept: (.+)$/m.exec(run.stderr) ?? [];
+      expect(readFileSync(kept, 'utf8')).to.match(/"views":"many"/);
     });
 
     it('ends at once when its history cannot be written, and removes everything of the run', async () => {
