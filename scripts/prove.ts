@@ -8,7 +8,7 @@ import { faultKinds } from './prove/faults/kinds.js';
 import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';
 import { HistoryFile } from './prove/history-file.js';
-import { optionSchema, type ProveOptions, verdictOptions } from './prove/options.js';
+import { optionSchema, ownDefaults, type ProveOptions, verdictOptions } from './prove/options.js';
 import { judgeKept, judgeRun, report, requireRoom, requireWritable } from './prove/report.js';
 import { durationOf, runProof } from './prove/run.js';
 import { startTarget, type Target } from './prove/target.js';
@@ -113,6 +113,7 @@ async function prove(
   const progress = createProgress(durationOf({ seconds, faults }), 'prove');
   try {
     await writeHeader(history, target.servers, target.community, seed, {
+      ...(target.own ? ownDefaults : {}),
       ...{ ...chosen, seed, members: members.length, faults: faults.join(',') || 'none' },
       foreign: !target.own,
     });

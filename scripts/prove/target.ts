@@ -7,7 +7,7 @@ import { connected } from '../load/seed.js';
 import { type Author, runName, storeAccounts } from '../run-accounts/accounts.js';
 import { CLIENT, type Community, emptyCommunity, openCommunity } from './community.js';
 import { faultKinds } from './faults/kinds.js';
-import type { ProveOptions } from './options.js';
+import { ownDefaults, type ProveOptions } from './options.js';
 import { type OwnInstallation, startOwnInstallation } from './own-installation.js';
 import type { Served } from './served.js';
 
@@ -47,7 +47,7 @@ export async function startTarget(
   const { faults = faultKinds } = options;
   if (prlimitMissing && faults.includes('disk-full'))
     throw new Error(`prlimit, which disk-full needs, is ${prlimitMissing}`);
-  const { members = MEMBERS, http, gateways, engine, adapter } = options;
+  const { members = MEMBERS, http, gateways, engine, adapter } = { ...ownDefaults, ...options };
   const group = new ProcessGroup(undefined, 'prove');
   // At once: nothing of it is kept, and what a fault holds could not end in order.
   const ending = (end: () => Promise<void>) => async () => {
