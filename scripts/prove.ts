@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProgress } from './command/progress.js';
@@ -8,7 +8,7 @@ import { faultKinds } from './prove/faults/kinds.js';
 import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';
 import { HistoryFile } from './prove/history-file.js';
-import { optionSchema, type ProveOptions, verdictOptions } from './prove/options.js';
+import { optionSchema, ownDefaults, type ProveOptions, verdictOptions } from './prove/options.js';
 import { judgeKept, judgeRun, report, requireRoom, requireWritable } from './prove/report.js';
 import { durationOf, runProof } from './prove/run.js';
 import { startTarget, type Target } from './prove/target.js';
@@ -29,7 +29,8 @@ Method and what it shows: docs/consistency.md.
   --http N         http processes (default 2)
   --engine NAME    uws or ws (default: uws where it has a binary)
   --adapter NAME   classic (default) or sharded
-  --log FILE       keeps the history, as NDJSON; without it, it is kept only if a promise was broken
+  --log FILE       keeps the history, as NDJSON; without it, it is kept only if a promise was broken,
+                   or the run failed
   --html FILE      draws what happened, as a page
   --json           prints the verdict as a JSON object
   --elle FILE      writes the messages as elle-cli reads them; --room N: those of one room
@@ -43,6 +44,9 @@ command's own, which it names beforehand and removes afterwards:
 
 Exit status: 0 every promise was kept ("holds"); 1 one was broken, or the run failed; 2 nothing was broken, but
 not everything was tried ("unknown"), or, without a verdict, wrong usage; 130 interrupted.`;
+
+/** Exit status of a run that the user ends. */
+const INTERRUPTED = 130;
 
 /** Why a run ends before its time. */
 interface EarlyEnd {
@@ -109,6 +113,7 @@ async function prove(
   const progress = createProgress(durationOf({ seconds, faults }), 'prove');
   try {
     await writeHeader(history, target.servers, target.community, seed, {
+      ...(target.own ? ownDefaults : {}),
       ...{ ...chosen, seed, members: members.length, faults: faults.join(',') || 'none' },
       foreign: !target.own,
     });
@@ -119,45 +124,52 @@ async function prove(
   }
 }
 
-/** Runs a proof, ends what it started, and judges its history. @returns the exit status, and whether the run ended early */
-async function runAndJudge(options: ProveOptions): Promise<{ status: number; isEarly: boolean }> {
+/** Of a run that has begun and did not end in order: its clients and faults may still be trying to reach what has ended. */
+let isUnderWay = false;
+
+/** Runs a proof, ends what it started, and judges its history. @returns the exit status */
+async function runAndJudge(options: ProveOptions): Promise<number> {
   const cleanUp = createCleanUp();
   const early = new AbortController();
   let earlyStatus = 0;
-  let isRunning = false;
+  // Until there is a verdict: what a run has written may show why it failed.
+  let isKept = true;
   const endEarly = ({ status, reason }: EarlyEnd) => {
     // npm passes Ctrl-C on to a command that the terminal has told already.
     if (early.signal.aborted) return;
     say(`${reason}: ending what was started`);
     earlyStatus = status;
+    isKept = status !== INTERRUPTED;
     early.abort();
     // A run ends in order first.
-    if (!isRunning) void cleanUp.run();
+    if (!isUnderWay) void cleanUp.run();
+    isUnderWay = true;
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => endEarly({ status: 130, reason: 'interrupted' }));
+    process.on(signal, () => endEarly({ status: INTERRUPTED, reason: 'interrupted' }));
   const folder = options.log ? undefined : mkdtempSync(join(tmpdir(), 'adoption-history-'));
   const file = options.log ?? join(folder as string, 'history.ndjson');
-  let isKept = false;
   try {
     try {
       const target = options.gateway
         ? await useTarget(options, say)
         : await startTarget(options, cleanUp.set);
       cleanUp.set(target.close);
-      isRunning = true;
+      isUnderWay = true;
       if (!early.signal.aborted) await prove(options, target, file, endEarly, early.signal);
     } catch (error) {
       if (!early.signal.aborted) throw error;
     } finally {
       for (const line of await cleanUp.run()) say(line);
     }
-    if (early.signal.aborted) return { status: earlyStatus, isEarly: true };
+    if (early.signal.aborted) return earlyStatus;
+    isUnderWay = false;
     const verdict = await judgeRun(file);
     isKept = verdict.outcome === 'broken';
-    return { status: await report(file, verdict, options), isEarly: false };
+    return await report(file, verdict, options);
   } finally {
-    if (folder && isKept) say(`the history is kept: ${file}`);
+    if (folder && isKept && statSync(file, { throwIfNoEntry: false })?.size)
+      say(`the history is kept: ${file}`);
     else if (folder) rmSync(folder, { recursive: true });
   }
 }
@@ -167,8 +179,6 @@ await runCommand(usage, async (args) => {
   requireWritable(options);
   const { check, room } = options;
   if (check !== undefined) return report(check, await judgeKept(check, room), options);
-  const { status, isEarly } = await runAndJudge(options);
-  // Clients may still be trying to reach what has ended.
-  if (isEarly) process.exit(status);
-  return status;
+  return runAndJudge(options);
 });
+if (isUnderWay) process.exit();

@@ -28,10 +28,14 @@ export async function startDatabase(
   return { uri, pid: database.pid };
 }
 
+/** Longest wait for an answer, ms: one that is frozen accepts connections, and never answers. */
+const ANSWER_MS = 5_000;
+
 /** Whether a process of the service on this machine can serve. */
 export async function isReady(port: number): Promise<boolean> {
   try {
-    return (await fetch(`http://${HOST}:${port}/readyz`)).ok;
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    return (await fetch(`http://${HOST}:${port}/readyz`, { signal })).ok;
   } catch {
     return false;
   }

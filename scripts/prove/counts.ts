@@ -15,14 +15,20 @@ function parse(line: string): [name: string, value: number] {
   return [others.length > 0 ? `${name}{${others.join(',')}}` : name, Number(value)];
 }
 
-/** Writes what a process has counted since its start, unless it does not answer. */
-export async function recordCounts(history: HistoryFile, { name, base }: Served): Promise<void> {
+/** The metrics of a process; undefined if they may not be read, or do not come in time. */
+export async function metricsOf({ base }: Served, withinMs: number): Promise<string | undefined> {
   try {
-    const response = await fetch(`${base}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (!response.ok) return;
-    const lines = (await response.text()).split('\n').filter((line) => RARE.test(line));
-    history.write({ e: 'counts', process: name, counts: Object.fromEntries(lines.map(parse)) });
+    const response = await fetch(`${base}/metrics`, { signal: AbortSignal.timeout(withinMs) });
+    return response.ok ? await response.text() : undefined;
   } catch {
-    // Gone, frozen or without an open port: its counts are lost with it.
+    return undefined;
   }
+}
+
+/** Writes what a process has counted since its start; if it is gone or frozen, its counts are lost with it. */
+export async function recordCounts(history: HistoryFile, served: Served): Promise<void> {
+  const text = await metricsOf(served, TIMEOUT_MS);
+  if (text === undefined) return;
+  const lines = text.split('\n').filter((line) => RARE.test(line));
+  history.write({ e: 'counts', process: served.name, counts: Object.fromEntries(lines.map(parse)) });
 }

@@ -22,64 +22,83 @@ const PAUSE_MS = 1_000;
 
 const noEvents = { message() {}, drain() {}, closed() {} };
 
-/** Repeats a read until it is answered. @throws Error naming it */
-async function answered<T>(what: string, ask: () => Promise<{ ok?: T | undefined }>): Promise<T> {
+/** A member's last client. */
+interface Reader {
+  account: Account;
+  client: string;
+  door: RestDoor;
+  /** Numbers of the member's rooms. */
+  rooms: number[];
+  /** Tells that nothing more is to be asked. */
+  stop: AbortSignal;
+}
+
+/** Repeats a read until it is answered. @throws Error naming it; the reason of `stop` */
+async function answered<T>(
+  stop: AbortSignal,
+  what: string,
+  ask: () => Promise<{ ok?: T | undefined }>,
+): Promise<T> {
   const until = performance.now() + WITHIN_MS;
   do {
+    stop.throwIfAborted();
     const { ok } = await ask();
     if (ok !== undefined) return ok;
-    await sleep(PAUSE_MS);
+    await sleep(PAUSE_MS, undefined, { signal: stop });
   } while (performance.now() < until);
   throw new Error(`${what} could not be read at the end, when nothing disturbed it any more`);
 }
 
-async function readLists(door: RestDoor, processes: Served[]): Promise<void> {
-  for (const served of processes) await answered('a room list', () => door.at(served).rooms());
-  await answered('a notification list', () => door.notifications());
+async function readLists({ door, stop }: Reader, processes: Served[]): Promise<void> {
+  for (const served of processes) await answered(stop, 'a room list', () => door.at(served).rooms());
+  await answered(stop, 'a notification list', () => door.notifications());
 }
 
-/** Reads all messages of a room over REST, from the end. */
-async function readPages(door: RestDoor, room: number): Promise<void> {
-  let before: string | undefined;
-  do {
-    const { messages } = await answered(`room ${room}`, () => door.messages(room, PAGE, before));
-    before = messages[0]?.id;
-  } while (before !== undefined);
+/** Reads all messages of the rooms over REST, from the end. */
+async function readPages({ door, rooms, stop }: Reader): Promise<void> {
+  for (const room of rooms) {
+    let before: string | undefined;
+    do {
+      const { messages } = await answered(stop, `room ${room}`, () => door.messages(room, PAGE, before));
+      before = messages[0]?.id;
+    } while (before !== undefined);
+  }
 }
 
-/** Reads all messages of rooms by a socket, from the beginning. */
+/** Reads all messages of the rooms by a socket, from the beginning. */
 async function joinAll(
   history: HistoryFile,
-  account: Account,
-  client: string,
+  { account, client, rooms, stop }: Reader,
   gateway: Served,
-  rooms: number[],
 ): Promise<void> {
   const open = async () => ({ ok: await SocketDoor.open(history, account, client, gateway, noEvents) });
-  const door = await answered(`a socket of ${client}`, open);
-  for (const room of rooms) {
-    let last = 0;
-    for (let more = true; more; ) {
-      const enter = (seq: number | undefined) => {
-        last = seq ?? last;
-      };
-      ({ more } = await answered(`room ${room}`, () => door.join(room, last, enter)));
+  const door = await answered(stop, `a socket of ${client}`, open);
+  try {
+    for (const room of rooms) {
+      let last = 0;
+      for (let more = true; more; ) {
+        const enter = (seq: number | undefined) => {
+          last = seq ?? last;
+        };
+        ({ more } = await answered(stop, `room ${room}`, () => door.join(room, last, enter)));
+      }
     }
+  } finally {
+    door.close();
   }
-  door.close();
 }
 
-async function readArticles(door: RestDoor, articles: Community['articles']): Promise<void> {
+async function readArticles({ door, stop }: Reader, articles: Community['articles']): Promise<void> {
   for (const { article } of articles) {
-    await answered(`article ${article}`, () => door.article(article));
-    await answered(`the comments of article ${article}`, () => door.comments(article));
+    await answered(stop, `article ${article}`, () => door.article(article));
+    await answered(stop, `the comments of article ${article}`, () => door.comments(article));
   }
 }
 
 /** Nothing shows bookmarks: whether one is there, only the answer to another tells. */
-async function setBookmarks(door: RestDoor, articles: Community['articles']): Promise<void> {
+async function setBookmarks({ door, stop }: Reader, articles: Community['articles']): Promise<void> {
   for (const { article } of articles.slice(0, BOOKMARKS)) {
-    await answered(`a bookmark of article ${article}`, async () => {
+    await answered(stop, `a bookmark of article ${article}`, async () => {
       const { ok, refused } = { refused: undefined, ...(await door.bookmark(article)) };
       return { ok: refused === 409 ? {} : ok };
     });
@@ -88,35 +107,41 @@ async function setBookmarks(door: RestDoor, articles: Community['articles']): Pr
 
 /**
  * Reads everything through every door, as every member. What changes nothing comes first: reading a room marks it read.
- * @throws Error if something cannot be read
+ * When it has ended, in whatever way, nothing of it is under way.
+ * @param signal ends it early
+ * @throws Error if something cannot be read; the reason of `signal`
  */
 export async function readEverything(
   history: HistoryFile,
   { members, rooms, articles }: Community,
   servers: Served[],
+  signal: AbortSignal,
 ): Promise<void> {
   const processes = servers.filter(({ door }) => door === 'http');
   const gateways = servers.filter(({ door }) => door === 'gateway');
-  const readers = members.map((account, i) => {
+  const failed = new AbortController();
+  const stop = AbortSignal.any([signal, failed.signal]);
+  const readers = members.map((account, i): Reader => {
     const client = `m${i + 1}.final`;
     const address = () => processes[i % processes.length] as Served;
     const mine = rooms.filter(({ author, asker }) => author === account || asker === account);
     const door = new RestDoor(history, account, client, address);
-    return { account, client, door, rooms: mine.map(({ room }) => room) };
+    return { account, client, door, rooms: mine.map(({ room }) => room), stop };
   });
-  const all = (read: (reader: (typeof readers)[number], i: number) => Promise<void>) =>
-    forEachConcurrently(readers, CONCURRENCY, read);
-  const lists = () => all(({ door }) => readLists(door, processes));
+  // The first failure stops the others, which are waited for.
+  const all = async (read: (reader: Reader, i: number) => Promise<void>) => {
+    await forEachConcurrently(readers, CONCURRENCY, (reader, i) =>
+      read(reader, i).catch((error) => failed.abort(error)),
+    );
+    stop.throwIfAborted();
+  };
+  const lists = () => all((reader) => readLists(reader, processes));
   await lists();
-  await all(({ account, client, rooms: mine }, i) =>
-    joinAll(history, account, client, gateways[i % gateways.length] as Served, mine),
-  );
-  await all(async ({ door, rooms: mine }) => {
-    for (const room of mine) await readPages(door, room);
-  });
+  await all((reader, i) => joinAll(history, reader, gateways[i % gateways.length] as Served));
+  await all(readPages);
   const [first] = readers;
-  if (first) await readArticles(first.door, articles);
-  await all(({ door }) => setBookmarks(door, articles));
+  if (first) await readArticles(first, articles);
+  await all((reader) => setBookmarks(reader, articles));
   // Now every message is read.
   await lists();
 }

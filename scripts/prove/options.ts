@@ -31,12 +31,12 @@ export const optionSchema = z
     seconds: whole(1, 86_400).default(60),
     faults: faults.optional(),
     seed: whole(0, 999_999_999).optional(),
-    gateways: whole(1, 20).default(3),
+    gateways: whole(1, 20).optional(),
     http: z
       .union([whole(1, 20), url], 'must be a number from 1 to 20, or the address of an installation')
       .default(2),
     engine: z.enum(['uws', 'ws'], 'must be uws or ws').optional(),
-    adapter: z.enum(['classic', 'sharded'], 'must be classic or sharded').default('classic'),
+    adapter: z.enum(['classic', 'sharded'], 'must be classic or sharded').optional(),
     gateway: url.optional(),
     tokens: z.string().optional(),
     log: z.string().optional(),
@@ -58,10 +58,23 @@ export const optionSchema = z
     path: ['tokens'],
     message: 'only for an installation that runs already (--http URL --gateway URL)',
   })
+  .superRefine((options, ctx) => {
+    if (!options.gateway) return;
+    const message = 'only for an installation that the run starts itself';
+    for (const name of ['gateways', 'engine', 'adapter'] as const)
+      if (options[name] !== undefined) ctx.addIssue({ code: 'custom', path: [name], message });
+  })
+  .refine(({ tokens, members }) => !tokens || members === undefined, {
+    path: ['members'],
+    message: 'not with --tokens, which says who the members are',
+  })
   .refine(({ elle, room }) => elle !== undefined || room === undefined, {
     path: ['room'],
     message: 'the room to export: needs --elle FILE',
   });
+
+/** What an installation is that the run starts, unless its options say otherwise. */
+export const ownDefaults = { gateways: 3, adapter: 'classic' } as const;
 
 /** Options of the verdict on a history, also on a kept one (`--check`); the others are of the run. */
 export const verdictOptions = ['check', 'html', 'json', 'elle', 'room'];

@@ -100,8 +100,7 @@ async function runPhases(run: Run, devices: Device[]): Promise<void> {
   await wait(run, faults.length > 0 ? QUIET_AFTER_FAULTS_MS : QUIET_MS);
   if (signal.aborted) return;
   history.write({ e: 'phase', phase: 'final' });
-  await Promise.race([readEverything(history, community, servers), aborted(signal)]);
-  if (signal.aborted) return;
+  await readEverything(history, community, servers, signal);
   for (const served of servers) await recordCounts(history, served);
   history.write({ e: 'phase', phase: 'end' });
 }

@@ -7,7 +7,7 @@ import { connected } from '../load/seed.js';
 import { type Author, runName, storeAccounts } from '../run-accounts/accounts.js';
 import { CLIENT, type Community, emptyCommunity, openCommunity } from './community.js';
 import { faultKinds } from './faults/kinds.js';
-import type { ProveOptions } from './options.js';
+import { ownDefaults, type ProveOptions } from './options.js';
 import { type OwnInstallation, startOwnInstallation } from './own-installation.js';
 import type { Served } from './served.js';
 
@@ -35,7 +35,7 @@ export function ownToken(email: string, nickname: string): Promise<string> {
 
 /**
  * Starts an installation.
- * @param onStart called with what ends it, as soon as there is something to end
+ * @param onStart called with what ends it, as soon as there is something to end, and again when there is more
  * @throws ConfigError; Error if redis-server or, for disk-full, prlimit is missing, or a process does not start
  */
 export async function startTarget(
@@ -47,14 +47,14 @@ export async function startTarget(
   const { faults = faultKinds } = options;
   if (prlimitMissing && faults.includes('disk-full'))
     throw new Error(`prlimit, which disk-full needs, is ${prlimitMissing}`);
-  const { members = MEMBERS, http, gateways, engine, adapter } = options;
+  const { members = MEMBERS, http, gateways, engine, adapter } = { ...ownDefaults, ...options };
   const group = new ProcessGroup(undefined, 'prove');
-  const end = async () => {
-    // At once: nothing of it is kept, and what a fault holds could not end in order.
-    await group.end('SIGKILL');
+  // At once: nothing of it is kept, and what a fault holds could not end in order.
+  const ending = (end: () => Promise<void>) => async () => {
+    await end();
     return ['the installation is stopped, and its folder removed'];
   };
-  onStart(end);
+  onStart(ending(() => group.end('SIGKILL')));
   const run = runName(CLIENT);
   const authors: Author[] = [];
   const own = await startOwnInstallation(
@@ -63,10 +63,9 @@ export async function startTarget(
     (uri) => connected(uri, () => storeAccounts(authors, run, members, ownToken)),
   );
   const base = own.services.find(({ door }) => door === 'http')?.base ?? '';
-  const close = async () => {
-    await own.close();
-    return end();
-  };
+  const close = ending(own.close);
+  // Beside processes it has proxies, which would keep the command running.
+  onStart(close);
   const community = emptyCommunity(run, authors);
   await openCommunity(base, community, authors);
   return { servers: own.services, own, community, close };

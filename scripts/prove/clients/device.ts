@@ -21,8 +21,9 @@ export interface DeviceOptions {
   history: HistoryFile;
   community: Community;
   servers: Served[];
-  /** Random integers from 0 to below the limit: what the client does, and its pauses and processes. */
+  /** Random integers from 0 to below the limit: what the client does. */
   choose: (limit: number) => number;
+  /** The same for its processes, and for pauses before it tries again: a lost answer does not change what it does next. */
   below: (limit: number) => number;
 }
 
@@ -55,6 +56,7 @@ export class Device {
   received: MessagePayload[] = [];
   readonly sent: { message: Outgoing; sendTime: number }[] = [];
   readonly #history: HistoryFile;
+  readonly #below: (limit: number) => number;
   #count = 0;
   #isClosed = false;
 
@@ -67,6 +69,7 @@ export class Device {
     this.kind = kind;
     this.account = account;
     this.choose = choose;
+    this.#below = below;
     this.#history = history;
     this.rooms = community.rooms.filter(({ author, asker }) => author === account || asker === account);
     this.articles = community.articles.map(({ article }) => article);
@@ -126,7 +129,7 @@ export class Device {
       // The service has forgotten this client, as when Redis was restarted: a call with the token reminds it.
       if (asked.refused === 401) await this.rest.rooms();
       else if (asked.refused !== undefined && asked.refused !== 429 && asked.refused !== 503) return false;
-      await sleep(this.choose(RETRY_MS));
+      await sleep(this.#below(RETRY_MS));
     }
     return false;
   }

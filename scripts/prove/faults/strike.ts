@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { MongoClient } from 'mongodb';
 import type { Device } from '../clients/device.js';
 import { recordCounts } from '../counts.js';
 import type { HistoryFile } from '../history-file.js';
 import type { OwnInstallation, ServiceProcess } from '../own-installation.js';
 import type { Door } from '../served.js';
 import type { FaultKind } from './kinds.js';
+import { storesAgain } from './stores-again.js';
 
 /** What faults strike, and by which random numbers. */
 export interface Struck {
@@ -26,10 +26,6 @@ type Strike = (struck: Struck) => Promise<void>;
 
 /** Clocks are wrong by up to this time, ms. */
 const CLOCK_MS = 3_600_000;
-
-/** Longest time, ms, for which a write waits for a database that does not answer, and the pause before the next. */
-const ANSWER_MS = 1_000;
-const PROBE_PAUSE_MS = 50;
 
 /** Clients that stop reading at the same time. */
 const SLOW_READERS = 3;
@@ -129,27 +125,6 @@ async function restartDatabase(struck: Struck, fault: FaultKind, signal: NodeJS.
   });
 }
 
-/** Whether the database goes on after writes have failed: it has stored another, or has ended. */
-async function goesOn({ database }: OwnInstallation): Promise<boolean> {
-  const within = { serverSelectionTimeoutMS: ANSWER_MS, socketTimeoutMS: ANSWER_MS };
-  const client = new MongoClient(database.uri, { ...within, retryWrites: false });
-  const probes = client.db('probe').collection('probes');
-  try {
-    while (database.running) {
-      // Commits are made one after another: once this one is stored, none that failed is left.
-      const isStored = await probes.insertOne({}).then(
-        () => true,
-        () => false,
-      );
-      if (isStored) return true;
-      await sleep(PROBE_PAUSE_MS);
-    }
-    return false;
-  } finally {
-    await client.close();
-  }
-}
-
 /**
  * The database's file may not grow, as on a full disk, or nothing of it may be written. One that ends by it, as it does where a
  * root page is what could not be written, is started again, as by `npm start`.
@@ -163,7 +138,7 @@ async function fillDisk(struck: Struck): Promise<void> {
     await last(struck);
     // It may be ending just now.
     if (database.running) await limit('unlimited').catch(() => {});
-    if (!(await goesOn(struck.own))) await database.start();
+    if (!(await storesAgain(database))) await database.start();
   });
 }
 

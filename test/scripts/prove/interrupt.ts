@@ -17,3 +17,6 @@ export function interrupt(child: ChildProcess): void {
   child.kill('SIGINT');
   child.kill('SIGINT');
 }
+
+/** NODE_OPTIONS that run this code before a program. */
+export const preload = (code: string): string => `--import=data:text/javascript,${encodeURIComponent(code)}`;

@@ -165,6 +165,23 @@ describe('npm run prove with an installation of its own', () => {
         /^--gateway: an installation that runs already needs --http URL and --gateway URL$/m,
       ],
       [['--tokens', 'x'], /^--tokens: only for an installation that runs already/],
+      ...['gateways=2', 'engine=ws', 'adapter=classic'].map((option): [string[], RegExp] => [
+        [`--${option}`, '--http', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'],
+        new RegExp(`^--${option.split('=')[0]}: only for an installation that the run starts itself$`, 'm'),
+      ]),
+      [
+        [
+          '--members',
+          '2',
+          '--tokens',
+          'x',
+          '--http',
+          'http://127.0.0.1:1',
+          '--gateway',
+          'http://127.0.0.1:1',
+        ],
+        /^--members: not with --tokens, which says who the members are$/m,
+      ],
       [['--members', '1'], /^--members: must be from 2 to 500$/m],
       [['--check', empty], /^--check: .* is no history of a run: the history is empty$/m],
       [['--check', readme], /^--check: .* is no history of a run: line 1: Unexpected token/m],

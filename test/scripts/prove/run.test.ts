@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Member as StoredMember } from '../../../domain/members/member.model.js';
 import { member } from '../../support/api.js';
@@ -9,9 +10,28 @@ import { adoptionPost } from '../../support/chat.js';
 import { service } from '../../support/service.js';
 import { runScript, spawnScript } from '../script-runs.js';
 import { expectComplete, readHistory } from './complete-history.js';
-import { interrupt, untilPrinted } from './interrupt.js';
+import { interrupt, preload, untilPrinted } from './interrupt.js';
 
 const PROVE = 'scripts/prove.js';
+
+/** Makes the command's requests of bookmarks slow, and tells of them. */
+const SLOW_BOOKMARKS = preload(`
+  const real = fetch;
+  globalThis.fetch = async (url, init) => {
+    if (!url.includes('/bookmark/')) return real(url, init);
+    console.error('bookmark asked');
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    return real(url, init).finally(() => console.error('bookmark answered'));
+  };`);
+
+/** Makes articles say how often they were viewed in words. */
+const VIEWS_IN_WORDS = preload(`
+  const { json } = Response.prototype;
+  Response.prototype.json = async function () {
+    const answer = await json.call(this);
+    if (answer?.header?.view !== undefined) answer.header.view = 'many';
+    return answer;
+  };`);
 
 describe('npm run prove', () => {
   let folder: string;
@@ -69,6 +89,34 @@ describe('npm run prove', () => {
       child.kill('SIGHUP');
       expect((await ended)[0]).to.equal(130);
       expect(await StoredMember.countDocuments()).to.equal(before);
+    });
+
+    it('asks nothing more when it is interrupted at its end, and removes everything after the last answer', async () => {
+      const { where, settings } = await running();
+      const log = join(folder, 'history.ndjson');
+      writeFileSync(log, '');
+      const args = [...where, '--members', '8', '--seconds', '1', '--log', log];
+      const child = spawnScript(PROVE, args, { ...settings, NODE_OPTIONS: SLOW_BOOKMARKS });
+      const ended = once(child, 'close');
+      let told = '';
+      child.stderr.on('data', (chunk) => {
+        told += chunk;
+      });
+      await untilPrinted(child.stdout, /^seed /);
+      while (!/"f":"bookmark","client":"m\d+\.final"/.test(readFileSync(log, 'utf8'))) await sleep(50);
+      interrupt(child);
+      expect((await ended)[0], told).to.equal(130);
+      expect(told).to.match(/interrupted: .*\n(?:bookmark answered\n)+removed prove-.*\n$/);
+    });
+
+    it('keeps a history that cannot be judged, and says where', async () => {
+      const { where, settings } = await running();
+      const args = [...where, '--members', '2', '--seconds', '1'];
+      const run = await runScript(PROVE, args, { ...settings, NODE_OPTIONS: VIEWS_IN_WORDS });
+      expect(run.status, `${run.stdout}${run.stderr}`).to.equal(1);
+      expect(run.stderr).to.match(/^line \d+: .*views/m);
+      const [, kept = ''] = /^the history is kept: (.+)$/m.exec(run.stderr) ?? [];
+      expect(readFileSync(kept, 'utf8')).to.match(/"views":"many"/);
     });
 
     it('ends at once when its history cannot be written, and removes everything of the run', async () => {
