@@ -49,8 +49,11 @@ export interface Inbox {
   readonly kept: Map<number, NotificationRecord>;
   /** By url. */
   readonly chats: Map<string, Chat>;
-  /** Rooms, by url, of which a chat notification was asked to be deleted: older ones are then, too. */
-  readonly deletedRooms: Set<string>;
+  /**
+   * Rooms, by url, of which a chat notification was asked to be deleted: older ones are then, too. When the last of those
+   * deleted was first shown.
+   */
+  readonly deletedRooms: Map<string, number>;
   /** Whether a notification that nobody had shown yet may have been deleted. */
   deletesUnseen: boolean;
 }
@@ -73,7 +76,7 @@ export class Notifications {
       ids: [],
       kept: new Map(),
       chats: new Map(),
-      deletedRooms: new Set(),
+      deletedRooms: new Map(),
       deletesUnseen: false,
     };
     this.inboxes.set(member, inbox);
@@ -144,7 +147,9 @@ export class Notifications {
       if (!record) continue;
       record.deletionAskedAt ??= asked.t;
       inbox.kept.delete(id);
-      if (record.type === 'chat') inbox.deletedRooms.add(record.url);
+      if (record.type !== 'chat') continue;
+      const { url, seenAt } = record;
+      inbox.deletedRooms.set(url, Math.max(seenAt, inbox.deletedRooms.get(url) ?? seenAt));
     }
   }
 
@@ -165,6 +170,14 @@ export class Notifications {
 /** Whether it may be deleted: by itself, or with a later one of its room. */
 export const mayBeDeleted = (inbox: Inbox, { deletionAskedAt, type, url }: NotificationRecord): boolean =>
   deletionAskedAt !== undefined || (type === 'chat' && inbox.deletedRooms.has(url));
+
+/** Whether the notification of a message may be deleted before anybody was shown it, with a later one of its room. */
+export function mayBeDeletedUnseen(inbox: Inbox, { room, askedAt }: SentMessage): boolean {
+  for (const [url, seenAt] of inbox.deletedRooms) {
+    if (url.startsWith(`/chat/${room.no}?`) && askedAt < seenAt) return true;
+  }
+  return false;
+}
 
 /** Whether it may be checked: by itself, or with a later one of its room. */
 export const mayBeChecked = (inbox: Inbox, { checkAskedAt, n, url }: NotificationRecord): boolean =>

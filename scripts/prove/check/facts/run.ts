@@ -103,6 +103,8 @@ export class Run {
     else if (asked.f === 'comment') this.comments.ack(asked, ok.t);
     else if (asked.f === 'uncomment') this.comments.removed(asked, ok.t);
     else if (asked.f === 'send') this.#acknowledge(asked, ok);
+    // It may have read what was sent after it was asked.
+    else if (asked.f === 'messages' || asked.f === 'read') this.#mayRead(asked);
     this.#show(ok, asked);
   }
 
@@ -136,6 +138,7 @@ export class Run {
     }
     // It may be done later, as reading a page reads the room's messages.
     if (outcome.e === 'info' && (asked.f === 'messages' || asked.f === 'read')) {
+      this.#mayRead(asked);
       this.views.linger(asked.room, asked.member, outcome.t);
     }
   }

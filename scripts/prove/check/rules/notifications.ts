@@ -1,6 +1,12 @@
 import type { SeenNotification } from '../../history.js';
 import { nameOf, otherOf, type SentMessage } from '../facts/messages.js';
-import { describe, type Inbox, mayBeDeleted, type NotificationRecord } from '../facts/notifications.js';
+import {
+  describe,
+  type Inbox,
+  mayBeDeleted,
+  mayBeDeletedUnseen,
+  type NotificationRecord,
+} from '../facts/notifications.js';
 import type { Run } from '../facts/run.js';
 import { AFTER_FAULTS_MS, wasConnected } from '../facts/views.js';
 import { at, type Report, type Rule } from '../rule.js';
@@ -78,6 +84,7 @@ export const notifiedOnce: Rule = {
       const recipient = otherOf(room, sender);
       if (notification !== undefined || !run.streams.covers(recipient, askedAt) || !isDue(run, ackedAt))
         return;
+      if (mayBeDeletedUnseen(run.notifications.of(recipient), message)) return;
       report(`room ${room.no}: ${nameOf(message)} to absent member ${recipient} notified nobody`, ackedAt);
     }
 
