@@ -44,6 +44,8 @@ interface Chat {
 export interface Inbox {
   readonly member: number;
   readonly records: Map<number, NotificationRecord>;
+  /** The same, as they were first shown. */
+  readonly inOrder: NotificationRecord[];
   readonly ids: (number | undefined)[];
   /** Those of no chat that are not asked to be deleted, by id. */
   readonly kept: Map<number, NotificationRecord>;
@@ -73,6 +75,7 @@ export class Notifications {
     const inbox: Inbox = this.inboxes.get(member) ?? {
       member,
       records: new Map(),
+      inOrder: [],
       ids: [],
       kept: new Map(),
       chats: new Map(),
@@ -109,6 +112,7 @@ export class Notifications {
       const { id, type, content, url } = seen;
       record = { id, type, content, url, member, seenAt: t, cause: this.causeOf(seen) ?? undefined };
       inbox.records.set(id, record);
+      inbox.inOrder.push(record);
       if (type !== 'chat') inbox.kept.set(id, record);
       else if (!inbox.chats.has(url)) inbox.chats.set(url, { first: record, checkedUpTo: 0 });
     }
@@ -121,7 +125,7 @@ export class Notifications {
 
   delivered(delivery: Delivery): void {
     if (delivery.event !== 'notification') return;
-    const n = delivery.door === 'stream' ? delivery.n : undefined;
+    const n = delivery.door === 'stream' && isNumber(delivery.n) ? delivery.n : undefined;
     this.see(delivery.member, delivery.notification, delivery.t, n);
   }
 
@@ -167,6 +171,9 @@ export class Notifications {
   }
 }
 
+/** Whether this can be the number of a notification. */
+export const isNumber = (n: number | null): n is number => Number.isSafeInteger(n) && (n ?? 0) > 0;
+
 /** Whether it may be deleted: by itself, or with a later one of its room. */
 export const mayBeDeleted = (inbox: Inbox, { deletionAskedAt, type, url }: NotificationRecord): boolean =>
   deletionAskedAt !== undefined || (type === 'chat' && inbox.deletedRooms.has(url));
@@ -182,6 +189,12 @@ export function mayBeDeletedUnseen(inbox: Inbox, { room, askedAt }: SentMessage)
 /** Whether it may be checked: by itself, or with a later one of its room. */
 export const mayBeChecked = (inbox: Inbox, { checkAskedAt, n, url }: NotificationRecord): boolean =>
   checkAskedAt !== undefined || (n ?? 0) < (inbox.chats.get(url)?.checkedUpTo ?? 0);
+
+/** When it was certainly stored, or about to be: its cause was acknowledged, or it was shown. */
+export function causedAt({ cause, seenAt }: NotificationRecord): number {
+  const ackedAt = cause?.kind === 'chat' ? cause.message.ackedAt : cause?.comment.ackedAt;
+  return Math.min(seenAt, ackedAt ?? seenAt);
+}
 
 /** A notification as violations print it. */
 export const describe = ({

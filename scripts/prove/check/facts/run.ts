@@ -131,6 +131,7 @@ export class Run {
     this.#touch(asked, outcome.t);
     this.views.unanswered(outcome, asked);
     if (asked.f === 'comment') this.comments.miss(asked, outcome);
+    if (asked.f === 'uncomment') this.comments.notRemoved(asked, outcome);
     if (asked.f === 'send') {
       const message = this.messages.byContent(asked.content);
       if (message) this.messages.miss(message, outcome);

@@ -1,8 +1,10 @@
 import type { SeenNotification } from '../../history.js';
 import { nameOf, otherOf, type SentMessage } from '../facts/messages.js';
 import {
+  causedAt,
   describe,
   type Inbox,
+  isNumber,
   mayBeDeleted,
   mayBeDeletedUnseen,
   type NotificationRecord,
@@ -116,18 +118,26 @@ export const notifiedOnce: Rule = {
   },
 };
 
-/** A hole in the numbers of a stream; a deleted notification leaves one. */
+/** Most notifications that are deleted while a stream is away; more numbers left out are a violation at once. */
+const MAX_HOLE = 10_000;
+
+/** Numbers that a stream leaves out, the last one included; deleted notifications leave some. */
 interface Hole {
   client: string;
   member: number;
-  n: number;
+  from: number;
+  to: number;
   t: number;
 }
 
-function explainHole(inbox: Inbox, { n }: Hole): boolean {
-  const id = inbox.ids[n];
-  const record = id === undefined ? undefined : inbox.records.get(id);
-  return record ? mayBeDeleted(inbox, record) : inbox.deletesUnseen;
+function checkHole(inbox: Inbox, { client, member, from, to, t }: Hole, report: Report): void {
+  for (let n = from; n <= to; n += 1) {
+    const id = inbox.ids[n];
+    const record = id === undefined ? undefined : inbox.records.get(id);
+    if (record ? mayBeDeleted(inbox, record) : inbox.deletesUnseen) continue;
+    const left = `the stream ${client} of member ${member} leaves out n ${n}`;
+    report(record ? `${left}, ${describe(record)}` : left, t);
+  }
 }
 
 export const streamNumbers: Rule = {
@@ -140,29 +150,22 @@ export const streamNumbers: Rule = {
       delivered(delivery) {
         if (delivery.door !== 'stream') return;
         const { client, member, n, t, notification } = delivery;
-        const last = run.streams.lastOf(client);
         const shown = `the stream ${client} of member ${member} carries n ${n}, ${describe(notification)},`;
-        if (last !== undefined && n <= last) report(`${shown} after ${last}`);
-        for (let missing = (last ?? n) + 1; missing < n; missing += 1) {
-          holes.push({ client, member, n: missing, t });
+        if (!isNumber(n)) {
+          report(`${shown} which is no number of a notification`);
+          return;
         }
+        const last = run.streams.lastOf(client) ?? n - 1;
+        if (n <= last || n - last > MAX_HOLE) report(`${shown} after ${last}`);
+        else if (n > last + 1) holes.push({ client, member, from: last + 1, to: n - 1, t });
         run.streams.advance(client, n);
-        const known = run.notifications.of(member).ids[n];
-        if (known !== undefined && known !== notification.id) report(`${shown} and n ${n} was id ${known}`);
-        const record = run.notifications.of(member).records.get(notification.id);
-        if (record?.n !== undefined && record.n !== n) report(`${shown} and its n was ${record.n}`);
+        const { ids, records } = run.notifications.of(member);
+        if (ids[n] !== notification.id) report(`${shown} and n ${n} was id ${ids[n]}`);
+        const before = records.get(notification.id)?.n;
+        if (before !== n) report(`${shown} and its n was ${before}`);
       },
       end() {
-        for (const hole of holes) {
-          const inbox = run.notifications.of(hole.member);
-          if (explainHole(inbox, hole)) continue;
-          const id = inbox.ids[hole.n];
-          const record = id === undefined ? undefined : inbox.records.get(id);
-          report(
-            `the stream ${hole.client} of member ${hole.member} leaves out n ${hole.n}${record ? `, ${describe(record)}` : ''}`,
-            hole.t,
-          );
-        }
+        for (const hole of holes) checkHole(run.notifications.of(hole.member), hole, report);
         checkComplete(run, report);
       },
     };
@@ -174,7 +177,7 @@ function checkComplete(run: Run, report: Report): void {
   for (const inbox of run.notifications.inboxes.values()) {
     for (const record of inbox.records.values()) {
       const { cause, seenAt, n, member } = record;
-      if (!cause || n !== undefined || mayBeDeleted(inbox, record) || !isDue(run, seenAt)) continue;
+      if (!cause || n !== undefined || mayBeDeleted(inbox, record) || !isDue(run, causedAt(record))) continue;
       if (!run.streams.covers(member, cause.askedAt)) continue;
       report(`no stream of member ${member} carries ${describe(record)}, shown at ${at(seenAt)}`, seenAt);
     }
