@@ -27,6 +27,7 @@ describe('the checker of npm run prove, of what must stay', () => {
       told.call(60_020, 1, 'rooms', {}, { rooms: [{ ...state, unread: 0 }] });
       const all = { seq: 1, messages: [shown('hello', 1, 1)], present: [1], more: false };
       told.call(60_030, 1, 'join', { ...room, after: 0 }, all, 'socket');
+      told.phase(60_040, 'end');
       const found = await violationsOf(told);
       return found.filter((text) => /^unread-counts: .*was in the room when it came/.test(text)).length;
     };

@@ -3,7 +3,7 @@ import type { HistoryLine, OperationName } from '../../../scripts/prove/history.
 const ROOM = 5;
 
 /** As the service writes it. */
-export const ROOM_URL = `/chat/${ROOM}?adoptId=1`;
+const ROOM_URL = `/chat/${ROOM}?adoptId=1`;
 
 /** Writes a short history line by line: one room of the members 1 and 2, and one article of member 1. */
 export class ToldHistory {

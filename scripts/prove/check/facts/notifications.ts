@@ -190,12 +190,6 @@ export function mayBeDeletedUnseen(inbox: Inbox, { room, askedAt }: SentMessage)
 export const mayBeChecked = (inbox: Inbox, { checkAskedAt, n, url }: NotificationRecord): boolean =>
   checkAskedAt !== undefined || (n ?? 0) < (inbox.chats.get(url)?.checkedUpTo ?? 0);
 
-/** When it was certainly stored, or about to be: its cause was acknowledged, or it was shown. */
-export function causedAt({ cause, seenAt }: NotificationRecord): number {
-  const ackedAt = cause?.kind === 'chat' ? cause.message.ackedAt : cause?.comment.ackedAt;
-  return Math.min(seenAt, ackedAt ?? seenAt);
-}
-
 /** A notification as violations print it. */
 export const describe = ({
   id,

@@ -1,6 +1,5 @@
 import type { SeenNotification } from '../../history.js';
 import {
-  causedAt,
   describe,
   type Inbox,
   mayBeChecked,
@@ -9,6 +8,7 @@ import {
 } from '../facts/notifications.js';
 import { AFTER_FAULTS_MS, aliveUntil } from '../facts/views.js';
 import { type Asked, at, type Report, type Rule } from '../rule.js';
+import { arrivesFrom } from './notifications.js';
 
 /** Most notifications in one list, and most that it is made of (domain/notifications/list-notifications.ts). */
 const MAX_LISTED = 1_000;
@@ -166,14 +166,13 @@ export const socketNotifications: Rule = {
         if (closed.door !== 'socket' || run.hasEnded) return;
         const socket = sockets.get(closed.client);
         sockets.delete(closed.client);
-        // A notification may be stored late by a fault before its cause was acknowledged again: it counts from when it is shown.
         const isDue = ({ seenAt }: NotificationRecord) =>
           run.disturbances.isCalmSince(seenAt) && aliveUntil(closed) > seenAt + ARRIVES_WITHIN_MS;
         if (socket) check(socket, isDue);
       },
       end() {
         const isDue = (record: NotificationRecord) =>
-          run.disturbances.isSettled(causedAt(record), run.now, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS);
+          run.disturbances.isSettled(arrivesFrom(run, record), run.now, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS);
         for (const socket of sockets.values()) check(socket, isDue);
       },
     };

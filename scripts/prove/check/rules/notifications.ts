@@ -1,7 +1,6 @@
 import type { SeenNotification } from '../../history.js';
 import { nameOf, otherOf, type SentMessage } from '../facts/messages.js';
 import {
-  causedAt,
   describe,
   type Inbox,
   isNumber,
@@ -18,6 +17,15 @@ const ARRIVES_WITHIN_MS = 12_000;
 
 const isDue = (run: Run, t: number): boolean =>
   run.disturbances.isSettled(t, run.now, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS);
+
+/**
+ * When it was certainly stored, or soon after. In the middle of a run that is only known once it is shown: a message that is
+ * acknowledged when it is sent again may have been stored by a process that died, and its notification waits for a sweep.
+ */
+export function arrivesFrom(run: Run, { cause, seenAt }: NotificationRecord): number {
+  const ackedAt = cause?.kind === 'chat' ? cause.message.ackedAt : cause?.comment.ackedAt;
+  return run.hasEnded ? Math.min(seenAt, ackedAt ?? seenAt) : seenAt;
+}
 
 /** @returns what is wrong with it, as far as its cause tells */
 function faultOf({ member, url, cause }: NotificationRecord): string | undefined {
@@ -177,7 +185,8 @@ function checkComplete(run: Run, report: Report): void {
   for (const inbox of run.notifications.inboxes.values()) {
     for (const record of inbox.records.values()) {
       const { cause, seenAt, n, member } = record;
-      if (!cause || n !== undefined || mayBeDeleted(inbox, record) || !isDue(run, causedAt(record))) continue;
+      if (!cause || n !== undefined || mayBeDeleted(inbox, record) || !isDue(run, arrivesFrom(run, record)))
+        continue;
       if (!run.streams.covers(member, cause.askedAt)) continue;
       report(`no stream of member ${member} carries ${describe(record)}, shown at ${at(seenAt)}`, seenAt);
     }

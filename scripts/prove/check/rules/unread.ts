@@ -183,8 +183,8 @@ export const unread: Rule = {
         if (READS.has(asked.f) && 'room' in asked) readings.mayRead(asked.room, asked.member);
       },
       end() {
-        // By now all messages have been seen with their numbers.
-        for (const listed of finals) checkPresent(listed, report);
+        // Only at its end have all messages been seen with their numbers.
+        if (run.hasEnded) for (const listed of finals) checkPresent(listed, report);
       },
     };
   },
