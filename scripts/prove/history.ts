@@ -175,8 +175,8 @@ export type Delivery = Timed & {
     | { door: 'socket'; event: 'typing'; room: number; who: number; typing: boolean }
     | { door: 'socket'; event: 'room'; state: RoomState }
     | { door: 'socket'; event: 'notification'; notification: SeenNotification }
-    /** `n`: the number within the event id. */
-    | { door: 'stream'; event: 'notification'; n: number; notification: SeenNotification }
+    /** `n`: the number within the event id, null if it has none. */
+    | { door: 'stream'; event: 'notification'; n: number | null; notification: SeenNotification }
   );
 
 /**

@@ -105,7 +105,7 @@ const line = z.discriminatedUnion('e', [
         ...received,
         door: z.literal('stream'),
         event: z.literal('notification'),
-        n: no,
+        n: z.number().nullable(),
         notification,
       }),
     ]),

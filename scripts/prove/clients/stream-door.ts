@@ -111,8 +111,10 @@ export class StreamDoor {
   }
 
   #receive({ id = '', data }: EventSourceMessage, process: string): void {
-    const n = Number(id.split('_')[1]);
-    this.#last = n;
+    const found = Number(id.split('_')[1]);
+    const n = Number.isNaN(found) ? null : found;
+    // An event without an id leaves the last one as it is.
+    this.#last = n ?? this.#last;
     if (!data.startsWith('{')) return;
     this.#history.write({
       ...{ e: 'delivery', client: this.#client, member: this.#account.no, process, door: 'stream' },

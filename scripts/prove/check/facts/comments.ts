@@ -16,16 +16,20 @@ export interface SentComment {
   id?: number;
   /** The notification of it. */
   notification?: number;
-  /** When its removal was first asked for, and acknowledged. */
-  removalAskedAt?: number;
+  /** When its removal was first asked for, unless that was refused, and acknowledged. */
+  removalAskedAt?: number | undefined;
   /** Whether that was before its notification had to be there: it needs none then. (domain/community/finish-comment.ts) */
   removedEarly?: boolean;
   removedAt?: number;
+  /** Removals under way. */
+  removals: number;
+  /** Whether one may have been done, or may be yet. */
+  mayBeRemoved: boolean;
 }
 
 /** The comments of an article. */
 export interface Discussion {
-  /** Those that are not asked to be removed, in the order in which they were asked for. */
+  /** Those that are not asked to be removed. */
   readonly kept: Set<SentComment>;
   /** Those that count. */
   readonly live: Tally;
@@ -72,6 +76,8 @@ export class Comments {
       askedAt: t,
       recipient: recipient === member ? undefined : recipient,
       refused: false,
+      removals: 0,
+      mayBeRemoved: false,
     };
     this.#byContent.set(content, comment);
     const { kept, live } = this.ofArticle(article);
@@ -97,7 +103,9 @@ export class Comments {
 
   remove({ comment: id, article }: Asked<'uncomment'>, t: number): void {
     const comment = this.#byId.get(id);
-    if (!comment || comment.removalAskedAt !== undefined) return;
+    if (!comment) return;
+    comment.removals += 1;
+    if (comment.removalAskedAt !== undefined) return;
     comment.removalAskedAt = t;
     const { kept, live } = this.ofArticle(article);
     kept.delete(comment);
@@ -106,9 +114,27 @@ export class Comments {
 
   removed({ comment: id, article }: Asked<'uncomment'>, t: number): void {
     const comment = this.#byId.get(id);
-    if (!comment || comment.removedAt !== undefined) return;
+    if (!comment) return;
+    comment.removals -= 1;
+    if (comment.removedAt !== undefined) return;
     comment.removedAt = t;
     this.ofArticle(article).live.went();
+  }
+
+  /** It is there as before if it is refused, and no other removal may remove it. */
+  notRemoved({ comment: id, article }: Asked<'uncomment'>, outcome: Fail | Info): void {
+    const comment = this.#byId.get(id);
+    if (!comment) return;
+    comment.removals -= 1;
+    // Of a removal that a proxy has repeated, the second is refused as not found.
+    if (outcome.e === 'info' || outcome.status === 404) comment.mayBeRemoved = true;
+    if (comment.removals > 0 || comment.mayBeRemoved || comment.removedAt !== undefined) return;
+    if (comment.removalAskedAt === undefined) return;
+    comment.removalAskedAt = undefined;
+    comment.removedEarly = false;
+    const { kept, live } = this.ofArticle(article);
+    kept.add(comment);
+    if (comment.ackedAt !== undefined) live.came();
   }
 
   see({ id, content }: SeenComment): void {

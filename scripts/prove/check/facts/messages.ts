@@ -162,7 +162,7 @@ export class Messages {
       this.#byId.set(seen.id, message);
     }
     if (seen.readCount === 0) message.readAt ??= t;
-    if (seen.seq === undefined || askedAt > t) return;
+    if (seen.seq === undefined || askedAt > t || !canBeNumber(message.room, seen.seq)) return;
     message.seq ??= seen.seq;
     message.room.bySeq[seen.seq] ??= message;
     if (seen.seq > message.room.head) message.room.head = seen.seq;
@@ -179,12 +179,22 @@ export class Messages {
 export const otherOf = ({ members: [author, asker] }: RoomRecord, member: number): number =>
   member === author ? asker : author;
 
-/** Acknowledged messages of a room, of both. */
-export function ackedIn({ acked }: RoomRecord): number {
-  let count = 0;
-  for (const one of acked.values()) count += one;
-  return count;
+/** Of both members. */
+function sum(counts: Map<number, number>): number {
+  let sum = 0;
+  for (const one of counts.values()) sum += one;
+  return sum;
 }
+
+/** Acknowledged messages of a room, of both. */
+export const ackedIn = ({ acked }: RoomRecord): number => sum(acked);
+
+/** Most numbers of a room that are followed beyond those of the messages that may be in it: holes, a message each. */
+const MAX_BEYOND = 1_000;
+
+/** Whether a message can have this number, or one near it; others are not followed: memory is limited. */
+export const canBeNumber = ({ attempted }: RoomRecord, seq: number): boolean =>
+  seq > 0 && seq <= sum(attempted) + MAX_BEYOND;
 
 /** A message as violations print it. */
 export const nameOf = ({ id, seq, content }: Pick<SeenMessage, 'content'> & Partial<SeenMessage>): string =>

@@ -44,13 +44,18 @@ interface Chat {
 export interface Inbox {
   readonly member: number;
   readonly records: Map<number, NotificationRecord>;
+  /** The same, as they were first shown. */
+  readonly inOrder: NotificationRecord[];
   readonly ids: (number | undefined)[];
   /** Those of no chat that are not asked to be deleted, by id. */
   readonly kept: Map<number, NotificationRecord>;
   /** By url. */
   readonly chats: Map<string, Chat>;
-  /** Rooms, by url, of which a chat notification was asked to be deleted: older ones are then, too. */
-  readonly deletedRooms: Set<string>;
+  /**
+   * Rooms, by url, of which a chat notification was asked to be deleted: older ones are then, too. When the last of those
+   * deleted was first shown.
+   */
+  readonly deletedRooms: Map<string, number>;
   /** Whether a notification that nobody had shown yet may have been deleted. */
   deletesUnseen: boolean;
 }
@@ -70,10 +75,11 @@ export class Notifications {
     const inbox: Inbox = this.inboxes.get(member) ?? {
       member,
       records: new Map(),
+      inOrder: [],
       ids: [],
       kept: new Map(),
       chats: new Map(),
-      deletedRooms: new Set(),
+      deletedRooms: new Map(),
       deletesUnseen: false,
     };
     this.inboxes.set(member, inbox);
@@ -106,6 +112,7 @@ export class Notifications {
       const { id, type, content, url } = seen;
       record = { id, type, content, url, member, seenAt: t, cause: this.causeOf(seen) ?? undefined };
       inbox.records.set(id, record);
+      inbox.inOrder.push(record);
       if (type !== 'chat') inbox.kept.set(id, record);
       else if (!inbox.chats.has(url)) inbox.chats.set(url, { first: record, checkedUpTo: 0 });
     }
@@ -118,7 +125,7 @@ export class Notifications {
 
   delivered(delivery: Delivery): void {
     if (delivery.event !== 'notification') return;
-    const n = delivery.door === 'stream' ? delivery.n : undefined;
+    const n = delivery.door === 'stream' && isNumber(delivery.n) ? delivery.n : undefined;
     this.see(delivery.member, delivery.notification, delivery.t, n);
   }
 
@@ -144,7 +151,9 @@ export class Notifications {
       if (!record) continue;
       record.deletionAskedAt ??= asked.t;
       inbox.kept.delete(id);
-      if (record.type === 'chat') inbox.deletedRooms.add(record.url);
+      if (record.type !== 'chat') continue;
+      const { url, seenAt } = record;
+      inbox.deletedRooms.set(url, Math.max(seenAt, inbox.deletedRooms.get(url) ?? seenAt));
     }
   }
 
@@ -162,9 +171,20 @@ export class Notifications {
   }
 }
 
+/** Whether this can be the number of a notification. */
+export const isNumber = (n: number | null): n is number => Number.isSafeInteger(n) && (n ?? 0) > 0;
+
 /** Whether it may be deleted: by itself, or with a later one of its room. */
 export const mayBeDeleted = (inbox: Inbox, { deletionAskedAt, type, url }: NotificationRecord): boolean =>
   deletionAskedAt !== undefined || (type === 'chat' && inbox.deletedRooms.has(url));
+
+/** Whether the notification of a message may be deleted before anybody was shown it, with a later one of its room. */
+export function mayBeDeletedUnseen(inbox: Inbox, { room, askedAt }: SentMessage): boolean {
+  for (const [url, seenAt] of inbox.deletedRooms) {
+    if (url.startsWith(`/chat/${room.no}?`) && askedAt < seenAt) return true;
+  }
+  return false;
+}
 
 /** Whether it may be checked: by itself, or with a later one of its room. */
 export const mayBeChecked = (inbox: Inbox, { checkAskedAt, n, url }: NotificationRecord): boolean =>

@@ -103,6 +103,8 @@ export class Run {
     else if (asked.f === 'comment') this.comments.ack(asked, ok.t);
     else if (asked.f === 'uncomment') this.comments.removed(asked, ok.t);
     else if (asked.f === 'send') this.#acknowledge(asked, ok);
+    // It may have read what was sent after it was asked.
+    else if (asked.f === 'messages' || asked.f === 'read') this.#mayRead(asked);
     this.#show(ok, asked);
   }
 
@@ -129,6 +131,7 @@ export class Run {
     this.#touch(asked, outcome.t);
     this.views.unanswered(outcome, asked);
     if (asked.f === 'comment') this.comments.miss(asked, outcome);
+    if (asked.f === 'uncomment') this.comments.notRemoved(asked, outcome);
     if (asked.f === 'send') {
       const message = this.messages.byContent(asked.content);
       if (message) this.messages.miss(message, outcome);
@@ -136,6 +139,7 @@ export class Run {
     }
     // It may be done later, as reading a page reads the room's messages.
     if (outcome.e === 'info' && (asked.f === 'messages' || asked.f === 'read')) {
+      this.#mayRead(asked);
       this.views.linger(asked.room, asked.member, outcome.t);
     }
   }

@@ -49,6 +49,9 @@ const byClient = /client/;
 export const wasConnected = ({ lostAt }: View, t: number): boolean =>
   lostAt === undefined || lostAt > t + UNNOTICED_MS;
 
+/** Until when a connection that its client found closed had certainly lasted, ms. */
+export const aliveUntil = ({ t, reason }: Closed): number => (byClient.test(reason) ? t : t - UNNOTICED_MS);
+
 /** Which sockets are in which rooms, for certain or perhaps. */
 export class Views {
   readonly #disturbances: Disturbances;

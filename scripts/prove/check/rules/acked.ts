@@ -66,16 +66,20 @@ export const acked: Rule = {
       if (!ok.more) readWhole.add(asked.room);
     }
 
+    let finalAt = Number.POSITIVE_INFINITY;
     function checkPlaced(message: SentMessage): void {
-      const { ackedAt, seq, room } = message;
-      if (ackedAt === undefined || seq !== undefined || !readWhole.has(room.no)) return;
+      const { seenAt, seq, room } = message;
+      if (seenAt === undefined || seenAt > finalAt || seq !== undefined || !readWhole.has(room.no)) return;
       report(
-        `${nameOf(message)} of room ${room.no} was acknowledged at ${at(ackedAt)}, and the whole room, read at the end, does not hold it`,
-        ackedAt,
+        `${nameOf(message)} of room ${room.no} was acknowledged or shown at ${at(seenAt)}, and the whole room, read at the end, does not hold it`,
+        seenAt,
       );
     }
 
     return {
+      phase({ phase, t }) {
+        if (phase === 'final') finalAt = t;
+      },
       asked(asked) {
         if (asked.f !== 'join') return;
         const room = run.messages.room(asked.room);

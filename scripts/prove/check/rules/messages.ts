@@ -1,4 +1,4 @@
-import { nameOf, type RoomRecord, type SentMessage, type Sighting } from '../facts/messages.js';
+import { canBeNumber, nameOf, type RoomRecord, type SentMessage, type Sighting } from '../facts/messages.js';
 import { at, type Report, type Rule } from '../rule.js';
 
 const where = ({ room, client, by }: Sighting): string => `room ${room}, ${by} of ${client}`;
@@ -60,6 +60,12 @@ export const numbers: Rule = {
     saw(sighting) {
       const { seen, message, room } = sighting;
       if (!message || seen.seq === undefined || message.room.no !== room) return;
+      if (!canBeNumber(message.room, seen.seq)) {
+        report(
+          `${where(sighting)}: ${nameOf(seen)} cannot have its number: the room has not as many messages`,
+        );
+        return;
+      }
       if (message.seq !== seen.seq) {
         report(`${where(sighting)}: ${nameOf(seen)} had the number ${message.seq} before`);
         return;

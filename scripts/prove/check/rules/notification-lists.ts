@@ -6,8 +6,9 @@ import {
   mayBeDeleted,
   type NotificationRecord,
 } from '../facts/notifications.js';
-import { AFTER_FAULTS_MS } from '../facts/views.js';
+import { AFTER_FAULTS_MS, aliveUntil } from '../facts/views.js';
 import { type Asked, at, type Report, type Rule } from '../rule.js';
+import { arrivesFrom } from './notifications.js';
 
 /** Most notifications in one list, and most that it is made of (domain/notifications/list-notifications.ts). */
 const MAX_LISTED = 1_000;
@@ -118,6 +119,8 @@ interface Socket {
   member: number;
   openAt: number;
   received: Set<number>;
+  /** Notifications that its member had been shown before it was opened. */
+  before: number;
 }
 
 export const socketNotifications: Rule = {
@@ -126,12 +129,16 @@ export const socketNotifications: Rule = {
   source: 'gateway/PROTOCOL.md, what the server sends; docs/decisions/notifications.md',
   watch(run, report) {
     const sockets = new Map<string, Socket>();
-    function check({ client, member, openAt, received }: Socket): void {
+    /** @param isDue whether what was caused or shown then must have arrived */
+    function check(
+      { client, member, openAt, received, before }: Socket,
+      isDue: (record: NotificationRecord) => boolean,
+    ): void {
       const inbox = run.notifications.of(member);
-      for (const record of inbox.records.values()) {
+      for (const record of inbox.inOrder.slice(before)) {
         const { cause, seenAt, id } = record;
         if (!cause || cause.askedAt < openAt || received.has(id) || mayBeDeleted(inbox, record)) continue;
-        if (!run.disturbances.isSettled(seenAt, run.now, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS)) continue;
+        if (!isDue(record)) continue;
         report(
           `socket ${client} of member ${member}, open since ${at(openAt)}, was not sent ${describe(record)}`,
           seenAt,
@@ -140,7 +147,9 @@ export const socketNotifications: Rule = {
     }
     return {
       answered(ok, { client, member }) {
-        if (ok.f === 'connect') sockets.set(client, { client, member, openAt: ok.t, received: new Set() });
+        if (ok.f !== 'connect') return;
+        const before = run.notifications.of(member).inOrder.length;
+        sockets.set(client, { client, member, openAt: ok.t, received: new Set(), before });
       },
       delivered(delivery) {
         if (delivery.door !== 'socket' || delivery.event !== 'notification') return;
@@ -153,11 +162,18 @@ export const socketNotifications: Rule = {
         }
         received?.add(notification.id);
       },
-      closed({ client, door }) {
-        if (door === 'socket' && !run.hasEnded) sockets.delete(client);
+      closed(closed) {
+        if (closed.door !== 'socket' || run.hasEnded) return;
+        const socket = sockets.get(closed.client);
+        sockets.delete(closed.client);
+        const isDue = ({ seenAt }: NotificationRecord) =>
+          run.disturbances.isCalmSince(seenAt) && aliveUntil(closed) > seenAt + ARRIVES_WITHIN_MS;
+        if (socket) check(socket, isDue);
       },
       end() {
-        for (const socket of sockets.values()) check(socket);
+        const isDue = (record: NotificationRecord) =>
+          run.disturbances.isSettled(arrivesFrom(run, record), run.now, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS);
+        for (const socket of sockets.values()) check(socket, isDue);
       },
     };
   },

@@ -1,6 +1,13 @@
 import type { SeenNotification } from '../../history.js';
 import { nameOf, otherOf, type SentMessage } from '../facts/messages.js';
-import { describe, type Inbox, mayBeDeleted, type NotificationRecord } from '../facts/notifications.js';
+import {
+  describe,
+  type Inbox,
+  isNumber,
+  mayBeDeleted,
+  mayBeDeletedUnseen,
+  type NotificationRecord,
+} from '../facts/notifications.js';
 import type { Run } from '../facts/run.js';
 import { AFTER_FAULTS_MS, wasConnected } from '../facts/views.js';
 import { at, type Report, type Rule } from '../rule.js';
@@ -10,6 +17,15 @@ const ARRIVES_WITHIN_MS = 12_000;
 
 const isDue = (run: Run, t: number): boolean =>
   run.disturbances.isSettled(t, run.now, ARRIVES_WITHIN_MS, AFTER_FAULTS_MS);
+
+/**
+ * When it was certainly stored, or soon after. In the middle of a run that is only known once it is shown: a message that is
+ * acknowledged when it is sent again may have been stored by a process that died, and its notification waits for a sweep.
+ */
+export function arrivesFrom(run: Run, { cause, seenAt }: NotificationRecord): number {
+  const ackedAt = cause?.kind === 'chat' ? cause.message.ackedAt : cause?.comment.ackedAt;
+  return run.hasEnded ? Math.min(seenAt, ackedAt ?? seenAt) : seenAt;
+}
 
 /** @returns what is wrong with it, as far as its cause tells */
 function faultOf({ member, url, cause }: NotificationRecord): string | undefined {
@@ -78,6 +94,7 @@ export const notifiedOnce: Rule = {
       const recipient = otherOf(room, sender);
       if (notification !== undefined || !run.streams.covers(recipient, askedAt) || !isDue(run, ackedAt))
         return;
+      if (mayBeDeletedUnseen(run.notifications.of(recipient), message)) return;
       report(`room ${room.no}: ${nameOf(message)} to absent member ${recipient} notified nobody`, ackedAt);
     }
 
@@ -109,18 +126,26 @@ export const notifiedOnce: Rule = {
   },
 };
 
-/** A hole in the numbers of a stream; a deleted notification leaves one. */
+/** Most notifications that are deleted while a stream is away; more numbers left out are a violation at once. */
+const MAX_HOLE = 10_000;
+
+/** Numbers that a stream leaves out, the last one included; deleted notifications leave some. */
 interface Hole {
   client: string;
   member: number;
-  n: number;
+  from: number;
+  to: number;
   t: number;
 }
 
-function explainHole(inbox: Inbox, { n }: Hole): boolean {
-  const id = inbox.ids[n];
-  const record = id === undefined ? undefined : inbox.records.get(id);
-  return record ? mayBeDeleted(inbox, record) : inbox.deletesUnseen;
+function checkHole(inbox: Inbox, { client, member, from, to, t }: Hole, report: Report): void {
+  for (let n = from; n <= to; n += 1) {
+    const id = inbox.ids[n];
+    const record = id === undefined ? undefined : inbox.records.get(id);
+    if (record ? mayBeDeleted(inbox, record) : inbox.deletesUnseen) continue;
+    const left = `the stream ${client} of member ${member} leaves out n ${n}`;
+    report(record ? `${left}, ${describe(record)}` : left, t);
+  }
 }
 
 export const streamNumbers: Rule = {
@@ -133,29 +158,22 @@ export const streamNumbers: Rule = {
       delivered(delivery) {
         if (delivery.door !== 'stream') return;
         const { client, member, n, t, notification } = delivery;
-        const last = run.streams.lastOf(client);
         const shown = `the stream ${client} of member ${member} carries n ${n}, ${describe(notification)},`;
-        if (last !== undefined && n <= last) report(`${shown} after ${last}`);
-        for (let missing = (last ?? n) + 1; missing < n; missing += 1) {
-          holes.push({ client, member, n: missing, t });
+        if (!isNumber(n)) {
+          report(`${shown} which is no number of a notification`);
+          return;
         }
+        const last = run.streams.lastOf(client) ?? n - 1;
+        if (n <= last || n - last > MAX_HOLE) report(`${shown} after ${last}`);
+        else if (n > last + 1) holes.push({ client, member, from: last + 1, to: n - 1, t });
         run.streams.advance(client, n);
-        const known = run.notifications.of(member).ids[n];
-        if (known !== undefined && known !== notification.id) report(`${shown} and n ${n} was id ${known}`);
-        const record = run.notifications.of(member).records.get(notification.id);
-        if (record?.n !== undefined && record.n !== n) report(`${shown} and its n was ${record.n}`);
+        const { ids, records } = run.notifications.of(member);
+        if (ids[n] !== notification.id) report(`${shown} and n ${n} was id ${ids[n]}`);
+        const before = records.get(notification.id)?.n;
+        if (before !== n) report(`${shown} and its n was ${before}`);
       },
       end() {
-        for (const hole of holes) {
-          const inbox = run.notifications.of(hole.member);
-          if (explainHole(inbox, hole)) continue;
-          const id = inbox.ids[hole.n];
-          const record = id === undefined ? undefined : inbox.records.get(id);
-          report(
-            `the stream ${hole.client} of member ${hole.member} leaves out n ${hole.n}${record ? `, ${describe(record)}` : ''}`,
-            hole.t,
-          );
-        }
+        for (const hole of holes) checkHole(run.notifications.of(hole.member), hole, report);
         checkComplete(run, report);
       },
     };
@@ -167,7 +185,8 @@ function checkComplete(run: Run, report: Report): void {
   for (const inbox of run.notifications.inboxes.values()) {
     for (const record of inbox.records.values()) {
       const { cause, seenAt, n, member } = record;
-      if (!cause || n !== undefined || mayBeDeleted(inbox, record) || !isDue(run, seenAt)) continue;
+      if (!cause || n !== undefined || mayBeDeleted(inbox, record) || !isDue(run, arrivesFrom(run, record)))
+        continue;
       if (!run.streams.covers(member, cause.askedAt)) continue;
       report(`no stream of member ${member} carries ${describe(record)}, shown at ${at(seenAt)}`, seenAt);
     }

@@ -1,7 +1,8 @@
 import type { RoomState } from '../../history.js';
-import { otherOf, type RoomRecord } from '../facts/messages.js';
+import { nameOf, otherOf, type RoomRecord } from '../facts/messages.js';
 import type { Run } from '../facts/run.js';
-import type { Report, Rule, Watcher } from '../rule.js';
+import { wasConnected } from '../facts/views.js';
+import { at, type Report, type Rule, type Watcher } from '../rule.js';
 
 /** How much one member has read of one room, in messages of the other party. */
 interface Reading {
@@ -69,6 +70,26 @@ function finalCounts(run: Run, readings: Readings, report: Report): NonNullable<
   };
 }
 
+/** What a list says after the traffic. */
+interface Listed {
+  room: RoomRecord;
+  reader: number;
+  unread: number;
+}
+
+/** Who is in the room reads at once: none of the last messages, which a list counts as unread, came meanwhile. */
+function checkPresent({ room, reader, unread }: Listed, report: Report): void {
+  const sent = room.bySeq.filter((message) => message?.sender === otherOf(room, reader));
+  for (const message of unread > 0 ? sent.slice(-unread) : []) {
+    const { present, ackedAt } = message ?? {};
+    if (!message || !present || ackedAt === undefined || !wasConnected(present, ackedAt)) continue;
+    report(
+      `the list of member ${reader} says ${unread} unread in room ${room.no}, ${nameOf(message)} among them; their socket ${present.client} was in the room when it came, acknowledged at ${at(ackedAt)}`,
+    );
+    return;
+  }
+}
+
 /** The unread counts of the room list lie between what must and what can be unread; without traffic they are exact. */
 export const unread: Rule = {
   name: 'unread-counts',
@@ -78,6 +99,7 @@ export const unread: Rule = {
     const readings = new Readings(run);
     const begun = new Map<number, Before>();
     const roomsOf = new Map<number, RoomRecord[]>();
+    const finals: Listed[] = [];
 
     function begin(op: number, member: number, nos: Iterable<RoomRecord>): void {
       const before: Before = new Map();
@@ -104,6 +126,7 @@ export const unread: Rule = {
         report(
           `the list of member ${member} says ${unread} unread in room ${room.no}, and said ${reading.final}`,
         );
+      if (reading.final === undefined) finals.push({ room, reader: member, unread });
       reading.final = unread;
     }
 
@@ -158,6 +181,10 @@ export const unread: Rule = {
       unanswered(_, asked) {
         begun.delete(asked.op);
         if (READS.has(asked.f) && 'room' in asked) readings.mayRead(asked.room, asked.member);
+      },
+      end() {
+        // Only at its end have all messages been seen with their numbers.
+        if (run.hasEnded) for (const listed of finals) checkPresent(listed, report);
       },
     };
   },

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { judge } from '../../../scripts/prove/check/judge.js';
+import { ToldHistory } from './told-history.js';
+
+const violationsOf = async (told: ToldHistory) =>
+  (await judge(told.text())).violations.map(({ rule, text }) => `${rule}: ${text}`);
+
+/** A message of member 1 as a socket shows it. */
+const shown = (content: string, seq: number, readCount: number) => ({
+  ...{ id: `id of ${content}`, seq, sender: 1, content, readCount },
+});
+
+describe('the checker of npm run prove, of what must stay', () => {
+  it('finds messages that stay unread although their recipient was in the room', async () => {
+    const unreadOf = async (left: 'never' | 'before' | 'lost') => {
+      const told = new ToldHistory();
+      const room = { room: told.room };
+      told.call(1, 2, 'connect', {}, {}, 'socket');
+      const empty = { seq: 0, messages: [], present: [2], more: false };
+      told.call(10, 2, 'join', { ...room, after: 0 }, empty, 'socket');
+      if (left === 'before') told.call(20, 2, 'leave', room, {}, 'socket');
+      told.send(30, 1, 'hello');
+      if (left === 'lost') told.closed(40, 2, 'socket', 'ping timeout');
+      told.phase(60_000, 'final');
+      const state = { ...room, unread: 1, latest: 'hello' };
+      told.call(60_010, 2, 'rooms', {}, { rooms: [state] });
+      told.call(60_020, 1, 'rooms', {}, { rooms: [{ ...state, unread: 0 }] });
+      const all = { seq: 1, messages: [shown('hello', 1, 1)], present: [1], more: false };
+      told.call(60_030, 1, 'join', { ...room, after: 0 }, all, 'socket');
+      told.phase(60_040, 'end');
+      const found = await violationsOf(told);
+      return found.filter((text) => /^unread-counts: .*was in the room when it came/.test(text)).length;
+    };
+    expect(await unreadOf('never')).to.equal(1);
+    expect(await unreadOf('before')).to.equal(0);
+    expect(await unreadOf('lost')).to.equal(0);
+  });
+
+  it('finds that a message is gone which only a page has shown', async () => {
+    const told = new ToldHistory();
+    const room = { room: told.room };
+    const send = told.ask(10, 1, 'send', { ...room, key: 'k', content: 'hello' });
+    told.end(20, send, { e: 'info', reason: 'time-out' });
+    const { seq: _, ...listed } = shown('hello', 1, 1);
+    told.call(30, 2, 'messages', room, { messages: [listed] });
+    told.phase(60_000, 'final');
+    const none = { seq: 0, messages: [], present: [2], more: false };
+    told.call(60_010, 2, 'join', { ...room, after: 0 }, none, 'socket');
+    expect(await violationsOf(told)).to.deep.equal([
+      'acknowledged-is-kept: "hello" (number ?, id id of hello) of room 5 was acknowledged or shown at 0.031 s, and the whole room, read at the end, does not hold it',
+    ]);
+  });
+
+  it('finds, without running out of memory, a message whose number cannot be', async () => {
+    for (const seq of [4e9, 1.7e12, 0]) {
+      const told = new ToldHistory();
+      told.send(10, 1, 'hello');
+      told.deliver(20, 2, 'socket', { event: 'message', room: told.room, message: shown('hello', seq, 1) });
+      expect(await violationsOf(told)).to.deep.equal([
+        `numbered-without-holes: room 5, push of m2.socket: "hello" (number ${seq}, id id of hello) cannot have its number: the room has not as many messages`,
+      ]);
+    }
+  });
+
+  it('finds that a comment is gone whose removal was refused, and no other may have removed it', async () => {
+    const refused = { e: 'fail', status: 429, code: 'RATE_LIMITED' };
+    const foundAfter = async (...outcomes: object[]) => {
+      const told = new ToldHistory();
+      const one = { id: 9, author: 1, content: 'hello', likes: 0, deleted: false };
+      told.call(10, 1, 'comment', { article: 1, content: 'hello' });
+      told.call(20, 1, 'comments', { article: 1 }, { comments: [one] });
+      const ops = outcomes.map((_, i) => told.ask(30 + i, 1, 'uncomment', { article: 1, comment: 9 }));
+      for (const [i, outcome] of outcomes.entries()) told.end(40 + i, ops[i] as number, outcome);
+      told.call(50, 1, 'comments', { article: 1 }, { comments: [] });
+      told.call(60, 1, 'article', { article: 1 }, { views: 1, likes: 0, comments: 0 });
+      return (await violationsOf(told)).map((text) => text.slice(0, text.indexOf(':')));
+    };
+    const found = ['comments-are-kept', 'counters-are-records'];
+    expect(await foundAfter(refused)).to.deep.equal(found);
+    expect(await foundAfter(refused, refused)).to.deep.equal(found);
+    expect(await foundAfter(refused, { e: 'ok', f: 'uncomment' })).to.deep.equal([]);
+    expect(await foundAfter({ e: 'ok', f: 'uncomment' }, refused)).to.deep.equal([]);
+    expect(await foundAfter({ e: 'info', reason: '503 no code' }, refused)).to.deep.equal([]);
+    expect(await foundAfter({ e: 'fail', status: 404, code: 'COMMENT_NOT_FOUND' }, refused)).to.deep.equal(
+      [],
+    );
+  });
+
+  it('demands nothing of a comment that is removed after a refusal', async () => {
+    const told = new ToldHistory();
+    const one = { id: 9, author: 1, content: 'hello', likes: 0, deleted: false };
+    const it = { article: 1, comment: 9 };
+    told.call(10, 1, 'comment', { article: 1, content: 'hello' });
+    told.call(20, 1, 'comments', { article: 1 }, { comments: [one] });
+    told.end(31, told.ask(30, 1, 'uncomment', it), { e: 'fail', status: 503, code: 'OVERLOADED' });
+    told.call(40, 1, 'article', { article: 1 }, { views: 1, likes: 0, comments: 1 });
+    told.call(50, 1, 'uncomment', it);
+    told.call(60, 1, 'article', { article: 1 }, { views: 2, likes: 0, comments: 0 });
+    expect(await violationsOf(told)).to.deep.equal([]);
+  });
+});
