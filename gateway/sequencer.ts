@@ -75,7 +75,8 @@ class Room {
     const known = this.#reads.get(memberNo) ?? 0;
     const emit = (upTo: number) => this.#deps.emitRead(this.#chatNo, { memberNo, seq: upTo });
     if (seq > known) this.#held.addRead(told, () => emit(seq));
-    else if (seq < known) this.#held.addChange(() => emit(known));
+    // By then a further one may have been told.
+    else if (seq < known) this.#held.addChange(() => emit(this.#reads.get(memberNo) ?? known));
   }
 
   leave(): void {

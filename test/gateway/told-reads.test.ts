@@ -36,4 +36,14 @@ describe('the sequencer', () => {
     expect(room.leftOut.at(-1)).to.equal('second');
     expect(room.told.slice(-2)).to.deep.equal(['message 2', 'read 2']);
   });
+
+  it('tells no position again that a further one has followed during the join', async () => {
+    const room = await enteredRoom();
+    for (let i = 0; i < 3; i += 1) room.push(room.store());
+    room.pushRead(2, 2);
+    room.reads.set(2, 1);
+    await room.enter(() => room.pushRead(2, 3), 'second');
+    await settled();
+    expect(room.told.slice(3)).to.deep.equal(['read 2', 'read 3', 'read 3']);
+  });
 });
