@@ -20,17 +20,24 @@ export interface RoomEntries {
   chatNo: number;
   /** Members present from this process. */
   present: number[];
-  /** Members whose arrival or departure Redis has not confirmed: their current state is among the changes. */
-  unconfirmed: ReadonlySet<number>;
+  /**
+   * Members whose arrival or departure Redis has not confirmed, and when it was (performance.now()): their current state is
+   * among the changes.
+   */
+  unconfirmed: ReadonlyMap<number, number>;
   /** The highest version that this process knows of the room. */
   version: number;
 }
 
-/** One room as an argument of the script: `1700000000000000:3,+9,-4`. */
+/** One room as an argument of the script: `1700000000000000:3,+9@1200,-4`. */
 function argumentOf({ present, unconfirmed, version }: RoomEntries): string {
-  const departed = [...unconfirmed].filter((memberNo) => !present.includes(memberNo));
+  const now = performance.now();
+  const departed = [...unconfirmed.keys()].filter((memberNo) => !present.includes(memberNo));
   const members = [
-    ...present.map((memberNo) => (unconfirmed.has(memberNo) ? `+${memberNo}` : memberNo)),
+    ...present.map((memberNo) => {
+      const at = unconfirmed.get(memberNo);
+      return at === undefined ? memberNo : `+${memberNo}@${Math.ceil(now - at)}`;
+    }),
     ...departed.map((memberNo) => -memberNo),
   ];
   return `${version}:${members.join(',')}`;

@@ -4,6 +4,7 @@
 --          - entries `memberNo:processId`, scored with the time at which they expire unless their process
 --            renews them, ms by this server's clock: those of the processes may differ
 --          - tombstones `!memberNo:processId` of cleared entries, until their process has seen them
+--          - tombstones `!memberNo` of cleared members: a process without Redis may have them
 --          - `#`, scored with the version of the latest change of who is present
 -- ARGV[1]  command: enter, leave, clear, list or refresh
 -- ARGV[2]  processId of the caller
@@ -91,6 +92,7 @@ function commands.clear()
       end
     end
   end
+  redis.call('ZADD', key, now + keyLifetime, '!' .. ARGV[5])
   local version = nextVersion(key)
   redis.call('PEXPIRE', key, keyLifetime)
   return { wasPresent, others, version }
@@ -108,8 +110,8 @@ end
 -- is removed and reported in one step, so exactly one process announces a member who is gone.
 -- ARGV[5]  1 to remove expired entries of other processes
 -- ARGV[6…] per room, the highest version that this process knows, and the members that it has there; with a sign,
---          members whose arrival (+) or departure (-) Redis has not confirmed and that are reported in any case:
---          `1700000000000000:3,+9,-4`
+--          members whose arrival (+) or departure (-) Redis has not confirmed and that are reported in any case; behind
+--          @, how long ago their latest connection entered, ms: `1700000000000000:3,+9@1200,-4`
 -- Returns two lists:
 -- - changes: rows {room, memberNo, kind, version}, the room as its position in KEYS; kind 0: the member is
 --   gone, 1: is present, 2: was cleared, and this process is to remove the member's connections
@@ -148,7 +150,7 @@ function commands.refresh()
       rooms[room][1] = nextVersion(key)
     end
 
-    for sign, member in string.gmatch(members, '([+-]?)(%d+)') do
+    for sign, member, age in string.gmatch(members, '([+-]?)(%d+)@?(%d*)') do
       local entry = member .. ':' .. process
       local was = known[entry] and known[entry] > now
       known[entry] = nil
@@ -162,6 +164,10 @@ function commands.refresh()
         remove[#remove + 1] = '!' .. entry
         known['!' .. entry] = nil
         report(room, member, CLEARED)
+      elseif sign == '+' and not was and known['!' .. member] and known['!' .. member] - keyLifetime > now - age then
+        -- Cleared after it had entered: who cleared it did not know, and others may have been told of the arrival.
+        report(room, member, CLEARED)
+        report(room, member, (processes[member] or 0) > 0 and PRESENT or GONE)
       else
         if sign == '+' or (not was and (processes[member] or 0) == 0) then report(room, member, PRESENT) end
         if not was then processes[member] = (processes[member] or 0) + 1 end

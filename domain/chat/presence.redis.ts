@@ -58,8 +58,8 @@ export class RedisPresence implements Presence {
   readonly #local = new LocalConnections();
   readonly #delivered = new DeliveredPresence((chatNo) => this.#local.hasRoom(chatNo));
   readonly #listeners: PresenceListener[] = [];
-  /** Members by room whose arrival or departure Redis has not confirmed: the next refresh settles them. */
-  readonly #unconfirmed = new Map<number, Set<number>>();
+  /** Members by room whose arrival or departure Redis has not confirmed, and when it was: the next refresh settles them. */
+  readonly #unconfirmed = new Map<number, Map<number, number>>();
   readonly #calls = new SerialQueue();
   /** Rooms to be refreshed by the next task in the queue, however many messages ask for it. */
   #due = new Set<number>();
@@ -90,9 +90,11 @@ export class RedisPresence implements Presence {
     const { lastEntry } = this.#local;
     if (!this.#local.hasRoom(chatNo)) this.#delivered.forget(chatNo);
     const isFirst = this.#local.enter(chatNo, memberNo, connection);
+    const at = performance.now();
     const answer = await this.#store.enter(chatNo, memberNo);
     if (!answer) {
-      if (isFirst) this.#publishUnconfirmed(chatNo, memberNo, true);
+      if (isFirst) this.#publishUnconfirmed(chatNo, memberNo, true, at);
+      else this.#unconfirmed.get(chatNo)?.set(memberNo, at);
       return;
     }
     const [arrival, cleared] = answer;
@@ -190,15 +192,23 @@ export class RedisPresence implements Presence {
   }
 
   /** Publishes this process's view for lack of an answer; a later refresh publishes Redis's. */
-  #publishUnconfirmed(chatNo: number, memberNo: number, present: boolean): void {
-    this.#markUnconfirmed(chatNo, memberNo);
+  #publishUnconfirmed(chatNo: number, memberNo: number, present: boolean, at = performance.now()): void {
+    this.#markUnconfirmed(chatNo, memberNo, at);
     // A later change may have been published meanwhile.
     if (this.isHere(chatNo, memberNo) !== present) return;
     this.#publish(chatNo, memberNo, present, this.#delivered.nextVersion());
   }
 
-  #markUnconfirmed(chatNo: number, memberNo: number): void {
-    this.#unconfirmed.set(chatNo, (this.#unconfirmed.get(chatNo) ?? new Set()).add(memberNo));
+  #markUnconfirmed(chatNo: number, memberNo: number, at = performance.now()): void {
+    const members = this.#unconfirmed.get(chatNo) ?? new Map<number, number>();
+    this.#unconfirmed.set(chatNo, members.set(memberNo, at));
+  }
+
+  /** Those of a call without an answer; the ones marked during it entered, or left, later. */
+  #keepUnconfirmed(chatNo: number, unconfirmed: ReadonlyMap<number, number>): void {
+    if (unconfirmed.size === 0) return;
+    const later = this.#unconfirmed.get(chatNo) ?? [];
+    this.#unconfirmed.set(chatNo, new Map([...unconfirmed, ...later]));
   }
 
   /** The member's last connection here has left a room. */
@@ -258,7 +268,7 @@ export class RedisPresence implements Presence {
     const rooms = chatNos.map((chatNo) => ({
       chatNo,
       present: this.#local.members(chatNo),
-      unconfirmed: this.#unconfirmed.get(chatNo) ?? new Set<number>(),
+      unconfirmed: this.#unconfirmed.get(chatNo) ?? new Map<number, number>(),
       version: this.#delivered.versionOf(chatNo),
     }));
     // Members marked during the call are left to the next refresh.
@@ -266,9 +276,7 @@ export class RedisPresence implements Presence {
     const mayRemove = this.#mayRemove();
     const answer = await this.#store.refresh(rooms, mayRemove);
     if (!answer) {
-      for (const { chatNo, unconfirmed } of rooms) {
-        for (const memberNo of unconfirmed) this.#markUnconfirmed(chatNo, memberNo);
-      }
+      for (const { chatNo, unconfirmed } of rooms) this.#keepUnconfirmed(chatNo, unconfirmed);
       return false;
     }
     const [changes, snapshots] = answer;
