@@ -117,7 +117,7 @@ describe('entering a room', () => {
       more: false,
       seq: 0,
       present: [author.no],
-      otherRead: { memberNo: asker.no, seq: 0 },
+      otherRead: { memberNo: asker.no, seq: 0, others: 0 },
     });
     await chat.sendMessage(author.actor, { chatNo, contentType: 'text', content: 'hello' });
     await chat.sendMessage(author.actor, { chatNo, contentType: 'text', content: 'again' });
@@ -127,7 +127,7 @@ describe('entering a room', () => {
       more: false,
       seq: 2,
       present: [author.no],
-      otherRead: { memberNo: asker.no, seq: 1 },
+      otherRead: { memberNo: asker.no, seq: 1, others: 1 },
     });
     expect(messages.map(({ seq, readCount, senderName }) => [seq, readCount, senderName])).to.deep.equal([
       [1, 0, author.nickname],

@@ -153,7 +153,8 @@ describe('presence over time', () => {
     takeRefreshed();
     await time.pass(20_000);
     const members = takeRefreshed().map((one) => one.members[0]);
-    expect(members[0]).to.equal('+4,-3');
+    // The arrival with its age, ms.
+    expect(members[0]).to.equal('+4@24000,-3');
     expect(new Set(members.slice(1))).to.deep.equal(new Set(['4']));
   });
 
