@@ -60,8 +60,10 @@ export class RoomChanges {
   #timer: NodeJS.Timeout | undefined;
   /** When each room last changed, by performance.now(). */
   readonly #changedAt = createCache<number, number>(MAX_REMEMBERED);
-  /** Events that are being sent. */
-  readonly #sending = new Set<Promise<void>>();
+  /** Events that are being read and sent. */
+  #sending = 0;
+  /** Called when there are none; set by close. */
+  #onIdle = () => {};
   #closed = false;
 
   constructor(deps: RoomChangesDeps) {
@@ -112,7 +114,10 @@ export class RoomChanges {
       await new Promise((resolve) => setTimeout(resolve, MIN_INTERVAL_MS));
       this.#sendChanged(performance.now(), Number.POSITIVE_INFINITY);
     }
-    await Promise.all(this.#sending);
+    if (this.#sending > 0)
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
   }
 
   /** @returns whether the event may be sent now; otherwise the next event includes the change */
@@ -173,14 +178,9 @@ export class RoomChanges {
     return !this.#deps.shared || this.#deps.live.isOpenHere(chatNo);
   }
 
-  #send(chatNo: number, sides: readonly Side[]): Promise<void> {
-    const sending = this.#readAndSend(chatNo, sides).finally(() => this.#sending.delete(sending));
-    this.#sending.add(sending);
-    return sending;
-  }
-
-  async #readAndSend(chatNo: number, sides: readonly Side[]): Promise<void> {
+  async #send(chatNo: number, sides: readonly Side[]): Promise<void> {
     const { states, live, logger } = this.#deps;
+    this.#sending += 1;
     try {
       const state = await (this.#isCurrent(chatNo) ? states.get(chatNo) : states.load(chatNo));
       for (const { memberNo, view, mark } of await presentTo(this.#deps, state, sides)) {
@@ -193,6 +193,9 @@ export class RoomChanges {
       }
       logger.warn({ err: error, chatNo }, 'a room event was not sent; retrying');
       setTimeout(() => this.touch(chatNo, sides), RETRY_AFTER_MS).unref();
+    } finally {
+      this.#sending -= 1;
+      if (this.#sending === 0) this.#onIdle();
     }
   }
 }
