@@ -8,7 +8,7 @@ import { clientEvents } from './events/index.js';
 import { createDispatcher, type HandlerServices } from './handle.js';
 import { armExpiry, closeSocket, disarmExpiry } from './session-expiry.js';
 import type { GatewaySocket } from './socket.js';
-import { dropHandshake, listenToAll } from './socketio-internals.js';
+import { createSharedListening, releaseUnused } from './socketio-internals.js';
 
 /** Most connections of one member, without limits any number; a further one closes the oldest. */
 const MAX_CONNECTIONS = 50;
@@ -51,8 +51,6 @@ export function createConnectionHandler(
   publisher: Pick<Publisher, 'prepare'>,
   limits: ConnectionLimits | undefined,
 ): (socket: GatewaySocket) => void {
-  const listeners = [createDispatcher(services, clientEvents)];
-
   function onDisconnect(this: GatewaySocket, reason: string): void {
     const { name: transport, isSlow } = transportOf(this);
     metrics.sockets.dec({ transport });
@@ -70,17 +68,21 @@ export function createConnectionHandler(
     if (NAMESPACE_LEFT.has(reason)) this.conn.close();
   }
 
-  /** Also called for an event of this name that a client sends. */
   function onError(this: GatewaySocket, error: unknown): void {
     if (!(error instanceof Error)) return;
     const { id, data } = this;
     services.logger.warn({ socket: id, err: error, member: data.session.actor.no }, 'socket error');
   }
 
+  const listen = createSharedListening({
+    any: createDispatcher(services, clientEvents),
+    disconnect: onDisconnect,
+    error: onError,
+  });
   return (socket) => {
     const memberNo = socket.data.session.actor.no;
     countOpen(socket);
-    dropHandshake(socket);
+    releaseUnused(socket);
     publisher.prepare(socket);
     void socket.join(memberRoom(memberNo));
     if (limits) {
@@ -89,8 +91,6 @@ export function createConnectionHandler(
       limitConnections(socket, memberNo);
     }
     armExpiry(socket);
-    listenToAll(socket, listeners);
-    socket.on('disconnect', onDisconnect);
-    socket.on('error' as never, onError as never);
+    listen(socket);
   };
 }

@@ -49,7 +49,7 @@ function bodyOf({ body, retryAfterMs }: AppError): object {
 }
 
 /**
- * Creates the listener for all events of all connections (`listenToAll`): one per connection and event would
+ * Creates the listener for all events of all connections (`createSharedListening`): one per connection and event would
  * be a third of a connection's memory.
  *
  * An error that a handler throws becomes the answer, and so does an unknown event. Without an acknowledgement

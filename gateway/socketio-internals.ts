@@ -44,21 +44,59 @@ export function interceptBroadcasts(take: (room: string, data: unknown[]) => voi
   };
 }
 
-/** The handshake of every admitted connection: nothing reads it any more. */
-const ADMITTED = Object.freeze({});
+/** What an admitted connection has in place of its own: nothing reads or adds to it any more. */
+const UNUSED = {
+  handshake: Object.freeze({}),
+  /** Acknowledgements that this process waits for: it asks for none. */
+  acks: new Map<number, never>(),
+  /** Middleware of the one connection. */
+  fns: Object.freeze([]),
+};
 
-/** Drops the handshake of an admitted connection, and with it the token. */
-export function dropHandshake(socket: GatewaySocket): void {
-  Object.assign(socket, { handshake: ADMITTED });
+/** The request of every admitted connection. */
+const ADMITTED = Object.freeze({ headers: Object.freeze({}), connection: Object.freeze({}) });
+
+/** Where Engine.IO and Socket.IO keep listeners of a connection, in arrays with room for 17. */
+interface Kept {
+  conn: { request: object; cleanupFn: (() => void)[] };
+  client: { decoder: { _callbacks: { $decoded: (() => void)[] } } };
 }
 
 /**
- * Has these listeners called, with the connection as `this`, for all events that its client sends. Shared by all connections: `onAny`
- * would give each an array with room for 16.
+ * Releases what an admitted connection does not need: its handshake, with the token; its request; and the spare room of lists.
  */
-export function listenToAll(
-  socket: GatewaySocket,
-  listeners: readonly ((this: GatewaySocket, event: unknown, ...args: unknown[]) => void)[],
-): void {
-  Object.assign(socket, { _anyListeners: listeners });
+export function releaseUnused(socket: GatewaySocket): void {
+  Object.assign(socket, UNUSED);
+  const { conn, client } = socket as unknown as Kept;
+  conn.request = ADMITTED;
+  conn.cleanupFn = [...conn.cleanupFn];
+  const { _callbacks: callbacks } = client.decoder;
+  callbacks.$decoded = [...callbacks.$decoded];
+}
+
+/** A listener that is called with the connection as `this`. */
+type Listener<T extends unknown[]> = (this: GatewaySocket, ...args: T) => void;
+
+/** Listeners of all connections. */
+export interface SharedListeners {
+  /** For all events that a client sends. */
+  any: Listener<[event: unknown, ...args: unknown[]]>;
+  disconnect: Listener<[reason: string]>;
+  /** Also called for an event of this name that a client sends. */
+  error: Listener<[error: unknown]>;
+}
+
+/**
+ * Has the same listeners called for every connection that it is given, in place of its own: `onAny` would give each an array with
+ * room for 16, and `on` an object.
+ */
+export function createSharedListening({ any, ...events }: SharedListeners): (socket: GatewaySocket) => void {
+  const shared = {
+    _anyListeners: [any],
+    _events: Object.assign(Object.create(null), events),
+    _eventsCount: Object.keys(events).length,
+  };
+  return (socket) => {
+    Object.assign(socket, shared);
+  };
 }

@@ -33,13 +33,15 @@ function fakeNamespace(limits: 'on' | 'off' = 'on') {
   function connect(expiresAt = Date.now() + HOUR, no = 7) {
     const told: string[] = [];
     const id = `socket ${sockets.size}`;
-    const events = new EventEmitter();
+    /** Calls its listeners. */
+    const events = {
+      emit: (...event: [name: string, value: unknown]) => EventEmitter.prototype.emit.apply(socket, event),
+    };
     const socket = {
       ...{ id, nsp, connected: true, rooms: new Set<string>(), handshake: { auth: { token: 'a token' } } },
       data: { session: { actor: { no }, expiresAt }, expiry: undefined, queue: undefined },
-      on: (event: string, listener: () => void) => events.on(event, listener.bind(socket)),
-      onAny() {},
-      conn: { close: () => told.push('closed'), transport: { name: 'websocket' } },
+      conn: { close: () => told.push('closed'), transport: { name: 'websocket' }, cleanupFn: [] },
+      client: { decoder: { _callbacks: { $decoded: [] } } },
       emit: (event: string, { code = '' }: { code?: string }) => told.push(`${event} ${code}`.trim()),
       join: (room: string) => rooms.set(room, (rooms.get(room) ?? new Set()).add(id)),
       leave: (room: string) => rooms.get(room)?.delete(id),

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Adapter } from 'socket.io-adapter';
 import { metrics } from '../../domain/platform/metrics.js';
 import { counted } from '../support/counted.js';
-import { eventually, nextTurn } from '../support/eventually.js';
+import { eventually, nextTurn, WAIT_MS } from '../support/eventually.js';
 import { rawSocket } from '../support/raw-socket.js';
 import { connect } from '../support/sockets.js';
 import { joinRaw, type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
@@ -58,18 +58,39 @@ describe('the changes to Socket.IO', () => {
     expect(Adapter.prototype.broadcast).to.equal(broadcast);
   });
 
-  it('keep only the headers of a request that identify the caller, and nothing of the handshake', async () => {
+  it('keep only the headers of a request that identify the caller, and of an admitted one nothing', async () => {
     lone = await startGateway();
     const agent = `agent-${'x'.repeat(100)}`;
     const extraHeaders = { 'User-Agent': agent, Cookie: `session=${'x'.repeat(1_000)}` };
+    let kept: object | undefined;
+    lone.io.engine.once('connection', ({ request }: { request: { headers: object } }) => {
+      kept = request.headers;
+    });
     await connect({ token: 'member-7' }, { extraHeaders }, lone.base);
-    const [socket] = [...lone.io.of('/').sockets.values()];
-    const { request } = (socket as { conn: unknown }).conn as { request: { headers: object } };
     const absent = { authorization: undefined, origin: undefined, forwarded: undefined };
-    expect(request.headers).to.deep.equal({
+    expect(kept).to.deep.equal({
       ...{ ...absent, 'user-agent': agent, 'x-forwarded-for': undefined, 'x-real-ip': undefined },
     });
+    const [socket] = [...lone.io.of('/').sockets.values()];
+    expect(socket?.request.headers).to.deep.equal({});
     expect(socket?.handshake).to.deep.equal({});
+  });
+
+  it('share the listeners of all connections, each of which is told of its own events', async () => {
+    lone = await startGateway();
+    const clients = [
+      await connect({ token: 'member-7' }, {}, lone.base),
+      await connect({ token: 'member-8' }, {}, lone.base),
+    ];
+    const [one, other] = [...lone.io.of('/').sockets.values()] as unknown as Record<string, unknown>[];
+    for (const kept of ['_events', '_anyListeners', 'acks', 'fns', 'handshake'])
+      expect(one?.[kept], kept).to.equal(other?.[kept]).and.not.equal(undefined);
+    await clients[1]?.socket.timeout(WAIT_MS).emitWithAck('unknown');
+    expect(lone.log.filter(([what]) => what === 'socketEvent')).to.deep.equal([['socketEvent', 8]]);
+    const open = () => counted(metrics.sockets, { transport: 'websocket' });
+    const before = await open();
+    clients[0]?.socket.disconnect();
+    await eventually(async () => expect(await open()).to.equal(before - 1));
   });
 
   it('12: close a reader with more than 1 MiB of unsent data, and no earlier, as a slow one', async () => {
