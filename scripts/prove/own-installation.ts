@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Config } from '../../domain/platform/config.js';
 import { freePort } from '../command/ports.js';
-import { startTcpProxy, type TcpProxy } from '../command/tcp-proxy.js';
 import { HOST, isReady, type RedisAdapter, START_FLAGS, settings } from '../load/installation.js';
 import type { ManagedProcess, ProcessGroup } from '../load/process-group.js';
 import { startRedisAt } from '../load/programs.js';
+import { type FaultyProxy, Proxies } from './proxies.js';
 import { Restartable } from './restartable.js';
 import type { Door, Served } from './served.js';
 
@@ -29,9 +29,9 @@ const DRAIN_WINDOW_MS = '500';
 export interface ServiceProcess extends Served {
   process: Restartable;
   /** Between the process and Redis. */
-  redis: TcpProxy;
+  redis: FaultyProxy;
   /** Between some of its clients and the process. */
-  clients: TcpProxy;
+  clients: FaultyProxy;
 }
 
 /** What a run starts and strikes: Redis, the embedded database, http processes and gateways. */
@@ -69,13 +69,11 @@ async function startService(
   number: number,
   env: Record<string, string>,
   redisPort: number,
-  proxies: TcpProxy[],
+  proxies: Proxies,
 ): Promise<ServiceProcess> {
   const name = `${door}-${number}`;
   const port = await freePort();
-  const redis = await startTcpProxy(() => redisPort);
-  const clients = await startTcpProxy(() => port);
-  proxies.push(redis, clients);
+  const [redis, clients] = [await proxies.start(redisPort), await proxies.start(port)];
   const own = {
     ...env,
     REDIS_URL: `redis://${HOST}:${redis.port}`,
@@ -127,14 +125,11 @@ export async function startOwnInstallation(
   { http, gateways, engine, adapter, plantedFault }: OwnOptions,
   prepare: (databaseUri: string) => Promise<void>,
 ): Promise<OwnInstallation> {
-  const proxies: TcpProxy[] = [];
-  async function close(): Promise<void> {
-    await group.end('SIGKILL');
-    await Promise.all(proxies.map((proxy) => proxy.close()));
-  }
+  const close = () => group.end('SIGKILL');
   try {
     const { redis, redisPort, database } = await startStores(group);
     await prepare(database.uri);
+    const proxies = await Proxies.open(group);
     const env = {
       ...settings(group, database.uri),
       PLANTED_FAULT: plantedFault,

@@ -4,8 +4,8 @@ import { GroupEnded, type ManagedProcess } from '../load/process-group.js';
 /** Pause, ms, before a process that could not start is started again, as a process manager does. */
 const RETRY_MS = 500;
 
-/** Longest time, ms, until a process is ready after its start; the database or Redis may be away meanwhile. */
-const READY_WITHIN_MS = 60_000;
+/** Longest time, ms, until a process is ready after its start; the database or Redis may be away meanwhile, again and again. */
+const READY_WITHIN_MS = 120_000;
 
 /** Longest time, ms, for a process to end by itself: longer than that of the service (SHUTDOWN_TIMEOUT_MS). */
 const STOP_MS = 15_000;

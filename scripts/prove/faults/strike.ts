@@ -150,13 +150,13 @@ async function cutRedis(struck: Struck): Promise<void> {
   const target = some.length > 1 ? 'all to redis' : `${some[0]?.name} to redis`;
   await during(struck, 'redis-cut', target, async () => {
     for (let cuts = 0; !isRefused && cuts < 5; cuts += 1) {
-      for (const { redis } of some) redis.cut();
+      await Promise.all(some.map(({ redis }) => redis.tell('cut')));
       await sleep(struck.below(400));
     }
     if (!isRefused) return;
-    await Promise.all(some.map(({ redis }) => redis.refuse()));
+    await Promise.all(some.map(({ redis }) => redis.tell('refuse')));
     await last(struck);
-    await Promise.all(some.map(({ redis }) => redis.restore()));
+    await Promise.all(some.map(({ redis }) => redis.tell('restore')));
   });
 }
 
@@ -178,9 +178,9 @@ async function loseClients(struck: Struck): Promise<void> {
   const gateways = struck.own.services.filter(({ door }) => door === 'gateway');
   const { name, clients } = pickUsed(struck, gateways);
   await during(struck, 'half-open', `clients of ${name}`, async () => {
-    clients.silence();
+    await clients.tell('silence');
     await last(struck);
-    await clients.restore();
+    await clients.tell('restore');
   });
 }
 
