@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
-import { readReports } from './load/baseline.js';
+import { type Comparison, compareWith, confirm, readReports, worseLines } from './load/baseline.js';
 import { machine } from './load/machine.js';
 import { mergeFiles } from './load/merge.js';
 import { type Metric, metrics } from './load/metrics.js';
@@ -39,7 +39,8 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
   --json FILE     writes the results as JSON, and latencies beside it (.hgrm, percentiles in ms)
   --format FORM   of that file: report (default), or github-action-benchmark (tool customSmallerIsBetter)
   --html FILE     writes a report with plots
-  --baseline FILE compares each figure with those that --json wrote earlier on this machine; five turns
+  --baseline FILE compares the service's figures with those that --json wrote earlier on this machine; five
+                  turns, without peers unless --only names them; what is worse is measured again
   --profile DIR   writes CPU profiles of the measured processes
   --stages        where the time of the service's messages goes (fanout, chat)
 
@@ -57,9 +58,9 @@ messages of those members, which stay.
 
 merge adds up the FILEs that --json wrote on N client machines, and judges them as one run.
 
-Exit status: 0 every judged bound holds and nothing is worse than the baseline; 99 one is missed, or worse;
-1 a contender failed; 2 wrong usage; 130 interrupted. What was not measured at the size that a bound is meant
-for is "not judged", and does not fail.`;
+Exit status: 0 every judged bound holds and nothing is worse than the baseline; 99 a bound is missed that the
+baseline, if any, kept, or a figure is worse; 1 a contender failed; 2 wrong usage; 130 interrupted. What was
+not measured at the size that a bound is meant for is "not judged", and does not fail.`;
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -109,6 +110,22 @@ function readBaseline({ baseline }: Pick<LoadOptions, 'baseline'>): Report[] | u
   return baseline === undefined ? undefined : readReports('--baseline', baseline);
 }
 
+/** Compares with the baseline. Lines that are worse are measured again: only what is worse twice is a regression. */
+async function compare(
+  scenario: Scenario,
+  measured: Omit<Report, 'verdicts'>,
+  baseline: Report[],
+  remote: RemoteTarget | undefined,
+  signal: AbortSignal,
+): Promise<Comparison[]> {
+  const comparisons = compareWith(baseline, measured);
+  const only = worseLines(comparisons);
+  if (only === undefined) return comparisons;
+  say(`${scenario.name}: measured again, as figures are worse: ${only.replaceAll('|', '; ')}`);
+  const again = await measure(scenario, { ...measured.options, only }, remote, signal);
+  return again ? confirm(comparisons, compareWith(baseline, again)) : comparisons;
+}
+
 /** Runs scenarios one after another; what is finished is written, also if a later one is interrupted. */
 async function runAll(
   scenarios: Scenario[],
@@ -122,7 +139,8 @@ async function runAll(
   for (const scenario of scenarios) {
     const measured = signal.aborted ? undefined : await measure(scenario, options, remote, signal);
     if (!measured) break;
-    reports.push(judge(scenario, measured, baseline));
+    const comparisons = baseline && (await compare(scenario, measured, baseline, remote, signal));
+    reports.push(judge(scenario, measured, baseline, comparisons));
     writeFiles(reports, scenarios, isAll, options);
   }
   return reports;

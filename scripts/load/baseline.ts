@@ -4,9 +4,10 @@ import { InvalidArguments } from '../command/run-command.js';
 import { isLatency, isTimed, type Metric, metrics } from './metrics.js';
 import { sizeOptions } from './options.js';
 import type { Report } from './report/page.js';
-import type { Result } from './scenario.js';
+import { labelOf, type Result } from './scenario.js';
 import { differenceInterval, median } from './statistics.js';
 import { formatFigure } from './table.js';
+import type { Verdict } from './verdict.js';
 
 /** Fewest turns, before and now, from whose spread a tolerance is taken. */
 export const BASELINE_TURNS = 5;
@@ -16,6 +17,8 @@ const LEAST_TOLERANCE = 0.05;
 
 /** A figure, against the same one of an earlier run. */
 export interface Comparison {
+  /** The line's name and part, as `--only` takes them. */
+  line: string;
   /** Scenario, line and metric. */
   figure: string;
   before: string;
@@ -26,6 +29,9 @@ export interface Comparison {
   /** Why it was not judged. */
   why?: string;
 }
+
+/** What a comparison needs of a run. */
+type Compared = Omit<Report, 'verdicts'>;
 
 /** Reads what `--json` wrote earlier. @param option what the file was given for @throws InvalidArguments */
 export function readReports(option: string, file: string): Report[] {
@@ -40,7 +46,7 @@ export function readReports(option: string, file: string): Report[] {
 }
 
 /** Why no figure of two runs can be compared; undefined if they can. */
-function difference(now: Report, before: Report): string | undefined {
+function difference(now: Compared, before: Compared): string | undefined {
   for (const name of sizeOptions) {
     const [mine, earlier] = [now.options[name], before.options[name]];
     if (mine !== earlier)
@@ -48,14 +54,23 @@ function difference(now: Report, before: Report): string | undefined {
   }
   if ((now.options.http === undefined) !== (before.options.http === undefined))
     return 'only one of both is of an installation that ran already';
-  const machineOf = ({ machine: { cpu, cores, memoryGiB, node } }: Report) =>
+  const machineOf = ({ machine: { cpu, cores, memoryGiB, node } }: Compared) =>
     `${cpu}, ${cores} cores, ${memoryGiB} GiB, Node ${node}`;
   return machineOf(now) === machineOf(before) ? undefined : `the baseline is of ${machineOf(before)}`;
 }
 
-function compareFigure(figure: string, metric: Metric, now: Result, before: Result | undefined): Comparison {
+function compareFigure(
+  scenario: string,
+  metric: Metric,
+  now: Result,
+  before: Result | undefined,
+): Comparison {
   const [mine, earlier] = [now.figures[metric], before?.figures[metric]];
-  const shown = { figure, before: formatFigure(metric, earlier), now: formatFigure(metric, mine) };
+  const shown = {
+    line: labelOf(now),
+    figure: `${[scenario, now.part, now.name].filter(Boolean).join(', ')}: ${metrics[metric].label}`,
+    ...{ before: formatFigure(metric, earlier), now: formatFigure(metric, mine) },
+  };
   const notJudged = (why: string): Comparison => ({ ...shown, outcome: 'not judged', why });
   if (!earlier) return notJudged('not in the baseline');
   if (!mine) return notJudged(now.missing ?? 'not measured');
@@ -84,19 +99,45 @@ function comparedMetrics(now: Result, before: Result | undefined): Metric[] {
   );
 }
 
-/** Compares every figure of a scenario that can be worse with that of an earlier run. */
-export function compareWith(baseline: Report[], now: Report): Comparison[] {
+/** Compares every figure of the service that can be worse with that of an earlier run. */
+export function compareWith(baseline: Report[], now: Compared): Comparison[] {
   const before = baseline.find(({ scenario }) => scenario === now.scenario);
   const reason = before ? difference(now, before) : `${now.scenario} is not in the baseline`;
-  return now.results.flatMap((result) => {
+  const ours = now.results.filter(({ role }) => role === 'ours');
+  return ours.flatMap((result) => {
     const earlier = before?.results.find((one) => isSame(one, result));
-    const line = [now.scenario, result.part, result.name].filter(Boolean).join(', ');
     return comparedMetrics(result, earlier).map((metric) => {
-      const figure = `${line}: ${metrics[metric].label}`;
-      const compared = compareFigure(figure, metric, result, earlier);
+      const compared = compareFigure(now.scenario, metric, result, earlier);
       return reason ? { ...compared, outcome: 'not judged' as const, why: reason } : compared;
     });
   });
+}
+
+/** The lines of which a figure is worse, for `--only`; undefined if there are none. */
+export function worseLines(comparisons: Comparison[]): string | undefined {
+  const lines = comparisons.filter(({ outcome }) => outcome === 'regressed').map(({ line }) => line);
+  return lines.length > 0 ? [...new Set(lines)].join('|') : undefined;
+}
+
+/**
+ * What remains of regressions once their lines have been measured again: among hundreds of figures some are worse by
+ * chance, but hardly the same ones twice.
+ */
+export function confirm(comparisons: Comparison[], again: Comparison[]): Comparison[] {
+  const isWithin = ({ figure }: Comparison) =>
+    again.some((one) => one.figure === figure && one.outcome === 'within');
+  return comparisons.map((one) =>
+    one.outcome === 'regressed' && isWithin(one) ? { ...one, outcome: 'within' } : one,
+  );
+}
+
+/** Marks the bounds that the baseline missed, too: its figures are compared, so that they do not fail. */
+export function markMissedBefore(baseline: Report[], { scenario, verdicts }: Report): Verdict[] {
+  const before = baseline.find((one) => one.scenario === scenario)?.verdicts ?? [];
+  const missed = new Set(before.filter(({ outcome }) => outcome === 'misses').map(({ goal }) => goal));
+  return verdicts.map((one) =>
+    one.outcome === 'misses' && missed.has(one.goal) ? { ...one, missedBefore: true } : one,
+  );
 }
 
 /** Each regression, a summary, and the reasons for what was not judged, with how many figures each is of. */

@@ -113,8 +113,10 @@ export const metrics: Record<Metric, MetricForm> = forms;
 
 export const isLatency = (metric: Metric) => metric === 'p50' || metric === 'p99' || metric === 'p999';
 
-/** Whether a busy machine or slow clients change the figure: not how much memory, or how many files, are in use. */
-export const isTimed = (metric: Metric) => !['memory', 'memoryTotal', 'handles'].includes(metric);
+/** Figures that a busy machine or slow clients do not change: memory and files in use, queries of an idle installation. */
+const untimed: Metric[] = ['memory', 'resident', 'memoryTotal', 'handles', 'reads'];
+
+export const isTimed = (metric: Metric) => !untimed.includes(metric);
 
 export const isMetric = (name: string): name is Metric => name in metrics;
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { compareWith, comparisonLines } from './baseline.js';
+import { compareWith, comparisonLines, markMissedBefore } from './baseline.js';
 import type { LoadOptions } from './options.js';
 import { benchmarks } from './report/benchmark-action.js';
 import { writeHistograms } from './report/histograms.js';
@@ -11,19 +11,22 @@ import { unlessUnfit } from './verdict.js';
 /** Exit status of a missed bound or a regression. */
 const MISSED = 99;
 
-/** Judges what was measured, and prints it. */
+/**
+ * Judges what was measured, and prints it.
+ * @param comparisons with the baseline; by default of what was measured
+ */
 export function judge(
   scenario: Scenario,
   measured: Omit<Report, 'verdicts'>,
   baseline: Report[] | undefined,
+  comparisons = baseline && compareWith(baseline, measured),
 ): Report {
   const { results, options } = measured;
-  const verdicts = unlessUnfit(options, scenario.verdicts(results, options));
-  const report = { ...measured, verdicts };
-  const comparisons = baseline && compareWith(baseline, report);
+  const report = { ...measured, verdicts: unlessUnfit(options, scenario.verdicts(results, options)) };
+  const verdicts = baseline ? markMissedBefore(baseline, report) : report.verdicts;
   const lines = [...verdictLines(verdicts), ...(comparisons ? comparisonLines(comparisons) : [])];
   process.stdout.write(`${[table(scenario, results), ...lines].join('\n')}\n\n`);
-  return { ...report, ...(comparisons && { comparisons }) };
+  return { ...measured, verdicts, ...(comparisons && { comparisons }) };
 }
 
 /** Writes the files that the options name. @param asList whether `--json` gets a list also of one scenario */
@@ -46,7 +49,7 @@ export function statusOf(reports: Report[]): number {
   if (reports.some(({ results }) => results.some(({ missing }) => missing?.startsWith('failed')))) return 1;
   const missed = reports.some(
     ({ verdicts, comparisons = [] }) =>
-      verdicts.some(({ outcome }) => outcome === 'misses') ||
+      verdicts.some(({ outcome, missedBefore }) => outcome === 'misses' && !missedBefore) ||
       comparisons.some(({ outcome }) => outcome === 'regressed'),
   );
   return missed ? MISSED : 0;

@@ -6,15 +6,20 @@ import { isMetric, isTimed } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';
 import type { RemoteTarget } from './remote-target.js';
-import type { Contender, Entry, Measured, Result, Scenario } from './scenario.js';
+import {
+  type Contender,
+  type Entry,
+  labelOf,
+  type Measured,
+  type Result,
+  type Scenario,
+} from './scenario.js';
 import { addStages, stageFigures } from './stages.js';
 import { summarise } from './statistics.js';
 import { voidReason } from './void-turn.js';
 
 /** Turns by default. */
 const RUNS = 3;
-
-const label = ({ name, part }: Entry) => (part ? `${name}, ${part}` : name);
 
 /** Turns of several client machines begin at the same time: at a multiple of this by their clocks, ms. */
 const TOGETHER_MS = 10_000;
@@ -102,7 +107,7 @@ async function takeTurn(
   } catch (error) {
     const { message } = error as Error;
     line.failure = `failed: ${message}`;
-    if (!stopped()) process.stderr.write(`${label(line.contender)}: ${message}\n`);
+    if (!stopped()) process.stderr.write(`${labelOf(line.contender)}: ${message}\n`);
   }
 }
 
@@ -110,11 +115,13 @@ async function takeTurn(
 const lacksTurns = ({ runs, failure }: MeasuredLine, wanted: number) =>
   failure === undefined && runs.filter((run) => voidOf(run) === undefined).length < wanted;
 
-/** The contenders that `--only` selects. */
-function select(contenders: Contender[], only: string | undefined): Contender[] {
+/** The contenders that `--only` selects. Without it a comparison with a baseline leaves out peers: it is about the service. */
+function select(contenders: Contender[], { only, baseline }: LoadOptions): Contender[] {
   const wanted = only?.toLowerCase().split('|') ?? [''];
-  return contenders.filter((contender) =>
-    wanted.some((text) => label(contender).toLowerCase().includes(text)),
+  return contenders.filter(
+    (contender) =>
+      wanted.some((text) => labelOf(contender).toLowerCase().includes(text)) &&
+      (only !== undefined || baseline === undefined || contender.role !== 'peer'),
   );
 }
 
@@ -130,7 +137,7 @@ export async function runScenario(
   stopped: () => boolean,
   remote?: RemoteTarget,
 ): Promise<Result[]> {
-  const entries = select(scenario.contenders(options), options.only).map(
+  const entries = select(scenario.contenders(options), options).map(
     (contender): MeasuredLine => ({ contender, runs: [], failure: undefined }),
   );
   const present = entries.filter(({ contender }) => contender.missing === undefined);
@@ -145,7 +152,7 @@ export async function runScenario(
     for (let i = 0; i < runs + more; i += 1) {
       for (const entry of present) {
         if (stopped() || (i >= runs && !lacksTurns(entry, runs))) continue;
-        const turn = `${i < runs ? `turn ${i + 1} of ${runs}` : 'again'}: ${label(entry.contender)}`;
+        const turn = `${i < runs ? `turn ${i + 1} of ${runs}` : 'again'}: ${labelOf(entry.contender)}`;
         progress.show(turn);
         const show = (text: string) => progress.show(`${turn}, ${text}`);
         await takeTurn(entry, options, stopped, remote, show);

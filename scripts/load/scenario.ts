@@ -49,6 +49,9 @@ export interface Entry {
   throughput?: true;
 }
 
+/** How a line is named, and selected by `--only`. */
+export const labelOf = ({ name, part }: Entry) => (part ? `${name}, ${part}` : name);
+
 export interface Contender extends Entry {
   /**
    * Measures once. Processes that it starts in the group are stopped afterwards.

@@ -132,6 +132,11 @@ export function startSocketIoOverRedis(group: ProcessGroup, redisUrl: string) {
   return group.start('servers/socketio', { args: [redisUrl], measured: true });
 }
 
+/** Starts one of several bare uWebSockets.js loops over Redis. */
+export function startBareOverRedis(group: ProcessGroup, redisUrl: string) {
+  return group.start('servers/bare-uws', { args: [redisUrl], measured: true });
+}
+
 /** Why contenders on uWebSockets.js cannot be measured. */
 const uws: Pick<Entry, 'missing'> = await import('uWebSockets.js').then(
   () => ({}),

@@ -96,8 +96,10 @@ const paint = { holds: 'green', misses: 'red', 'not judged': 'gray' } as const;
 
 /** One line for each verdict. */
 export function verdictLines(verdicts: Verdict[]): string[] {
-  return verdicts.map(({ goal, value, bound, outcome, why }) => {
+  return verdicts.map(({ goal, value, bound, outcome, why, missedBefore }) => {
     const result = why ?? (value === undefined ? '' : formatNumber(value, 2));
-    return styleText(paint[outcome], `${outcome.padEnd(10)}  ${goal}: ${result} (bound ${bound})`);
+    const before = missedBefore ? ', missed in the baseline, too' : '';
+    const text = `${outcome.padEnd(10)}  ${goal}: ${result} (bound ${bound}${before})`;
+    return styleText(missedBefore ? 'yellow' : paint[outcome], text);
   });
 }

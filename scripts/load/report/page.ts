@@ -63,9 +63,9 @@ function stagesTable({ name, stages = [] }: Result): string {
 
 function verdictList(verdicts: Verdict[]): string {
   if (verdicts.length === 0) return '';
-  const items = verdicts.map(({ goal, value, bound, outcome, why }) => {
+  const items = verdicts.map(({ goal, value, bound, outcome, why, missedBefore }) => {
     const result = why ? 'not judged' : value?.toLocaleString('en', { maximumFractionDigits: 2 });
-    const reason = why ? `: ${escapeHtml(why)}` : '';
+    const reason = why ? `: ${escapeHtml(why)}` : missedBefore ? ', missed in the baseline, too' : '';
     return `<li class="${outcome.replace(' ', '-')}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}${reason}</small></li>`;
   });
   return `<ul class="verdicts">${items.join('')}</ul>`;

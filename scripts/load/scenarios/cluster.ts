@@ -7,6 +7,7 @@ import { type Figures, flowColumns } from '../metrics.js';
 import { redisMissing, startRedis } from '../programs.js';
 import type { Contender, Run, Scenario } from '../scenario.js';
 import { seedChat } from '../seed.js';
+import { bareUws, startBareOverRedis } from '../start-server.js';
 import { atMost, medianOf, onlyAt, ratio } from '../verdict.js';
 
 const MEMBERS = 1_000;
@@ -28,7 +29,7 @@ interface Gateways {
   members: ConnectionSpec[];
   targets: Target[];
   pids: number[];
-  databasePid: number;
+  databasePid?: number;
 }
 
 export async function startGateways(
@@ -49,11 +50,22 @@ export async function startGateways(
   return gateways;
 }
 
+/** Bare uWebSockets.js loops, which publish over Redis what any of them gets. */
+async function startBare({ group }: Run, count: number): Promise<Gateways> {
+  const gateways: Gateways = { members: [{ room: 1 }, { room: 1 }], targets: [], pids: [] };
+  const redisUrl = await startRedis(group);
+  for (let i = 1; i <= count; i += 1) {
+    const { process, port } = await startBareOverRedis(group, redisUrl);
+    gateways.targets.push({ kind: 'socketio', host: HOST, port });
+    gateways.pids.push(process.pid);
+  }
+  return gateways;
+}
+
 /** One room whose sockets are spread over all gateways; its sender is on the first one. */
-async function oneRoom(count: number, adapter: RedisAdapter, run: Run): Promise<Figures> {
-  const { group, options } = run;
+async function oneRoom(gateways: Gateways, { group, options }: Run): Promise<Figures> {
   const size = options.members ?? MEMBERS;
-  const gateways = await startGateways(run, count, adapter, 1);
+  const count = gateways.targets.length;
   const pool = await startWorkerPool(group, options.clients);
   const specs = Array.from(
     { length: size },
@@ -115,6 +127,11 @@ const TWO_PARTY = 'two-party rooms on two of three gateways, CPU of the receivin
 const nameOf = (count: number, adapter: RedisAdapter) =>
   `${count} gateway${count > 1 ? 's' : ''}, ${adapter}`;
 
+const bareNameOf = (count: number) =>
+  count > 1
+    ? `${count} bare uWebSockets.js processes over Redis`
+    : 'a bare uWebSockets.js process over Redis';
+
 export const cluster: Scenario = {
   name: 'cluster',
   title: 'Several gateways over Redis',
@@ -125,9 +142,16 @@ export const cluster: Scenario = {
       COUNTS.map(
         (count): Contender => ({
           ...{ name: nameOf(count, adapter), role: 'ours', part: ONE_ROOM, missing: redisMissing },
-          measure: (run) => oneRoom(count, adapter, run),
+          measure: async (run) => oneRoom(await startGateways(run, count, adapter, 1), run),
         }),
       ),
+    ),
+    ...[1, Math.max(...COUNTS)].map(
+      (count): Contender => ({
+        ...{ name: bareNameOf(count), role: 'limit', part: ONE_ROOM },
+        missing: redisMissing ?? bareUws.missing,
+        measure: async (run) => oneRoom(await startBare(run, count), run),
+      }),
     ),
     ...ADAPTERS.map(
       (adapter): Contender => ({

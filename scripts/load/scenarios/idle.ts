@@ -106,7 +106,7 @@ export const idle: Scenario = {
   title: 'Memory per open connection; CPU µs per connection and second while nothing happens',
   columns: ['memory', 'resident', 'cpu', 'delivered', 'lost', 'duration'],
   // Of the service twice as long, of the others half.
-  turnSeconds: () => 170,
+  turnSeconds: ({ seconds }) => 50 + 1.5 * Math.min(EXPIRED_SECONDS, seconds * 10),
 
   contenders: () => [
     sockets(ours({ execArgv: COLLECTS, env: ENV })),

@@ -39,7 +39,7 @@ const HALVES = [
     // jitter, deploy
     'connection state recovery',
     // cluster
-    ...['2 gateways, sharded', 'classic, two-party'],
+    ...['2 gateways, sharded', 'classic, two-party', 'a bare uwebsockets'],
     // silence
     'without a signing key',
     ...['half of what it carries, message', 'twice as much, get', 'this service, churn'],
@@ -158,7 +158,7 @@ describe('npm run load', function () {
       ],
       cluster: [
         'gateways over Redis, and one without members of the room',
-        ['2 gateways, sharded', 'classic'],
+        ['2 gateways, sharded', 'a bare uWebSockets.js process over Redis', 'classic'],
         ['cpu', 'delivered'],
       ],
       storm: ['everybody reconnects', ['bare Socket.IO on uWS'], ['cpu', 'duration']],

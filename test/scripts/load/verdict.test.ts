@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { InvalidArguments } from '../../../scripts/command/run-command.js';
-import { compareWith, comparisonLines, readReports } from '../../../scripts/load/baseline.js';
+import {
+  type Comparison,
+  compareWith,
+  comparisonLines,
+  confirm,
+  markMissedBefore,
+  readReports,
+  worseLines,
+} from '../../../scripts/load/baseline.js';
 import { optionSchema } from '../../../scripts/load/options.js';
+import { statusOf } from '../../../scripts/load/outcome.js';
 import type { Report } from '../../../scripts/load/report/page.js';
 import type { Result } from '../../../scripts/load/scenario.js';
 import { differenceInterval, summarise } from '../../../scripts/load/statistics.js';
@@ -17,6 +26,7 @@ import {
   onlyAt,
   ratio,
   unlessUnfit,
+  type Verdict,
 } from '../../../scripts/load/verdict.js';
 import { runScript } from '../script-runs.js';
 
@@ -147,6 +157,44 @@ describe('a load test against its baseline', () => {
     );
     expect(summary).to.equal('baseline: 0 figures within their tolerance, 1 regressed');
     expect(grey).to.include('not judged  1 figure: 1 turns');
+  });
+
+  it('is about the service: peers and limits are not compared', () => {
+    const slow = [150, 154, 148, 152, 146];
+    const [then, now] = [before, slow].map((cpu) => reportOf([line('nchan', { cpu }, { role: 'peer' })]));
+    expect(compareWith([then as Report], now as Report)).to.deep.equal([]);
+  });
+
+  it('names only what is worse twice', () => {
+    const [slow, calm] = [
+      [150, 154, 148, 152, 146],
+      [101, 105, 99, 103, 97],
+    ];
+    const then = [
+      reportOf([line('a', { cpu: before, p99: before }, { part: 'x' }), line('b', { cpu: before })]),
+    ];
+    const of = (cpu: number[], p99: number[]) =>
+      compareWith(then, reportOf([line('a', { cpu, p99 }, { part: 'x' }), line('b', { cpu: before })]));
+    const first = of(slow, slow);
+    expect(worseLines(first)).to.equal('a, x');
+    expect(worseLines(of(calm, calm))).to.equal(undefined);
+    const regressed = (again: Comparison[]) =>
+      confirm(first, again).flatMap(({ figure, outcome }) => (outcome === 'regressed' ? [figure] : []));
+    expect(regressed(of(calm, slow))).to.deep.equal(['chat, x, a: p99 ms']);
+    expect(regressed(of(calm, calm))).to.deep.equal([]);
+    expect(regressed([]), 'not measured again').to.have.length(2);
+  });
+
+  it('fails for a bound that the baseline kept, and not for one that it missed, too', () => {
+    const missed = (...goals: string[]) => goals.map((goal) => atMost(goal, 2, 1));
+    const then = { ...reportOf([]), verdicts: [...missed('old'), atMost('new', 1, 1)] };
+    const statusWith = (verdicts: Verdict[]) => {
+      const now = { ...reportOf([]), verdicts };
+      return statusOf([{ ...now, verdicts: markMissedBefore([then], now) }]);
+    };
+    expect(statusWith(missed('old'))).to.equal(0);
+    expect(statusWith(missed('old', 'new'))).to.equal(99);
+    expect(statusOf([{ ...reportOf([]), verdicts: missed('old') }]), 'without a baseline').to.equal(99);
   });
 
   it('uses an interval that contains the difference, and is the same in each run', () => {
