@@ -5,42 +5,64 @@ import { loadScript } from '../platform/redis/script.js';
 /** Lifetime of a room's key, in lifetimes of an entry: a process frozen that long still learns of a clear. */
 const KEY_LIFETIMES = 30;
 
+/** Most rooms in one script call: some tenths of a millisecond of Redis's only thread. */
+const ROOMS_PER_CALL = 100;
+
+/** Divides rooms into those of one script call: a group each, ROOMS_PER_CALL at most. */
+export function inCalls(rooms: Iterable<number>): number[][] {
+  const calls: number[][] = [];
+  /** The last call of each group. */
+  const last = new Map<number, number[]>();
+  for (const chatNo of rooms) {
+    const group = redisKeys.roomGroup(chatNo);
+    const call = last.get(group);
+    if (call && call.length < ROOMS_PER_CALL) {
+      call.push(chatNo);
+    } else {
+      const next = [chatNo];
+      calls.push(next);
+      last.set(group, next);
+    }
+  }
+  return calls;
+}
+
 /** Who is present in a room, as of the version of its latest change. */
 export type PresenceSnapshot = [version: number, ...memberNos: number[]];
 
 /** A change that a refresh has found, in the room at this position (from 1); see presence.lua. */
-type PresenceChange = [position: number, memberNo: number, kind: number, version: number];
+type PresenceChange = [position: number, memberNo: number, kind: number, versionOrAge: number];
 
-/** Kinds of PresenceChange. CLEARED: this process is to remove the member's connections. */
+/** Kinds of PresenceChange: the member is gone, or present. */
 export const GONE = 0;
+export const PRESENT = 1;
+
+/** This process is to remove all of the member's connections. */
 export const CLEARED = 2;
+
+/** This process is to remove those that had entered before so long ago, ms. */
+export const CLEARED_LATE = 3;
 
 /** A room of this process, as `refresh` writes it. */
 export interface RoomEntries {
   chatNo: number;
-  /** Members present from this process. */
-  present: number[];
-  /**
-   * Members whose arrival or departure Redis has not confirmed, and when it was (performance.now()): their current state is
-   * among the changes.
-   */
-  unconfirmed: ReadonlyMap<number, number>;
+  /** Members present from this process, and when the latest of their connections entered (performance.now()). */
+  present: [memberNo: number, at: number][];
+  /** Members whose arrival or departure Redis has not confirmed: their current state is among the changes. */
+  unconfirmed: ReadonlySet<number>;
   /** The highest version that this process knows of the room. */
   version: number;
 }
 
-/** One room as an argument of the script: `1700000000000000:3,+9@1200,-4`. */
+/** One room as an argument of the script: `1700000000000000:3@60000,+9@1200,-4`. */
 function argumentOf({ present, unconfirmed, version }: RoomEntries): string {
   const now = performance.now();
-  const departed = [...unconfirmed.keys()].filter((memberNo) => !present.includes(memberNo));
-  const members = [
-    ...present.map((memberNo) => {
-      const at = unconfirmed.get(memberNo);
-      return at === undefined ? memberNo : `+${memberNo}@${Math.ceil(now - at)}`;
-    }),
-    ...departed.map((memberNo) => -memberNo),
-  ];
-  return `${version}:${members.join(',')}`;
+  const departed = new Set(unconfirmed);
+  const members = present.map(([memberNo, at]) => {
+    const sign = departed.delete(memberNo) ? '+' : '';
+    return `${sign}${memberNo}@${Math.ceil(now - at)}`;
+  });
+  return `${version}:${[...members, ...[...departed].map((memberNo) => -memberNo)].join(',')}`;
 }
 
 /** Presence in Redis (presence.lua). Every method resolves to undefined while Redis is down. */
@@ -49,7 +71,7 @@ export class PresenceStore {
   readonly #script = loadScript('domain/chat/presence.lua');
   readonly #lifetime: number;
 
-  /** @param lifetime how long an entry lasts that is not refreshed, ms */
+  /** @param lifetime how long an entry lasts that is not refreshed, ms; the same in all processes */
   constructor(redis: RedisConnection, lifetime: number) {
     this.#redis = redis;
     this.#lifetime = lifetime;
@@ -64,11 +86,18 @@ export class PresenceStore {
     return this.#run('leave', [chatNo], memberNo);
   }
 
+  /** How long a removal is known, ms. */
+  get clearedFor(): number {
+    return this.#lifetime * KEY_LIFETIMES;
+  }
+
+  /** @param age how long ago the member left, ms: 0 unless Redis did not answer then */
   clear(
     chatNo: number,
     memberNo: number,
-  ): Promise<[wasPresent: number, others: number, version: number] | undefined> {
-    return this.#run('clear', [chatNo], memberNo);
+    age = 0,
+  ): Promise<[gone: number, others: number, version: number] | undefined> {
+    return this.#run('clear', [chatNo], memberNo, age);
   }
 
   list(chatNo: number): Promise<PresenceSnapshot | undefined> {
@@ -92,7 +121,7 @@ export class PresenceStore {
     const { processId } = this.#redis;
     const answer = await this.#redis.ask((commands) =>
       this.#script(commands, chatNos.map(redisKeys.presence), [
-        ...[command, processId, this.#lifetime, this.#lifetime * KEY_LIFETIMES],
+        ...[command, processId, this.#lifetime, this.clearedFor],
         ...args,
       ]),
     );

@@ -3,8 +3,11 @@
 -- KEYS     rooms of one hash slot: many for `refresh`, else one. A room is a sorted set of
 --          - entries `memberNo:processId`, scored with the time at which they expire unless their process
 --            renews them, ms by this server's clock: those of the processes may differ
---          - tombstones `!memberNo:processId` of cleared entries, until their process has seen them
+--          - tombstones `!memberNo:processId` of cleared entries
+--          - tombstones `?memberNo:processId` of entries whose member left a while ago: they may be of connections that have
+--            entered since
 --          - tombstones `!memberNo` of cleared members: a process without Redis may have them
+--          A tombstone's score is when the member left, plus ARGV[4]: processes of one installation have the same lifetimes
 --          - `#`, scored with the version of the latest change of who is present
 -- ARGV[1]  command: enter, leave, clear, list or refresh
 -- ARGV[2]  processId of the caller
@@ -66,6 +69,7 @@ function commands.leave()
   local key, entry = KEYS[1], ARGV[5] .. ':' .. process
   local left = redis.call('ZREM', key, entry)
   local cleared = redis.call('ZREM', key, '!' .. entry)
+  redis.call('ZREM', key, '?' .. entry)
   if (left == 0 and cleared == 1) or isPresent(key, ARGV[5]) then return 0 end
   local version = nextVersion(key)
   -- Only `#` is left of an empty room.
@@ -75,27 +79,34 @@ end
 
 -- Removes a member from a room on every process.
 -- ARGV[5]  memberNo
--- Returns {present, others, version}: 1 if the member was present; the number of other processes that had an
--- entry of the member and have a tombstone now; the version of the change.
+-- ARGV[6]  0, or how long ago they left, ms, if Redis did not answer then: entries stay, and each process decides which of its
+--          connections have entered since
+-- Returns {gone, others, version}: 1 if the member was present and is not any more, or, of one who left a while ago, is not;
+-- the number of other processes that have a tombstone now; the version of the departure if there is one.
 function commands.clear()
-  local key = KEYS[1]
+  local key, age = KEYS[1], tonumber(ARGV[6])
+  local isLate = age > 0
+  local leftAt = now - age + keyLifetime
   local rows = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
-  local wasPresent, others = 0, 0
+  local gone, others = 0, 0
   for i = 1, #rows, 2 do
     local member, owner = string.match(rows[i], '^(%d+):(.+)$')
     if member == ARGV[5] then
-      redis.call('ZREM', key, rows[i])
-      if tonumber(rows[i + 1]) > now then wasPresent = 1 end
+      if not isLate then
+        redis.call('ZREM', key, rows[i])
+        if tonumber(rows[i + 1]) > now then gone = 1 end
+      end
       if owner ~= process then
-        redis.call('ZADD', key, now + keyLifetime, '!' .. rows[i])
+        redis.call('ZADD', key, 'GT', leftAt, (isLate and '?' or '!') .. rows[i])
         others = others + 1
       end
     end
   end
-  redis.call('ZADD', key, now + keyLifetime, '!' .. ARGV[5])
-  local version = nextVersion(key)
+  redis.call('ZADD', key, 'GT', leftAt, '!' .. ARGV[5])
+  if isLate and not isPresent(key, ARGV[5]) then gone = 1 end
+  local version = (gone == 1 or not isLate) and nextVersion(key) or 0
   redis.call('PEXPIRE', key, keyLifetime)
-  return { wasPresent, others, version }
+  return { gone, others, version }
 end
 
 -- Returns {version, memberNo…}: the version of the room's latest change; members present, in no order, once
@@ -109,25 +120,27 @@ end
 -- Renews the calling process's entries, and reports what became of them and of the others. An expired entry
 -- is removed and reported in one step, so exactly one process announces a member who is gone.
 -- ARGV[5]  1 to remove expired entries of other processes
--- ARGV[6…] per room, the highest version that this process knows, and the members that it has there; with a sign,
---          members whose arrival (+) or departure (-) Redis has not confirmed and that are reported in any case; behind
---          @, how long ago their latest connection entered, ms: `1700000000000000:3,+9@1200,-4`
+-- ARGV[6…] per room, the highest version that this process knows, and the members that it has there, behind @ how long ago
+--          the latest of their connections entered, ms; with a sign, members whose arrival (+) or departure (-) Redis has
+--          not confirmed and that are reported in any case: `1700000000000000:3@60000,+9@1200,-4`
 -- Returns two lists:
--- - changes: rows {room, memberNo, kind, version}, the room as its position in KEYS; kind 0: the member is
---   gone, 1: is present, 2: was cleared, and this process is to remove the member's connections
+-- - changes: rows {room, memberNo, kind, version}, the room as its position in KEYS; kind 0: the member is gone, 1: is
+--   present; 2: was cleared, and this process is to remove all of the member's connections; 3: this process is to remove those
+--   that had entered before so long ago, ms, as stands in place of the version. Tombstones stay: an answer may get lost
 -- - rooms: for each room {version, memberNo…} as `list` returns it, but each member once
 function commands.refresh()
-  local GONE, PRESENT, CLEARED = 0, 1, 2
+  local GONE, PRESENT, CLEARED, CLEARED_LATE = 0, 1, 2, 3
   local expires = now + lifetime
   local changes, rooms = {}, {}
 
   local function report(room, member, kind)
-    local version = 0
-    if kind ~= CLEARED then
-      version = nextVersion(KEYS[room])
-      rooms[room][1] = version
-    end
+    local version = nextVersion(KEYS[room])
+    rooms[room][1] = version
     changes[#changes + 1] = { room, tonumber(member), kind, version }
+  end
+
+  local function reportCleared(room, member, kind, ago)
+    changes[#changes + 1] = { room, tonumber(member), kind, ago }
   end
 
   for room, key in ipairs(KEYS) do
@@ -154,25 +167,35 @@ function commands.refresh()
       local entry = member .. ':' .. process
       local was = known[entry] and known[entry] > now
       known[entry] = nil
+      local cleared, clearedLate = known['!' .. entry], known['?' .. entry]
       if sign == '-' then
         if was then processes[member] = processes[member] - 1 end
-        remove[#remove + 1] = entry
-        remove[#remove + 1] = '!' .. entry
-        known['!' .. entry] = nil
-        report(room, member, (processes[member] or 0) > 0 and PRESENT or GONE)
-      elseif known['!' .. entry] then
-        remove[#remove + 1] = '!' .. entry
-        known['!' .. entry] = nil
-        report(room, member, CLEARED)
-      elseif sign == '+' and not was and known['!' .. member] and known['!' .. member] - keyLifetime > now - age then
-        -- Cleared after it had entered: who cleared it did not know, and others may have been told of the arrival.
-        report(room, member, CLEARED)
+        for _, gone in ipairs({ entry, '!' .. entry, '?' .. entry }) do remove[#remove + 1] = gone end
         report(room, member, (processes[member] or 0) > 0 and PRESENT or GONE)
       else
-        if sign == '+' or (not was and (processes[member] or 0) == 0) then report(room, member, PRESENT) end
-        if not was then processes[member] = (processes[member] or 0) + 1 end
-        add[#add + 1] = expires
-        add[#add + 1] = entry
+        -- When the member left, if any of the connections may have entered before. Redis has no entry after the tombstone of
+        -- a cleared one, but for arrivals that it did not confirm.
+        local isExact = cleared and sign == ''
+        local leftAt = isExact and now or (cleared or clearedLate or (not was and known['!' .. member]) or 0) - keyLifetime
+        if isExact or leftAt > now - age then
+          if was then processes[member] = processes[member] - 1 end
+          remove[#remove + 1] = entry
+          reportCleared(room, member, CLEARED, 0)
+          -- Of an exact one, who cleared it publishes the departure.
+          local isElsewhere = (processes[member] or 0) > 0
+          if sign == '+' or not (isExact or isElsewhere) then report(room, member, isElsewhere and PRESENT or GONE) end
+        else
+          if leftAt > 0 then reportCleared(room, member, CLEARED_LATE, now - leftAt) end
+          if cleared then
+            remove[#remove + 1] = '!' .. entry
+            add[#add + 1] = cleared
+            add[#add + 1] = '?' .. entry
+          end
+          if sign == '+' or (not was and (processes[member] or 0) == 0) then report(room, member, PRESENT) end
+          if not was then processes[member] = (processes[member] or 0) + 1 end
+          add[#add + 1] = expires
+          add[#add + 1] = entry
+        end
       end
     end
 

@@ -3,25 +3,28 @@ import type { OpenRooms, Presence, PresenceListener } from './presence.js';
 /** How often connections that are no longer in their rooms are removed, ms. */
 const PRUNE_EVERY_MS = 6_000;
 
-/** A connection that has entered a room, and the number of its entry. */
+/** Least time between two entries, ms: which of them was first must be known. */
+const SHORTEST_MS = 0.001;
+
+/** A connection that has entered a room, and when. */
 interface Entered {
   connection: string;
-  entry: number;
+  at: number;
 }
 
 /** Of a member in a room. Nearly always there is one, and a map for each would take 200 bytes. */
 type Connections = Entered | Map<string, number>;
 
-/** Each connection with the number of its entry. */
-function entriesOf(connections: Connections): [connection: string, entry: number][] {
-  return connections instanceof Map ? [...connections] : [[connections.connection, connections.entry]];
+/** Each connection, and when it entered. */
+function entriesOf(connections: Connections): [connection: string, at: number][] {
+  return connections instanceof Map ? [...connections] : [[connections.connection, connections.at]];
 }
 
 /** @returns the connections with one more, or a later entry of one */
 function withEntry(known: Connections | undefined, entered: Entered): Connections {
-  const { connection, entry } = entered;
+  const { connection, at } = entered;
   if (!known || (!(known instanceof Map) && known.connection === connection)) return entered;
-  return (known instanceof Map ? known : new Map(entriesOf(known))).set(connection, entry);
+  return (known instanceof Map ? known : new Map(entriesOf(known))).set(connection, at);
 }
 
 /** This process's connections by room and member. */
@@ -29,18 +32,18 @@ export class LocalConnections {
   readonly #rooms = new Map<number, Map<number, Connections>>();
   #lastEntry = 0;
 
-  /** Number of the latest `enter`; they rise by 1. */
+  /** When the latest `enter` was (performance.now()); no two are at the same time. */
   get lastEntry(): number {
     return this.#lastEntry;
   }
 
   /** @returns whether it is the member's first connection here */
   enter(chatNo: number, memberNo: number, connection: string): boolean {
-    this.#lastEntry += 1;
+    this.#lastEntry = Math.max(this.#lastEntry + SHORTEST_MS, performance.now());
     const members = this.#rooms.get(chatNo) ?? new Map<number, Connections>();
     this.#rooms.set(chatNo, members);
     const known = members.get(memberNo);
-    members.set(memberNo, withEntry(known, { connection, entry: this.#lastEntry }));
+    members.set(memberNo, withEntry(known, { connection, at: this.#lastEntry }));
     return !known;
   }
 
@@ -57,11 +60,11 @@ export class LocalConnections {
     return true;
   }
 
-  /** Removes the member's connections up to an entry. @returns them */
+  /** Removes the member's connections that had entered by then (performance.now()). @returns them */
   clear(chatNo: number, memberNo: number, upTo = this.#lastEntry): string[] {
     const known = this.#rooms.get(chatNo)?.get(memberNo);
     const entries = known ? entriesOf(known) : [];
-    const cleared = entries.filter(([, entry]) => entry <= upTo).map(([connection]) => connection);
+    const cleared = entries.filter(([, at]) => at <= upTo).map(([connection]) => connection);
     for (const connection of cleared) this.leave(chatNo, memberNo, connection);
     return cleared;
   }
@@ -72,6 +75,14 @@ export class LocalConnections {
 
   members(chatNo: number): number[] {
     return [...(this.#rooms.get(chatNo)?.keys() ?? [])];
+  }
+
+  /** Members, and when the latest of their connections entered (performance.now()). */
+  latestOf(chatNo: number): [memberNo: number, at: number][] {
+    return [...(this.#rooms.get(chatNo) ?? [])].map(([memberNo, connections]) => [
+      memberNo,
+      Math.max(...entriesOf(connections).map(([, at]) => at)),
+    ]);
   }
 
   hasRoom(chatNo: number): boolean {

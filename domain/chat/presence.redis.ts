@@ -1,11 +1,20 @@
-import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
+import { redisChannels } from '../kernel/redis-keys.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { SerialQueue } from '../platform/serial-queue.js';
 import { joinNext } from '../platform/shared-runs.js';
 import { DeliveredPresence } from './delivered-presence.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
 import { LocalConnections } from './presence.memory.js';
-import { CLEARED, GONE, type PresenceSnapshot, PresenceStore } from './presence-store.js';
+import {
+  CLEARED,
+  CLEARED_LATE,
+  inCalls,
+  PRESENT,
+  type PresenceSnapshot,
+  PresenceStore,
+} from './presence-store.js';
+import { type Uncleared, UnclearedMembers } from './uncleared-members.js';
+import { UnconfirmedMembers } from './unconfirmed-members.js';
 
 /** All in ms. */
 export interface PresenceTimes {
@@ -18,32 +27,12 @@ export interface PresenceTimes {
    * this one, and their members are still present.
    */
   grace: number;
+  /** Longest time until a call is carried out: so long before a member left, connections count as entered since. */
+  latency: number;
 }
 
 /** Members of a dead process are removed after lifetime + refreshEvery, within the 30 s of the contract. */
-const DEFAULT_TIMES: PresenceTimes = { lifetime: 20_000, refreshEvery: 6_000, grace: 5_000 };
-
-/** Most rooms in one script call: some tenths of a millisecond of Redis's only thread. */
-const ROOMS_PER_CALL = 100;
-
-/** Divides rooms into those of one script call: a group each, ROOMS_PER_CALL at most. */
-function inCalls(rooms: Iterable<number>): number[][] {
-  const calls: number[][] = [];
-  /** The last call of each group. */
-  const last = new Map<number, number[]>();
-  for (const chatNo of rooms) {
-    const group = redisKeys.roomGroup(chatNo);
-    const call = last.get(group);
-    if (call && call.length < ROOMS_PER_CALL) {
-      call.push(chatNo);
-    } else {
-      const next = [chatNo];
-      calls.push(next);
-      last.set(group, next);
-    }
-  }
-  return calls;
-}
+const DEFAULT_TIMES: PresenceTimes = { lifetime: 20_000, refreshEvery: 6_000, grace: 5_000, latency: 1_000 };
 
 /**
  * Presence across processes: one entry per member and process in a sorted set per room, which expires unless
@@ -58,8 +47,9 @@ export class RedisPresence implements Presence {
   readonly #local = new LocalConnections();
   readonly #delivered = new DeliveredPresence((chatNo) => this.#local.hasRoom(chatNo));
   readonly #listeners: PresenceListener[] = [];
-  /** Members by room whose arrival or departure Redis has not confirmed, and when it was: the next refresh settles them. */
-  readonly #unconfirmed = new Map<number, Map<number, number>>();
+  readonly #unconfirmed = new UnconfirmedMembers();
+  /** Removals that Redis has not confirmed: repeated after each refresh. */
+  readonly #uncleared: UnclearedMembers;
   readonly #calls = new SerialQueue();
   /** Rooms to be refreshed by the next task in the queue, however many messages ask for it. */
   #due = new Set<number>();
@@ -76,6 +66,11 @@ export class RedisPresence implements Presence {
     this.#openRooms = openRooms;
     this.#times = times;
     this.#store = new PresenceStore(redis, times.lifetime);
+    this.#uncleared = new UnclearedMembers({
+      clear: (uncleared) => this.#clearLate(uncleared),
+      isDown: () => redis.down,
+      keepFor: this.#store.clearedFor,
+    });
     this.#timer = setInterval(() => void this.#refresh(), times.refreshEvery);
     this.#timer.unref();
     this.#stopListening = [
@@ -90,11 +85,10 @@ export class RedisPresence implements Presence {
     const { lastEntry } = this.#local;
     if (!this.#local.hasRoom(chatNo)) this.#delivered.forget(chatNo);
     const isFirst = this.#local.enter(chatNo, memberNo, connection);
-    const at = performance.now();
     const answer = await this.#store.enter(chatNo, memberNo);
     if (!answer) {
-      if (isFirst) this.#publishUnconfirmed(chatNo, memberNo, true, at);
-      else this.#unconfirmed.get(chatNo)?.set(memberNo, at);
+      if (isFirst) this.#publishUnconfirmed(chatNo, memberNo, true);
+      else this.#unconfirmed.mark(chatNo, memberNo);
       return;
     }
     const [arrival, cleared] = answer;
@@ -107,15 +101,17 @@ export class RedisPresence implements Presence {
   }
 
   async clear(chatNo: number, memberNo: number): Promise<void> {
+    const at = performance.now();
     const wasHere = this.#removeConnections(chatNo, memberNo);
     const answer = await this.#store.clear(chatNo, memberNo);
     if (!answer) {
+      this.#uncleared.add({ chatNo, memberNo, at });
       if (wasHere) this.#publishUnconfirmed(chatNo, memberNo, false);
       return;
     }
-    const [wasPresent, others, version] = answer;
-    if (others > 0) void this.#redis.publish(redisChannels.presenceCleared, String(chatNo));
-    if (wasHere || wasPresent === 1) this.#publish(chatNo, memberNo, false, version);
+    const [gone, others, version] = answer;
+    if (others > 0) this.#tellCleared(chatNo);
+    if (wasHere || gone === 1) this.#publish(chatNo, memberNo, false, version);
   }
 
   async isPresent(chatNo: number, memberNo: number): Promise<boolean> {
@@ -165,7 +161,7 @@ export class RedisPresence implements Presence {
     for (const chatNo of this.#local.rooms()) {
       for (const memberNo of this.#local.members(chatNo)) {
         this.#local.clear(chatNo, memberNo);
-        this.#markUnconfirmed(chatNo, memberNo);
+        this.#unconfirmed.mark(chatNo, memberNo);
       }
     }
     await this.#refresh();
@@ -192,23 +188,30 @@ export class RedisPresence implements Presence {
   }
 
   /** Publishes this process's view for lack of an answer; a later refresh publishes Redis's. */
-  #publishUnconfirmed(chatNo: number, memberNo: number, present: boolean, at = performance.now()): void {
-    this.#markUnconfirmed(chatNo, memberNo, at);
+  #publishUnconfirmed(chatNo: number, memberNo: number, present: boolean): void {
+    this.#unconfirmed.mark(chatNo, memberNo);
     // A later change may have been published meanwhile.
     if (this.isHere(chatNo, memberNo) !== present) return;
     this.#publish(chatNo, memberNo, present, this.#delivered.nextVersion());
   }
 
-  #markUnconfirmed(chatNo: number, memberNo: number, at = performance.now()): void {
-    const members = this.#unconfirmed.get(chatNo) ?? new Map<number, number>();
-    this.#unconfirmed.set(chatNo, members.set(memberNo, at));
+  /** Has other processes look who was removed. */
+  #tellCleared(chatNo: number): void {
+    void this.#redis.publish(redisChannels.presenceCleared, String(chatNo));
   }
 
-  /** Those of a call without an answer; the ones marked during it entered, or left, later. */
-  #keepUnconfirmed(chatNo: number, unconfirmed: ReadonlyMap<number, number>): void {
-    if (unconfirmed.size === 0) return;
-    const later = this.#unconfirmed.get(chatNo) ?? [];
-    this.#unconfirmed.set(chatNo, new Map([...unconfirmed, ...later]));
+  /**
+   * Repeats a removal. Other processes keep what has entered since, and publish departures; of a member who is nowhere
+   * nobody else would. @returns whether Redis answered
+   */
+  async #clearLate({ chatNo, memberNo, at }: Uncleared): Promise<boolean> {
+    const age = Math.ceil(performance.now() - at + this.#times.latency);
+    const answer = await this.#store.clear(chatNo, memberNo, age);
+    if (!answer) return false;
+    const [gone, others, version] = answer;
+    if (others > 0) this.#tellCleared(chatNo);
+    if (gone === 1) this.#publish(chatNo, memberNo, false, version);
+    return true;
   }
 
   /** The member's last connection here has left a room. */
@@ -218,7 +221,7 @@ export class RedisPresence implements Presence {
     else if (departure > 0) this.#publish(chatNo, memberNo, false, departure);
   }
 
-  /** Removes the member's connections up to an entry from a room. @returns whether there was one */
+  /** Removes the member's connections that had entered a room by then (performance.now()). @returns whether there was one */
   #removeConnections(chatNo: number, memberNo: number, upTo?: number): boolean {
     const connections = this.#local.clear(chatNo, memberNo, upTo);
     for (const connection of connections) this.#openRooms.removeFromRoom(chatNo, connection);
@@ -244,8 +247,9 @@ export class RedisPresence implements Presence {
     // This process was frozen until its entries expired: others may have been frozen, too.
     if (performance.now() - this.#refreshedAt > this.#times.lifetime) this.#interruptedAt = performance.now();
     this.#refreshedAt = performance.now();
-    const all = new Set([...this.#local.rooms(), ...this.#unconfirmed.keys()]);
+    const all = new Set([...this.#local.rooms(), ...this.#unconfirmed.rooms()]);
     for (const chatNos of inCalls(all)) if (!(await this.#refreshRooms(chatNos))) return;
+    await this.#uncleared.clear();
   }
 
   /** Refreshes the rooms that messages asked for. In the queue of calls. */
@@ -267,23 +271,21 @@ export class RedisPresence implements Presence {
     const { lastEntry } = this.#local;
     const rooms = chatNos.map((chatNo) => ({
       chatNo,
-      present: this.#local.members(chatNo),
-      unconfirmed: this.#unconfirmed.get(chatNo) ?? new Map<number, number>(),
+      present: this.#local.latestOf(chatNo),
+      // Members marked during the call are left to the next refresh.
+      unconfirmed: this.#unconfirmed.take(chatNo),
       version: this.#delivered.versionOf(chatNo),
     }));
-    // Members marked during the call are left to the next refresh.
-    for (const chatNo of chatNos) this.#unconfirmed.delete(chatNo);
     const mayRemove = this.#mayRemove();
+    const sentAt = performance.now();
     const answer = await this.#store.refresh(rooms, mayRemove);
     if (!answer) {
-      for (const { chatNo, unconfirmed } of rooms) this.#keepUnconfirmed(chatNo, unconfirmed);
+      for (const { chatNo, unconfirmed } of rooms) this.#unconfirmed.mark(chatNo, ...unconfirmed);
       return false;
     }
     const [changes, snapshots] = answer;
-    for (const [position, memberNo, kind, version] of changes) {
-      const chatNo = chatNos[position - 1] as number;
-      if (kind === CLEARED) this.#removeConnections(chatNo, memberNo, lastEntry);
-      else this.#publish(chatNo, memberNo, kind !== GONE, version);
+    for (const [position, ...change] of changes) {
+      this.#apply(chatNos[position - 1] as number, change, { lastEntry, sentAt });
     }
     for (const [i, chatNo] of chatNos.entries()) {
       if (mayRemove && this.#delivered.isListed(chatNo)) {
@@ -291,5 +293,19 @@ export class RedisPresence implements Presence {
       }
     }
     return true;
+  }
+
+  /**
+   * Applies what a refresh has found.
+   * @param before when the last connection had entered before it, and when it was sent
+   */
+  #apply(
+    chatNo: number,
+    [memberNo, kind, versionOrAge]: [memberNo: number, kind: number, versionOrAge: number],
+    before: { lastEntry: number; sentAt: number },
+  ): void {
+    if (kind === CLEARED) this.#removeConnections(chatNo, memberNo, before.lastEntry);
+    else if (kind === CLEARED_LATE) this.#removeConnections(chatNo, memberNo, before.sentAt - versionOrAge);
+    else this.#publish(chatNo, memberNo, kind === PRESENT, versionOrAge);
   }
 }

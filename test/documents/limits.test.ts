@@ -41,6 +41,7 @@ const inner = new Set<string>([
   'domain/chat/room-changes.ts MAX_REMEMBERED',
   'domain/chat/room-states.ts MAX_STATES',
   'domain/chat/uncertain-rooms.ts MAX_LATE',
+  'domain/chat/uncleared-members.ts MAX_WAITING',
   'domain/chat/recent-clients.ts MAX_ROOMS',
   'domain/chat/recent-clients.redis.ts MAX_CLIENTS',
   'domain/chat/ledger.ts MAX_ATTEMPTS',

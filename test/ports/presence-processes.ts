@@ -7,7 +7,7 @@ import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
 import { hasRedisServer, openConnections, startRedis, type TestRedis } from '../support/redis.js';
 
 /** In ms: a hundredth of production's, except the lifetime, which no test waits for. */
-export const TIMES = { lifetime: 30_000, refreshEvery: 60, grace: 50 };
+export const TIMES = { lifetime: 30_000, refreshEvery: 60, grace: 50, latency: 20 };
 
 /** For tests of presence that ends with its process. A process that stands still for longer is gone, too. */
 export const SHORT = { ...TIMES, lifetime: 1_000 };
@@ -72,6 +72,7 @@ export function usePresenceProcesses() {
       losesReplies: false,
       presence: new RedisPresence(redis, openRooms, times),
     };
+    Object.defineProperty(redis, 'down', { get: () => process.frozen });
     const ask = redis.ask.bind(redis);
     redis.ask = async (question) => {
       const { late } = process;

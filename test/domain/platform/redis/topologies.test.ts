@@ -31,7 +31,7 @@ async function hearEachOther(from: RedisConnection, to: RedisConnection): Promis
 
 /** The ports work between two processes over it. */
 async function sharePorts(one: RedisConnection, two: RedisConnection): Promise<void> {
-  const times = { lifetime: 2_000, refreshEvery: 100, grace: 0 };
+  const times = { lifetime: 2_000, refreshEvery: 100, grace: 0, latency: 0 };
   const [here, there] = [
     new RedisPresence(one, createOpenRooms(), times),
     new RedisPresence(two, createOpenRooms(), times),

@@ -1,0 +1,52 @@
+/** Most removals that wait, of 200 bytes each. Beyond that the oldest are dropped: those members stay until their connections end. */
+const MAX_WAITING = 50_000;
+
+/** Most removals in a run: the process's own entries have to be renewed in between. */
+const AT_ONCE = 500;
+
+/** A member who left a room everywhere while Redis did not answer. */
+export interface Uncleared {
+  chatNo: number;
+  memberNo: number;
+  /** When, by performance.now(). */
+  at: number;
+}
+
+interface UnclearedDeps {
+  /** @returns false if Redis did not answer */
+  clear(uncleared: Uncleared): Promise<boolean>;
+  /** Whether Redis is known not to answer. */
+  isDown(): boolean;
+  /** How long a removal is worth repeating, ms. */
+  keepFor: number;
+}
+
+/** Removals of members from rooms that Redis has not confirmed. They are repeated until it does. */
+export class UnclearedMembers {
+  readonly #deps: UnclearedDeps;
+  /** The oldest first. */
+  readonly #waiting = new Map<string, Uncleared>();
+
+  constructor(deps: UnclearedDeps) {
+    this.#deps = deps;
+  }
+
+  add(uncleared: Uncleared): void {
+    const key = `${uncleared.chatNo}:${uncleared.memberNo}`;
+    this.#waiting.delete(key);
+    this.#waiting.set(key, uncleared);
+    const [oldest] = this.#waiting.keys();
+    if (oldest !== undefined && this.#waiting.size > MAX_WAITING) this.#waiting.delete(oldest);
+  }
+
+  /** Tries again while Redis answers. One that it refuses is dropped. */
+  async clear(): Promise<void> {
+    const some = [...this.#waiting].slice(0, AT_ONCE);
+    for (const [key, waiting] of some) {
+      const isOld = performance.now() - waiting.at > this.#deps.keepFor;
+      if (!isOld && !(await this.#deps.clear(waiting)) && this.#deps.isDown()) return;
+      // The member may have left once more meanwhile.
+      if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+    }
+  }
+}
