@@ -88,12 +88,12 @@ export interface SharedListeners {
 
 /**
  * Has the same listeners called for every connection that it is given, in place of its own: `onAny` would give each an array with
- * room for 16, and `on` an object.
+ * room for 16, and `on` an object. To add or remove one of a single connection throws from then on.
  */
 export function createSharedListening({ any, ...events }: SharedListeners): (socket: GatewaySocket) => void {
   const shared = {
-    _anyListeners: [any],
-    _events: Object.assign(Object.create(null), events),
+    _anyListeners: Object.freeze([any]),
+    _events: Object.freeze(Object.assign(Object.create(null), events)),
     _eventsCount: Object.keys(events).length,
   };
   return (socket) => {

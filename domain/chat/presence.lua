@@ -3,11 +3,11 @@
 -- KEYS     rooms of one hash slot: many for `refresh`, else one. A room is a sorted set of
 --          - entries `memberNo:processId`, scored with the time at which they expire unless their process
 --            renews them, ms by this server's clock: those of the processes may differ
---          - tombstones `!memberNo:processId` of cleared entries
---          - tombstones `?memberNo:processId` of entries whose member left a while ago: they may be of connections that have
---            entered since
---          - tombstones `!memberNo` of cleared members: a process without Redis may have them
---          A tombstone's score is when the member left, plus ARGV[4]: processes of one installation have the same lifetimes
+--          - tombstones, scored with when the member last left, plus ARGV[4], which is the same for all processes:
+--            `!memberNo:processId` of an entry that was removed, so that its process learns of it
+--            `?memberNo:processId` of one that stays: the removal came late, or the process has had connections since that
+--            Redis had not heard of; the process decides by their times which are older
+--            `!memberNo` for processes whose arrivals Redis has not heard of
 --          - `#`, scored with the version of the latest change of who is present
 -- ARGV[1]  command: enter, leave, clear, list or refresh
 -- ARGV[2]  processId of the caller
@@ -15,7 +15,7 @@
 -- ARGV[4]  lifetime of a tombstone, and of an unused key, ms
 -- ARGV[5…] arguments of the command, named at its head, as are its answers
 
-local process, lifetime, keyLifetime = ARGV[2], ARGV[3], ARGV[4]
+local process, lifetime, keyLifetime = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -44,6 +44,12 @@ local function nextVersion(key)
   local version = math.max(last + 1, time[1] * 1000000 + time[2])
   redis.call('ZADD', key, version, '#')
   return version
+end
+
+-- When the member of a tombstone left, ms; 0 if there is none, or this server's clock has been set back behind it.
+local function leftAt(tombstone)
+  local at = (tombstone or 0) - keyLifetime
+  return at <= now and math.max(at, 0) or 0
 end
 
 local commands = {}
@@ -81,28 +87,34 @@ end
 -- ARGV[5]  memberNo
 -- ARGV[6]  0, or how long ago they left, ms, if Redis did not answer then: entries stay, and each process decides which of its
 --          connections have entered since
--- Returns {gone, others, version}: 1 if the member was present and is not any more, or, of one who left a while ago, is not;
--- the number of other processes that have a tombstone now; the version of the departure if there is one.
+-- Returns {gone, others, version}: 1 if the caller is to publish a departure: the member was present, or left a while ago and
+-- is present nowhere; the number of other processes that have a tombstone now; the version of the departure if there is one.
 function commands.clear()
   local key, age = KEYS[1], tonumber(ARGV[6])
   local isLate = age > 0
-  local leftAt = now - age + keyLifetime
   local rows = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+  local known = {}
+  for i = 1, #rows, 2 do known[rows[i]] = tonumber(rows[i + 1]) end
+
+  local function bury(tombstone)
+    redis.call('ZADD', key, math.max(leftAt(known[tombstone]), now - age) + keyLifetime, tombstone)
+  end
+
   local gone, others = 0, 0
-  for i = 1, #rows, 2 do
-    local member, owner = string.match(rows[i], '^(%d+):(.+)$')
+  for row, score in pairs(known) do
+    local member, owner = string.match(row, '^(%d+):(.+)$')
     if member == ARGV[5] then
       if not isLate then
-        redis.call('ZREM', key, rows[i])
-        if tonumber(rows[i + 1]) > now then gone = 1 end
+        redis.call('ZREM', key, row)
+        if score > now then gone = 1 end
       end
       if owner ~= process then
-        redis.call('ZADD', key, 'GT', leftAt, (isLate and '?' or '!') .. rows[i])
+        bury((isLate and '?' or '!') .. row)
         others = others + 1
       end
     end
   end
-  redis.call('ZADD', key, 'GT', leftAt, '!' .. ARGV[5])
+  bury('!' .. ARGV[5])
   if isLate and not isPresent(key, ARGV[5]) then gone = 1 end
   local version = (gone == 1 or not isLate) and nextVersion(key) or 0
   redis.call('PEXPIRE', key, keyLifetime)
@@ -173,11 +185,11 @@ function commands.refresh()
         for _, gone in ipairs({ entry, '!' .. entry, '?' .. entry }) do remove[#remove + 1] = gone end
         report(room, member, (processes[member] or 0) > 0 and PRESENT or GONE)
       else
-        -- When the member left, if any of the connections may have entered before. Redis has no entry after the tombstone of
-        -- a cleared one, but for arrivals that it did not confirm.
+        -- Without a sign, all connections are older than `!entry`: a confirmed `enter` would have removed it.
         local isExact = cleared and sign == ''
-        local leftAt = isExact and now or (cleared or clearedLate or (not was and known['!' .. member]) or 0) - keyLifetime
-        if isExact or leftAt > now - age then
+        local mark = (sign == '+' or not was) and known['!' .. member] or nil
+        local left = math.max(leftAt(cleared), leftAt(clearedLate), leftAt(mark))
+        if isExact or left > now - age then
           if was then processes[member] = processes[member] - 1 end
           remove[#remove + 1] = entry
           reportCleared(room, member, CLEARED, 0)
@@ -185,12 +197,12 @@ function commands.refresh()
           local isElsewhere = (processes[member] or 0) > 0
           if sign == '+' or not (isExact or isElsewhere) then report(room, member, isElsewhere and PRESENT or GONE) end
         else
-          if leftAt > 0 then reportCleared(room, member, CLEARED_LATE, now - leftAt) end
-          if cleared then
-            remove[#remove + 1] = '!' .. entry
-            add[#add + 1] = cleared
+          if left > 0 then
+            reportCleared(room, member, CLEARED_LATE, now - left)
+            add[#add + 1] = left + keyLifetime
             add[#add + 1] = '?' .. entry
           end
+          if cleared then remove[#remove + 1] = '!' .. entry end
           if sign == '+' or (not was and (processes[member] or 0) == 0) then report(room, member, PRESENT) end
           if not was then processes[member] = (processes[member] or 0) + 1 end
           add[#add + 1] = expires

@@ -27,7 +27,10 @@ export interface PresenceTimes {
    * this one, and their members are still present.
    */
   grace: number;
-  /** Longest time until a call is carried out: so long before a member left, connections count as entered since. */
+  /**
+   * How long a call may take until Redis carries it out. Connections that entered so shortly before a removal that is repeated
+   * count as entered since.
+   */
   latency: number;
 }
 
@@ -249,7 +252,8 @@ export class RedisPresence implements Presence {
     this.#refreshedAt = performance.now();
     const all = new Set([...this.#local.rooms(), ...this.#unconfirmed.rooms()]);
     for (const chatNos of inCalls(all)) if (!(await this.#refreshRooms(chatNos))) return;
-    await this.#uncleared.clear();
+    // Without waiting for it: entries have to be renewed meanwhile.
+    void this.#uncleared.clear();
   }
 
   /** Refreshes the rooms that messages asked for. In the queue of calls. */
@@ -305,7 +309,10 @@ export class RedisPresence implements Presence {
     before: { lastEntry: number; sentAt: number },
   ): void {
     if (kind === CLEARED) this.#removeConnections(chatNo, memberNo, before.lastEntry);
-    else if (kind === CLEARED_LATE) this.#removeConnections(chatNo, memberNo, before.sentAt - versionOrAge);
-    else this.#publish(chatNo, memberNo, kind === PRESENT, versionOrAge);
+    else if (kind === CLEARED_LATE) {
+      const removed = this.#removeConnections(chatNo, memberNo, before.sentAt - versionOrAge);
+      // Later ones have left meanwhile.
+      if (removed && !this.isHere(chatNo, memberNo)) void this.#depart(chatNo, memberNo);
+    } else this.#publish(chatNo, memberNo, kind === PRESENT, versionOrAge);
   }
 }

@@ -1,8 +1,7 @@
-/** Most removals that wait, of 200 bytes each. Beyond that the oldest are dropped: those members stay until their connections end. */
-const MAX_WAITING = 50_000;
+import { joinNext } from '../platform/shared-runs.js';
 
-/** Most removals in a run: the process's own entries have to be renewed in between. */
-const AT_ONCE = 500;
+/** Most removals that wait, of 200 bytes each. Beyond that the oldest are dropped: those members stay present until their connections end. */
+const MAX_WAITING = 50_000;
 
 /** A member who left a room everywhere while Redis did not answer. */
 export interface Uncleared {
@@ -39,14 +38,13 @@ export class UnclearedMembers {
     if (oldest !== undefined && this.#waiting.size > MAX_WAITING) this.#waiting.delete(oldest);
   }
 
-  /** Tries again while Redis answers. One that it refuses is dropped. */
-  async clear(): Promise<void> {
-    const some = [...this.#waiting].slice(0, AT_ONCE);
-    for (const [key, waiting] of some) {
+  /** Tries again, one after another, while Redis answers. One that it refuses is dropped. */
+  readonly clear = joinNext<void, void>(async () => {
+    for (const [key, waiting] of [...this.#waiting]) {
       const isOld = performance.now() - waiting.at > this.#deps.keepFor;
       if (!isOld && !(await this.#deps.clear(waiting)) && this.#deps.isDown()) return;
       // The member may have left once more meanwhile.
       if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
     }
-  }
+  });
 }

@@ -131,12 +131,20 @@ export function confirm(comparisons: Comparison[], again: Comparison[]): Compari
   );
 }
 
-/** Marks the bounds that the baseline missed, too: its figures are compared, so that they do not fail. */
-export function markMissedBefore(baseline: Report[], { scenario, verdicts }: Report): Verdict[] {
+/**
+ * Marks the bounds that the baseline missed, too, which do not fail: that figures are no worse is judged by comparison, so
+ * there has to be one. What must be 0, such as losses, fails always.
+ */
+export function markMissedBefore(
+  baseline: Report[],
+  { scenario, verdicts }: Report,
+  comparisons: Comparison[],
+): Verdict[] {
+  if (comparisons.every(({ outcome }) => outcome === 'not judged')) return verdicts;
   const before = baseline.find((one) => one.scenario === scenario)?.verdicts ?? [];
   const missed = new Set(before.filter(({ outcome }) => outcome === 'misses').map(({ goal }) => goal));
   return verdicts.map((one) =>
-    one.outcome === 'misses' && missed.has(one.goal) ? { ...one, missedBefore: true } : one,
+    one.outcome === 'misses' && one.bound > 0 && missed.has(one.goal) ? { ...one, missedBefore: true } : one,
   );
 }
 

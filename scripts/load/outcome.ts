@@ -23,7 +23,7 @@ export function judge(
 ): Report {
   const { results, options } = measured;
   const report = { ...measured, verdicts: unlessUnfit(options, scenario.verdicts(results, options)) };
-  const verdicts = baseline ? markMissedBefore(baseline, report) : report.verdicts;
+  const verdicts = baseline ? markMissedBefore(baseline, report, comparisons ?? []) : report.verdicts;
   const lines = [...verdictLines(verdicts), ...(comparisons ? comparisonLines(comparisons) : [])];
   process.stdout.write(`${[table(scenario, results), ...lines].join('\n')}\n\n`);
   return { ...measured, verdicts, ...(comparisons && { comparisons }) };

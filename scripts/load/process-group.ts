@@ -34,6 +34,8 @@ export class ManagedProcess {
     this.name = name;
     this.#child = child;
     this.pid = child.pid as number;
+    // Each pending request listens.
+    child.setMaxListeners(0);
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       this.#stderr = (this.#stderr + chunk).slice(-STDERR_LENGTH);
     });

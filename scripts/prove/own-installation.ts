@@ -40,6 +40,8 @@ export interface OwnInstallation {
   database: Restartable & { readonly uri: string; readonly file: string };
   redis: Restartable;
   services: ServiceProcess[];
+  /** Rejects when the run means nothing any more. */
+  failure: Promise<never>;
   close(): Promise<void>;
 }
 
@@ -146,7 +148,10 @@ export async function startOwnInstallation(
       ),
     );
     await Promise.all(services.map(({ process }) => process.start()));
-    return { database, redis, services, close };
+    const failure = proxies.failure();
+    // Whoever waits for it handles it.
+    failure.catch(() => {});
+    return { database, redis, services, failure, close };
   } catch (error) {
     await close();
     throw error;

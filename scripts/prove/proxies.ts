@@ -35,4 +35,10 @@ export class Proxies {
     const port = await send<number>({ target });
     return { port, tell: (act) => send({ port, act }) };
   }
+
+  /** Rejects when their process exits: from then on the service loses Redis without a fault in the history. */
+  async failure(): Promise<never> {
+    await this.#process.exit();
+    throw new Error(`the process of the proxies exited: ${this.#process.stderr}`);
+  }
 }

@@ -14,6 +14,8 @@ handleCommands(async (command: ProxyCommand) => {
     proxies.set(proxy.port, proxy);
     return proxy.port;
   }
-  return proxies.get(command.port)?.[command.act]();
+  const proxy = proxies.get(command.port);
+  if (!proxy) throw new Error(`no proxy at port ${command.port}`);
+  return proxy[command.act]();
 });
 reportReady();

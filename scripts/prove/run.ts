@@ -107,7 +107,7 @@ async function runPhases(run: Run, devices: Device[]): Promise<void> {
 
 /**
  * Runs the members' traffic, waits until everything has arrived, and reads everything through every door.
- * @throws Error if a process does not come back, or something cannot be read in the end
+ * @throws Error if a process does not come back, the one of the proxies exits, or something cannot be read in the end
  */
 export async function runProof(run: Run): Promise<void> {
   const { history, community, servers, own, seed, signal } = run;
@@ -117,5 +117,5 @@ export async function runProof(run: Run): Promise<void> {
   const done = runPhases(run, devices).finally(close);
   // What is under way at an installation of the run's own ends with it. Elsewhere it is waited for: nothing may be
   // written there after the removal.
-  await (own ? Promise.race([done, aborted(signal)]) : done);
+  await (own ? Promise.race([done, aborted(signal), own.failure]) : done);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { redisKeys } from '../../domain/kernel/redis-keys.js';
 import { eventually } from '../support/eventually.js';
 import { refreshed, TIMES, usePresenceProcesses } from './presence-processes.js';
 
@@ -46,16 +47,79 @@ describe('presence of a member who leaves by another process than the one that t
     expect(await two.presence.list(room)).deep.equal([3]);
   });
 
-  it('goes on if they had entered there when Redis was back', async () => {
+  it('goes on if they had entered there when Redis was back, and ends for the page before', async () => {
     const [one, two] = [await start(SLOW), await start(SLOW)];
     one.frozen = true;
     await one.presence.enter(room, 3, 'phone');
+    await later();
     await two.presence.clear(room, 3);
+    await later();
     one.frozen = false;
     await one.presence.enter(room, 3, 'new page');
     one.presence.check(room);
-    await eventually(() => expect(one.calls).above(2));
+    await eventually(() => expect(one.openRooms.isInRoom(room, 'phone')).equal(false));
+    expect(one.openRooms.isInRoom(room, 'new page')).equal(true);
     expect(one.published.at(-1)).deep.equal([room, 3, true]);
+    expect(await two.presence.list(room)).deep.equal([3]);
+  });
+
+  it('ends if they leave once more by a page that Redis has not heard of', async () => {
+    const [one, two] = [await start(SLOW), await start(SLOW)];
+    await one.presence.enter(room, 3, 'phone');
+    one.frozen = true;
+    await two.presence.clear(room, 3);
+    await later();
+    await one.presence.enter(room, 3, 'new page');
+    await later();
+    await two.presence.clear(room, 3);
+    one.frozen = false;
+    one.presence.check(room);
+    await eventually(() => expect(one.openRooms.isInRoom(room, 'new page')).equal(false));
+    expect(await two.presence.list(room)).deep.equal([]);
+  });
+
+  it('ends if they leave once more while that one stands still', async () => {
+    const short = { ...TIMES, lifetime: 1_000 };
+    const [one, two] = [await start({ ...short, refreshEvery: SLOW.refreshEvery }), await start(short)];
+    await one.presence.enter(room, 3, 'phone');
+    await two.presence.enter(room, 9, 'witness');
+    await later();
+    two.frozen = true;
+    await two.presence.clear(room, 3);
+    await later();
+    await one.presence.enter(room, 3, 'new page');
+    two.frozen = false;
+    await eventually(() => expect(one.openRooms.isInRoom(room, 'phone')).equal(false));
+    expect(one.openRooms.isInRoom(room, 'new page')).equal(true);
+    one.frozen = true;
+    await eventually(() => expect(two.published.at(-1)).deep.equal([room, 3, false]));
+    await two.presence.clear(room, 3);
+    one.frozen = false;
+    one.presence.check(room);
+    await eventually(() => expect(one.openRooms.isInRoom(room, 'new page')).equal(false));
+    expect(await two.presence.list(room)).deep.equal([9]);
+  });
+
+  it('ends for the page before also if Redis’s answers are lost', async () => {
+    const [one, two] = [await start(SLOW), await start({ ...SLOW, refreshEvery: TIMES.refreshEvery })];
+    one.frozen = true;
+    await one.presence.enter(room, 3, 'phone');
+    await later();
+    two.losesReplies = true;
+    await two.presence.clear(room, 3);
+    await refreshed(two);
+    two.losesReplies = false;
+    await later();
+    await one.presence.enter(room, 3, 'new page');
+    one.frozen = false;
+    one.losesReplies = true;
+    const { calls } = one;
+    one.presence.check(room);
+    await eventually(() => expect(one.calls).above(calls));
+    one.losesReplies = false;
+    one.presence.check(room);
+    await eventually(() => expect(one.openRooms.isInRoom(room, 'phone')).equal(false));
+    expect(one.openRooms.isInRoom(room, 'new page')).equal(true);
     expect(await two.presence.list(room)).deep.equal([3]);
   });
 
@@ -89,5 +153,44 @@ describe('presence of a member who leaves by another process than the one that t
     expect(one.openRooms.isInRoom(room, 'new page')).equal(true);
     expect([...one.published, ...three.published]).deep.equal([[room, 3, true]]);
     expect(await two.presence.list(room)).deep.equal([3]);
+  });
+
+  it('goes on after Redis’s clock was set back behind an earlier removal', async () => {
+    const [one, two] = [await start(), await start()];
+    const { commands } = one.redis;
+    const key = redisKeys.presence(room);
+    await one.presence.enter(room, 3, 'phone');
+    await later();
+    two.frozen = true;
+    await two.presence.clear(room, 3);
+    two.frozen = false;
+    await eventually(() => expect(one.openRooms.isInRoom(room, 'phone')).equal(false));
+    for (const entry of await commands.zrange(key, '0', '-1'))
+      if (/^[!?]/.test(entry)) await commands.zincrby(key, 60_000, entry);
+    await one.presence.enter(room, 3, 'new page');
+    await refreshed(one);
+    expect(one.openRooms.isInRoom(room, 'new page')).equal(true);
+    await later();
+    await two.presence.clear(room, 3);
+    await eventually(() => expect(one.openRooms.isInRoom(room, 'new page')).equal(false));
+  });
+
+  it('does not end for others while many removals are repeated', async () => {
+    const times = { ...TIMES, lifetime: 1_500, refreshEvery: 300 };
+    const [one, two] = [await start(times), await start(times)];
+    await two.presence.enter(room, 9, 'witness');
+    await one.presence.enter(room, 3, 'phone');
+    one.frozen = true;
+    for (let i = 1; i <= 200; i += 1) await one.presence.clear(room + 1_000 * i, 3);
+    const ask = one.redis.ask.bind(one.redis);
+    one.redis.ask = async (question) => {
+      await sleep(15);
+      return ask(question);
+    };
+    const { calls } = one;
+    one.frozen = false;
+    await eventually(() => expect(one.calls).above(calls + 200));
+    expect(two.published.filter(([, memberNo]) => memberNo === 3)).deep.equal([]);
+    expect(await two.presence.list(room)).deep.equal([3, 9]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Presence } from '../../domain/chat/presence.js';
 import { type PresenceTimes, RedisPresence } from '../../domain/chat/presence.redis.js';
-import type { RedisConnection } from '../../domain/platform/redis/connection.js';
+import { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { eventually } from '../support/eventually.js';
 import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';
 import { hasRedisServer, openConnections, startRedis, type TestRedis } from '../support/redis.js';
@@ -72,14 +72,22 @@ export function usePresenceProcesses() {
       losesReplies: false,
       presence: new RedisPresence(redis, openRooms, times),
     };
-    Object.defineProperty(redis, 'down', { get: () => process.frozen });
-    const ask = redis.ask.bind(redis);
+    const { ask } = redis;
+    let isAsking = false;
+    Object.defineProperty(redis, 'down', {
+      get: () =>
+        Reflect.get(RedisConnection.prototype, 'down', redis) ||
+        (!isAsking && (process.frozen || process.losesReplies)),
+    });
     redis.ask = async (question) => {
       const { late } = process;
       if (late) await late;
-      const reply = process.frozen || late ? undefined : await ask(question);
+      isAsking = true;
+      const answer = process.frozen || late ? undefined : ask.call(redis, question);
+      isAsking = false;
+      const reply = await answer;
       process.calls += 1;
-      return process.losesReplies ? undefined : reply;
+      return process.losesReplies ? undefined : (reply as never);
     };
     process.presence.onChange((chatNo, memberNo, present, version) => {
       process.published.push([chatNo, memberNo, present]);

@@ -66,7 +66,8 @@ function verdictList(verdicts: Verdict[]): string {
   const items = verdicts.map(({ goal, value, bound, outcome, why, missedBefore }) => {
     const result = why ? 'not judged' : value?.toLocaleString('en', { maximumFractionDigits: 2 });
     const reason = why ? `: ${escapeHtml(why)}` : missedBefore ? ', missed in the baseline, too' : '';
-    return `<li class="${outcome.replace(' ', '-')}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}${reason}</small></li>`;
+    const style = missedBefore ? 'not-judged' : outcome.replace(' ', '-');
+    return `<li class="${style}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}${reason}</small></li>`;
   });
   return `<ul class="verdicts">${items.join('')}</ul>`;
 }

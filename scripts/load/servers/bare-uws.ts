@@ -1,5 +1,4 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
-import { Redis } from 'ioredis';
 import { createSharedInserts } from '../../../domain/chat/shared-inserts.js';
 import { connectMongo } from '../../../domain/platform/mongo/connection.js';
 import { eventFrame, notificationJson } from '../messages.js';
@@ -9,7 +8,7 @@ import { createFrameHandler, OPEN } from './message-protocol.js';
 /**
  * The limit: a bare uWebSockets.js loop that publishes the service's bytes. With a database's URI as its argument
  * it first stores the same records by the same grouped inserts. With that of a Redis server it is one of several, each
- * of which publishes what any of them gets. No authorization, presence, room events or order between processes.
+ * of which publishes what any of them gets, and acknowledges it before Redis has it. No authorization, presence, room events or order between processes.
  *
  * On the command `{content}` it publishes a notification to each room.
  */
@@ -28,6 +27,7 @@ const CHANNEL = 'messages';
 
 /** @returns publishes to a room on all processes */
 async function publishOverRedis(url: string): Promise<(chatNo: number, frame: string) => unknown> {
+  const { Redis } = await import('ioredis');
   const [sending, receiving] = [new Redis(url), new Redis(url)];
   receiving.on('message', (_channel, text) => {
     const end = text.indexOf(' ');

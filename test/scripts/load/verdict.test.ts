@@ -186,14 +186,20 @@ describe('a load test against its baseline', () => {
   });
 
   it('fails for a bound that the baseline kept, and not for one that it missed, too', () => {
-    const missed = (...goals: string[]) => goals.map((goal) => atMost(goal, 2, 1));
-    const then = { ...reportOf([]), verdicts: [...missed('old'), atMost('new', 1, 1)] };
-    const statusWith = (verdicts: Verdict[]) => {
-      const now = { ...reportOf([]), verdicts };
-      return statusOf([{ ...now, verdicts: markMissedBefore([then], now) }]);
+    const missed = (goal: string, bound = 1) => [atMost(goal, 2, bound)];
+    const results = [line('a', { cpu: before })];
+    const then = {
+      ...reportOf(results),
+      verdicts: [...missed('old'), atMost('new', 1, 1), ...missed('lost', 0)],
+    };
+    const statusWith = (verdicts: Verdict[], turns = before) => {
+      const now = { ...reportOf([line('a', { cpu: turns })]), verdicts };
+      return statusOf([{ ...now, verdicts: markMissedBefore([then], now, compareWith([then], now)) }]);
     };
     expect(statusWith(missed('old'))).to.equal(0);
-    expect(statusWith(missed('old', 'new'))).to.equal(99);
+    expect(statusWith([...missed('old'), ...missed('new')])).to.equal(99);
+    expect(statusWith(missed('lost', 0)), 'what must be 0').to.equal(99);
+    expect(statusWith(missed('old'), [100]), 'nothing to compare').to.equal(99);
     expect(statusOf([{ ...reportOf([]), verdicts: missed('old') }]), 'without a baseline').to.equal(99);
   });
 
