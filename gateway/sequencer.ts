@@ -30,8 +30,6 @@ class Room {
   #reads = new Map<number, number>();
   /** Tasks that hold the room or wait to. */
   #holders = 0;
-  /** Ends the wait for messages that are being stored; it holds the room, too. */
-  #gathering: NodeJS.Timeout | undefined;
   /** Whether a task has failed since the room was last let go: what it should have read may be missing. */
   #hasFailed = false;
   #tasks: SerialQueue | undefined;
@@ -88,32 +86,18 @@ class Room {
     if (this.#holders === 0) this.#rooms.delete(this.#chatNo);
   }
 
-  offer(payload: MessagePayload, deliver?: () => void, gatherMs = 0): void {
+  offer(payload: MessagePayload, deliver?: () => void): void {
     const { seq } = payload;
     if (seq <= this.#last) return;
-    const isNext = this.#holders === 0 && seq === this.#last + 1;
     if (!deliver) {
       this.#announced = Math.max(this.#announced, seq);
-    } else if (isNext && gatherMs === 0) {
+    } else if (this.#holders === 0 && seq === this.#last + 1) {
       this.#advance(payload, deliver);
       return;
     } else if (this.#held.messages < MAX_WAITING) {
       this.#held.addMessage(seq, () => this.#advance(payload, deliver));
     }
-    if (deliver && isNext) this.#gather(gatherMs);
-    else if (deliver && gatherMs === 0 && this.#gathering) this.#endGathering();
-    else if (this.#holders === 0) this.#fillGap();
-  }
-
-  #gather(ms: number): void {
-    this.#holders += 1;
-    this.#gathering = setTimeout(() => this.#endGathering(), ms);
-  }
-
-  #endGathering(): void {
-    clearTimeout(this.#gathering);
-    this.#gathering = undefined;
-    this.#letGo();
+    if (this.#holders === 0) this.#fillGap();
   }
 
   #advance({ seq, senderNo, readCount, sendTime }: MessagePayload, deliver: () => void): void {
@@ -277,13 +261,9 @@ export class Sequencer {
     return this.#rooms.has(chatNo);
   }
 
-  /**
-   * A push has arrived; `deliver` passes it on. Without it, the message is read from the database.
-   * @param gatherMs how long the room's deliveries may wait for the next push, so that all leave in one write, ms; they go
-   *   on with the first one that does not wait
-   */
-  offer(payload: MessagePayload, deliver?: () => void, gatherMs?: number): void {
-    this.#rooms.get(payload.chatNo)?.offer(payload, deliver, gatherMs);
+  /** A push has arrived; `deliver` passes it on. Without it, the message is read from the database. */
+  offer(payload: MessagePayload, deliver?: () => void): void {
+    this.#rooms.get(payload.chatNo)?.offer(payload, deliver);
   }
 
   /** A read position has arrived. */

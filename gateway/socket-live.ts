@@ -23,16 +23,9 @@ import type { Sequencer } from './sequencer.js';
 import type { GatewayServer } from './socket.js';
 import { broadcastEverywhere, interceptBroadcasts } from './socketio-internals.js';
 
-/**
- * A message may wait for the next ones of its room, 1 ms for so many sockets in it, but no longer than MAX_GATHER_MS:
- * a write to each of them takes about as long, and one takes all messages. (docs/decisions/delivery.md)
- */
-const SOCKETS_PER_MS = 100;
-const MAX_GATHER_MS = 5;
-
 /** What a gateway needs to deliver to its own sockets. */
 export interface LocalSockets {
-  chat: Pick<Domain['chat'], 'isStoring' | 'noteMessage' | 'acceptPresence' | 'checkPresence'>;
+  chat: Pick<Domain['chat'], 'noteMessage' | 'acceptPresence' | 'checkPresence'>;
   notifications: Pick<Domain['notifications'], 'acceptPush' | 'pollSoon'>;
   sequencer: Pick<Sequencer, 'offer' | 'offerRead' | 'offerChange'>;
   views: Pick<RoomViews, 'offer' | 'check'>;
@@ -124,8 +117,8 @@ export class SocketLive implements Live {
     return this.#adapter.rooms.has(memberRoom(memberNo));
   }
 
-  isOpenHere(chatNo: number): boolean {
-    return this.#adapter.rooms.has(chatRoom(chatNo));
+  connectionsIn(chatNo: number): number {
+    return this.#adapter.rooms.get(chatRoom(chatNo))?.size ?? 0;
   }
 
   readonly isInRoom = (chatNo: number, connection: string): boolean =>
@@ -160,7 +153,7 @@ export class SocketLive implements Live {
           publish();
           stages?.endWhenWritten();
         };
-        sequencer.offer(payload, deliver, this.#gatherMs(room, payload.chatNo));
+        sequencer.offer(payload, deliver);
         break;
       }
       case 'message:read': {
@@ -189,12 +182,6 @@ export class SocketLive implements Live {
       default:
         publish();
     }
-  }
-
-  /** How long a message may wait for those that this process is storing in the same room, ms. */
-  #gatherMs(room: string, chatNo: number): number {
-    const ms = Math.floor((this.#adapter.rooms.get(room)?.size ?? 0) / SOCKETS_PER_MS);
-    return ms > 0 && this.#local?.chat.isStoring(chatNo) ? Math.min(MAX_GATHER_MS, ms) : 0;
   }
 
   /** Reads what a push announces that anybody may have published: of the push itself only `typing` is shown. */

@@ -46,7 +46,7 @@ function createParts(options: ChatOptions) {
   const { presence, recentClients, shared } = { ...createChatState(live), ...options };
   const states = createRoomStates();
   const uncertain = createUncertainRooms((chatNo, seq) => republishAfter(deps, chatNo, seq), logger);
-  const ledger = new Ledger({ clock, states, presence, onUnknownOutcome: uncertain.add });
+  const ledger = new Ledger({ clock, states, presence, live, onUnknownOutcome: uncertain.add });
   const changes = new RoomChanges({ shared, states, directory, adoption, live, logger });
   const mark = (state: RoomState, memberNo: number, seq: number) =>
     markStateRead({ ledger, live, changes }, state, memberNo, seq);
@@ -89,7 +89,6 @@ export function createChat(options: ChatOptions) {
     listRooms: listRooms.bind(null, deps),
     listMessages: listMessages.bind(null, deps),
     sendMessage: sendMessage.bind(null, deps),
-    isStoring: ledger.isStoring,
     pushMessage: pushMessage.bind(null, deps),
     echoMessage: echoMessage.bind(null, deps),
     markRead: markRead.bind(null, deps),

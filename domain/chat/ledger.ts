@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { newMessageId } from '../kernel/ids.js';
-import type { ReadPosition } from '../kernel/live.js';
+import type { Live, ReadPosition } from '../kernel/live.js';
 import type { MessageStages } from '../platform/message-stages.js';
 import { metrics } from '../platform/metrics.js';
 import { insertInOrder } from '../platform/mongo/inserts.js';
@@ -33,6 +33,7 @@ export interface LedgerDeps {
   states: RoomStates;
   /** Read just before the write: a present recipient has read the message at once. */
   presence: Pick<Presence, 'isPresent'>;
+  live: Pick<Live, 'connectionsIn'>;
   /**
    * Called for a room whose failed write may be stored nevertheless.
    * @param seq the newest number known before it
@@ -56,6 +57,13 @@ const MAX_WAIT_MS = 3_000;
  */
 const MIN_RUN = 8;
 const MAX_RUN = 100;
+
+/**
+ * How long sends of a large room wait for each other, ms, and from how many connections on: what is stored together leaves
+ * in one write to each of them. (docs/decisions/delivery.md)
+ */
+const GATHER_MS = 2;
+const LARGE_ROOM = 100;
 
 /** A send under way. */
 interface Send {
@@ -115,12 +123,6 @@ export class Ledger {
     });
   }
 
-  /** Whether further messages of the room are about to be stored by this process. */
-  readonly isStoring = (chatNo: number): boolean => {
-    const room = this.#rooms.get(chatNo);
-    return room !== undefined && room.waiting.length + room.storing.length > 0;
-  };
-
   /** Sends that wait to be stored, those being stored left out. */
   get waiting(): number {
     let waiting = this.#inserts.waiting;
@@ -173,7 +175,8 @@ export class Ledger {
   }
 
   async #storeAll(chatNo: number, room: BusyRoom): Promise<void> {
-    await this.#turnEnds();
+    if (this.#deps.live.connectionsIn(chatNo) < LARGE_ROOM) await this.#turnEnds();
+    else await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     while (room.waiting.length > 0) {
       room.storing = this.#take(room.waiting);
       try {

@@ -175,7 +175,7 @@ export class RoomChanges {
    * not published either.
    */
   #isCurrent(chatNo: number): boolean {
-    return !this.#deps.shared || this.#deps.live.isOpenHere(chatNo);
+    return !this.#deps.shared || this.#deps.live.connectionsIn(chatNo) > 0;
   }
 
   async #send(chatNo: number, sides: readonly Side[]): Promise<void> {

@@ -155,8 +155,8 @@ export interface Live {
   notificationHere(memberNo: number, view: NotificationView, json: string): boolean;
   /** Whether the member has a socket in this process. */
   isConnected(memberNo: number): boolean;
-  /** Whether connections of this process are in a room, so that what other processes publish to it arrives here. */
-  isOpenHere(chatNo: number): boolean;
+  /** How many connections of this process are in a room. If any are, what other processes publish to it arrives here. */
+  connectionsIn(chatNo: number): number;
   /** Whether a connection of this process is in a room. */
   isInRoom(chatNo: number, connection: string): boolean;
   /** Removes a connection of this process from a room. */
@@ -174,7 +174,7 @@ export const noLive: Live = {
   notification() {},
   notificationHere: () => false,
   isConnected: () => false,
-  isOpenHere: () => false,
+  connectionsIn: () => 0,
   isInRoom: () => false,
   removeFromRoom() {},
 };

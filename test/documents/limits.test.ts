@@ -47,7 +47,6 @@ const inner = new Set<string>([
   'domain/chat/ledger.ts MAX_ATTEMPTS',
   'domain/chat/ledger.ts MAX_WAIT_MS',
   'domain/chat/shared-inserts.ts MAX_SHARED',
-  'gateway/socket-live.ts MAX_GATHER_MS',
   'domain/chat/notify-absent.ts MAX_BATCH',
   'domain/notifications/deliver.ts MAX_DELIVERED',
   'domain/notifications/deliver.ts MAX_REPORTED',

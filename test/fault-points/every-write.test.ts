@@ -29,7 +29,7 @@ const PAIRS = Number(process.env.FAULT_PAIRS ?? 60);
 const NO_WRITES = [
   'adoption: listRenderRecords findPost findPosts',
   'chat: noteClient listRooms echoMessage leaveRoom disconnectFromRoom requireParticipant readAfter heads headsOf',
-  'chat: knownHead isStoring isSettled viewRoom writtenSince noteMessage noteRead resendSince acceptPresence checkPresence close',
+  'chat: knownHead isSettled viewRoom writtenSince noteMessage noteRead resendSince acceptPresence checkPresence close',
   'community: listArticles listComments',
   'members: directory',
   'notifications: list resumeAfter replayAfter subscribe acceptPush pollSoon startPoll takePublished takeNews close',

@@ -94,8 +94,7 @@ export function buildRoom() {
     /** A message that is not in the database. */
     forged: (seq: number) =>
       ({ id: 'forged', chatNo: CHAT, seq, senderNo: 1, readCount: 1, sendTime: 0 }) as MessagePayload,
-    push: (message: MessagePayload, deliver = () => deps.emit(message), gatherMs = 0) =>
-      sequencer.offer(message, deliver, gatherMs),
+    push: (message: MessagePayload, deliver = () => deps.emit(message)) => sequencer.offer(message, deliver),
     /** A push that anybody may have published. */
     announce: (message: MessagePayload) => sequencer.offer(message),
     pushRead(memberNo: number, seq: number) {

@@ -166,7 +166,7 @@ describe('a gateway', () => {
       expect(live.isInRoom(1, inside.socket.id as string)).to.equal(true);
       expect(live.isInRoom(1, outside.socket.id as string)).to.equal(false);
       expect(live.isInRoom(3, inside.socket.id as string)).to.equal(false);
-      expect([live.isOpenHere(1), live.isOpenHere(3)]).to.deep.equal([true, false]);
+      expect([live.connectionsIn(1), live.connectionsIn(3)]).to.deep.equal([2, 0]);
     });
 
     it('removes a connection from a room, and ends its presence', async () => {

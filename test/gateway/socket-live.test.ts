@@ -17,7 +17,6 @@ describe('a gateway’s live port', () => {
   let adapter: Adapter;
   let isNews: boolean;
   /** The room of which messages are being stored. */
-  let storing: number;
   /** Another process pushes something. */
   let push: Receive[1];
   let isHere: Receive[0];
@@ -48,15 +47,14 @@ describe('a gateway’s live port', () => {
     const live = new SocketLive(io, shared ? bus : undefined);
     live.serve({
       chat: {
-        isStoring: (chatNo) => chatNo === storing,
         noteMessage: heard('chat heard'),
         acceptPresence: heard('chat heard presence'),
         checkPresence: heard('presence checked'),
       },
       notifications: { acceptPush: heard('notifications heard'), pollSoon: heard('poll soon') },
       sequencer: {
-        offer(payload, deliver, gatherMs) {
-          log.push(['message offered', payload, ...(gatherMs ? [gatherMs] : [])]);
+        offer(payload, deliver) {
+          log.push(['message offered', payload]);
           deliver?.();
         },
         offerRead: deliverNow('read offered', 2),
@@ -78,7 +76,6 @@ describe('a gateway’s live port', () => {
   beforeEach(() => {
     log = [];
     isNews = true;
-    storing = 0;
     Adapter.prototype.broadcast = ({ data }, { rooms }) => {
       log.push(['passed', [...rooms].join(), ...((data as unknown[] | undefined) ?? [])]);
     };
@@ -125,23 +122,6 @@ describe('a gateway’s live port', () => {
     it(`delivers \`${event}\` in its order, without the note for gateways`, () => {
       push(room, data);
       expect(log).to.deep.equal([...calls, ['delivered', room, event, payload]]);
-    });
-  }
-
-  for (const [sockets, isStored, ms] of [
-    [1_000, true, 5],
-    [250, true, 2],
-    [100, true, 1],
-    [99, true, undefined],
-    [1_000, false, undefined],
-  ] as const) {
-    const more = isStored ? 'further ones are' : 'none is';
-    it(`lets a message to ${sockets} sockets wait ${ms ?? 0} ms while ${more} being stored`, () => {
-      const inRoom = new Set(Array.from({ length: sockets }, (_, i) => `${i}`));
-      adapter.rooms.set('room:7', inRoom);
-      storing = isStored ? 7 : 8;
-      push('room:7', ['message', message]);
-      expect(log[0]).to.deep.equal(['message offered', message, ...(ms ? [ms] : [])]);
     });
   }
 

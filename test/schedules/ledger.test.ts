@@ -5,6 +5,7 @@ import { type Appended, type Draft, Ledger } from '../../domain/chat/ledger.js';
 import { Message, type MessageRecord } from '../../domain/chat/message.model.js';
 import type { RoomRecord } from '../../domain/chat/room.model.js';
 import { createRoomStates, stateOf } from '../../domain/chat/room-states.js';
+import { noLive } from '../../domain/kernel/live.js';
 import { everySchedule } from './every-schedule.js';
 import { FakeCollection, type InsertFate, query, replace } from './fake-collection.js';
 
@@ -59,6 +60,7 @@ describe('the ledger of messages', () => {
           clock: { now: () => 0 },
           states,
           presence: { isPresent: async () => false },
+          live: noLive,
           onUnknownOutcome() {},
         });
       });

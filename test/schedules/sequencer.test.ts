@@ -10,12 +10,12 @@ const CHAT = 7;
 const logger = pino({ level: 'silent' });
 
 /**
- * Messages whose pushes arrive in any order, none, once or twice, signed or not, and wait for the next ones or not, changes
- * of the room's state, and sockets that come and go meanwhile, some before they are in.
+ * Messages whose pushes arrive in any order, none, once or twice, signed or not, changes of the room's
+ * state, and sockets that come and go meanwhile, some before they are in.
  */
 const program = fc.record({
   before: fc.nat(2),
-  pushes: fc.array(fc.record({ copies: fc.nat(2), isBelieved: fc.boolean(), gatherMs: fc.nat(1) }), {
+  pushes: fc.array(fc.record({ copies: fc.nat(2), isBelieved: fc.boolean() }), {
     minLength: 1,
     maxLength: 6,
   }),
@@ -84,16 +84,16 @@ describe('the sequencer', () => {
         logger,
       });
 
-      async function push(payload: MessagePayload, isBelieved: boolean, gatherMs: number): Promise<void> {
+      async function push(payload: MessagePayload, isBelieved: boolean): Promise<void> {
         await step(`push of ${payload.seq}`);
-        sequencer.offer(payload, isBelieved ? () => emit(payload) : undefined, gatherMs);
+        sequencer.offer(payload, isBelieved ? () => emit(payload) : undefined);
       }
 
       async function write(): Promise<void> {
-        for (const { copies, isBelieved, gatherMs } of pushes) {
+        for (const { copies, isBelieved } of pushes) {
           await step('store');
           const payload = store();
-          for (let copy = 0; copy < copies; copy += 1) void push(payload, isBelieved, gatherMs);
+          for (let copy = 0; copy < copies; copy += 1) void push(payload, isBelieved);
         }
       }
 

@@ -18,6 +18,8 @@ export class FakeMessages {
   readonly rooms = new Map<number, MessageRecord[]>();
   /** The numbers of records of all inserts. */
   inserts: number[] = [];
+  /** In each room. */
+  connections = 0;
   /** What happens before an insert is carried out. */
   before: (records: MessageRecord[]) => Promise<void> | void = () => {};
   readonly present = new Set<number>();
@@ -33,6 +35,7 @@ export class FakeMessages {
     clock: { now: () => 0 },
     states: this.states,
     presence: { isPresent: async (_, memberNo) => this.present.has(memberNo) },
+    live: { connectionsIn: () => this.connections },
     onUnknownOutcome: (...room) => this.unknown.push(room),
   });
 

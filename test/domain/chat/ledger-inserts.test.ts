@@ -1,13 +1,17 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
-import { MongoNetworkTimeoutError } from 'mongodb';
-import { FakeMessages, outcomes } from './fake-messages.js';
+import { nextTurn } from '../../support/eventually.js';
+import { FakeMessages } from './fake-messages.js';
 
 describe('the inserts of the ledger', () => {
   let db: FakeMessages;
   beforeEach(() => {
     db = new FakeMessages();
   });
-  afterEach(() => db.end());
+  afterEach(() => {
+    mock.timers.reset();
+    db.end();
+  });
 
   for (const [rooms, count, expected] of [
     [3, 3, [3, 3, 3]],
@@ -22,28 +26,22 @@ describe('the inserts of the ledger', () => {
     });
   }
 
-  it('tells whether further sends of a room are being stored', async () => {
-    const { ledger } = db;
-    const seen: boolean[] = [];
-    const note = (number: number) => {
-      seen.push(ledger.isStoring(1));
-      return number;
-    };
-    const first = db.sends(2).map((sent) => sent.then(note));
-    expect(ledger.isStoring(1)).equal(true);
-    expect(ledger.isStoring(2)).equal(false);
-    const more: Promise<number>[] = [];
-    db.before = () => {
-      db.before = () => {};
-      more.push(db.send(1).then(note));
-    };
-    await Promise.all(first);
-    await Promise.all(more);
-    expect(seen).deep.equal([true, true, false]);
-    db.before = () => {
-      throw new MongoNetworkTimeoutError('the answer did not come');
-    };
-    await outcomes(db.sends(2));
-    expect(ledger.isStoring(1)).equal(false);
-  });
+  for (const [connections, expected] of [
+    [100, [2]],
+    [99, [1, 1]],
+  ] as const) {
+    it(`stores what arrives within 2 ms in a room of ${connections} connections by ${expected.length} inserts`, async () => {
+      db.connections = connections;
+      const clock = mock.timers;
+      clock.enable({ apis: ['setTimeout'] });
+      const first = db.send(1);
+      await nextTurn(3);
+      clock.tick(1);
+      const second = db.send(1);
+      await nextTurn(3);
+      clock.tick(1);
+      await Promise.all([first, second]);
+      expect(db.inserts).deep.equal(expected);
+    });
+  }
 });

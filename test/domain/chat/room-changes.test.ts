@@ -40,7 +40,7 @@ function buildChanges(shared = true) {
     },
     live: {
       ...noLive,
-      isOpenHere: (chatNo) => chatNo !== ELSEWHERE,
+      connectionsIn: (chatNo) => (chatNo === ELSEWHERE ? 0 : 1),
       room: (memberNo, { chatNo }, mark) => void sent.push([chatNo, memberNo, mark]),
     } satisfies ChatDeps['live'],
     logger: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }),
