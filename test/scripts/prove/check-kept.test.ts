@@ -36,6 +36,24 @@ describe('the checker of npm run prove, of what must stay', () => {
     expect(await unreadOf('lost')).to.equal(0);
   });
 
+  it('finds that one connection is told twice of typing that was said once, and allows it for two', async () => {
+    const foundOf = async (reconnects: boolean) => {
+      const told = new ToldHistory();
+      const typing = { room: told.room, typing: true };
+      told.call(1, 2, 'connect', {}, {}, 'socket');
+      told.ask(10, 1, 'typing', typing, 'socket');
+      told.deliver(11, 2, 'socket', { event: 'typing', who: 1, ...typing });
+      if (reconnects) {
+        told.closed(20, 2, 'socket', 'transport close');
+        told.call(30, 2, 'connect', {}, {}, 'socket');
+      }
+      told.deliver(40, 2, 'socket', { event: 'typing', who: 1, ...typing });
+      return (await violationsOf(told)).filter((text) => text.startsWith('typing-is-typed: ')).length;
+    };
+    expect(await foundOf(false)).to.equal(1);
+    expect(await foundOf(true)).to.equal(0);
+  });
+
   it('finds that a message is gone which only a page has shown', async () => {
     const told = new ToldHistory();
     const room = { room: told.room };
