@@ -33,8 +33,7 @@ export type PresenceSnapshot = [version: number, ...memberNos: number[]];
 /** A change that a refresh has found, in the room at this position (from 1); see presence.lua. */
 type PresenceChange = [position: number, memberNo: number, kind: number, versionOrAge: number];
 
-/** Kinds of PresenceChange: the member is gone, or present. */
-export const GONE = 0;
+/** A kind of PresenceChange: the member is present. Of one who is gone it is 0. */
 export const PRESENT = 1;
 
 /** This process is to remove all of the member's connections. */
