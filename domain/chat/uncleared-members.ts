@@ -1,6 +1,6 @@
 import { joinNext } from '../platform/shared-runs.js';
 
-/** Most removals that wait, of 200 bytes each. Beyond that the oldest are dropped: those members stay present until their connections end. */
+/** Most removals that wait, of 140 bytes each. Beyond that the oldest are dropped: those members stay present until their connections end. */
 const MAX_WAITING = 50_000;
 
 /** A member who left a room everywhere while Redis did not answer. */

@@ -85,6 +85,9 @@ describe('the changes to Socket.IO', () => {
     const [one, other] = [...lone.io.of('/').sockets.values()] as unknown as Record<string, unknown>[];
     for (const kept of ['_events', '_anyListeners', 'acks', 'fns', 'handshake'])
       expect(one?.[kept], kept).to.equal(other?.[kept]).and.not.equal(undefined);
+    const [server] = [...lone.io.of('/').sockets.values()];
+    expect(() => server?.on('typing' as never, () => {}), 'would be called for all').to.throw(TypeError);
+    expect(() => server?.onAny(() => {})).to.throw(TypeError);
     await clients[1]?.socket.timeout(WAIT_MS).emitWithAck('unknown');
     expect(lone.log.filter(([what]) => what === 'socketEvent')).to.deep.equal([['socketEvent', 8]]);
     const open = () => counted(metrics.sockets, { transport: 'websocket' });

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { redisKeys } from '../../domain/kernel/redis-keys.js';
-import { eventually } from '../support/eventually.js';
-import { refreshed, TIMES, usePresenceProcesses } from './presence-processes.js';
+import { eventually, sleep } from '../support/eventually.js';
+import { type PresenceProcess, refreshed, TIMES, usePresenceProcesses } from './presence-processes.js';
 
 describe('presence of a member who leaves by another process than the one that they entered by', () => {
   const { start } = usePresenceProcesses();
@@ -10,6 +9,16 @@ describe('presence of a member who leaves by another process than the one that t
   const SLOW = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
   /** Longer than a call to Redis takes: which of two was first is told by time, where Redis has not heard of both. */
   const later = () => sleep(200);
+  /** They leave by a process without Redis, and enter by another one before the first has told Redis of it. */
+  async function enterAfterLeaving(left: PresenceProcess, entered: PresenceProcess): Promise<void> {
+    await later();
+    left.frozen = true;
+    await left.presence.clear(room, 3);
+    await later();
+    await entered.presence.enter(room, 3, 'new page');
+    left.frozen = false;
+    await eventually(() => expect(entered.openRooms.isInRoom(room, 'phone')).equal(false));
+  }
   let room = 7_500_000;
   beforeEach(() => {
     room += 1;
@@ -83,13 +92,7 @@ describe('presence of a member who leaves by another process than the one that t
     const [one, two] = [await start({ ...short, refreshEvery: SLOW.refreshEvery }), await start(short)];
     await one.presence.enter(room, 3, 'phone');
     await two.presence.enter(room, 9, 'witness');
-    await later();
-    two.frozen = true;
-    await two.presence.clear(room, 3);
-    await later();
-    await one.presence.enter(room, 3, 'new page');
-    two.frozen = false;
-    await eventually(() => expect(one.openRooms.isInRoom(room, 'phone')).equal(false));
+    await enterAfterLeaving(two, one);
     expect(one.openRooms.isInRoom(room, 'new page')).equal(true);
     one.frozen = true;
     await eventually(() => expect(two.published.at(-1)).deep.equal([room, 3, false]));
@@ -141,13 +144,7 @@ describe('presence of a member who leaves by another process than the one that t
     const [one, two, three] = [await start(), await start(), await start()];
     await one.presence.enter(room, 3, 'phone');
     await three.presence.enter(room, 3, 'tablet');
-    await later();
-    two.frozen = true;
-    await two.presence.clear(room, 3);
-    await later();
-    await one.presence.enter(room, 3, 'new page');
-    two.frozen = false;
-    await eventually(() => expect(one.openRooms.isInRoom(room, 'phone')).equal(false));
+    await enterAfterLeaving(two, one);
     await eventually(() => expect(three.openRooms.isInRoom(room, 'tablet')).equal(false));
     await refreshed(one);
     expect(one.openRooms.isInRoom(room, 'new page')).equal(true);
