@@ -46,6 +46,12 @@ interface Client {
 /** Longest wait for the last acknowledgements of a flow, ms. */
 const LAST_ACKS_MS = 15_000;
 
+/** The answer of a server that has too much to do, or whose limits are reached, to a connect or a join. */
+const TRY_AGAIN = /^refused: HTTP\/1\.1 (?:429|503) |"status":(?:429|503)\b/;
+
+/** Shortest and longest pause before it is repeated, ms: those of Socket.IO's client. */
+const PAUSE_MS = [500, 1_500] as const;
+
 const counter = new Counter();
 let clients: Client[] = [];
 let senders: Client[] = [];
@@ -57,7 +63,7 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
     let ready = false;
     const timer = setTimeout(() => {
       client.connection.cut();
-      reject(new Error(`not ready after ${timeoutMs} ms`));
+      reject(new Error(`not ready after ${Math.round(timeoutMs)} ms`));
     }, timeoutMs);
     const connection = openConnection(target, spec, {
       ready() {
@@ -81,12 +87,27 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
   });
 }
 
+/** Opens a connection; while the server has it try again, it does so. @throws Error if it is closed or not ready in time */
+async function openPatiently(target: Target, spec: ConnectionSpec, timeoutMs: number): Promise<Client> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await openOne(target, spec, deadline - performance.now());
+    } catch (error) {
+      const [least, most] = PAUSE_MS;
+      const pause = least + Math.random() * (most - least);
+      if (!TRY_AGAIN.test((error as Error).message) || performance.now() + pause > deadline) throw error;
+      await sleep(pause);
+    }
+  }
+}
+
 async function open(command: OpenCommand): Promise<OpenResult> {
   const { target, specs, concurrency, overSeconds, timeoutMs } = command;
   const result: OpenResult = { opened: 0, failed: 0 };
   const openNext = async (spec: ConnectionSpec) => {
     try {
-      const client = await openOne(target, spec, timeoutMs);
+      const client = await openPatiently(target, spec, timeoutMs);
       clients.push(client);
       if (spec.sender) senders.push(client);
       result.opened += 1;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -66,6 +67,38 @@ describe('npm run load of an installation that runs already', function () {
     for (const { verdicts, results } of [fanout, chat, storm]) {
       expect(verdicts).to.not.be.empty;
       for (const { figures } of results) expect(figures.lost?.max).to.equal(0);
+    }
+  });
+
+  it('connects again where the installation refuses it at first', async () => {
+    const { where, settings } = await running();
+    const [, http, , gateway] = where as [string, string, string, string];
+    const refusals = [...Array(3).fill('503 Service Unavailable'), '429 Too Many Requests'];
+    const front = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', (request) => {
+        const refusal = request.includes('Upgrade: websocket') ? refusals.pop() : undefined;
+        if (refusal) {
+          socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\n\r\n`);
+          return;
+        }
+        const behind = connect(Number(new URL(gateway).port), new URL(gateway).hostname);
+        behind.on('error', () => socket.destroy());
+        behind.write(request);
+        socket.pipe(behind).pipe(socket);
+      });
+    }).listen(0, '127.0.0.1');
+    try {
+      await once(front, 'listening');
+      const { port } = front.address() as AddressInfo;
+      const options = ['--http', http, '--gateway', `http://127.0.0.1:${port}`, '--members', '10'];
+      const json = join(folder, 'out.json');
+      const run = await runScript(LOAD, ['fanout', ...options, ...TINY, '--json', json], settings);
+      expect(run.status, `${run.stdout}${run.stderr}`).to.equal(0);
+      expect(refusals).to.be.empty;
+      expect(deliveredBy(JSON.parse(readFileSync(json, 'utf8')))).to.deep.equal([200]);
+    } finally {
+      front.close();
     }
   });
 
