@@ -1,22 +1,23 @@
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import { newMessageId } from '../kernel/ids.js';
 import type { Live, ReadPosition } from '../kernel/live.js';
 import type { MessageStages } from '../platform/message-stages.js';
 import { metrics } from '../platform/metrics.js';
 import { insertInOrder } from '../platform/mongo/inserts.js';
-import { type ContentType, Message, type MessageRecord } from './message.model.js';
+import { Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
 import { other, Room, type Side } from './room.model.js';
-import { addToState, type RoomNumbers, type RoomState, type RoomStates } from './room-states.js';
+import {
+  addToState,
+  type NewMessage,
+  nextRecord,
+  type RoomNumbers,
+  type RoomState,
+  type RoomStates,
+} from './room-states.js';
 import { createSharedInserts } from './shared-inserts.js';
 
-export interface Draft {
-  side: Side;
-  contentType: ContentType;
-  content: string;
-  /** Client key: the same key again is the same message. */
-  clientKey?: string;
+export interface Draft extends NewMessage {
   stages?: MessageStages | undefined;
 }
 
@@ -39,6 +40,8 @@ export interface LedgerDeps {
    * @param seq the newest number known before it
    */
   onUnknownOutcome(chatNo: number, seq: number): void;
+  /** In place of GATHER_MS, for tests. */
+  gatherMs?: number;
 }
 
 /** Most attempts to store a send: each failed one means that another process has stored a message. */
@@ -59,10 +62,15 @@ const MIN_RUN = 8;
 const MAX_RUN = 100;
 
 /**
- * How long sends of a large room wait for each other, ms, and from how many connections on: what is stored together leaves
- * in one write to each of them. (docs/decisions/delivery.md)
+ * Shortest time between two rounds, ms: each lets all rooms store that have begun to wait since the last one. After a pause a send
+ * waits for nothing. (docs/decisions/delivery.md)
  */
 const GATHER_MS = 2;
+
+/**
+ * Connections of a room in this process from which on its sends wait GATHER_MS for each other, and are stored by one insert: they
+ * leave in one write to each connection then.
+ */
 const LARGE_ROOM = 100;
 
 /** A send under way. */
@@ -90,16 +98,20 @@ interface BusyRoom {
  */
 export class Ledger {
   readonly #deps: LedgerDeps;
+  readonly #gatherMs: number;
   readonly #inserts = createSharedInserts();
   readonly #rooms = new Map<number, BusyRoom>();
   /** Writes that the database has not answered, and since when (performance.now()). */
   readonly #writing = new Set<{ chatNo: number; since: number }>();
   /** When the database last stored messages of any room, or refused them as duplicates (performance.now()). */
   #lastAnsweredAt = Number.NEGATIVE_INFINITY;
-  #endOfTurn: Promise<void> | undefined;
+  #nextRound: Promise<void> | undefined;
+  /** When the last round began (performance.now()). */
+  #roundBegan = Number.NEGATIVE_INFINITY;
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps;
+    this.#gatherMs = deps.gatherMs ?? GATHER_MS;
   }
 
   /**
@@ -175,10 +187,11 @@ export class Ledger {
   }
 
   async #storeAll(chatNo: number, room: BusyRoom): Promise<void> {
-    if (this.#deps.live.connectionsIn(chatNo) < LARGE_ROOM) await this.#turnEnds();
-    else await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    const isLarge = this.#deps.live.connectionsIn(chatNo) >= LARGE_ROOM;
+    if (isLarge) await new Promise((resolve) => setTimeout(resolve, this.#gatherMs));
+    else await this.#round();
     while (room.waiting.length > 0) {
-      room.storing = this.#take(room.waiting);
+      room.storing = this.#take(room.waiting, isLarge);
       try {
         await this.#store(chatNo, room.storing);
       } catch (error) {
@@ -188,21 +201,28 @@ export class Ledger {
     this.#rooms.delete(chatNo);
   }
 
-  /** Sends that arrive in one turn of the event loop are stored together. */
-  #turnEnds(): Promise<void> {
-    this.#endOfTurn ??= new Promise((resolve) => {
-      setImmediate(() => {
-        this.#endOfTurn = undefined;
+  /** Resolves when the next round begins. */
+  #round(): Promise<void> {
+    this.#nextRound ??= new Promise((resolve) => {
+      const begin = () => {
+        this.#nextRound = undefined;
+        this.#roundBegan = performance.now();
         resolve();
-      });
+      };
+      // In whole ms: Node.js leaves fractions out.
+      const wait = Math.ceil(this.#roundBegan + this.#gatherMs - performance.now());
+      if (wait > 0) setTimeout(begin, wait);
+      // What arrives in one turn of the event loop is one round.
+      else setImmediate(begin);
     });
-    return this.#endOfTurn;
+    return this.#nextRound;
   }
 
   /** Takes the next sends to be stored, and refuses those that have waited too long. */
-  #take(waiting: Send[]): Send[] {
+  #take(waiting: Send[], isLarge: boolean): Send[] {
     const now = performance.now();
-    const count = waiting.length < Math.min(MIN_RUN, this.#rooms.size) ? 1 : MAX_RUN;
+    const isRun = isLarge || waiting.length >= Math.min(MIN_RUN, this.#rooms.size);
+    const count = isRun ? MAX_RUN : 1;
     return waiting.splice(0, count).filter((send) => {
       const isLate = now > send.turnBy && now - this.#lastAnsweredAt > MAX_WAIT_MS;
       if (isLate) send.reject(new AppError('SERVICE_UNAVAILABLE', 'messages are not being stored in time'));
@@ -300,33 +320,4 @@ export class Ledger {
     resolve({ record, state, repeated: true });
     return true;
   }
-}
-
-/** @param sentAt epoch ms */
-function nextRecord(
-  state: RoomState,
-  last: RoomNumbers,
-  { side, contentType, content, clientKey }: Draft,
-  recipientPresent: boolean,
-  sentAt: number,
-): MessageRecord {
-  const seq = last.seq + 1;
-  const sent = { creator: last.sent.creator, joiner: last.sent.joiner };
-  sent[side] += 1;
-  const read = { creator: last.read.creator, joiner: last.read.joiner };
-  if (recipientPresent) read[other(side)] = { seq, others: sent[side] };
-  const record: MessageRecord = {
-    _id: newMessageId(),
-    chatNo: state.chatNo,
-    seq,
-    senderNo: state[side],
-    contentType,
-    content,
-    sentAt: new Date(sentAt),
-    sent,
-    read,
-  };
-  if (clientKey !== undefined) record.clientKey = clientKey;
-  if (!recipientPresent) record.unannounced = true;
-  return record;
 }

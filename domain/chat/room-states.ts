@@ -1,9 +1,10 @@
 import { AppError } from '../kernel/errors.js';
+import { newMessageId } from '../kernel/ids.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../kernel/live.js';
 import { createCache } from '../platform/cache.js';
 import { createGroupedReads } from '../platform/grouped-reads.js';
 import { joinRunningOf } from '../platform/shared-runs.js';
-import { type MessageRecord, readRoomsByNumber } from './message.model.js';
+import { type ContentType, type MessageRecord, readRoomsByNumber } from './message.model.js';
 import { other, type Position, type RoomRecord, type Side } from './room.model.js';
 
 /** A room as of its newest message: what sending, reading and listing need. */
@@ -24,6 +25,48 @@ export interface RoomState {
 
 /** What a room's next message follows from. */
 export type RoomNumbers = Pick<RoomState, 'seq' | 'sent' | 'read'>;
+
+/** What is sent. */
+export interface NewMessage {
+  side: Side;
+  contentType: ContentType;
+  content: string;
+  /** Client key: the same key again is the same message. */
+  clientKey?: string;
+}
+
+/**
+ * The record of a room's next message.
+ * @param last what it follows from
+ * @param sentAt epoch ms
+ */
+export function nextRecord(
+  state: RoomState,
+  last: RoomNumbers,
+  { side, contentType, content, clientKey }: NewMessage,
+  recipientPresent: boolean,
+  sentAt: number,
+): MessageRecord {
+  const seq = last.seq + 1;
+  const sent = { creator: last.sent.creator, joiner: last.sent.joiner };
+  sent[side] += 1;
+  const read = { creator: last.read.creator, joiner: last.read.joiner };
+  if (recipientPresent) read[other(side)] = { seq, others: sent[side] };
+  const record: MessageRecord = {
+    _id: newMessageId(),
+    chatNo: state.chatNo,
+    seq,
+    senderNo: state[side],
+    contentType,
+    content,
+    sentAt: new Date(sentAt),
+    sent,
+    read,
+  };
+  if (clientKey !== undefined) record.clientKey = clientKey;
+  if (!recipientPresent) record.unannounced = true;
+  return record;
+}
 
 function larger(a: Position, b: Position | undefined): Position {
   return b && b.seq > a.seq ? { seq: b.seq, others: b.others } : { seq: a.seq, others: a.others };

@@ -61,6 +61,8 @@ describe('the ledger of messages', () => {
           states,
           presence: { isPresent: async () => false },
           live: noLive,
+          // A schedule has no timers.
+          gatherMs: 0,
           onUnknownOutcome() {},
         });
       });

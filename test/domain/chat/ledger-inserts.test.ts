@@ -1,6 +1,5 @@
-import { mock } from 'node:test';
 import { expect } from 'chai';
-import { nextTurn } from '../../support/eventually.js';
+import { type FakeTime, fakeTime } from '../../support/time.js';
 import { FakeMessages } from './fake-messages.js';
 
 describe('the inserts of the ledger', () => {
@@ -8,10 +7,7 @@ describe('the inserts of the ledger', () => {
   beforeEach(() => {
     db = new FakeMessages();
   });
-  afterEach(() => {
-    mock.timers.reset();
-    db.end();
-  });
+  afterEach(() => db.end());
 
   for (const [rooms, count, expected] of [
     [3, 3, [3, 3, 3]],
@@ -26,22 +22,53 @@ describe('the inserts of the ledger', () => {
     });
   }
 
-  for (const [connections, expected] of [
-    [100, [2]],
-    [99, [1, 1]],
-  ] as const) {
-    it(`stores what arrives within 2 ms in a room of ${connections} connections by ${expected.length} inserts`, async () => {
-      db.connections = connections;
-      const clock = mock.timers;
-      clock.enable({ apis: ['setTimeout'] });
-      const first = db.send(1);
-      await nextTurn(3);
-      clock.tick(1);
-      const second = db.send(1);
-      await nextTurn(3);
-      clock.tick(1);
-      await Promise.all([first, second]);
-      expect(db.inserts).deep.equal(expected);
+  it('stores 3 waiting sends of each of 10 rooms with 100 connections by an insert for each room', async () => {
+    db.connections = 100;
+    const all = Array.from({ length: 10 }, (_, i) => db.sends(3, i + 1)).flat();
+    await Promise.all(all);
+    expect(db.inserts).deep.equal(Array.from({ length: 10 }, () => 3));
+  });
+
+  describe('when sends wait for others', () => {
+    let time: FakeTime;
+    beforeEach(async () => {
+      time = fakeTime();
+      for (const chatNo of [1, 2, 3]) await db.states.get(chatNo);
     });
-  }
+    afterEach(() => time.restore());
+
+    for (const connections of [0, 99]) {
+      it(`stores the first send after a pause at once, and those of the next 2 ms together, in rooms with ${connections} connections`, async () => {
+        db.connections = connections;
+        const all = [db.send(1)];
+        await time.pass(0);
+        expect(db.inserts).deep.equal([1]);
+        await time.pass(1);
+        all.push(db.send(1), db.send(2));
+        await time.pass(0);
+        all.push(db.send(3));
+        await time.pass(0);
+        expect(db.inserts).deep.equal([1]);
+        await time.pass(1);
+        expect(db.inserts).deep.equal([1, 3]);
+        await time.pass(2);
+        all.push(db.send(1));
+        await time.pass(0);
+        expect(db.inserts).deep.equal([1, 3, 1]);
+        expect(await Promise.all(all)).deep.equal([1, 2, 1, 1, 3]);
+      });
+    }
+
+    it('stores the sends of a room with 100 connections 2 ms after the first one', async () => {
+      db.connections = 100;
+      const first = db.send(1);
+      await time.pass(1);
+      const second = db.send(1);
+      await time.pass(0);
+      expect(db.inserts).deep.equal([]);
+      await time.pass(1);
+      expect(db.inserts).deep.equal([2]);
+      expect(await Promise.all([first, second])).deep.equal([1, 2]);
+    });
+  });
 });
