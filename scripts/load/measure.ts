@@ -117,6 +117,7 @@ export async function measureFlow(
     ...figuresOf(usage, counts.delivered, counts.deliveryTimes),
     ...{ lost, afterEnd: counts.deliveredLate },
     ...(refused > 0 && { refused }),
+    ...(pool.repeated > 0 && { repeated: pool.repeated }),
     ...(closed > 0 && { note: `the server closed ${closed} connections: are its rate limits on?` }),
     ...(flow.rate !== undefined && { late: totalOf(seconds).late }),
     timeline: plotted(deliveriesOf(seconds, deliveriesPerMessage)),

@@ -10,7 +10,7 @@ import type { PlottedSecond } from './timeline.js';
 import { voidReason } from './void-turn.js';
 
 /** Figures that client machines add up; of others the highest of all machines counts. */
-const SUMS = ['delivered', 'refused', 'lost', 'afterEnd', 'perSecond'] as const;
+const SUMS = ['delivered', 'refused', 'repeated', 'lost', 'afterEnd', 'perSecond'] as const;
 const HIGHEST = ['clients', 'late', 'others', 'steal', 'duration'] as const;
 
 /** Least share of a turn in which all machines measured, for it to count. */

@@ -55,6 +55,10 @@ const forms = {
     ...{ label: 'refused', title: 'requests or messages that the server refused for the time being' },
     ...{ unit: '1', digits: 0 },
   },
+  repeated: {
+    ...{ label: 'repeated', title: 'connects and joins that the server refused for the time being' },
+    ...{ unit: '1', digits: 0 },
+  },
   perSecond: {
     ...{ label: 'per s', title: 'deliveries or answers per second' },
     ...{ unit: '1/s', digits: 0, better: 'higher' },
@@ -126,6 +130,7 @@ export const flowColumns: Metric[] = [
   'bystanderCpu',
   'delivered',
   'refused',
+  'repeated',
   'lost',
   'afterEnd',
   'perSecond',

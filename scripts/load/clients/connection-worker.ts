@@ -32,6 +32,8 @@ export interface FlowCommand {
 export interface OpenResult {
   opened: number;
   failed: number;
+  /** Connects and joins that the server refused for the time being. */
+  repeated: number;
   /** Why the first of them failed. */
   reason?: string;
 }
@@ -47,9 +49,9 @@ interface Client {
 const LAST_ACKS_MS = 15_000;
 
 /** The answer of a server that has too much to do, or whose limits are reached, to a connect or a join. */
-const TRY_AGAIN = /^refused: HTTP\/1\.1 (?:429|503) |"status":(?:429|503)\b/;
+const TRY_AGAIN = /^refused: HTTP\/1\.[01] (?:429|503)\b|"status":(?:429|503)\b/;
 
-/** Shortest and longest pause before it is repeated, ms: those of Socket.IO's client. */
+/** Shortest and longest pause before it is repeated, ms. */
 const PAUSE_MS = [500, 1_500] as const;
 
 const counter = new Counter();
@@ -63,7 +65,7 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
     let ready = false;
     const timer = setTimeout(() => {
       client.connection.cut();
-      reject(new Error(`not ready after ${Math.round(timeoutMs)} ms`));
+      reject(new Error(`not ready after ${timeoutMs} ms`));
     }, timeoutMs);
     const connection = openConnection(target, spec, {
       ready() {
@@ -87,27 +89,36 @@ function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promi
   });
 }
 
-/** Opens a connection; while the server has it try again, it does so. @throws Error if it is closed or not ready in time */
-async function openPatiently(target: Target, spec: ConnectionSpec, timeoutMs: number): Promise<Client> {
+/**
+ * Opens a connection. What the server refuses for the time being is repeated for so long, unless another one has failed.
+ * @throws Error if it is closed, not ready in time, or refused
+ */
+async function openPatiently(
+  target: Target,
+  spec: ConnectionSpec,
+  timeoutMs: number,
+  result: OpenResult,
+): Promise<Client> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {
-      return await openOne(target, spec, deadline - performance.now());
+      return await openOne(target, spec, timeoutMs);
     } catch (error) {
+      const mayRepeat = result.failed === 0 && performance.now() < deadline;
+      if (!mayRepeat || !TRY_AGAIN.test((error as Error).message)) throw error;
+      result.repeated += 1;
       const [least, most] = PAUSE_MS;
-      const pause = least + Math.random() * (most - least);
-      if (!TRY_AGAIN.test((error as Error).message) || performance.now() + pause > deadline) throw error;
-      await sleep(pause);
+      await sleep(least + Math.random() * (most - least));
     }
   }
 }
 
 async function open(command: OpenCommand): Promise<OpenResult> {
   const { target, specs, concurrency, overSeconds, timeoutMs } = command;
-  const result: OpenResult = { opened: 0, failed: 0 };
+  const result: OpenResult = { opened: 0, failed: 0, repeated: 0 };
   const openNext = async (spec: ConnectionSpec) => {
     try {
-      const client = await openPatiently(target, spec, timeoutMs);
+      const client = await openPatiently(target, spec, timeoutMs, result);
       clients.push(client);
       if (spec.sender) senders.push(client);
       result.opened += 1;

@@ -42,6 +42,8 @@ export async function startWorkerPool(group: ProcessGroup, count: number): Promi
 /** Client processes, controlled as one. */
 export class WorkerPool {
   readonly #workers: Worker[];
+  /** Connects and joins that a server refused for the time being. */
+  repeated = 0;
 
   constructor(processes: ManagedProcess[]) {
     this.#workers = processes.map((process) => ({ process, senders: 0 }));
@@ -68,7 +70,10 @@ export class WorkerPool {
         });
       }),
     );
+    const repeated = sum(results.map((result) => result.repeated));
+    this.repeated += repeated;
     return {
+      repeated,
       opened: sum(results.map(({ opened }) => opened)),
       failed: sum(results.map(({ failed }) => failed)),
       reason: results.find(({ reason }) => reason)?.reason,

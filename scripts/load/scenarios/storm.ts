@@ -48,7 +48,12 @@ async function measure(server: Server, run: Run): Promise<Figures> {
     );
   const usage = stop();
   const [connected, lost] = [sum(opened.map((one) => one.opened)), sum(opened.map((one) => one.failed))];
-  return { ...figuresOf(usage, connected), lost, duration: usage.seconds };
+  const repeated = sum(opened.map((one) => one.repeated));
+  return {
+    ...figuresOf(usage, connected),
+    ...{ lost, duration: usage.seconds },
+    ...(repeated > 0 && { repeated }),
+  };
 }
 
 const limit = socketIoOnUws();
@@ -56,7 +61,7 @@ const limit = socketIoOnUws();
 export const storm: Scenario = {
   name: 'storm',
   title: 'Everybody reconnects and rejoins at the same moment, or as --ramp says; CPU per reconnect',
-  columns: ['cpu', 'delivered', 'lost', 'perSecond', 'duration', 'databaseCpu', 'clients'],
+  columns: ['cpu', 'delivered', 'repeated', 'lost', 'perSecond', 'duration', 'databaseCpu', 'clients'],
 
   contenders: (options) =>
     (remoteTargetOf(options) ? [ours()] : [ours(), limit, socketIoOnWs()]).map((server) => ({
