@@ -56,20 +56,21 @@ const MAX_WAIT_MS = 3_000;
 /**
  * From MIN_RUN waiting sends on, a room gets an insert to itself, of at most MAX_RUN; from fewer on while fewer rooms
  * are busy than it has waiting sends, as inserts for each of them are then no more than inserts one after another. Other
- * sends are stored one at a time, in inserts shared with other rooms: with thousands of rooms that is cheaper.
+ * sends are stored one at a time, in inserts shared with other rooms: with thousands of rooms that is cheaper. Those of a
+ * large room have an insert to themselves whenever two wait.
  */
 const MIN_RUN = 8;
 const MAX_RUN = 100;
 
 /**
- * Shortest time between two rounds, ms: each lets all rooms store that have begun to wait since the last one. After a pause a send
- * waits for nothing. (docs/decisions/delivery.md)
+ * Shortest time between two rounds, ms, by Node.js's timers: each lets all rooms store that have begun to wait since the last
+ * one. After a pause a send waits for nothing. (docs/decisions/delivery.md)
  */
 const GATHER_MS = 2;
 
 /**
- * Connections of a room in this process from which on its sends wait GATHER_MS for each other, and are stored by one insert: they
- * leave in one write to each connection then.
+ * Connections of a room in this process from which on its sends wait GATHER_MS for each other: what is stored together leaves in
+ * one write to each connection.
  */
 const LARGE_ROOM = 100;
 
@@ -187,11 +188,11 @@ export class Ledger {
   }
 
   async #storeAll(chatNo: number, room: BusyRoom): Promise<void> {
-    const isLarge = this.#deps.live.connectionsIn(chatNo) >= LARGE_ROOM;
-    if (isLarge) await new Promise((resolve) => setTimeout(resolve, this.#gatherMs));
+    const isLarge = () => this.#deps.live.connectionsIn(chatNo) >= LARGE_ROOM;
+    if (isLarge()) await new Promise((resolve) => setTimeout(resolve, this.#gatherMs));
     else await this.#round();
     while (room.waiting.length > 0) {
-      room.storing = this.#take(room.waiting, isLarge);
+      room.storing = this.#take(room.waiting, isLarge());
       try {
         await this.#store(chatNo, room.storing);
       } catch (error) {
