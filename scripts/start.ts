@@ -16,3 +16,5 @@ await runCommand(usage, async () => {
   await startEverything();
   return undefined;
 });
+// What a failed start has not closed must not keep the process.
+if (process.exitCode) process.exit();

@@ -12,7 +12,7 @@ import { runService } from '../../scripts/start/run-service.js';
 import { eventually } from '../support/eventually.js';
 import { commandIn } from '../support/mongo-wire.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
-import { runHere, spawnScript } from './script-runs.js';
+import { runHere, runScript, spawnScript } from './script-runs.js';
 
 const FINISH_FIRST =
   'schema version 1 is prepared, not finished: npm run migrate -- --finish once no process of the release before runs\n';
@@ -76,6 +76,9 @@ describe('npm run migrate', () => {
   });
 
   const migrate = (...args: string[]) => runHere('scripts/migrate.js', args, settings);
+  /** A start that fails ends its process. */
+  const run = (script: string) =>
+    (script === 'start' ? runScript : runHere)(`scripts/${script}.js`, [], settings);
   const recorded = () => db.collection<Document>('schema').findOne({}, { projection: { _id: 0 } });
   const urls = async () =>
     (await db.collection('notifications').find().sort({ _id: 1 }).toArray()).map(({ url }) => url);
@@ -149,7 +152,7 @@ describe('npm run migrate', () => {
     const line =
       'the database has schema version 0, this release needs 1: npm run migrate (processes of the release before may go on running)\n';
     for (const script of ['start', 'verify'])
-      expect(await runHere(`scripts/${script}.js`, [], settings)).to.deep.equal({
+      expect(await run(script)).to.deep.equal({
         ...{ status: 1, stdout: '', stderr: line },
       });
     expect(await contentsOf(db)).to.deep.equal(before);
@@ -272,7 +275,7 @@ describe('npm run migrate', () => {
         'the database has schema version 2, written by a newer release; this one knows versions up to 1: start the newer one, or restore a backup from before it\n',
     };
     for (const script of ['start', 'verify', 'migrate'])
-      expect(await runHere(`scripts/${script}.js`, [], settings), script).to.deep.equal(refusal);
+      expect(await run(script), script).to.deep.equal(refusal);
     await set({ prepared: 'x' });
     expect(await migrate()).to.deep.equal({
       ...refusal,

@@ -30,6 +30,16 @@ const FAULTY = preload(`
     setImmediate(() => { throw new Error('planted exception'); });
   }, 1);`);
 
+/** Lacks a file that is read once the sockets are served and the event streams are set up. */
+const INCOMPLETE = preload(`
+  const fs = process.getBuiltinModule('node:fs');
+  const { readFileSync } = fs;
+  fs.readFileSync = (path, ...others) => {
+    if (String(path).endsWith('docs.css')) throw new Error('docs.css is missing');
+    return readFileSync(path, ...others);
+  };
+  process.getBuiltinModule('node:module').syncBuiltinESMExports();`);
+
 describe('npm start in its first second', () => {
   let folder: string;
   beforeEach(() => {
@@ -83,6 +93,13 @@ describe('npm start in its first second', () => {
     child.kill('SIGTERM');
     expect(await closed, output.text).to.deep.equal([0, null]);
     expect(output.text).to.equal('');
+    await expectReleased();
+  });
+
+  it('ends with status 1 and a line if it fails halfway', async () => {
+    const { child, output } = start(INCOMPLETE);
+    expect(await once(child, 'close'), output.text).to.deep.equal([1, null]);
+    expect(output.text).to.equal('docs.css is missing\n');
     await expectReleased();
   });
 
