@@ -1,12 +1,12 @@
 import { loadavg } from 'node:os';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
-import { type Comparison, compareWith, confirm, readReports, worseLines } from './load/baseline.js';
+import { confirm, optionsAgain, readReports } from './load/baseline.js';
 import { machine } from './load/machine.js';
 import { mergeFiles } from './load/merge.js';
 import { type Metric, metrics } from './load/metrics.js';
 import { type LoadOptions, mergeOptions, optionSchema, remoteTargetOf } from './load/options.js';
-import { judge, statusOf, writeFiles } from './load/outcome.js';
+import { judge, print, statusOf, writeFiles } from './load/outcome.js';
 import { endAllGroups } from './load/process-group.js';
 import { provenance } from './load/provenance.js';
 import { openRemoteTarget, type RemoteTarget } from './load/remote-target.js';
@@ -16,7 +16,7 @@ import type { Result, Scenario } from './load/scenario.js';
 import { findScenarios, scenarioNames } from './load/scenarios/index.js';
 
 const usage = `Usage: npm run load -- SCENARIO [options]
-       npm run load -- merge FILE... [--json --html --format --baseline]
+       npm run load -- merge FILE... [--json --html --format --baseline --save-baseline]
 
 Load tests: the service, its peers and the limit of the machine, in alternating turns of one run. Each
 starts what it needs and stops it again. Method and results: docs/performance.md.
@@ -39,8 +39,10 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
   --json FILE     writes the results as JSON, and latencies beside it (.hgrm, percentiles in ms)
   --format FORM   of that file: report (default), or github-action-benchmark (tool customSmallerIsBetter)
   --html FILE     writes a report with plots
-  --baseline FILE compares the service's figures with those that --json wrote earlier on this machine; five
-                  turns, without peers unless --only names them; what is worse is measured again
+  --save-baseline FILE
+                  writes the results for --baseline: five turns that count, without peers unless --only names them
+  --baseline FILE makes as many, and compares the service's figures with FILE, written on this machine; what is
+                  worse, or misses a bound that FILE kept, is measured again
   --profile DIR   writes CPU profiles of the measured processes
   --stages        where the time of the service's messages goes (fanout, chat)
 
@@ -110,20 +112,21 @@ function readBaseline({ baseline }: Pick<LoadOptions, 'baseline'>): Report[] | u
   return baseline === undefined ? undefined : readReports('--baseline', baseline);
 }
 
-/** Compares with the baseline. Lines that are worse are measured again: only what is worse twice is a regression. */
-async function compare(
+/** Judges what was measured. What is worse than the baseline is measured again: it fails if it is worse both times. */
+async function judgeTwice(
   scenario: Scenario,
   measured: Omit<Report, 'verdicts'>,
-  baseline: Report[],
+  baseline: Report[] | undefined,
   remote: RemoteTarget | undefined,
   signal: AbortSignal,
-): Promise<Comparison[]> {
-  const comparisons = compareWith(baseline, measured);
-  const only = worseLines(comparisons);
-  if (only === undefined) return comparisons;
-  say(`${scenario.name}: measured again, as figures are worse: ${only.replaceAll('|', '; ')}`);
-  const again = await measure(scenario, { ...measured.options, only }, remote, signal);
-  return again ? confirm(comparisons, compareWith(baseline, again)) : comparisons;
+): Promise<Report> {
+  const report = judge(scenario, measured, baseline);
+  const options = baseline && optionsAgain(report);
+  if (!options) return report;
+  const lines = options.only?.replaceAll('|', '; ') ?? 'all lines, as a bound is missed';
+  say(`${scenario.name}: measured again, worse than the baseline: ${lines}`);
+  const again = await measure(scenario, options, remote, signal);
+  return again ? confirm(report, judge(scenario, again, baseline)) : report;
 }
 
 /** Runs scenarios one after another; what is finished is written, also if a later one is interrupted. */
@@ -139,8 +142,9 @@ async function runAll(
   for (const scenario of scenarios) {
     const measured = signal.aborted ? undefined : await measure(scenario, options, remote, signal);
     if (!measured) break;
-    const comparisons = baseline && (await compare(scenario, measured, baseline, remote, signal));
-    reports.push(judge(scenario, measured, baseline, comparisons));
+    const report = await judgeTwice(scenario, measured, baseline, remote, signal);
+    print(scenario, report);
+    reports.push(report);
     writeFiles(reports, scenarios, isAll, options);
   }
   return reports;
@@ -185,9 +189,12 @@ function merge(files: string[], values: object): number {
   const baseline = readBaseline(options);
   const scenarios = findScenarios('all', true) as Scenario[];
   const merged = mergeFiles(files);
-  const reports = merged.map((measured) =>
-    judge(scenarios.find(({ name }) => name === measured.scenario) as Scenario, measured, baseline),
-  );
+  const reports = merged.map((measured) => {
+    const scenario = scenarios.find(({ name }) => name === measured.scenario) as Scenario;
+    const report = judge(scenario, measured, baseline);
+    print(scenario, report);
+    return report;
+  });
   writeFiles(reports, scenarios, merged.length > 1, options);
   return statusOf(reports);
 }

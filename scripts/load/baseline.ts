@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
 import { isLatency, isTimed, type Metric, metrics } from './metrics.js';
-import { sizeOptions } from './options.js';
+import { type LoadOptions, sizeOptions } from './options.js';
 import type { Report } from './report/page.js';
 import { labelOf, type Result } from './scenario.js';
 import { differenceInterval, median } from './statistics.js';
@@ -113,29 +113,21 @@ export function compareWith(baseline: Report[], now: Compared): Comparison[] {
   });
 }
 
-/** The lines of which a figure is worse, for `--only`; undefined if there are none. */
-export function worseLines(comparisons: Comparison[]): string | undefined {
-  const lines = comparisons.filter(({ outcome }) => outcome === 'regressed').map(({ line }) => line);
-  return lines.length > 0 ? [...new Set(lines)].join('|') : undefined;
-}
+/** What a comparison says of a run, and its bounds. */
+type Judged = Pick<Report, 'verdicts' | 'comparisons'>;
+
+/** A missed bound that fails. What must be 0, such as losses, is never excused. */
+const fails = ({ outcome, excuse }: Verdict) => outcome === 'misses' && excuse === undefined;
+const mayBeExcused = (verdict: Verdict) => fails(verdict) && verdict.bound > 0;
+
+export const hasFailed = ({ verdicts, comparisons = [] }: Judged) =>
+  verdicts.some(fails) || comparisons.some(({ outcome }) => outcome === 'regressed');
 
 /**
- * What remains of regressions once their lines have been measured again: among hundreds of figures some are worse by
- * chance, but hardly the same ones twice.
+ * Excuses the bounds that the baseline missed, too: that figures are no worse is judged by comparison, so there has to
+ * be one.
  */
-export function confirm(comparisons: Comparison[], again: Comparison[]): Comparison[] {
-  const isWithin = ({ figure }: Comparison) =>
-    again.some((one) => one.figure === figure && one.outcome === 'within');
-  return comparisons.map((one) =>
-    one.outcome === 'regressed' && isWithin(one) ? { ...one, outcome: 'within' } : one,
-  );
-}
-
-/**
- * Marks the bounds that the baseline missed, too, which do not fail: that figures are no worse is judged by comparison, so
- * there has to be one. What must be 0, such as losses, fails always.
- */
-export function markMissedBefore(
+export function excuseMissedBefore(
   baseline: Report[],
   { scenario, verdicts }: Report,
   comparisons: Comparison[],
@@ -144,8 +136,38 @@ export function markMissedBefore(
   const before = baseline.find((one) => one.scenario === scenario)?.verdicts ?? [];
   const missed = new Set(before.filter(({ outcome }) => outcome === 'misses').map(({ goal }) => goal));
   return verdicts.map((one) =>
-    one.outcome === 'misses' && one.bound > 0 && missed.has(one.goal) ? { ...one, missedBefore: true } : one,
+    mayBeExcused(one) && missed.has(one.goal) ? { ...one, excuse: 'missed in the baseline, too' } : one,
   );
+}
+
+/**
+ * The options for measuring again what fails: lines of which a figure is worse, or all if a bound is missed that the
+ * baseline kept. @returns undefined if there is neither
+ */
+export function optionsAgain({ verdicts, comparisons = [], options }: Report): LoadOptions | undefined {
+  if (verdicts.some(mayBeExcused)) return options;
+  const lines = comparisons.filter(({ outcome }) => outcome === 'regressed').map(({ line }) => line);
+  return lines.length > 0 ? { ...options, only: [...new Set(lines)].join('|') } : undefined;
+}
+
+/**
+ * What remains of a run's failures once they have been measured again: among hundreds of figures some are worse by
+ * chance, but hardly the same ones twice.
+ */
+export function confirm<T extends Judged>(first: T, again: Judged): T {
+  const isWithin = ({ figure }: Comparison) =>
+    again.comparisons?.some((one) => one.figure === figure && one.outcome === 'within');
+  const holds = ({ goal }: Verdict) =>
+    again.verdicts.some((one) => one.goal === goal && one.outcome === 'holds');
+  return {
+    ...first,
+    comparisons: first.comparisons?.map((one) =>
+      one.outcome === 'regressed' && isWithin(one) ? { ...one, outcome: 'within' } : one,
+    ),
+    verdicts: first.verdicts.map((one) =>
+      mayBeExcused(one) && holds(one) ? { ...one, excuse: 'held when measured again' } : one,
+    ),
+  };
 }
 
 /** Each regression, a summary, and the reasons for what was not judged, with how many figures each is of. */

@@ -34,7 +34,15 @@ const outputs = {
   html: z.string().optional(),
   format: z.enum(['report', 'github-action-benchmark']).default('report'),
   baseline: z.string().optional(),
+  'save-baseline': z.string().optional(),
 };
+
+/** What is written, and where. */
+export type Outputs = z.output<z.ZodObject<typeof outputs>>;
+
+/** Whether figures are compared with those of another build: that needs turns of the service, and none of peers. */
+export const isCompared = (options: Outputs) =>
+  options.baseline !== undefined || options['save-baseline'] !== undefined;
 
 const formatFits = ({ format, json }: { format: string; json?: string | undefined }) =>
   format === 'report' || json !== undefined;
@@ -74,7 +82,7 @@ export const optionSchema = z
   .refine(({ http, gateway }) => (http === undefined) === (gateway === undefined), {
     error: 'an installation that runs already needs --http and --gateway',
   })
-  .check(({ value: { http, tokens, keep, shard, baseline }, issues }) => {
+  .check(({ value: { http, tokens, keep, shard, ...others }, issues }) => {
     const refuse = (path: string, message: string) =>
       issues.push({ code: 'custom', input: undefined, path: [path], message });
     if (http === undefined)
@@ -82,7 +90,8 @@ export const optionSchema = z
         if (value !== undefined)
           refuse(name, 'only for an installation that runs already (--http --gateway)');
     if (tokens !== undefined && keep) refuse('keep', 'what members of --tokens write always stays');
-    if (shard && baseline !== undefined) refuse('baseline', 'of the merge, not of one --shard');
+    for (const name of ['baseline', 'save-baseline'] as const)
+      if (shard && others[name] !== undefined) refuse(name, 'of the merge, not of one --shard');
   });
 
 /** Options of `npm run load -- merge`. */

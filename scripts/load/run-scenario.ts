@@ -3,7 +3,7 @@ import { createProgress } from '../command/progress.js';
 import { BASELINE_TURNS } from './baseline.js';
 import { encode, merge } from './latency.js';
 import { isMetric, isTimed } from './metrics.js';
-import type { LoadOptions } from './options.js';
+import { isCompared, type LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';
 import type { RemoteTarget } from './remote-target.js';
 import {
@@ -80,8 +80,8 @@ function about(scenario: Scenario, options: LoadOptions, turns: number): string 
   return `about ${Math.ceil((turns * each) / 60)} min`;
 }
 
-function turnsOf(scenario: Scenario, { runs, baseline }: LoadOptions): number {
-  return runs ?? scenario.runs ?? (baseline === undefined ? RUNS : BASELINE_TURNS);
+function turnsOf(scenario: Scenario, options: LoadOptions): number {
+  return options.runs ?? scenario.runs ?? (isCompared(options) ? BASELINE_TURNS : RUNS);
 }
 
 /** Why a turn does not count; undefined if it does. */
@@ -116,12 +116,13 @@ const lacksTurns = ({ runs, failure }: MeasuredLine, wanted: number) =>
   failure === undefined && runs.filter((run) => voidOf(run) === undefined).length < wanted;
 
 /** The contenders that `--only` selects. Without it a comparison with a baseline leaves out peers: it is about the service. */
-function select(contenders: Contender[], { only, baseline }: LoadOptions): Contender[] {
+function select(contenders: Contender[], options: LoadOptions): Contender[] {
+  const { only } = options;
   const wanted = only?.toLowerCase().split('|') ?? [''];
   return contenders.filter(
     (contender) =>
       wanted.some((text) => labelOf(contender).toLowerCase().includes(text)) &&
-      (only !== undefined || baseline === undefined || contender.role !== 'peer'),
+      (only !== undefined || !isCompared(options) || contender.role !== 'peer'),
   );
 }
 
@@ -143,7 +144,7 @@ export async function runScenario(
   const present = entries.filter(({ contender }) => contender.missing === undefined);
   const runs = turnsOf(scenario, options);
   // A comparison with a baseline needs so many that count: void ones are made again, each once at most.
-  const more = options.baseline === undefined ? 0 : runs;
+  const more = isCompared(options) ? runs : 0;
   const progress = createProgress(runs * present.length, scenario.name);
   const time = about(scenario, options, runs * present.length);
   if (process.stderr.isTTY)

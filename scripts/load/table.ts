@@ -96,10 +96,9 @@ const paint = { holds: 'green', misses: 'red', 'not judged': 'gray' } as const;
 
 /** One line for each verdict. */
 export function verdictLines(verdicts: Verdict[]): string[] {
-  return verdicts.map(({ goal, value, bound, outcome, why, missedBefore }) => {
+  return verdicts.map(({ goal, value, bound, outcome, why, excuse }) => {
     const result = why ?? (value === undefined ? '' : formatNumber(value, 2));
-    const before = missedBefore ? ', missed in the baseline, too' : '';
-    const text = `${outcome.padEnd(10)}  ${goal}: ${result} (bound ${bound}${before})`;
-    return styleText(missedBefore ? 'yellow' : paint[outcome], text);
+    const text = `${outcome.padEnd(10)}  ${goal}: ${result} (bound ${bound}${excuse ? `, ${excuse}` : ''})`;
+    return styleText(excuse ? 'yellow' : paint[outcome], text);
   });
 }

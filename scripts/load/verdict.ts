@@ -13,8 +13,8 @@ export interface Verdict {
   outcome: 'holds' | 'misses' | 'not judged';
   /** Why it was not judged. */
   why?: string;
-  /** Missed in the baseline, too: not a failure. */
-  missedBefore?: true;
+  /** Why a miss is no failure. */
+  excuse?: string;
 }
 
 /** Sizes of a measurement that an option changes. */

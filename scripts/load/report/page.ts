@@ -63,10 +63,10 @@ function stagesTable({ name, stages = [] }: Result): string {
 
 function verdictList(verdicts: Verdict[]): string {
   if (verdicts.length === 0) return '';
-  const items = verdicts.map(({ goal, value, bound, outcome, why, missedBefore }) => {
+  const items = verdicts.map(({ goal, value, bound, outcome, why, excuse }) => {
     const result = why ? 'not judged' : value?.toLocaleString('en', { maximumFractionDigits: 2 });
-    const reason = why ? `: ${escapeHtml(why)}` : missedBefore ? ', missed in the baseline, too' : '';
-    const style = missedBefore ? 'not-judged' : outcome.replace(' ', '-');
+    const reason = why ? `: ${escapeHtml(why)}` : excuse ? `, ${excuse}` : '';
+    const style = excuse ? 'not-judged' : outcome.replace(' ', '-');
     return `<li class="${style}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}${reason}</small></li>`;
   });
   return `<ul class="verdicts">${items.join('')}</ul>`;

@@ -62,8 +62,10 @@ describe('npm run load -- merge', () => {
       ['a.json', 'b.json'].map((name, i) => write(name, shardOf(`${i + 1}/2`, five(5)))),
       ['c.json', 'd.json'].map((name, i) => write(name, shardOf(`${2 - i}/2`, five(i === 0 ? 5 : 50)))),
     ] as [string[], string[]];
-    const [before, html] = [join(folder, 'before.json'), join(folder, 'page.html')];
-    const good = await merge(...fast, '--json', before);
+    const [before, saved, html] = ['before.json', 'saved.json', 'page.html'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    const good = await merge(...fast, '--json', before, '--save-baseline', saved);
     expect(good, good.stderr).to.include({ status: 0, stderr: '' });
     expect(good.stdout).to.match(
       /holds\s+most deliveries and acknowledgements of a turn that never came: 0\.00/,
@@ -75,7 +77,7 @@ describe('npm run load -- merge', () => {
     expect(clientMachines).to.have.length(2);
     expect(readdirSync(folder)).to.include('before.chat.2-000-messages-s.this-service.hgrm');
 
-    const worse = await merge(...slow, '--baseline', before, '--html', html);
+    const worse = await merge(...slow, '--baseline', saved, '--html', html);
     expect(worse.status, worse.stdout).to.equal(99);
     expect(worse.stdout).to.match(
       /regressed\s+chat, 2,000 messages\/s, this service: p99 ms: 5\.\d+ .* before, 50\./,

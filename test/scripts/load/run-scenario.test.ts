@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { type LoadOptions, optionSchema } from '../../../scripts/load/options.js';
+import { runScenario } from '../../../scripts/load/run-scenario.js';
+import type { Contender, Measured, Scenario } from '../../../scripts/load/scenario.js';
+
+/** A line of each role, whose turns are void if `turnOf` says so. */
+function scenarioOf(turnOf: (turn: number) => Measured): Scenario {
+  const lineOf = (role: Contender['role']): Contender => {
+    let turn = 0;
+    const measure = async () => {
+      turn += 1;
+      return turnOf(turn);
+    };
+    return { name: role, role, measure };
+  };
+  return {
+    ...{ name: 'chat', title: 'stubs', columns: ['cpu'] },
+    contenders: () => (['ours', 'limit', 'peer'] as const).map(lineOf),
+    verdicts: () => [],
+  };
+}
+
+describe('a run of a scenario', () => {
+  /** How many turns of each line there were, by its name. */
+  const turnsWith = async (options: Partial<LoadOptions>, turnOf = (_: number): Measured => ({ cpu: 1 })) => {
+    const results = await runScenario(
+      scenarioOf(turnOf),
+      { ...optionSchema.parse({}), ...options },
+      () => false,
+    );
+    return Object.fromEntries(results.map(({ name, turns }) => [name, turns]));
+  };
+
+  it('has three turns of each line', async () => {
+    expect(await turnsWith({})).to.deep.equal({ ours: 3, limit: 3, peer: 3 });
+    expect(await turnsWith({ only: 'peer', runs: 1 })).to.deep.equal({ peer: 1 });
+  });
+
+  for (const option of ['baseline', 'save-baseline'] as const)
+    it(`has five turns that count with --${option}, and no peers unless they are named`, async () => {
+      const compared = { [option]: 'file' };
+      expect(await turnsWith(compared)).to.deep.equal({ ours: 5, limit: 5 });
+      expect(await turnsWith({ ...compared, only: 'peer' })).to.deep.equal({ peer: 5 });
+      const twiceVoid = (turn: number): Measured => ({ cpu: 1, ...(turn < 3 && { void: 'busy' }) });
+      expect(await turnsWith(compared, twiceVoid), 'two void ones made again').to.deep.equal({
+        ...{ ours: 7, limit: 7 },
+      });
+      expect(await turnsWith(compared, () => ({ cpu: 1, void: 'busy' })), 'all void').to.deep.equal({
+        ...{ ours: 10, limit: 10 },
+      });
+    });
+});
