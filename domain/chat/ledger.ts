@@ -63,8 +63,8 @@ const MIN_RUN = 8;
 const MAX_RUN = 100;
 
 /**
- * Shortest time between two rounds, ms, by Node.js's timers: each lets all rooms store that have begun to wait since the last
- * one. After a pause a send waits for nothing. (docs/decisions/delivery.md)
+ * Shortest time between two rounds, ms, by Node.js's timers: in each, all rooms that began to wait since the last one store
+ * their messages. After a pause a send waits for nothing. (docs/decisions/delivery.md)
  */
 const GATHER_MS = 2;
 

@@ -37,7 +37,8 @@ interface Timer {
 export type FakeTime = ReturnType<typeof fakeTime>;
 
 /**
- * Replaces the global timers and performance.now(): time passes only by `pass` and `skip`. node:test's mock supports
+ * Replaces the global timers and performance.now(): time passes only by `pass` and `skip`. As Node.js does, timers ignore
+ * fractions of a ms. node:test's mock supports
  * neither performance.now() nor refresh() of a timer.
  */
 export function fakeTime() {
@@ -50,7 +51,8 @@ export function fakeTime() {
   const start =
     (every: boolean) =>
     (task: (...args: unknown[]) => void, after: number, ...args: unknown[]) => {
-      const timer: Timer = { due: now + after, after, every, run: () => task(...args) };
+      const whole = Math.trunc(after);
+      const timer: Timer = { due: now + whole, after: whole, every, run: () => task(...args) };
       timers.add(timer);
       return Object.assign(timer, {
         ref: () => timer,

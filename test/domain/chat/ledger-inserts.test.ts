@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';
 import { FakeMessages } from './fake-messages.js';
 
@@ -27,6 +28,22 @@ describe('the inserts of the ledger', () => {
     const all = Array.from({ length: 10 }, (_, i) => db.sends(3, i + 1)).flat();
     await Promise.all(all);
     expect(db.inserts).deep.equal(Array.from({ length: 10 }, () => 3));
+  });
+
+  it('stores waiting sends of rooms that have 100 connections since the first was stored by an insert for each room', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    db.before = () => held;
+    const rooms = Array.from({ length: 10 }, (_, i) => i + 1);
+    const all = rooms.map((chatNo) => db.send(chatNo));
+    await eventually(() => expect(db.inserts).deep.equal([10]));
+    all.push(...rooms.flatMap((chatNo) => db.sends(2, chatNo)));
+    db.connections = 100;
+    release();
+    await Promise.all(all);
+    expect(db.inserts).deep.equal([10, ...rooms.map(() => 2)]);
   });
 
   describe('when sends wait for others', () => {
@@ -58,6 +75,18 @@ describe('the inserts of the ledger', () => {
         expect(await Promise.all(all)).deep.equal([1, 2, 1, 1, 3]);
       });
     }
+
+    it('leaves 2 ms between rounds also where timers ignore fractions', async () => {
+      const all = [db.send(1)];
+      await time.pass(0);
+      await time.pass(0.5);
+      all.push(db.send(2));
+      await time.pass(1);
+      expect(db.inserts).deep.equal([1]);
+      await time.pass(1);
+      expect(db.inserts).deep.equal([1, 1]);
+      await Promise.all(all);
+    });
 
     it('stores the sends of a room with 100 connections 2 ms after the first one', async () => {
       db.connections = 100;
