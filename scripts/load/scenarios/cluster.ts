@@ -9,6 +9,7 @@ import type { Contender, Run, Scenario } from '../scenario.js';
 import { seedChat } from '../seed.js';
 import { bareUws, startBareOverRedis } from '../start-server.js';
 import { atMost, medianOf, onlyAt, ratio } from '../verdict.js';
+import { WARM_UP_SENDERS, warmUp } from '../warm-up.js';
 
 const MEMBERS = 1_000;
 const ROOMS = 200;
@@ -52,7 +53,7 @@ export async function startGateways(
 
 /** Bare uWebSockets.js loops, which publish over Redis what any of them gets. */
 async function startBare({ group }: Run, count: number): Promise<Gateways> {
-  const gateways: Gateways = { members: [{ room: 1 }, { room: 1 }], targets: [], pids: [] };
+  const gateways: Gateways = { members: [1, 1, 2, 2].map((room) => ({ room })), targets: [], pids: [] };
   const redisUrl = await startRedis(group);
   for (let i = 1; i <= count; i += 1) {
     const { process, port } = await startBareOverRedis(group, redisUrl);
@@ -62,20 +63,23 @@ async function startBare({ group }: Run, count: number): Promise<Gateways> {
   return gateways;
 }
 
-/** One room whose sockets are spread over all gateways; its sender is on the first one. */
-async function oneRoom(gateways: Gateways, { group, options }: Run): Promise<Figures> {
-  const size = options.members ?? MEMBERS;
-  const count = gateways.targets.length;
-  const pool = await startWorkerPool(group, options.clients);
+/** Connections of a room's two members, spread over all gateways, of which the first ones send. */
+function spread(targets: Target[], members: ConnectionSpec[], size: number, senders: number) {
+  const count = targets.length;
   const specs = Array.from(
     { length: size },
-    (_, i): ConnectionSpec => ({ ...gateways.members[Math.floor(i / count) % 2], sender: i === 0 }),
+    (_, i): ConnectionSpec => ({ ...members[Math.floor(i / count) % 2], sender: i < senders }),
   );
-  for (const [g, target] of gateways.targets.entries())
-    await pool.openAll(
-      target,
-      specs.filter((_, i) => i % count === g),
-    );
+  return targets.map((target, g) => ({ target, specs: specs.filter((_, i) => i % count === g) }));
+}
+
+/** One room whose sockets are spread over all gateways; its sender is on the first one. A second room is for the warm-up. */
+async function oneRoom(gateways: Gateways, { group, options }: Run): Promise<Figures> {
+  const size = options.members ?? MEMBERS;
+  const pool = await startWorkerPool(group, options.clients);
+  const { targets, members } = gateways;
+  await warmUp(pool, spread(targets, members.slice(2), WARM_UP_SENDERS, WARM_UP_SENDERS), options);
+  for (const { target, specs } of spread(targets, members, size, 1)) await pool.openAll(target, specs);
   const rate = options.rate ?? DELIVERIES_PER_SECOND / size;
   const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage: size };
   return (await measureFlow(options, gateways, pool, flow)).figures;
@@ -142,7 +146,7 @@ export const cluster: Scenario = {
       COUNTS.map(
         (count): Contender => ({
           ...{ name: nameOf(count, adapter), role: 'ours', part: ONE_ROOM, missing: redisMissing },
-          measure: async (run) => oneRoom(await startGateways(run, count, adapter, 1), run),
+          measure: async (run) => oneRoom(await startGateways(run, count, adapter, 2), run),
         }),
       ),
     ),

@@ -7,6 +7,7 @@ import { mosquitto, nchan } from '../programs.js';
 import type { Contender, Run, Scenario } from '../scenario.js';
 import { bareUws, ours, plainWs, type RunningServer, type Server, socketIoOnWs } from '../start-server.js';
 import { atLeast, atMost, combine, medianOf, nothingLost, onlyAt, ratio } from '../verdict.js';
+import { WARM_UP_SENDERS, warmUp } from '../warm-up.js';
 
 const SIZES = [100, 1_000, 10_000];
 
@@ -45,8 +46,12 @@ export function specsOf(server: RunningServer, size: number, senders: number): C
 
 async function measure(server: Server, size: number, burst: Burst, run: Run): Promise<Figures> {
   const { group, options } = run;
-  const running = await server.start(run, 1);
+  // A second one for the warm-up. An installation that runs already needs none.
+  const running = await server.start(run, run.remote ? 1 : 2);
   const pool = await startWorkerPool(group, options.clients);
+  const others = { ...running, members: running.members.slice(2) };
+  if (!run.remote)
+    await warmUp(pool, [{ ...running, specs: specsOf(others, WARM_UP_SENDERS, WARM_UP_SENDERS) }], options);
   const before = memoryOf(running);
   const sockets = shareOf(options, size);
   await pool.openAll(running.target, specsOf(running, sockets, burst.senders));
