@@ -60,13 +60,13 @@ let senders: Client[] = [];
 let sequence = 0;
 
 /** Opens a connection. @throws Error if it is closed or not ready in time */
-function openOne(target: Target, spec: ConnectionSpec, timeoutMs: number): Promise<Client> {
+function openOne(target: Target, spec: ConnectionSpec, deadline: number): Promise<Client> {
   return new Promise((resolve, reject) => {
     let ready = false;
     const timer = setTimeout(() => {
       client.connection.cut();
-      reject(new Error(`not ready after ${timeoutMs} ms`));
-    }, timeoutMs);
+      reject(new Error('not ready in time'));
+    }, deadline - performance.now());
     const connection = openConnection(target, spec, {
       ready() {
         ready = true;
@@ -102,13 +102,14 @@ async function openPatiently(
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {
-      return await openOne(target, spec, timeoutMs);
+      return await openOne(target, spec, deadline);
     } catch (error) {
-      const mayRepeat = result.failed === 0 && performance.now() < deadline;
+      const [least, most] = PAUSE_MS;
+      const pause = least + Math.random() * (most - least);
+      const mayRepeat = result.failed === 0 && performance.now() + pause < deadline;
       if (!mayRepeat || !TRY_AGAIN.test((error as Error).message)) throw error;
       result.repeated += 1;
-      const [least, most] = PAUSE_MS;
-      await sleep(least + Math.random() * (most - least));
+      await sleep(pause);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { openRoom } from '../../run-accounts/rooms.js';
 import type { ConnectionSpec, Target } from '../clients/connection.js';
+import type { OpenResult } from '../clients/connection-worker.js';
 import { startWorkerPool, type WorkerPool } from '../clients/worker-pool.js';
 import { HOST, SECRET } from '../installation.js';
 import { sum } from '../measure.js';
@@ -61,14 +62,14 @@ async function openNewRooms(http: string, after: number): Promise<ConnectionSpec
   return opened.flat();
 }
 
-/** Opens and closes sockets and streams; new members come and open rooms. @returns connections that failed */
+/** Opens and closes sockets and streams; new members come and open rooms. @returns how many connections there were */
 async function cycle(
   { target, httpPort = 0, members }: RunningServer,
   pool: WorkerPool,
   specs: ConnectionSpec[],
   created: number,
   seconds: number,
-): Promise<{ opened: number; failed: number }> {
+): Promise<Omit<OpenResult, 'reason'>> {
   const streams: Target = { kind: 'stream', host: HOST, port: httpPort };
   const http = `http://${HOST}:${httpPort}`;
   const rooms = await openNewRooms(http, members.length + created);
@@ -76,7 +77,8 @@ async function cycle(
   const opened = [await pool.open(target, [...specs, ...rooms]), await pool.open(streams, listeners)];
   await pool.flow({ ...FLOW, seconds });
   await pool.cut();
-  return { opened: sum(opened.map((one) => one.opened)), failed: sum(opened.map((one) => one.failed)) };
+  const total = (name: 'opened' | 'failed' | 'repeated') => sum(opened.map((one) => one[name]));
+  return { opened: total('opened'), failed: total('failed'), repeated: total('repeated') };
 }
 
 async function measure({ group, options }: Run): Promise<Figures[]> {
@@ -94,17 +96,27 @@ async function measure({ group, options }: Run): Promise<Figures[]> {
   let created = 0;
   // The first round fills pools, and caches: what nobody uses leaves them after 75 s at most. It is not shown.
   for (let round = 0; round <= rounds; round += 1) {
-    const total = { opened: 0, failed: 0 };
+    const total = { opened: 0, failed: 0, repeated: 0 };
     const end = performance.now() + roundMs;
     do {
-      const { opened, failed } = await cycle(server, pool, specs, created, Math.min(1, options.seconds));
+      const { opened, failed, repeated } = await cycle(
+        server,
+        pool,
+        specs,
+        created,
+        Math.min(1, options.seconds),
+      );
       created += NEW_MEMBERS;
       total.opened += opened;
       total.failed += failed;
+      total.repeated += repeated;
     } while (performance.now() < end);
     const memoryTotal = (await settledMemory(server, settling)) / 1024 ** 2;
     const handles = sum(server.pids.map(openFiles));
-    figures.push({ memoryTotal, handles, delivered: total.opened, lost: total.failed });
+    figures.push({
+      ...{ memoryTotal, handles, delivered: total.opened, lost: total.failed },
+      ...(total.repeated > 0 && { repeated: total.repeated }),
+    });
   }
   return figures.slice(1);
 }
@@ -121,7 +133,7 @@ export const soak: Scenario = {
   name: 'soak',
   title:
     'Sockets, streams, rooms and members come and go: memory and open files after each minute, all connections closed',
-  columns: ['memoryTotal', 'handles', 'delivered', 'lost'],
+  columns: ['memoryTotal', 'handles', 'delivered', 'repeated', 'lost'],
   runs: 1,
   // A round more than it counts.
   turnSeconds: ({ minutes = MINUTES }) => minutes * 60 + ROUND_SECONDS,
