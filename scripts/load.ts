@@ -1,12 +1,12 @@
 import { loadavg } from 'node:os';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
-import { confirm, optionsAgain, readReports } from './load/baseline.js';
+import { readReports } from './load/baseline.js';
 import { machine } from './load/machine.js';
 import { mergeFiles } from './load/merge.js';
 import { type Metric, metrics } from './load/metrics.js';
 import { type LoadOptions, mergeOptions, optionSchema, remoteTargetOf } from './load/options.js';
-import { judge, print, statusOf, writeFiles } from './load/outcome.js';
+import { judge, judgeTwice, print, statusOf, writeFiles } from './load/outcome.js';
 import { endAllGroups } from './load/process-group.js';
 import { provenance } from './load/provenance.js';
 import { openRemoteTarget, type RemoteTarget } from './load/remote-target.js';
@@ -42,7 +42,7 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
   --save-baseline FILE
                   writes the results for --baseline: five turns that count, without peers unless --only names them
   --baseline FILE makes as many, and compares the service's figures with FILE, written on this machine; what is
-                  worse, or misses a bound that FILE kept, is measured again
+                  worse, or misses a bound that FILE does not, is measured again
   --profile DIR   writes CPU profiles of the measured processes
   --stages        where the time of the service's messages goes (fanout, chat)
 
@@ -61,7 +61,7 @@ messages of those members, which stay.
 merge adds up the FILEs that --json wrote on N client machines, and judges them as one run.
 
 Exit status: 0 every judged bound holds and nothing is worse than the baseline; 99 a bound is missed that the
-baseline, if any, kept, or a figure is worse; 1 a contender failed; 2 wrong usage; 130 interrupted. What was
+baseline, if any, does not miss, too, or a figure is worse; 1 a contender failed; 2 wrong usage; 130 interrupted. What was
 not measured at the size that a bound is meant for is "not judged", and does not fail.`;
 
 const say = (line: string): void => {
@@ -112,23 +112,6 @@ function readBaseline({ baseline }: Pick<LoadOptions, 'baseline'>): Report[] | u
   return baseline === undefined ? undefined : readReports('--baseline', baseline);
 }
 
-/** Judges what was measured. What is worse than the baseline is measured again: it fails if it is worse both times. */
-async function judgeTwice(
-  scenario: Scenario,
-  measured: Omit<Report, 'verdicts'>,
-  baseline: Report[] | undefined,
-  remote: RemoteTarget | undefined,
-  signal: AbortSignal,
-): Promise<Report> {
-  const report = judge(scenario, measured, baseline);
-  const options = baseline && optionsAgain(report);
-  if (!options) return report;
-  const lines = options.only?.replaceAll('|', '; ') ?? 'all lines, as a bound is missed';
-  say(`${scenario.name}: measured again, worse than the baseline: ${lines}`);
-  const again = await measure(scenario, options, remote, signal);
-  return again ? confirm(report, judge(scenario, again, baseline)) : report;
-}
-
 /** Runs scenarios one after another; what is finished is written, also if a later one is interrupted. */
 async function runAll(
   scenarios: Scenario[],
@@ -142,7 +125,10 @@ async function runAll(
   for (const scenario of scenarios) {
     const measured = signal.aborted ? undefined : await measure(scenario, options, remote, signal);
     if (!measured) break;
-    const report = await judgeTwice(scenario, measured, baseline, remote, signal);
+    const report = await judgeTwice(scenario, measured, baseline, (again, why) => {
+      say(`${scenario.name}: measured again, ${why}`);
+      return measure(scenario, again, remote, signal);
+    });
     print(scenario, report);
     reports.push(report);
     writeFiles(reports, scenarios, isAll, options);

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
-import { isLatency, isTimed, type Metric, metrics } from './metrics.js';
-import { type LoadOptions, sizeOptions } from './options.js';
+import { isCpu, isLatency, isTimed, type Metric, metrics } from './metrics.js';
+import { BASELINE_TURNS, type LoadOptions, sizeOptions } from './options.js';
 import type { Report } from './report/page.js';
-import { labelOf, type Result } from './scenario.js';
+import { isFailure, labelOf, type Result } from './scenario.js';
 import { differenceInterval, median } from './statistics.js';
 import { formatFigure } from './table.js';
 import type { Verdict } from './verdict.js';
-
-/** Fewest turns, before and now, from whose spread a tolerance is taken. */
-export const BASELINE_TURNS = 5;
 
 /** Smallest tolerance, as a share of the figure before: two runs of the same build differ by as much. */
 const LEAST_TOLERANCE = 0.05;
@@ -25,6 +22,8 @@ export interface Comparison {
   now: string;
   /** In units of the metric: how much worse it may be. */
   tolerance?: number;
+  /** How many times as long as before the machine took for its reference work. */
+  pace?: number;
   outcome: 'within' | 'regressed' | 'not judged';
   /** Why it was not judged. */
   why?: string;
@@ -33,7 +32,7 @@ export interface Comparison {
 /** What a comparison needs of a run. */
 type Compared = Omit<Report, 'verdicts'>;
 
-/** Reads what `--json` wrote earlier. @param option what the file was given for @throws InvalidArguments */
+/** Reads what `--json` or `--save-baseline` wrote. @param option what the file was given for @throws InvalidArguments */
 export function readReports(option: string, file: string): Report[] {
   try {
     const reports = [JSON.parse(readFileSync(file, 'utf8')) as Report | Report[]].flat();
@@ -42,7 +41,7 @@ export function readReports(option: string, file: string): Report[] {
   } catch (error) {
     throw new InvalidArguments([`${option}: ${(error as Error).message}`]);
   }
-  throw new InvalidArguments([`${option}: ${file} was not written by --json`]);
+  throw new InvalidArguments([`${option}: ${file} was not written by --save-baseline or --json`]);
 }
 
 /** Why no figure of two runs can be compared; undefined if they can. */
@@ -64,6 +63,7 @@ function compareFigure(
   metric: Metric,
   now: Result,
   before: Result | undefined,
+  pace: number,
 ): Comparison {
   const [mine, earlier] = [now.figures[metric], before?.figures[metric]];
   const shown = {
@@ -78,12 +78,34 @@ function compareFigure(
     return notJudged('void turns');
   const turns = Math.min(mine.runs.length, earlier.runs.length);
   if (turns < BASELINE_TURNS) return notJudged(`${turns} turns, at least ${BASELINE_TURNS} are needed`);
-  const sign = metrics[metric].better === 'higher' ? -1 : 1;
-  const worse = sign * (median(mine.runs) - median(earlier.runs));
-  const [low, high] = differenceInterval(mine.runs, earlier.runs);
-  const spread = (high - low) / 2;
-  const tolerance = Math.max(spread, LEAST_TOLERANCE * Math.abs(earlier.median));
-  return { ...shown, tolerance, outcome: worse > tolerance ? 'regressed' : 'within' };
+  // A slower machine raises all of CPU time, but only some of a latency: that regresses if it is worse with and without pace.
+  const factors = isCpu(metric) ? [pace] : isTimed(metric) ? [1, pace] : [1];
+  const excesses = factors.map((factor) => excessOf(metric, mine.runs, earlier.runs, factor));
+  const [{ excess, tolerance }] = excesses.sort((a, b) => a.excess - b.excess) as [Excess];
+  return { ...shown, tolerance, pace, outcome: excess > 0 ? 'regressed' : 'within' };
+}
+
+interface Excess {
+  /** By how much a figure is worse than its tolerance allows. */
+  excess: number;
+  tolerance: number;
+}
+
+/** @param factor what the machine's pace makes of the figures before */
+function excessOf(metric: Metric, mine: number[], earlier: number[], factor: number): Excess {
+  const isHigherBetter = metrics[metric].better === 'higher';
+  const before = earlier.map((value) => (isHigherBetter ? value / factor : value * factor));
+  const worse = (isHigherBetter ? -1 : 1) * (median(mine) - median(before));
+  const [low, high] = differenceInterval(mine, before);
+  const tolerance = Math.max((high - low) / 2, LEAST_TOLERANCE * Math.abs(median(before)));
+  return { excess: worse - tolerance, tolerance };
+}
+
+/** How many times as long as before the machine took for its reference work; 1 if that was not measured. */
+function paceOf(now: Compared, before: Compared | undefined): number {
+  const referenceOf = ({ results }: Compared) =>
+    median(results.flatMap(({ figures }) => figures.reference?.runs ?? []));
+  return (before && referenceOf(now) / referenceOf(before)) || 1;
 }
 
 /** Whether two results are of the same line. */
@@ -103,70 +125,85 @@ function comparedMetrics(now: Result, before: Result | undefined): Metric[] {
 export function compareWith(baseline: Report[], now: Compared): Comparison[] {
   const before = baseline.find(({ scenario }) => scenario === now.scenario);
   const reason = before ? difference(now, before) : `${now.scenario} is not in the baseline`;
+  const pace = paceOf(now, before);
   const ours = now.results.filter(({ role }) => role === 'ours');
   return ours.flatMap((result) => {
     const earlier = before?.results.find((one) => isSame(one, result));
     return comparedMetrics(result, earlier).map((metric) => {
-      const compared = compareFigure(now.scenario, metric, result, earlier);
+      const compared = compareFigure(now.scenario, metric, result, earlier, pace);
       return reason ? { ...compared, outcome: 'not judged' as const, why: reason } : compared;
     });
   });
 }
 
-/** What a comparison says of a run, and its bounds. */
-type Judged = Pick<Report, 'verdicts' | 'comparisons'>;
+/** A missed bound that fails. What must be 0, such as losses, fails always. */
+const fails = ({ outcome, missedBefore }: Verdict) => outcome === 'misses' && !missedBefore;
+const failsAlways = (verdict: Verdict) => fails(verdict) && verdict.bound === 0;
+const mayFailByChance = (verdict: Verdict) => fails(verdict) && verdict.bound !== 0;
 
-/** A missed bound that fails. What must be 0, such as losses, is never excused. */
-const fails = ({ outcome, excuse }: Verdict) => outcome === 'misses' && excuse === undefined;
-const mayBeExcused = (verdict: Verdict) => fails(verdict) && verdict.bound > 0;
-
-export const hasFailed = ({ verdicts, comparisons = [] }: Judged) =>
+export const isMissed = ({ verdicts, comparisons = [] }: Report) =>
   verdicts.some(fails) || comparisons.some(({ outcome }) => outcome === 'regressed');
 
+const isUnjudged = (comparisons: Comparison[]) =>
+  comparisons.every(({ outcome }) => outcome === 'not judged');
+
 /**
- * Excuses the bounds that the baseline missed, too: that figures are no worse is judged by comparison, so there has to
- * be one.
+ * Marks the bounds that the baseline missed, too, which do not fail: that figures are no worse is judged by comparison, so
+ * there has to be one.
  */
-export function excuseMissedBefore(
+export function markMissedBefore(
   baseline: Report[],
   { scenario, verdicts }: Report,
   comparisons: Comparison[],
 ): Verdict[] {
-  if (comparisons.every(({ outcome }) => outcome === 'not judged')) return verdicts;
+  if (isUnjudged(comparisons)) return verdicts;
   const before = baseline.find((one) => one.scenario === scenario)?.verdicts ?? [];
   const missed = new Set(before.filter(({ outcome }) => outcome === 'misses').map(({ goal }) => goal));
   return verdicts.map((one) =>
-    mayBeExcused(one) && missed.has(one.goal) ? { ...one, excuse: 'missed in the baseline, too' } : one,
+    mayFailByChance(one) && missed.has(one.goal) ? { ...one, missedBefore: true } : one,
   );
 }
 
 /**
- * The options for measuring again what fails: lines of which a figure is worse, or all if a bound is missed that the
- * baseline kept. @returns undefined if there is neither
+ * How to measure again what may have failed by chance: lines of which a figure is worse, or all if a bound is missed that the
+ * baseline kept. @returns undefined if there is neither, if nothing could be compared, or if the run fails in any case
  */
-export function optionsAgain({ verdicts, comparisons = [], options }: Report): LoadOptions | undefined {
-  if (verdicts.some(mayBeExcused)) return options;
-  const lines = comparisons.filter(({ outcome }) => outcome === 'regressed').map(({ line }) => line);
-  return lines.length > 0 ? { ...options, only: [...new Set(lines)].join('|') } : undefined;
+export function doubtsOf({
+  verdicts,
+  comparisons = [],
+  results,
+  options,
+}: Report): { options: LoadOptions; why: string } | undefined {
+  if (isUnjudged(comparisons) || verdicts.some(failsAlways) || results.some(isFailure)) return undefined;
+  if (verdicts.some(mayFailByChance)) return { options, why: 'a bound is missed that the baseline kept' };
+  const worse = comparisons.filter(({ outcome }) => outcome === 'regressed').map(({ line }) => line);
+  if (worse.length === 0) return undefined;
+  const lines = [...new Set(worse)];
+  return { options: { ...options, only: lines.join('|') }, why: `worse than before: ${lines.join('; ')}` };
 }
 
 /**
  * What remains of a run's failures once they have been measured again: among hundreds of figures some are worse by
- * chance, but hardly the same ones twice.
+ * chance, but hardly the same ones twice. What the second measurement alone loses, or fails to measure, counts.
  */
-export function confirm<T extends Judged>(first: T, again: Judged): T {
+export function confirm(first: Report, again: Report): Report {
   const isWithin = ({ figure }: Comparison) =>
     again.comparisons?.some((one) => one.figure === figure && one.outcome === 'within');
-  const holds = ({ goal }: Verdict) =>
-    again.verdicts.some((one) => one.goal === goal && one.outcome === 'holds');
+  const failureOf = (result: Result) => again.results.find((one) => isSame(one, result) && isFailure(one));
+  const verdictOf = (one: Verdict): Verdict => {
+    const second = again.verdicts.find(({ goal }) => goal === one.goal);
+    if (second && failsAlways(second)) return second;
+    return second?.outcome === 'holds' && mayFailByChance(one) && one.value !== undefined
+      ? { ...second, firstValue: one.value }
+      : one;
+  };
   return {
     ...first,
+    results: first.results.map((result) => failureOf(result) ?? result),
     comparisons: first.comparisons?.map((one) =>
       one.outcome === 'regressed' && isWithin(one) ? { ...one, outcome: 'within' } : one,
     ),
-    verdicts: first.verdicts.map((one) =>
-      mayBeExcused(one) && holds(one) ? { ...one, excuse: 'held when measured again' } : one,
-    ),
+    verdicts: first.verdicts.map(verdictOf),
   };
 }
 
@@ -178,8 +215,8 @@ export function summaryOf(comparisons: Comparison[]) {
   const [within, regressed] = [of('within'), of('regressed')];
   return {
     regressed: regressed.map(
-      ({ figure, before, now, tolerance = 0 }) =>
-        `${figure}: ${before} before, ${now} now (tolerance ${tolerance.toFixed(2)})`,
+      ({ figure, before, now, tolerance = 0, pace = 1 }) =>
+        `${figure}: ${before} before, ${now} now (tolerance ${tolerance.toFixed(2)}${pace === 1 ? '' : `, machine ${pace.toFixed(2)} times as slow`})`,
     ),
     total: `baseline: ${within.length} figures within their tolerance, ${regressed.length} regressed`,
     notJudged: [...reasons].map(([why, count]) => `${count} figure${count === 1 ? '' : 's'}: ${why}`),

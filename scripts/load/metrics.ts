@@ -57,7 +57,7 @@ const forms = {
   },
   repeated: {
     ...{ label: 'repeated', title: 'connects and joins that the server refused for the time being' },
-    ...{ unit: '1', digits: 0 },
+    ...{ unit: '1', digits: 0, better: 'lower' },
   },
   perSecond: {
     ...{ label: 'per s', title: 'deliveries or answers per second' },
@@ -97,6 +97,10 @@ const forms = {
     ...{ label: 'after end', title: 'deliveries or answers that came after the last message was due' },
     ...{ unit: '1', digits: 0 },
   },
+  reference: {
+    ...{ label: 'reference ms', title: 'CPU of a fixed piece of work just before, ms' },
+    ...{ unit: 'ms', digits: 2 },
+  },
   others: {
     ...{ label: 'others %', title: 'CPU of other programs meanwhile, % of the machine' },
     ...{ unit: '%', digits: 0 },
@@ -116,6 +120,9 @@ export type Metric = keyof typeof forms;
 export const metrics: Record<Metric, MetricForm> = forms;
 
 export const isLatency = (metric: Metric) => metric === 'p50' || metric === 'p99' || metric === 'p999';
+
+/** Whether a figure is CPU time, which a slower machine raises as it does that of any other work. */
+export const isCpu = (metric: Metric) => metrics[metric].unit === 'µs';
 
 /** Figures that a busy machine or slow clients do not change: memory and files in use, queries of an idle installation. */
 const untimed: Metric[] = ['memory', 'resident', 'memoryTotal', 'handles', 'reads'];

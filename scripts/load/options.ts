@@ -37,10 +37,13 @@ const outputs = {
   'save-baseline': z.string().optional(),
 };
 
+/** Fewest turns, before and now, from whose spread a tolerance is taken. */
+export const BASELINE_TURNS = 5;
+
 /** What is written, and where. */
 export type Outputs = z.output<z.ZodObject<typeof outputs>>;
 
-/** Whether figures are compared with those of another build: that needs turns of the service, and none of peers. */
+/** Whether figures are compared with those of another build, which needs BASELINE_TURNS, and no peers. */
 export const isCompared = (options: Outputs) =>
   options.baseline !== undefined || options['save-baseline'] !== undefined;
 
@@ -82,7 +85,7 @@ export const optionSchema = z
   .refine(({ http, gateway }) => (http === undefined) === (gateway === undefined), {
     error: 'an installation that runs already needs --http and --gateway',
   })
-  .check(({ value: { http, tokens, keep, shard, ...others }, issues }) => {
+  .check(({ value: { http, tokens, keep, shard, runs, ...others }, issues }) => {
     const refuse = (path: string, message: string) =>
       issues.push({ code: 'custom', input: undefined, path: [path], message });
     if (http === undefined)
@@ -92,6 +95,8 @@ export const optionSchema = z
     if (tokens !== undefined && keep) refuse('keep', 'what members of --tokens write always stays');
     for (const name of ['baseline', 'save-baseline'] as const)
       if (shard && others[name] !== undefined) refuse(name, 'of the merge, not of one --shard');
+    if (runs !== undefined && runs < BASELINE_TURNS && isCompared(others))
+      refuse('runs', `must be at least ${BASELINE_TURNS} with --baseline or --save-baseline`);
   });
 
 /** Options of `npm run load -- merge`. */

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { compareWith, comparisonLines, excuseMissedBefore, hasFailed } from './baseline.js';
-import type { Outputs } from './options.js';
+import { compareWith, comparisonLines, confirm, doubtsOf, isMissed, markMissedBefore } from './baseline.js';
+import type { LoadOptions, Outputs } from './options.js';
 import { benchmarks } from './report/benchmark-action.js';
 import { writeHistograms } from './report/histograms.js';
 import { htmlReport, type Report } from './report/page.js';
-import type { Scenario } from './scenario.js';
+import { isFailure, type Scenario } from './scenario.js';
 import { table, verdictLines } from './table.js';
 import { unlessUnfit } from './verdict.js';
 
@@ -21,7 +21,23 @@ export function judge(
   const report = { ...measured, verdicts: unlessUnfit(options, scenario.verdicts(results, options)) };
   if (!baseline) return report;
   const comparisons = compareWith(baseline, measured);
-  return { ...report, comparisons, verdicts: excuseMissedBefore(baseline, report, comparisons) };
+  return { ...report, comparisons, verdicts: markMissedBefore(baseline, report, comparisons) };
+}
+
+/**
+ * Judges what was measured, and measures again what may have failed by chance.
+ * @param measureAgain resolves to undefined if it is interrupted
+ */
+export async function judgeTwice(
+  scenario: Scenario,
+  measured: Omit<Report, 'verdicts'>,
+  baseline: Report[] | undefined,
+  measureAgain: (options: LoadOptions, why: string) => Promise<Omit<Report, 'verdicts'> | undefined>,
+): Promise<Report> {
+  const report = judge(scenario, measured, baseline);
+  const doubts = doubtsOf(report);
+  const again = doubts && (await measureAgain(doubts.options, doubts.why));
+  return again ? confirm(report, judge(scenario, again, baseline)) : report;
 }
 
 /** Prints a scenario's figures, and what became of its bounds. */
@@ -50,6 +66,6 @@ export function writeFiles(
 
 /** The exit status that the reports call for. */
 export function statusOf(reports: Report[]): number {
-  if (reports.some(({ results }) => results.some(({ missing }) => missing?.startsWith('failed')))) return 1;
-  return reports.some(hasFailed) ? MISSED : 0;
+  if (reports.some(({ results }) => results.some(isFailure))) return 1;
+  return reports.some(isMissed) ? MISSED : 0;
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createProgress } from '../command/progress.js';
-import { BASELINE_TURNS } from './baseline.js';
 import { encode, merge } from './latency.js';
 import { isMetric, isTimed } from './metrics.js';
-import { isCompared, type LoadOptions } from './options.js';
+import { BASELINE_TURNS, isCompared, type LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';
+import { referenceWork } from './reference-work.js';
 import type { RemoteTarget } from './remote-target.js';
 import {
   type Contender,
@@ -103,7 +103,9 @@ async function takeTurn(
   show: (text: string) => void,
 ): Promise<void> {
   try {
-    line.runs.push(...(await measureOnce(line.contender, options, remote, show)));
+    const reference = isCompared(options) && !remote ? { reference: referenceWork() } : {};
+    const turns = await measureOnce(line.contender, options, remote, show);
+    line.runs.push(...turns.map((turn) => ({ ...turn, ...reference })));
   } catch (error) {
     const { message } = error as Error;
     line.failure = `failed: ${message}`;
@@ -115,7 +117,7 @@ async function takeTurn(
 const lacksTurns = ({ runs, failure }: MeasuredLine, wanted: number) =>
   failure === undefined && runs.filter((run) => voidOf(run) === undefined).length < wanted;
 
-/** The contenders that `--only` selects. Without it a comparison with a baseline leaves out peers: it is about the service. */
+/** The contenders that `--only` selects; by default all, but no peers where builds are compared. */
 function select(contenders: Contender[], options: LoadOptions): Contender[] {
   const { only } = options;
   const wanted = only?.toLowerCase().split('|') ?? [''];
@@ -143,7 +145,7 @@ export async function runScenario(
   );
   const present = entries.filter(({ contender }) => contender.missing === undefined);
   const runs = turnsOf(scenario, options);
-  // A comparison with a baseline needs so many that count: void ones are made again, each once at most.
+  // Where builds are compared, so many have to count: void ones are made again, each once at most.
   const more = isCompared(options) ? runs : 0;
   const progress = createProgress(runs * present.length, scenario.name);
   const time = about(scenario, options, runs * present.length);

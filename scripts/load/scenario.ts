@@ -49,6 +49,9 @@ export interface Entry {
   throughput?: true;
 }
 
+/** Whether a contender was not measured because it failed, rather than because it is not installed. */
+export const isFailure = ({ missing }: Pick<Result, 'missing'>) => missing?.startsWith('failed: ') ?? false;
+
 /** How a line is named, and selected by `--only`. */
 export const labelOf = ({ name, part }: Entry) => (part ? `${name}, ${part}` : name);
 

@@ -94,11 +94,18 @@ export function table(scenario: Scenario, results: Result[]): string {
 
 const paint = { holds: 'green', misses: 'red', 'not judged': 'gray' } as const;
 
+/** The bound, and what else decided. */
+export function boundText({ bound, missedBefore, firstValue }: Verdict): string {
+  const first = firstValue === undefined ? '' : `; ${formatNumber(firstValue, 2)} when first measured`;
+  return `bound ${bound}${missedBefore ? ', missed in the baseline, too' : ''}${first}`;
+}
+
 /** One line for each verdict. */
 export function verdictLines(verdicts: Verdict[]): string[] {
-  return verdicts.map(({ goal, value, bound, outcome, why, excuse }) => {
+  return verdicts.map((verdict) => {
+    const { goal, value, outcome, why, missedBefore } = verdict;
     const result = why ?? (value === undefined ? '' : formatNumber(value, 2));
-    const text = `${outcome.padEnd(10)}  ${goal}: ${result} (bound ${bound}${excuse ? `, ${excuse}` : ''})`;
-    return styleText(excuse ? 'yellow' : paint[outcome], text);
+    const text = `${outcome.padEnd(10)}  ${goal}: ${result} (${boundText(verdict)})`;
+    return styleText(missedBefore ? 'yellow' : paint[outcome], text);
   });
 }

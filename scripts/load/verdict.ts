@@ -13,8 +13,10 @@ export interface Verdict {
   outcome: 'holds' | 'misses' | 'not judged';
   /** Why it was not judged. */
   why?: string;
-  /** Why a miss is no failure. */
-  excuse?: string;
+  /** Missed in the baseline, too: not a failure. */
+  missedBefore?: true;
+  /** What missed the bound the first time; `value` is of the second measurement. */
+  firstValue?: number;
 }
 
 /** Sizes of a measurement that an option changes. */

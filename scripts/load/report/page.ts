@@ -4,7 +4,7 @@ import { type Metric, metrics } from '../metrics.js';
 import type { LoadOptions } from '../options.js';
 import type { Provenance } from '../provenance.js';
 import type { Result, Scenario } from '../scenario.js';
-import { againstLimit, columnsOf, formatFigure, notesOf } from '../table.js';
+import { againstLimit, boundText, columnsOf, formatFigure, notesOf } from '../table.js';
 import type { Verdict } from '../verdict.js';
 import { escapeHtml, latencyPlot, medianPlot, timelinePlot } from './plots.js';
 import { style } from './style.js';
@@ -63,11 +63,12 @@ function stagesTable({ name, stages = [] }: Result): string {
 
 function verdictList(verdicts: Verdict[]): string {
   if (verdicts.length === 0) return '';
-  const items = verdicts.map(({ goal, value, bound, outcome, why, excuse }) => {
+  const items = verdicts.map((verdict) => {
+    const { goal, value, outcome, why, missedBefore } = verdict;
     const result = why ? 'not judged' : value?.toLocaleString('en', { maximumFractionDigits: 2 });
-    const reason = why ? `: ${escapeHtml(why)}` : excuse ? `, ${excuse}` : '';
-    const style = excuse ? 'not-judged' : outcome.replace(' ', '-');
-    return `<li class="${style}"><b>${result}</b> ${escapeHtml(goal)} <small>bound ${bound}${reason}</small></li>`;
+    const reason = why ? `: ${escapeHtml(why)}` : '';
+    const style = missedBefore ? 'not-judged' : outcome.replace(' ', '-');
+    return `<li class="${style}"><b>${result}</b> ${escapeHtml(goal)} <small>${boundText(verdict)}${reason}</small></li>`;
   });
   return `<ul class="verdicts">${items.join('')}</ul>`;
 }

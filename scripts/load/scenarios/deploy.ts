@@ -15,7 +15,7 @@ import {
   socketIoRecovering,
   startSocketIoOverRedis,
 } from '../start-server.js';
-import { atLeast, medianOf } from '../verdict.js';
+import { atMost, combine, medianOf } from '../verdict.js';
 
 /** Rolling restarts during the broadcasts: after a quarter, a half and three quarters of them. */
 const RESTARTS = 3;
@@ -144,10 +144,10 @@ export const deploy: Scenario = {
 
   verdicts: (results) =>
     [ALONE, ROLLING].map((part) =>
-      atLeast(
-        `${part}: share of the messages that the client with the fewest ends up with, %`,
-        medianOf(results, ours().name, 'leastShare', part),
-        100,
+      atMost(
+        `${part}: share of the messages that the client with the fewest lacks, %`,
+        combine([medianOf(results, ours().name, 'leastShare', part)], (share) => 100 - share),
+        0,
       ),
     ),
 };

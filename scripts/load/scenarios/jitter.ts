@@ -2,7 +2,7 @@ import { broadcastColumns, durationOf, measureBroadcasts, scaled } from '../broa
 import { storingNchan } from '../programs.js';
 import type { Measured, Run, Scenario } from '../scenario.js';
 import { bareUws, ours, type Server, socketIoOnWs, socketIoRecovering } from '../start-server.js';
-import { atLeast, medianOf } from '../verdict.js';
+import { atMost, combine, medianOf } from '../verdict.js';
 
 /** Each client is cut this often, and away for a part of it, ms; at the default `--seconds`. */
 const CUT_EVERY_MS = 15_000;
@@ -34,10 +34,10 @@ export const jitter: Scenario = {
     })),
 
   verdicts: (results) => [
-    atLeast(
-      'share of the messages that the client with the fewest ends up with, %',
-      medianOf(results, ours().name, 'leastShare'),
-      100,
+    atMost(
+      'share of the messages that the client with the fewest lacks, %',
+      combine([medianOf(results, ours().name, 'leastShare')], (share) => 100 - share),
+      0,
     ),
   ],
 };

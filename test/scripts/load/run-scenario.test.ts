@@ -21,22 +21,19 @@ function scenarioOf(turnOf: (turn: number) => Measured): Scenario {
 }
 
 describe('a run of a scenario', () => {
+  const run = (options: Partial<LoadOptions>, turnOf = (_: number): Measured => ({ cpu: 1 })) =>
+    runScenario(scenarioOf(turnOf), { ...optionSchema.parse({}), ...options }, () => false);
+
   /** How many turns of each line there were, by its name. */
-  const turnsWith = async (options: Partial<LoadOptions>, turnOf = (_: number): Measured => ({ cpu: 1 })) => {
-    const results = await runScenario(
-      scenarioOf(turnOf),
-      { ...optionSchema.parse({}), ...options },
-      () => false,
-    );
-    return Object.fromEntries(results.map(({ name, turns }) => [name, turns]));
-  };
+  const turnsWith = async (...args: Parameters<typeof run>) =>
+    Object.fromEntries((await run(...args)).map(({ name, turns }) => [name, turns]));
 
   it('has three turns of each line', async () => {
     expect(await turnsWith({})).to.deep.equal({ ours: 3, limit: 3, peer: 3 });
     expect(await turnsWith({ only: 'peer', runs: 1 })).to.deep.equal({ peer: 1 });
   });
 
-  for (const option of ['baseline', 'save-baseline'] as const)
+  for (const option of ['baseline', 'save-baseline'] as const) {
     it(`has five turns that count with --${option}, and no peers unless they are named`, async () => {
       const compared = { [option]: 'file' };
       expect(await turnsWith(compared)).to.deep.equal({ ours: 5, limit: 5 });
@@ -49,4 +46,13 @@ describe('a run of a scenario', () => {
         ...{ ours: 10, limit: 10 },
       });
     });
+
+    it(`times the reference work before each turn with --${option}`, async () => {
+      const [ours] = await run({ [option]: 'file' });
+      expect(ours?.figures.reference?.runs).to.have.length(5);
+      expect(ours?.figures.reference?.min).to.be.greaterThan(0);
+      const [plain] = await run({});
+      expect(plain?.figures.reference, 'where builds are not compared').to.equal(undefined);
+    });
+  }
 });

@@ -1,0 +1,23 @@
+import { optionSchema } from '../../../scripts/load/options.js';
+import type { Report } from '../../../scripts/load/report/page.js';
+import type { Result } from '../../../scripts/load/scenario.js';
+import { summarise } from '../../../scripts/load/statistics.js';
+
+/** A line's result. @param figures of each turn */
+export const line = (
+  name: string,
+  figures: Record<string, number[]>,
+  others: Partial<Result> = {},
+): Result => ({
+  ...{ name, role: 'ours' },
+  figures: Object.fromEntries(Object.entries(figures).map(([metric, runs]) => [metric, summarise(runs)])),
+  ...others,
+});
+
+export const machine = { cpu: 'test', cores: 2, memoryGiB: 1, kernel: '6', node: '20' };
+/** What `--json` writes of a scenario. */
+export const reportOf = (results: Result[], args: object = {}): Report => ({
+  ...{ scenario: 'chat', at: '2026-01-01T00:00:00.000Z', machine, verdicts: [], results },
+  options: optionSchema.parse(args),
+  ...{ loadAverage: [0, 0], provenance: { versions: {} }, units: {} },
+});
