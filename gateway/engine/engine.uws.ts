@@ -195,7 +195,7 @@ export class UwsPublisher implements Publisher {
   }
 }
 
-/** uWebSockets.js: native publishes, some 1.6 to 10 times cheaper than ws (docs/performance.md). */
+/** uWebSockets.js: native publishes, some 1.4 to 10 times cheaper than ws (docs/performance.md). */
 export class UwsEngine implements Engine {
   readonly name = 'uws';
   readonly #app = App();
