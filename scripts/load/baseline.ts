@@ -9,7 +9,7 @@ import { differenceInterval, median } from './statistics.js';
 import { formatFigure } from './table.js';
 import type { Verdict } from './verdict.js';
 
-/** Smallest tolerance, as a share of the figure before: two runs of the same build differ by as much. */
+/** Smallest tolerance, as a share of the figure before, of metrics that do not say how much they vary. */
 const LEAST_TOLERANCE = 0.05;
 
 /** A figure, against the same one of an earlier run. */
@@ -97,7 +97,8 @@ function excessOf(metric: Metric, mine: number[], earlier: number[], factor: num
   const before = earlier.map((value) => (isHigherBetter ? value / factor : value * factor));
   const worse = (isHigherBetter ? -1 : 1) * (median(mine) - median(before));
   const [low, high] = differenceInterval(mine, before);
-  const tolerance = Math.max((high - low) / 2, LEAST_TOLERANCE * Math.abs(median(before)));
+  const { varies = LEAST_TOLERANCE } = metrics[metric];
+  const tolerance = Math.max((high - low) / 2, varies * Math.abs(median(before)));
   return { excess: worse - tolerance, tolerance };
 }
 

@@ -92,6 +92,18 @@ export function onlyAt(options: LoadOptions, sizes: Sizes, verdicts: Verdict[]):
   return verdicts;
 }
 
+/** Verdicts on what takes a time to show: after less than that they are not judged. */
+export function onlyFrom(
+  options: LoadOptions,
+  name: 'seconds' | 'minutes',
+  least: number,
+  verdicts: Verdict[],
+): Verdict[] {
+  const given = options[name];
+  if (given === undefined || given >= least) return verdicts;
+  return notJudged(verdicts, `the bound is meant for --${name} ${least} or more, not ${given}`);
+}
+
 /** Verdicts, unless the measurement was too short, or only a part of one, for any. */
 export function unlessUnfit({ seconds, shard }: LoadOptions, verdicts: Verdict[]): Verdict[] {
   if (seconds < SHORTEST_SECONDS)

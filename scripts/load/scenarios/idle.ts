@@ -14,7 +14,7 @@ import {
   startBareStreams,
   startOurs,
 } from '../start-server.js';
-import { atMost, medianOf, onlyAt, ratio } from '../verdict.js';
+import { atMost, medianOf, onlyAt, onlyFrom, ratio } from '../verdict.js';
 
 const MEMBERS = 10_000;
 const STREAMS = 2_000;
@@ -33,6 +33,10 @@ const QUIET_SECONDS = 8;
  * "Sizing"). Peers keep nothing of the kind.
  */
 const EXPIRED_SECONDS = 80;
+
+/** How much of that time is waited for each of `--seconds`, s, and from how many of them memory is judged. */
+const EXPIRED_EACH = 10;
+const LEAST_SECONDS = EXPIRED_SECONDS / EXPIRED_EACH;
 
 /** As in production by default, and in `soak`: with `bound`, a process remembers for half an hour which members it saw at which clients. */
 const ENV = { LEGACY_ANONYMOUS: 'off' };
@@ -53,7 +57,7 @@ async function measure(
   const pool = await startWorkerPool(group, options.clients);
   const settling = Math.min(SETTLING_SECONDS, options.seconds * 3);
   const idleMemory = async () => {
-    if (role === 'ours') await sleep(Math.min(EXPIRED_SECONDS, options.seconds * 10) * 1_000);
+    if (role === 'ours') await sleep(Math.min(EXPIRED_SECONDS, options.seconds * EXPIRED_EACH) * 1_000);
     return { own: await settledMemory(server, settling), resident: residentOf(server) };
   };
 
@@ -106,7 +110,7 @@ export const idle: Scenario = {
   title: 'Memory per open connection; CPU µs per connection and second while nothing happens',
   columns: ['memory', 'resident', 'cpu', 'delivered', 'lost', 'duration'],
   // Of the service twice as long, of the others half.
-  turnSeconds: ({ seconds }) => 50 + 1.5 * Math.min(EXPIRED_SECONDS, seconds * 10),
+  turnSeconds: ({ seconds }) => 50 + 1.5 * Math.min(EXPIRED_SECONDS, seconds * EXPIRED_EACH),
 
   contenders: () => [
     sockets(ours({ execArgv: COLLECTS, env: ENV })),
@@ -125,7 +129,7 @@ export const idle: Scenario = {
         medianOf(results, ours().name, metric, SOCKETS),
         medianOf(results, socketIoOnUws().name, metric, SOCKETS),
       );
-    return [
+    return onlyFrom(options, 'seconds', LEAST_SECONDS, [
       ...onlyAt(options, { members: MEMBERS }, [
         atMost('private memory per socket, against bare Socket.IO on uWS', ofSocket('memory'), 1.15),
         atMost('resident memory per socket, against bare Socket.IO on uWS', ofSocket('resident'), 1.15),
@@ -133,6 +137,6 @@ export const idle: Scenario = {
       ...onlyAt(options, { streams: STREAMS }, [
         atMost('KiB per open event stream', medianOf(results, ours().name, 'memory', EVENT_STREAMS), 10),
       ]),
-    ];
+    ]);
   },
 };

@@ -10,7 +10,7 @@ import type { Result, Run, Scenario } from '../scenario.js';
 import { tokensOf } from '../seed.js';
 import { COLLECTS, SETTLING_SECONDS, settledMemory } from '../settled-memory.js';
 import { type RunningServer, startOurs } from '../start-server.js';
-import { atMost, combine, medianOf, notJudged, onlyAt, type Value } from '../verdict.js';
+import { atMost, combine, medianOf, onlyAt, onlyFrom, type Value } from '../verdict.js';
 
 /** Connections of each kind that a cycle opens and closes, and new members of whom each opens a room. */
 const SOCKETS = 400;
@@ -141,7 +141,6 @@ export const soak: Scenario = {
   contenders: () => [{ name: NAME, role: 'ours', part: 'churn', measure }],
 
   verdicts(results, options) {
-    const { minutes = MINUTES } = options;
     const verdicts = onlyAt(options, { members: SOCKETS }, [
       atMost(
         'memory, highest above lowest minute, %',
@@ -154,8 +153,6 @@ export const soak: Scenario = {
         5,
       ),
     ]);
-    return minutes < LEAST_MINUTES
-      ? notJudged(verdicts, `the bounds are meant for --minutes ${LEAST_MINUTES} or more, not ${minutes}`)
-      : verdicts;
+    return onlyFrom(options, 'minutes', LEAST_MINUTES, verdicts);
   },
 };

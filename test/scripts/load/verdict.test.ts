@@ -7,6 +7,7 @@ import {
   medianOf,
   nothingLost,
   onlyAt,
+  onlyFrom,
   ratio,
   unlessUnfit,
 } from '../../../scripts/load/verdict.js';
@@ -48,6 +49,12 @@ describe('verdicts of a load test', () => {
     expect(judged({ members: '1000' })?.outcome).to.equal('misses');
     expect(judged({ members: '10' })).to.include({
       ...{ outcome: 'not judged', why: 'the bound is meant for --members 1000, not 10' },
+    });
+    const later = (args: object) => onlyFrom(optionSchema.parse(args), 'minutes', 2, missed)[0];
+    expect(later({})?.outcome).to.equal('misses');
+    expect(later({ minutes: '2' })?.outcome).to.equal('misses');
+    expect(later({ minutes: '1' })).to.include({
+      ...{ outcome: 'not judged', why: 'the bound is meant for --minutes 2 or more, not 1' },
     });
     expect(unlessUnfit(optionSchema.parse({ seconds: '0.5' }), missed)[0]?.outcome).to.equal('not judged');
     expect(unlessUnfit(optionSchema.parse({}), missed)[0]?.outcome).to.equal('misses');
