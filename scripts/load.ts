@@ -6,7 +6,7 @@ import { machine } from './load/machine.js';
 import { mergeFiles } from './load/merge.js';
 import { type Metric, metrics } from './load/metrics.js';
 import { type LoadOptions, mergeOptions, optionSchema, remoteTargetOf } from './load/options.js';
-import { judge, judgeTwice, print, statusOf, writeFiles } from './load/outcome.js';
+import { judge, judgeAgain, print, statusOf, writeFiles } from './load/outcome.js';
 import { endAllGroups } from './load/process-group.js';
 import { provenance } from './load/provenance.js';
 import { openRemoteTarget, type RemoteTarget } from './load/remote-target.js';
@@ -42,7 +42,7 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
   --save-baseline FILE
                   writes the results for --baseline: five turns that count, without peers unless --only names them
   --baseline FILE makes as many, and compares the service's figures with FILE, written on this machine; what is
-                  worse, or misses a bound that FILE does not, is measured again
+                  worse, or misses a bound that FILE does not, is measured again at the end
   --profile DIR   writes CPU profiles of the measured processes
   --stages        where the time of the service's messages goes (fanout, chat)
 
@@ -112,7 +112,10 @@ function readBaseline({ baseline }: Pick<LoadOptions, 'baseline'>): Report[] | u
   return baseline === undefined ? undefined : readReports('--baseline', baseline);
 }
 
-/** Runs scenarios one after another; what is finished is written, also if a later one is interrupted. */
+/**
+ * Runs scenarios one after another; what is finished is written, also if a later one is interrupted. Doubts are measured
+ * again at the end: a slow period of the machine that the reference work does not show may be over by then.
+ */
 async function runAll(
   scenarios: Scenario[],
   options: LoadOptions,
@@ -122,16 +125,22 @@ async function runAll(
   signal: AbortSignal,
 ): Promise<Report[]> {
   const reports: Report[] = [];
-  for (const scenario of scenarios) {
+  const finish = (i: number, scenario: Scenario, report: Report) => {
+    print(scenario, report);
+    reports[i] = report;
+    writeFiles(reports, scenarios, isAll, options);
+  };
+  for (const [i, scenario] of scenarios.entries()) {
     const measured = signal.aborted ? undefined : await measure(scenario, options, remote, signal);
-    if (!measured) break;
-    const report = await judgeTwice(scenario, measured, baseline, (again, why) => {
+    if (!measured) return reports;
+    finish(i, scenario, judge(scenario, measured, baseline));
+  }
+  for (const [i, scenario] of scenarios.entries()) {
+    const report = await judgeAgain(scenario, reports[i] as Report, baseline, (again, why) => {
       say(`${scenario.name}: measured again, ${why}`);
       return measure(scenario, again, remote, signal);
     });
-    print(scenario, report);
-    reports.push(report);
-    writeFiles(reports, scenarios, isAll, options);
+    if (report) finish(i, scenario, report);
   }
   return reports;
 }

@@ -25,19 +25,19 @@ export function judge(
 }
 
 /**
- * Judges what was measured, and measures again what may have failed by chance.
+ * Measures again what may have failed by chance, and judges both measurements.
  * @param measureAgain resolves to undefined if it is interrupted
+ * @returns undefined if there was nothing to measure again, or it was interrupted
  */
-export async function judgeTwice(
+export async function judgeAgain(
   scenario: Scenario,
-  measured: Omit<Report, 'verdicts'>,
+  report: Report,
   baseline: Report[] | undefined,
   measureAgain: (options: LoadOptions, why: string) => Promise<Omit<Report, 'verdicts'> | undefined>,
-): Promise<Report> {
-  const report = judge(scenario, measured, baseline);
+): Promise<Report | undefined> {
   const doubts = doubtsOf(report);
   const again = doubts && (await measureAgain(doubts.options, doubts.why));
-  return again ? confirm(report, judge(scenario, again, baseline)) : report;
+  return again && confirm(report, judge(scenario, again, baseline));
 }
 
 /** Prints a scenario's figures, and what became of its bounds. */
