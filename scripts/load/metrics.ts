@@ -26,23 +26,23 @@ const forms = {
   },
   cpu: {
     ...{ label: 'CPU µs', title: 'server CPU (user + system) per delivery or request, µs' },
-    ...{ unit: 'µs', digits: 2, better: 'lower', varies: 0.15 },
+    ...{ unit: 'µs', digits: 2, better: 'lower', varies: 0.2 },
   },
   databaseCpu: {
     ...{ label: 'db CPU µs', title: 'CPU of the database process per delivery or request, µs' },
-    ...{ unit: 'µs', digits: 1, better: 'lower', varies: 0.4 },
+    ...{ unit: 'µs', digits: 1, better: 'lower', varies: 0.3 },
   },
   bystanderCpu: {
     ...{ label: 'bystander µs', title: 'CPU of a gateway without members of the room, µs per message' },
-    ...{ unit: 'µs', digits: 2, better: 'lower', varies: 0.15 },
+    ...{ unit: 'µs', digits: 2, better: 'lower', varies: 0.2 },
   },
   cores: {
     ...{ label: 'cores %', title: 'CPU of all server processes, % of a core' },
-    ...{ unit: '%', digits: 2, better: 'lower', varies: 0.15 },
+    ...{ unit: '%', digits: 2, better: 'lower', varies: 0.2 },
   },
   databaseCores: {
     ...{ label: 'db cores %', title: 'CPU of the database process, % of a core' },
-    ...{ unit: '%', digits: 2, better: 'lower', varies: 0.4 },
+    ...{ unit: '%', digits: 2, better: 'lower', varies: 0.3 },
   },
   reads: {
     ...{ label: 'reads per s', title: 'queries that all server processes send to the database, per second' },
@@ -63,11 +63,11 @@ const forms = {
   },
   perSecond: {
     ...{ label: 'per s', title: 'deliveries or answers per second' },
-    ...{ unit: '1/s', digits: 0, better: 'higher', varies: 0.15 },
+    ...{ unit: '1/s', digits: 0, better: 'higher', varies: 0.2 },
   },
-  p50: { label: 'p50 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.6 },
-  p99: { label: 'p99 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.6 },
-  p999: { label: 'p99.9 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.6 },
+  p50: { label: 'p50 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.5 },
+  p99: { label: 'p99 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.5 },
+  p999: { label: 'p99.9 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.5 },
   late: {
     ...{
       label: 'late ms',
@@ -93,7 +93,7 @@ const forms = {
   },
   duration: {
     ...{ label: 'took s', title: 'seconds until the last one was done' },
-    ...{ unit: 's', digits: 2, better: 'lower', varies: 0.15 },
+    ...{ unit: 's', digits: 2, better: 'lower', varies: 0.2 },
   },
   afterEnd: {
     ...{ label: 'after end', title: 'deliveries or answers that came after the last message was due' },
