@@ -77,7 +77,7 @@ const forms = {
   },
   memory: {
     ...{ label: 'KiB each', title: 'private memory of the server per connection, KiB' },
-    ...{ unit: 'KiB', digits: 1, better: 'lower' },
+    ...{ unit: 'KiB', digits: 1, better: 'lower', varies: 0.2 },
   },
   resident: {
     ...{ label: 'RSS KiB each', title: 'resident memory of the server per connection, KiB' },
