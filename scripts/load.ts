@@ -136,6 +136,7 @@ async function runAll(
     finish(i, scenario, judge(scenario, measured, baseline));
   }
   for (const [i, scenario] of scenarios.entries()) {
+    if (signal.aborted) break;
     const report = await judgeAgain(scenario, reports[i] as Report, baseline, (again, why) => {
       say(`${scenario.name}: measured again, ${why}`);
       return measure(scenario, again, remote, signal);
