@@ -54,7 +54,7 @@ export interface RouteDefinition<
   /** In the notation of @koa/router: `/community/article/:articleId`. */
   path: string;
   auth: A;
-  limit: 'read' | 'write';
+  limit: 'read' | 'list' | 'write';
   params?: P;
   query?: Q;
   body?: B;

@@ -11,10 +11,10 @@ import { BOTH_SIDES, Room } from './room.model.js';
  *
  * @param input.createMember the author or the caller; the other party is the other one of the two
  * @returns the room's number
- * @throws AppError SALE_NOT_FOUND; INVALID_INPUT naming createMember
+ * @throws AppError SALE_NOT_FOUND; INVALID_INPUT naming createMember; QUOTA_EXCEEDED for one more new room
  */
 export async function createRoom(
-  { adoption, clock, changes }: ChatDeps,
+  { adoption, clock, changes, quotas }: ChatDeps,
   actor: Actor,
   input: { saleNo: number; createMember: number },
 ): Promise<number> {
@@ -32,10 +32,13 @@ export async function createRoom(
   const pair = { saleNo: sale.no, creator: sale.authorNo, joiner: actor.no };
   const existing = await Room.findOne(pair, { _id: 1 }).lean();
   if (existing) return existing._id;
-  const chatNo = await nextNumbers('room');
+  const giveBack = await quotas.take('rooms', actor.no);
+  let chatNo: number;
   try {
+    chatNo = await nextNumbers('room');
     await Room.create({ _id: chatNo, ...pair, createdAt: new Date(clock.now()) });
   } catch (error) {
+    giveBack();
     if (!isDuplicateKey(error)) throw error;
     // Opened by a concurrent call.
     const first = await Room.findOne(pair, { _id: 1 }).lean();

@@ -105,6 +105,7 @@ const schema = z.object({
   MESSAGES_PER_DAY: whole(1, 1_000_000).default(5_000),
   ARTICLES_PER_DAY: whole(1, 1_000_000).default(100),
   COMMENTS_PER_DAY: whole(1, 1_000_000).default(1_000),
+  ROOMS_PER_DAY: whole(1, 1_000_000).default(200),
   /** Live comments and replies that an article takes. */
   ARTICLE_COMMENTS: whole(1, MOST_COMMENTS).default(1_000),
   /** Article searches that an HTTP process runs at once; few more wait, the others are refused. */

@@ -71,6 +71,7 @@ export function chatRoutes(domain: Domain): Route[] {
       errors: {
         INVALID_INPUT: 'createMember: must be the author of the adoption post or the caller',
         SALE_NOT_FOUND: 'saleNo: adoption post 12 does not exist',
+        QUOTA_EXCEEDED: 'more than 200 rooms in 24 h',
       },
       async handle({ actor, client, body }) {
         const chatNo = await chat.createRoom(actor, body);
@@ -110,7 +111,7 @@ export function chatRoutes(domain: Domain): Route[] {
       summary: 'List chat rooms',
       description: 'Returns the rooms of the calling member, the one with the newest activity first.',
       auth: 'required',
-      limit: 'read',
+      limit: 'list',
       query: listRoomsQuery,
       answer: roomList,
       async handle({ actor, client, query: { saleNo } }) {
@@ -131,7 +132,7 @@ export function chatRoutes(domain: Domain): Route[] {
       summary: 'List messages of a room',
       description: `Marks the other party's messages read, then returns the latest ${MAX_LISTED} messages, oldest first, or as many as fit into the list. For older ones, send the id of the oldest you have as \`before\`.`,
       auth: 'required',
-      limit: 'read',
+      limit: 'list',
       params: chatNoParams,
       query: listMessagesQuery,
       answer: messageList,

@@ -12,7 +12,7 @@ export const limitAddress: Middleware<AppState> = async (ctx, next) => {
 /** Charges one request to the member, or to the address without a token. */
 export async function limit(
   ctx: AppContext,
-  budget: 'read' | 'write' | 'search',
+  budget: 'read' | 'list' | 'write' | 'search',
   actor: Actor | undefined,
 ): Promise<void> {
   await ctx.state.domain.rateLimits.take(

@@ -102,8 +102,8 @@ const fillers: Record<string, () => Fill> = {
     const numbers = createCache<number, number>(100_000);
     return each((no) => numbers.set(no, no - FIRST));
   },
-  'member’s count of a day (three kinds)': () => {
-    const quotas = createMemoryQuotas({ messages: 10, articles: 10, comments: 10 });
+  'member’s count of a day (four kinds)': () => {
+    const quotas = createMemoryQuotas({ rooms: 10, messages: 10, articles: 10, comments: 10 });
     return each((no) => quotas.take('messages', no));
   },
   'member’s or network’s frames': () => {

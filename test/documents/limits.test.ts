@@ -88,7 +88,7 @@ describe('limits', () => {
     const rest = textOf(openApi);
     const row = ({ points, duration }: { points: number; duration: number }) =>
       `${spelt(points)} in ${duration} s`;
-    for (const name of ['read', 'search', 'write', 'address', 'message'] as const)
+    for (const name of ['read', 'list', 'search', 'write', 'address', 'message'] as const)
       expect(rest).to.include(row(budgets[name]));
     for (const name of ['message', 'socketEvent'] as const) {
       const { points, duration } = budgets[name];

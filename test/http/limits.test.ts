@@ -74,7 +74,11 @@ describe('the budget of a request', () => {
         [address, ['read', member], ['search', member]],
       ],
       ['GET /community/list/recent', mine, undefined, [address, ['read', member]]],
-      ['GET /notification/all', mine, undefined, [address, ['read', member]]],
+      ['GET /me', mine, undefined, [address, ['read', member]]],
+      ['GET /notification/all', mine, undefined, [address, ['list', member]]],
+      ['HEAD /notification/connect', mine, undefined, [address, ['list', member]]],
+      ['GET /chatroom', mine, undefined, [address, ['list', member]]],
+      [`GET /chatroom/${chatNo}`, mine, undefined, [address, ['list', member]]],
       ['POST /community/heart', mine, { what: 'is wrong' }, [address, ['write', member]]],
       ['POST /chatroom/1?email=x', {}, undefined, [address, ['write', ADDRESS]]],
       ['POST /chatroom/notification', {}, push(999_999_999, 1, 'hello'), [address, ['write', ADDRESS]]],
@@ -95,10 +99,12 @@ describe('the budget of a request', () => {
     }
   });
 
-  it('is a read for calls that change nothing, a write for all others', () => {
+  it('is a read or a list for calls that change nothing, a write for all others', () => {
+    const lists = ['/chatroom', '/chatroom/:chatNo', '/notification/all', '/notification/connect'];
     for (const { definition } of routes) {
       const { method, path, limit } = definition;
-      expect(limit, `${method} ${path}`).to.equal(method === 'get' ? 'read' : 'write');
+      const read = lists.includes(path) ? 'list' : 'read';
+      expect(limit, `${method} ${path}`).to.equal(method === 'get' ? read : 'write');
     }
   });
 
@@ -136,7 +142,8 @@ describe('the budget of a request', () => {
     const byCookie = { Cookie: `session=${asker.token}` };
     const requests: [Budget, string, Record<string, string>, object | undefined][] = [
       ['address', 'GET /nowhere', { Authorization: 'nonsense' }, undefined],
-      ['read', 'GET /chatroom/nonsense', { Authorization: me.token }, undefined],
+      ['read', 'GET /community/article/nonsense', { Authorization: me.token }, undefined],
+      ['list', 'GET /chatroom/nonsense', { Authorization: me.token }, undefined],
       ['search', 'GET /community/list/recent?keyword=a&option=3', {}, undefined],
       ['write', 'POST /community/heart', { Authorization: me.token }, { what: 'is wrong' }],
       ['message', 'POST /chatroom/notification', byCookie, push(chatNo, saleNo, 'hello')],

@@ -7,7 +7,10 @@ import { later } from '../support/time.js';
 const DAY_MS = 24 * 3_600_000;
 
 const quotasOn = (redis?: RedisConnection, RATE_LIMIT: 'on' | 'off' = 'on') =>
-  createQuotas({ RATE_LIMIT, MESSAGES_PER_DAY: 100, ARTICLES_PER_DAY: 3, COMMENTS_PER_DAY: 3 }, redis);
+  createQuotas(
+    { RATE_LIMIT, ROOMS_PER_DAY: 3, MESSAGES_PER_DAY: 100, ARTICLES_PER_DAY: 3, COMMENTS_PER_DAY: 3 },
+    redis,
+  );
 
 let lastMember = Math.floor(Math.random() * 1e9);
 function newMember(): number {
@@ -44,6 +47,7 @@ function quotasContract(name: string, open: () => Quotas): void {
       expect((await refusalOf(quotas, memberNo)).retryAfterMs).within(DAY_MS - 60_000, DAY_MS);
       await quotas.take('comments', memberNo);
       await quotas.take('articles', newMember());
+      await quotas.take('rooms', memberNo);
     });
 
     it('do not count what is given back, or refused', async () => {

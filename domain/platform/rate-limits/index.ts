@@ -42,13 +42,14 @@ function countRefusals(quotas: Quotas): Quotas {
 
 type QuotaSettings = Pick<
   Config,
-  'RATE_LIMIT' | 'MESSAGES_PER_DAY' | 'ARTICLES_PER_DAY' | 'COMMENTS_PER_DAY'
+  'RATE_LIMIT' | 'ROOMS_PER_DAY' | 'MESSAGES_PER_DAY' | 'ARTICLES_PER_DAY' | 'COMMENTS_PER_DAY'
 >;
 
 /** The quotas of the settings, or none. A single process without Redis counts anew when it restarts. */
 export function createQuotas(config: QuotaSettings, redis?: RedisConnection): Quotas {
   if (config.RATE_LIMIT === 'off') return unlimitedQuotas;
   const sizes = {
+    rooms: config.ROOMS_PER_DAY,
     messages: config.MESSAGES_PER_DAY,
     articles: config.ARTICLES_PER_DAY,
     comments: config.COMMENTS_PER_DAY,

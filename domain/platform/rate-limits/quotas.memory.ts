@@ -16,6 +16,7 @@ interface Count {
 /** Quotas counted by one process. */
 export function createMemoryQuotas(sizes: QuotaSizes): Quotas {
   const counts: Record<Stored, ReturnType<typeof createCache<number, Count>>> = {
+    rooms: createCache(MAX_MEMBERS, WINDOW_MS),
     messages: createCache(MAX_MEMBERS, WINDOW_MS),
     articles: createCache(MAX_MEMBERS, WINDOW_MS),
     comments: createCache(MAX_MEMBERS, WINDOW_MS),

@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/errors.js';
 
 /** What a member stores within a quota, named as in its error. */
-export type Stored = 'messages' | 'articles' | 'comments';
+export type Stored = 'rooms' | 'messages' | 'articles' | 'comments';
 
 /** Most records of each kind that a member may store in `WINDOW_MS`. */
 export type QuotaSizes = Record<Stored, number>;

@@ -24,6 +24,7 @@ describe('the quota of messages', () => {
       directory: { current: <T>(actor: T) => current(actor) },
       quotas: createQuotas({
         RATE_LIMIT: 'on',
+        ROOMS_PER_DAY: 1,
         MESSAGES_PER_DAY: 3,
         ARTICLES_PER_DAY: 1,
         COMMENTS_PER_DAY: 1,

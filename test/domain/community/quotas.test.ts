@@ -10,7 +10,10 @@ describe('the quotas of articles and comments', () => {
   beforeEach(async () => {
     board = await buildBoard(
       Date.now(),
-      createQuotas({ RATE_LIMIT: 'on', MESSAGES_PER_DAY: 1, ARTICLES_PER_DAY: 1, COMMENTS_PER_DAY: 1 }),
+      createQuotas({
+        RATE_LIMIT: 'on',
+        ...{ ROOMS_PER_DAY: 1, MESSAGES_PER_DAY: 1, ARTICLES_PER_DAY: 1, COMMENTS_PER_DAY: 1 },
+      }),
     );
   });
 
