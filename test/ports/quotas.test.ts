@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createQuotas, type Quotas } from '../../domain/platform/rate-limits/index.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
+import { gate, nextTurn } from '../support/eventually.js';
 import { describeOnRedis, hasRedisServer, openConnections, reaches, startRedis } from '../support/redis.js';
 import { later } from '../support/time.js';
 
@@ -46,8 +47,8 @@ function quotasContract(name: string, open: () => Quotas): void {
       await fill(quotas, memberNo);
       expect((await refusalOf(quotas, memberNo)).retryAfterMs).within(DAY_MS - 60_000, DAY_MS);
       await quotas.take('comments', memberNo);
-      await quotas.take('articles', newMember());
       await quotas.take('rooms', memberNo);
+      await quotas.take('articles', newMember());
     });
 
     it('do not count what is given back, or refused', async () => {
@@ -156,6 +157,53 @@ describeOnRedis('quotas on Redis', (connection) => {
     last();
     await quotasOn(connection()).take('articles', memberNo);
     await refusalOf(quotasOn(connection()), memberNo);
+  });
+});
+
+describe('quotas on a Redis that answers a later call sooner', () => {
+  /** Answers of calls, in turn: each with undefined, as if Redis were down, or the time to wait, once its gate is open. */
+  function answering(...answers: { opened: Promise<void>; waitMs?: number }[]): RedisConnection {
+    const ask = async () => {
+      const answer = answers.shift();
+      await answer?.opened;
+      return answer?.waitMs === undefined ? undefined : [answer.waitMs];
+    };
+    return { ask } as unknown as RedisConnection;
+  }
+
+  it('let a member go on in the order of the calls, and others before', async () => {
+    const stalled = gate();
+    const quotas = quotasOn(answering(stalled));
+    const order: string[] = [];
+    const calls = [
+      quotas.take('messages', 1).then(() => order.push('first')),
+      quotas.take('messages', 1).then(() => order.push('second')),
+      quotas.take('comments', 1).then(() => order.push('another kind')),
+      quotas.take('messages', 2).then(() => order.push('another member')),
+    ];
+    await nextTurn(2);
+    expect(order).have.members(['another kind', 'another member']);
+    stalled.open();
+    await Promise.all(calls);
+    expect(order.slice(2)).deep.equal(['first', 'second']);
+  });
+
+  it('let a member go on after a refused call, and refuse in turn', async () => {
+    const [stalled, open] = [gate(), gate()];
+    open.open();
+    const quotas = quotasOn(answering({ ...stalled, waitMs: 5 }, { ...open, waitMs: 7 }));
+    const order: string[] = [];
+    const refused = (error: { retryAfterMs: number }) => order.push(`refused for ${error.retryAfterMs} ms`);
+    const calls = [
+      quotas.take('messages', 1).catch(refused),
+      quotas.take('messages', 1).catch(refused),
+      quotas.take('messages', 1).then(() => order.push('third')),
+    ];
+    await nextTurn(2);
+    expect(order).deep.equal([]);
+    stalled.open();
+    await Promise.all(calls);
+    expect(order).deep.equal(['refused for 5 ms', 'refused for 7 ms', 'third']);
   });
 });
 
