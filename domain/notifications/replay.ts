@@ -8,17 +8,29 @@ const PAGE = 500;
 /** From here on the second half of an event id is not `n` but epoch ms, as in legacy ids. */
 const FIRST_EPOCH_MS = 1_000_000_000_000;
 
+/**
+ * The number of the last notification that was published by then, 0 for none. Numbers have no gaps and rise with time, so some
+ * twenty reads find it: a search by time would read all that is newer, of a future time everything.
+ */
+async function lastNumberAt(memberNo: number, time: number, last: number): Promise<number> {
+  let [reached, beyond] = [0, last + 1];
+  while (beyond - reached > 1) {
+    const n = Math.floor((reached + beyond) / 2);
+    const record = await Notification.findOne({ memberNo, n }, { publishedAt: 1 }).lean();
+    if (record && record.publishedAt.getTime() <= time) reached = n;
+    else beyond = n;
+  }
+  return reached;
+}
+
 /** The number that an event id stands for; undefined for another member's, a future or an unknown one. */
 async function numberOf(memberNo: number, eventId: string, last: number): Promise<number | undefined> {
-  // JavaScript's dates end at 8.64e15 ms: some numbers of 16 digits are no date.
+  // Numbers of 15 digits are exact.
   const match = /^(\d{1,15})_(\d{1,15})$/.exec(eventId);
   if (!match || Number(match[1]) !== memberNo) return undefined;
   const cursor = Number(match[2]);
   if (cursor < FIRST_EPOCH_MS) return cursor > last ? undefined : cursor;
-  const first = await Notification.findOne({ memberNo, publishedAt: { $gt: new Date(cursor) } }, { n: 1 })
-    .sort({ n: 1 })
-    .lean();
-  return first ? first.n - 1 : last;
+  return lastNumberAt(memberNo, cursor, last);
 }
 
 /**

@@ -1,0 +1,54 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { Collection } from '../../../scripts/embedded-mongo/storage/collection.js';
+import { type Member, member } from '../../support/api.js';
+import { writeElsewhere } from '../../support/notifications.js';
+import { service } from '../../support/service.js';
+
+/** A member's notifications, one a second. */
+const COUNT = 2_000;
+const FIRST_AT = Date.parse('2024-05-01T12:00:00Z');
+
+/** Binary search, and the last number. */
+const MOST_READS = Math.ceil(Math.log2(COUNT)) + 1;
+
+describe('the place from which a stream resumes, by a time', () => {
+  let me: Member;
+  before(async () => {
+    me = await member();
+    const notices = Array.from({ length: COUNT }, (_, i) => ({
+      ...{ memberNo: me.no, n: i + 1, content: '' },
+      publishedAt: new Date(FIRST_AT + 1_000 * i),
+    }));
+    await writeElsewhere(notices);
+  });
+
+  const times: [name: string, time: number, after: number][] = [
+    ['before all', FIRST_AT - 1, 0],
+    ['that of the first', FIRST_AT, 1],
+    ['just before the second', FIRST_AT + 999, 1],
+    ['just before the last', FIRST_AT + 1_000 * (COUNT - 1) - 1, COUNT - 1],
+    ['that of the last', FIRST_AT + 1_000 * (COUNT - 1), COUNT],
+    ['in the future', Date.now() + 86_400_000, COUNT],
+  ];
+  for (const [name, time, after] of times)
+    it(`is found with few reads: ${name}`, async () => {
+      const { domain } = await service();
+      const reading = mock.method(Collection.prototype, 'read');
+      const reads: number[] = [];
+      // The poll of the service reads, too: the least of some look-ups is without it.
+      for (let i = 0; i < 5; i += 1) {
+        reading.mock.resetCalls();
+        expect(await domain.notifications.resumeAfter(me.no, [`${me.no}_${time}`])).to.equal(after);
+        reads.push(reading.mock.callCount());
+      }
+      reading.mock.restore();
+      expect(Math.min(...reads)).to.be.at.most(MOST_READS);
+    });
+
+  it('is the beginning of nothing for a member without notifications', async () => {
+    const { domain } = await service();
+    const { no } = await member();
+    expect(await domain.notifications.resumeAfter(no, [`${no}_${Date.now()}`])).to.equal(0);
+  });
+});
