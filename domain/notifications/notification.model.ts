@@ -93,11 +93,20 @@ export async function lastNumbersOf(memberNos: number[]): Promise<Map<number, nu
   return others.length > 0 ? readLastNumbers(memberNos) : new Map([[only, await lastNumberOf(only)]]);
 }
 
-/** The member's notifications that are not deleted, newest first, bypassing mongoose. */
-export function readNewest(memberNo: number, limit: number): Promise<NotificationRecord[]> {
+/**
+ * The member's newest notifications in a range of numbers, newest first, without the deleted ones, bypassing mongoose.
+ * @param range above `after`, below `before`
+ * @param without rooms whose notifications are left out
+ */
+export function readNewest(
+  memberNo: number,
+  { after, before }: { after: number; before: number },
+  without: number[],
+  limit: number,
+): Promise<NotificationRecord[]> {
   return readRecords<NotificationRecord>(
     Notification,
-    { memberNo, deleted: false },
+    { memberNo, n: { $gt: after, $lt: before }, deleted: false, chatNo: { $nin: without } },
     { sort: { n: -1 }, limit },
   );
 }

@@ -26,7 +26,7 @@ export const ofRequests: Stated[] = [
     [openApi, 'latest per room, at most #'],
   ],
   [
-    'domain/notifications/list-notifications.ts MAX_READ',
+    'domain/notifications/list-notifications.ts MAX_BACK',
     spelt,
     [decisions('notifications'), 'looks at most # back'],
   ],

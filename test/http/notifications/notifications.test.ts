@@ -3,6 +3,7 @@ import type { NotificationView as Record } from '../../../domain/kernel/live.js'
 import { Notification } from '../../../domain/notifications/notification.model.js';
 import { member } from '../../support/api.js';
 import { listedWith, openRoom, pushTo } from '../../support/chat.js';
+import { interceptCalls } from '../../support/database-calls.js';
 import { notify, writeElsewhere } from '../../support/notifications.js';
 
 describe('notifications over REST', () => {
@@ -98,5 +99,35 @@ describe('notifications over REST', () => {
       Number(content),
     );
     expect(contents).to.deep.equal([1_200, ...Array.from({ length: 999 }, (_, i) => 1_100 - i)]);
+  });
+
+  it('of a chat are read a thousand at most, however many messages came', async () => {
+    const who = await member();
+    const notices = Array.from({ length: 3_000 }, (_, i) => ({
+      ...{ memberNo: who.no, n: i + 1, content: `${i + 1}` },
+      ...(i >= 2 ? { chatNo: 1 } : {}),
+    }));
+    await writeElsewhere(notices);
+    let read = 0;
+    const stop = interceptCalls([Notification], async (_, call, run) => {
+      const answer = await run();
+      if (call === 'find') read += (answer as object[]).length;
+      return answer;
+    });
+    const { body } = await who.get<Record[]>('/notification/all');
+    stop();
+    expect(body.map(({ content }) => content)).to.deep.equal(['3000', '2', '1']);
+    expect(read).to.equal(1_002);
+  });
+
+  it('are listed from the last ten thousand, deleted ones included', async () => {
+    const who = await member();
+    const notices = Array.from({ length: 10_001 }, (_, i) => ({
+      ...{ memberNo: who.no, n: i + 1, content: `${i + 1}` },
+      deleted: i >= 2,
+    }));
+    await writeElsewhere(notices);
+    const { body } = await who.get<Record[]>('/notification/all');
+    expect(body.map(({ content }) => content)).to.deep.equal(['2']);
   });
 });
