@@ -21,6 +21,12 @@ const CHECK_EVERY_MS = 1_000;
 const UNREPORTED_MS = 2_000;
 
 /**
+ * Time, ms, for which a process that is not on duty remembers what its polls found. If it takes the duty meanwhile, it names that:
+ * others rely on it from their last poll on, which may have been a report or two before.
+ */
+const BEFORE_DUTY_MS = 10_000;
+
+/**
  * After a loss, others skip what the process on duty had read so many polls ago. What it missed then because a writer or a
  * report was late, it has found in the polls since, and named.
  */
@@ -114,8 +120,9 @@ export class MissedPoll {
   #named = new Set<number>();
   /** Reported as published for members here, by when the push is late (performance.now()). */
   #expected: { id: number; memberNo: number; lateAt: number }[] = [];
-  /** On duty: found and not reported as published, by when they count as unpublished. */
+  /** Found and not reported as published, by when they count as unpublished: on duty, and before. */
   #unreported: { ids: number[]; lateAt: number }[] = [];
+  #foundBefore: { ids: number[]; lateAt: number }[] = [];
   /** On duty: what the others are to be told. */
   #unpublished: IdRange[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -210,6 +217,7 @@ export class MissedPoll {
     const unpublished = found.filter((id) => !reports?.wasPublished(id));
     for (const id of unpublished) this.#named.add(id);
     this.#unpublished.push(...rangesOf(unpublished));
+    this.#foundBefore = this.#foundBefore.filter(({ lateAt }) => now < lateAt + BEFORE_DUTY_MS);
   }
 
   async #readNamed(): Promise<void> {
@@ -227,7 +235,10 @@ export class MissedPoll {
   async #pollOnce(): Promise<void> {
     const startedAt = performance.now();
     const isOnDuty = this.#deps.reports?.isOnDuty ?? false;
-    if (isOnDuty && !this.#wasOnDuty) await this.#lookBack();
+    if (isOnDuty && !this.#wasOnDuty) {
+      this.#unreported.push(...this.#foundBefore.splice(0));
+      await this.#lookBack();
+    }
     this.#wasOnDuty = isOnDuty;
     const late = await readIdsWithin(this.#missing.ranges(startedAt));
     await this.#deliverMissed(late);
@@ -249,11 +260,11 @@ export class MissedPoll {
    */
   async #deliverMissed(ids: number[]): Promise<void> {
     const { reports } = this.#deps;
-    if (reports?.isOnDuty) {
+    if (reports) {
       const unreported = ids.filter((id) => !this.#deps.wasDelivered(id) && !reports.wasPublished(id));
-      if (unreported.length > 0)
-        this.#unreported.push({ ids: unreported, lateAt: performance.now() + UNREPORTED_MS });
-      if (reports.completeSince(this.#polledAt)) return;
+      const found = reports.isOnDuty ? this.#unreported : this.#foundBefore;
+      if (unreported.length > 0) found.push({ ids: unreported, lateAt: performance.now() + UNREPORTED_MS });
+      if (reports.isOnDuty && reports.completeSince(this.#polledAt)) return;
     }
     await this.#deliverAll(ids);
   }

@@ -129,6 +129,29 @@ describe('the poll for missed notifications while all processes report', () => {
       await poll.stop();
     }));
 
+  it('that takes the duty names what it has found by itself just before', () =>
+    inStoppedTime(async (advance) => {
+      const { found, poll } = await started();
+      reports.isComplete = false;
+      const [early, late] = [await nextNumbers('notification'), await nextNumbers('notification')];
+      await store([early]);
+      await until(advance, () => expect(found).to.deep.equal([early]));
+      advance(10_000);
+      await store([late]);
+      await until(advance, () => expect(found).to.deep.equal([early, late]));
+      expect(poll.takeNews().unpublished, 'not on duty').to.deep.equal([]);
+      reports.isOnDuty = true;
+      reports.isComplete = true;
+      const told: unknown[] = [];
+      await until(advance, () => {
+        told.push(...poll.takeNews().unpublished);
+        expect(told).to.deep.equal([[late, late]]);
+      });
+      await settle(advance);
+      expect(poll.takeNews().unpublished, 'told once').to.deep.equal([]);
+      await poll.stop();
+    }));
+
   it('reads what is named: unpublished by the process on duty, or published for a member here and late', () =>
     inStoppedTime(async (advance) => {
       const { found, poll } = await started();
