@@ -16,6 +16,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** Time, ms, in which requests (3 s, http/server.ts) and then the domain finish after the drain window. */
+const AFTER_DRAIN_MS = 4_000;
+
 /** So many comments are still read within the time limit of a query. */
 const MOST_COMMENTS = 100_000;
 
@@ -102,10 +105,10 @@ const schema = z.object({
   /** Connections of one address to one HTTP process, event streams included; not behind a proxy. */
   HTTP_CONNECTIONS: whole(10, 1_000_000).default(10_000),
   /** What a member may store in 24 h, from the first record on; RATE_LIMIT=off lifts these, too. */
+  ROOMS_PER_DAY: whole(1, 1_000_000).default(200),
   MESSAGES_PER_DAY: whole(1, 1_000_000).default(5_000),
   ARTICLES_PER_DAY: whole(1, 1_000_000).default(100),
   COMMENTS_PER_DAY: whole(1, 1_000_000).default(1_000),
-  ROOMS_PER_DAY: whole(1, 1_000_000).default(200),
   /** Live comments and replies that an article takes. */
   ARTICLE_COMMENTS: whole(1, MOST_COMMENTS).default(1_000),
   /** Article searches that an HTTP process runs at once; few more wait, the others are refused. */
@@ -142,7 +145,7 @@ const schema = z.object({
     .default(1),
   /** Time over which a stopping process closes its connections, ms. */
   DRAIN_WINDOW_MS: whole(0, 300_000).default(2_000),
-  /** Longest time a stop may take, ms. */
+  /** Longest time a stop may take, ms; of one of several processes AFTER_DRAIN_MS more than the window. */
   SHUTDOWN_TIMEOUT_MS: whole(100, 600_000).default(10_000),
   /** A promise for this process to break, so that `npm run prove` finds it (domain/planted-fault.ts). */
   PLANTED_FAULT: oneOf(
@@ -218,6 +221,13 @@ function keyFaults(given: Given): string[] {
   return keys.length > 1 ? ['JWT_SECRET: set only one of JWT_SECRET, JWT_PUBLIC_KEY and JWKS_URL'] : [];
 }
 
+/** A window that leaves too little time would make every stop of several processes end as if they were killed. */
+function stopFaults({ REDIS_URL, DRAIN_WINDOW_MS, SHUTDOWN_TIMEOUT_MS }: Settings): string[] {
+  const least = DRAIN_WINDOW_MS + AFTER_DRAIN_MS;
+  if (!REDIS_URL || SHUTDOWN_TIMEOUT_MS >= least) return [];
+  return [`SHUTDOWN_TIMEOUT_MS: must be at least ${least}: DRAIN_WINDOW_MS and ${AFTER_DRAIN_MS} more`];
+}
+
 /** For a service whose servers are on one machine. */
 export function equalPorts({ HTTP_PORT, GATEWAY_PORT, METRICS_PORT }: Config): string[] {
   const clash = (port: number | undefined, other: number) => port === other && other > 0;
@@ -282,7 +292,12 @@ export function loadConfig(
   // What the settings require of each other is checked without those that are wrong already.
   const settings = schema.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !bad.has(name))));
   const config = resolved(settings, env);
-  const together = [...keyFaults(given), ...productionFaults(settings, given), ...furtherFaults(config)];
+  const together = [
+    ...keyFaults(given),
+    ...productionFaults(settings, given),
+    ...stopFaults(settings),
+    ...furtherFaults(config),
+  ];
   const faults = [
     ...unknown,
     ...[...bad].map(([name, message]) => `${name}: ${message}`),

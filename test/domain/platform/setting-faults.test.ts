@@ -35,6 +35,19 @@ describe('the faults of a configuration', () => {
     );
   });
 
+  it('refuses a drain window that leaves several processes less than 4 s to stop', () => {
+    const REDIS_URL = 'redis://127.0.0.1:6379';
+    const few = { DRAIN_WINDOW_MS: '10000', SHUTDOWN_TIMEOUT_MS: '13999' };
+    const line = (least: number) =>
+      `SHUTDOWN_TIMEOUT_MS: must be at least ${least}: DRAIN_WINDOW_MS and 4000 more`;
+    expect(faults({ REDIS_URL, ...few })).to.deep.equal([line(14_000)]);
+    expect(faults({ REDIS_URL, DRAIN_WINDOW_MS: '10000' })).to.deep.equal([line(14_000)]);
+    expect(faults({ REDIS_URL, SHUTDOWN_TIMEOUT_MS: '5999' })).to.deep.equal([line(6_000)]);
+    expect(faults({ REDIS_URL, ...few, SHUTDOWN_TIMEOUT_MS: '14000' })).to.deep.equal([]);
+    expect(faults({ REDIS_URL })).to.deep.equal([]);
+    expect(faults(few), 'a single process closes at once').to.deep.equal([]);
+  });
+
   it('49: reports what the caller requires, in the same round', () => {
     const load = () => loadConfig({ HTTP_PORT: '9', GATEWAY_PORT: '9', DEMO: 'x' }, folder, equalPorts);
     expect(load).to.throw(ConfigError, /^DEMO: .+\nGATEWAY_PORT: must not be 9, the HTTP_PORT: .+$/);
