@@ -13,6 +13,7 @@ import { traced } from '../domain/platform/tracing.js';
 import type { ClientEvents } from './protocol.js';
 import type { Sequencer } from './sequencer.js';
 import type { GatewaySocket } from './socket.js';
+import { enqueue } from './socket-queue.js';
 
 /** What all handlers share. */
 export interface HandlerServices {
@@ -34,6 +35,8 @@ export interface EventDefinition<S extends z.ZodType = z.ZodType> {
   event: keyof ClientEvents;
   limit: Budget;
   schema: S;
+  /** Whether it waits for those before it of its connection, as joins and leaves do. */
+  inOrder?: true;
   /** @returns the acknowledgement's fields besides `status: 200` */
   handle(context: HandlerContext, actor: Actor, request: z.output<S>): Promise<object | undefined>;
 }
@@ -75,11 +78,13 @@ export function createDispatcher(services: HandlerServices, definitions: readonl
   ): Promise<object> {
     const refused = domain.overload.refuse('event');
     if (refused) return bodyOf(refused);
-    const { event, limit, schema, handle } = definition;
+    const { event, limit, schema, inOrder, handle } = definition;
     const { actor } = socket.data.session;
     await domain.rateLimits.take(limit, actor.no);
     const input = parseInput(schema, request, event);
-    const answer = await domain.overload.follow(handle({ ...services, socket, arrivedAt }, actor, input));
+    const work = () => domain.overload.follow(handle({ ...services, socket, arrivedAt }, actor, input));
+    // What waits for its own connection is not under way: a member's burst would have everybody refused.
+    const answer = await (inOrder ? enqueue(socket, work) : work());
     return { status: 200, ...answer };
   }
 

@@ -129,7 +129,7 @@ export class Overload {
 
   /**
    * Counts a use case as under way until it is done: most of its time it waits for the database. Not the reading of a
-   * request, whose time is the client's.
+   * request, whose time is the client's, nor a wait behind others of the same connection.
    */
   async follow<R>(useCase: Promise<R>): Promise<R> {
     this.#change(1);

@@ -5,7 +5,6 @@ import { defineEvent } from '../handle.js';
 import { leaveChatRoom } from '../leave-chat-room.js';
 import { requests } from '../protocol.js';
 import type { GatewaySocket } from '../socket.js';
-import { enqueue } from '../socket-queue.js';
 
 /** The answer to a connection that has closed meanwhile; `seq` -1: nobody entered. */
 const NOBODY = {
@@ -36,28 +35,26 @@ export const roomJoin = defineEvent({
   event: 'room:join',
   limit: 'socketEvent',
   schema: requests['room:join'].request,
-  handle: ({ domain, sequencer, socket }, actor, { chatNo, after }) => {
-    const askedAt = performance.now();
-    return enqueue(socket, async () => {
-      await domain.chat.requireParticipant(actor, chatNo);
-      const wasIn = socket.rooms.has(chatRoom(chatNo));
-      try {
-        const { otherRead, ...answer } = await sequencer.enter(chatNo, socket.id, async () => {
-          if (!socket.connected) return NOBODY;
-          // Subscribe, then read: what is written in between arrives one way or the other.
-          await socket.join(chatRoom(chatNo));
-          return domain.chat.enterRoom(actor, chatNo, after, socket.id);
-        });
-        domain.chat.noteClient(socket.data.client, actor.no, { rooms: [chatNo] });
-        if (after !== undefined && !wasIn) sendRead(socket, chatNo, after, otherRead);
-        const kind = after === undefined ? 'open' : wasIn ? 'read-on' : 'resume';
-        metrics.catchUps.observe({ kind }, secondsSince(askedAt));
-        metrics.caughtUp.inc({ kind }, answer.messages.length);
-        return answer;
-      } catch (error) {
-        if (!wasIn) await leaveChatRoom(domain, socket, chatNo);
-        throw error;
-      }
-    });
+  inOrder: true,
+  async handle({ domain, sequencer, socket, arrivedAt }, actor, { chatNo, after }) {
+    await domain.chat.requireParticipant(actor, chatNo);
+    const wasIn = socket.rooms.has(chatRoom(chatNo));
+    try {
+      const { otherRead, ...answer } = await sequencer.enter(chatNo, socket.id, async () => {
+        if (!socket.connected) return NOBODY;
+        // Subscribe, then read: what is written in between arrives one way or the other.
+        await socket.join(chatRoom(chatNo));
+        return domain.chat.enterRoom(actor, chatNo, after, socket.id);
+      });
+      domain.chat.noteClient(socket.data.client, actor.no, { rooms: [chatNo] });
+      if (after !== undefined && !wasIn) sendRead(socket, chatNo, after, otherRead);
+      const kind = after === undefined ? 'open' : wasIn ? 'read-on' : 'resume';
+      metrics.catchUps.observe({ kind }, secondsSince(arrivedAt));
+      metrics.caughtUp.inc({ kind }, answer.messages.length);
+      return answer;
+    } catch (error) {
+      if (!wasIn) await leaveChatRoom(domain, socket, chatNo);
+      throw error;
+    }
   },
 });

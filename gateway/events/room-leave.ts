@@ -1,17 +1,16 @@
 import { defineEvent } from '../handle.js';
 import { leaveChatRoom } from '../leave-chat-room.js';
 import { requests } from '../protocol.js';
-import { enqueue } from '../socket-queue.js';
 
 /** Leaves a chat room with this connection; no effect if it is not in the room. */
 export const roomLeave = defineEvent({
   event: 'room:leave',
   limit: 'socketEvent',
   schema: requests['room:leave'].request,
-  handle: ({ domain, socket }, actor, { chatNo }) =>
-    enqueue(socket, async () => {
-      await domain.chat.requireParticipant(actor, chatNo);
-      await leaveChatRoom(domain, socket, chatNo);
-      return undefined;
-    }),
+  inOrder: true,
+  async handle({ domain, socket }, actor, { chatNo }) {
+    await domain.chat.requireParticipant(actor, chatNo);
+    await leaveChatRoom(domain, socket, chatNo);
+    return undefined;
+  },
 });

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { Message } from '../../domain/chat/message.model.js';
 import { Article } from '../../domain/community/article.model.js';
+import { metrics } from '../../domain/platform/metrics.js';
 import type { Overload } from '../../domain/platform/overload.js';
 import { anyone, expectError, type Member, member } from '../support/api.js';
 import { openRoom } from '../support/chat.js';
+import { counted } from '../support/counted.js';
 import { interceptCalls } from '../support/database-calls.js';
 import { eventually, gate } from '../support/eventually.js';
 import { notifyOf } from '../support/notifications.js';
@@ -156,6 +158,30 @@ describe('an overloaded process', () => {
     expect(statuses.filter((status) => status !== 200 && status !== 503)).to.deep.equal([]);
     expect(await client.send(chatNo, 'hello', 'one too many')).to.include({ status: 200 });
     expect((await anyone.get('/community/list/recent')).status).to.equal(200);
+  });
+
+  it('11: answers other members while the joins of one wait for each other', async () => {
+    // All 300 that a member may send at once counted as under way: everybody was refused.
+    const [joined, other] = [await openRoom(), await openRoom()];
+    const [joining, sending] = await Promise.all([connect(joined.author), connect(other.author)]);
+    // Loads the room: further messages read nothing.
+    await sending.send(other.chatNo, 'hello');
+    const { open, opened } = gate();
+    const stop = interceptCalls([Message], (_model, call, run) =>
+      call === 'find' ? opened.then(run) : run(),
+    );
+    const joins = Array.from({ length: 300 }, () => joining.join(joined.chatNo));
+    try {
+      await eventually(async () =>
+        expect(await counted(metrics.queueLength, { queue: 'joins' })).to.equal(joins.length),
+      );
+      pass(1_000);
+      expect(await sending.send(other.chatNo, 'hello again')).to.include({ status: 200 });
+    } finally {
+      open();
+      stop();
+    }
+    for (const answer of await Promise.all(joins)) expect(answer).to.include({ status: 200 });
   });
 
   it('47: is alive and not ready after the event loop was blocked for 3 s, until it has recovered', async () => {
