@@ -202,11 +202,13 @@ export class Gateway {
   /** Accepts no new connections, tells clients when to reconnect, and closes their connections. */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    this.#stop();
+    this.#engine.stopAccepting();
     this.#io.local.emit('drain', { retryAfterMs: this.#config.DRAIN_WINDOW_MS });
     // A single process closes at once: there is no other to connect to.
     if (this.#redis) await closeOver(this.#io, this.#config.DRAIN_WINDOW_MS);
     await this.#io.close();
+    // Not before: open connections are served as ever, and their limits, tokens and rooms looked after.
+    this.#stop();
   }
 
   /** Closes what is still open. */
@@ -216,7 +218,6 @@ export class Gateway {
   }
 
   #stop(): void {
-    this.#engine.stopAccepting();
     for (const stop of this.#stopTimers.splice(0)) stop();
   }
 }

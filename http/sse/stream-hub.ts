@@ -70,8 +70,6 @@ export class StreamHub {
    */
   async close(windowMs: number): Promise<void> {
     this.#closing = true;
-    clearInterval(this.#heartbeat);
-    this.#stopWatching();
     const ends = [...this.#streams].map(
       (stream) =>
         new Promise<void>((resolve) => {
@@ -82,6 +80,8 @@ export class StreamHub {
         }),
     );
     await Promise.all(ends);
+    clearInterval(this.#heartbeat);
+    this.#stopWatching();
   }
 
   #oldestOf(memberNo: number): Stream | undefined {

@@ -36,7 +36,10 @@ function fakeDomain(log: unknown[][]) {
       leaveRoom: async (memberNo: number, chatNo: number): Promise<void> =>
         void log.push(['left', memberNo, chatNo]),
       knownHead: () => undefined,
-      heads: async () => [],
+      heads: async (chatNos: number[]) => {
+        log.push(['compared', ...chatNos]);
+        return [];
+      },
       noteMessage() {},
       acceptPresence: () => true,
       checkPresence() {},

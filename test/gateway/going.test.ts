@@ -7,6 +7,7 @@ import { engineName } from '../support/engine.js';
 import { type RawConnection, rawConnection, rawGet, rawRequest } from '../support/raw-connection.js';
 import { handshakeRequest } from '../support/raw-socket.js';
 import { connect } from '../support/sockets.js';
+import { fakeTime } from '../support/time.js';
 import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
 import { settled } from './sequenced-room.js';
 
@@ -95,6 +96,30 @@ describe('a gateway that starts and stops', () => {
     await pass(2, 3);
     await drained;
     expect(closed).to.deep.equal(['2: transport close', '1: transport close', '3: transport close']);
+  });
+
+  it('compares rooms and renews budgets until its clients are closed', async () => {
+    const time = fakeTime();
+    try {
+      lone = await startGateway({ DRAIN_WINDOW_MS: '20000', SOCKET_FRAMES: '100' }, true);
+      const { ask } = await client(7);
+      /** Uses up more than half of the frames of 10 s. */
+      const joinOften = () => Promise.all(Array.from({ length: 60 }, () => ask('room:join', { chatNo: 1 })));
+      await joinOften();
+      mock.method(Math, 'random', () => 0.9);
+      const drained = lone.gateway.drain();
+      await time.pass(10_000);
+      const compared = lone.log.filter(([what]) => what === 'compared');
+      expect(compared).to.deep.equal([
+        ['compared', 1],
+        ['compared', 1],
+      ]);
+      for (const answer of await joinOften()) expect(answer).to.include({ status: 200 });
+      await time.pass(10_000);
+      await drained;
+    } finally {
+      time.restore();
+    }
   });
 
   it('closes its clients at once if its process is the only one', async () => {

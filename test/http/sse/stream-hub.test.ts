@@ -250,6 +250,19 @@ describe('the hub of event streams', () => {
     expect(source.subscribed).to.equal(0);
   });
 
+  it('sends comment lines during the drain window, and ends streams whose tokens expire', () => {
+    const [staying, expiring] = [open(), open(30_000)];
+    staying.text = '';
+    const random = mock.method(Math, 'random', () => 0.9);
+    void hub.close(300_000);
+    random.mock.restore();
+    pass(45);
+    expect(staying.text).to.equal(': heartbeat\n\n'.repeat(2));
+    expect([staying.isEnded, expiring.isEnded]).to.deep.equal([false, true]);
+    pass(225);
+    expect(staying.isEnded).to.equal(true);
+  });
+
   it('ends each at a random moment of the drain window, and later ones at once', async () => {
     const moments = [0.9, 0.1, 0.5];
     const random = mock.method(Math, 'random', () => moments.shift());
@@ -260,7 +273,6 @@ describe('the hub of event streams', () => {
       const closed = hub.close(1_000).then(() => {
         isOver = true;
       });
-      expect(beats.mock.callCount(), 'no beat goes on').to.equal(1);
       const ended = () => streams.map(({ isEnded }) => isEnded);
       mock.timers.tick(99);
       expect(ended()).to.deep.equal([false, false, false]);
@@ -274,6 +286,7 @@ describe('the hub of event streams', () => {
       mock.timers.tick(400);
       expect(ended()).to.deep.equal([true, true, true]);
       await closed;
+      expect(beats.mock.callCount(), 'no beat goes on').to.equal(1);
     } finally {
       random.mock.restore();
       beats.mock.restore();
