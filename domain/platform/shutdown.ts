@@ -36,15 +36,16 @@ export class Shutdown {
 
   async #runAll(reason: string): Promise<void> {
     this.#logger.info({ reason }, 'stopping');
-    const endsAt = Date.now() + this.#deadlineMs;
+    const endsAt = performance.now() + this.#deadlineMs;
     for (const step of this.#steps) await this.#runStep(step, endsAt);
     this.#logger.info('stopped');
   }
 
+  /** @param endsAt by performance.now(): a clock that is set back must not delay the end */
   async #runStep({ name, run }: Step, endsAt: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('out of time')), Math.max(1, endsAt - Date.now()));
+      timer = setTimeout(() => reject(new Error('out of time')), Math.max(1, endsAt - performance.now()));
     });
     try {
       await Promise.race([Promise.resolve().then(run), late]);

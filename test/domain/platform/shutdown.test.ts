@@ -1,10 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { Shutdown } from '../../../domain/platform/shutdown.js';
 import { eventually, sleep } from '../../support/eventually.js';
+import { fakeTime } from '../../support/time.js';
 
 describe('an ordered stop', () => {
   const logger = createLogger('silent', 'test');
@@ -61,6 +63,26 @@ describe('an ordered stop', () => {
     await shutdown.begin('test');
     expect(performance.now() - before).to.be.within(240, 1_500);
     expect(log).to.deep.equal([...Array(8).fill('hangs starts'), 'quick starts', 'quick ends']);
+  });
+
+  it('keeps its deadline when the clock is set back meanwhile', async () => {
+    const time = fakeTime();
+    const clock = mock.method(Date, 'now');
+    try {
+      const log: string[] = [];
+      const shutdown = new Shutdown(logger, 250);
+      const { add } = steps(shutdown, log);
+      for (let i = 0; i < 2; i += 1) add('hangs', () => new Promise(() => {}));
+      add('quick', () => {});
+      const hourAgo = Date.now() - 3_600_000;
+      void shutdown.begin('test');
+      clock.mock.mockImplementation(() => hourAgo);
+      await time.pass(260);
+      expect(log.at(-1)).to.equal('quick ends');
+    } finally {
+      clock.mock.restore();
+      time.restore();
+    }
   });
 });
 
