@@ -1,33 +1,26 @@
-/** Why the server closes a connection; `reconnect` says whether the client may reconnect unchanged. */
+/** Why the server closes a connection, as its client is told; after none of these it may reconnect unchanged. */
 export interface CloseReason {
   code: keyof typeof reasons;
-  reconnect: boolean;
+  reconnect: false;
   text: string;
 }
 
+/** Each with its name in metrics. */
 const reasons = {
-  TOKEN_EXPIRED: { reconnect: false, text: 'the access token has expired: connect with a new one' },
-  ANOTHER_MEMBER: { reconnect: false, text: 'auth:refresh was sent with the token of another member' },
+  TOKEN_EXPIRED: { name: 'expired', text: 'the access token has expired: connect with a new one' },
+  ANOTHER_MEMBER: { name: 'another-member', text: 'auth:refresh was sent with the token of another member' },
   TOO_MANY_CONNECTIONS: {
-    reconnect: false,
+    name: 'too-many',
     text: 'this member has too many connections; the oldest gave way',
   },
-  TOO_MANY_FRAMES: { reconnect: false, text: 'this member has sent too many frames or bytes in 10 s' },
+  TOO_MANY_FRAMES: { name: 'frames', text: 'this member has sent too many frames or bytes in 10 s' },
 } as const;
 
 /** Why a connection ended, as metrics name it. */
 export type ClosedFor =
-  | (typeof closings)[keyof typeof closings]
+  | (typeof reasons)[keyof typeof reasons]['name']
   | (typeof disconnects)[keyof typeof disconnects]
   | 'slow';
-
-/** By the reason that its client was sent. */
-const closings = {
-  TOKEN_EXPIRED: 'expired',
-  ANOTHER_MEMBER: 'another-member',
-  TOO_MANY_CONNECTIONS: 'too-many',
-  TOO_MANY_FRAMES: 'frames',
-} as const satisfies Record<CloseReason['code'], string>;
 
 /** By what Socket.IO calls it; `forced close` is a second connect request. */
 const disconnects = {
@@ -42,15 +35,15 @@ const disconnects = {
 } as const;
 
 /** @param code as sent to the client */
-export const closedBy = (code: CloseReason['code']): ClosedFor => closings[code];
+export const closedBy = (code: CloseReason['code']): ClosedFor => reasons[code].name;
 
 /** @param reason of Socket.IO's `disconnect` event */
 export const closedAfter = (reason: string): ClosedFor =>
   disconnects[reason as keyof typeof disconnects] ?? 'error';
 
 /** @returns the reason as sent to the client */
-export function closeReason(code: keyof typeof reasons): CloseReason {
-  return { code, ...reasons[code] };
+export function closeReason(code: CloseReason['code']): CloseReason {
+  return { code, reconnect: false, text: reasons[code].text };
 }
 
 /** All reasons, for the API documents. */

@@ -21,16 +21,18 @@ type Sizes = Pick<
 >;
 
 /** A member by number, or a network by name: an IPv4 address, or a /64 of IPv6. */
-type SenderKey = number | string;
+type PayerKey = number | string;
 
-/** What the connections of a member, or those of a network that are not admitted yet, may still send in this window. */
-interface Sender {
+/** Who pays for what a connection sends: its network until it is admitted, from then on its member. */
+interface Payer {
+  /** What it can still pay for in this window. */
   frames: number;
   bytes: number;
-  connections: number;
-  /** Of a network, in this window. */
+  /** Connections that it pays for: of a network, those that are not admitted yet. */
+  paysFor: number;
+  /** Of a network, in this window; 0 of a member. */
   handshakes: number;
-  /** Of a network: all its connections, those of members included. */
+  /** All connections of a network, those that members pay for included; 0 of a member. */
   open: number;
 }
 
@@ -39,9 +41,9 @@ export interface Allowance {
   /** Until the admission. */
   frames: number;
   bytes: number;
-  /** The network, from the admission on the member; unset at the end of the connection. */
-  sender: Sender | undefined;
-  readonly network: Sender;
+  /** Unset at the end of the connection. */
+  payer: Payer | undefined;
+  readonly network: Payer;
   /** Set from the admission on. */
   socket: GatewaySocket | undefined;
   /** It has sent too much and is being closed. */
@@ -56,7 +58,7 @@ export interface Allowance {
 export class ConnectionLimits {
   readonly #sizes: Sizes;
   /** Those that have connections, or had some in this window. */
-  readonly #senders = new Map<SenderKey, Sender>();
+  readonly #payers = new Map<PayerKey, Payer>();
   #since = performance.now();
 
   constructor(sizes: Sizes) {
@@ -72,28 +74,28 @@ export class ConnectionLimits {
 
   #next(): void {
     this.#since = performance.now();
-    for (const [key, sender] of this.#senders) {
-      if (sender.connections === 0 && sender.open === 0) this.#senders.delete(key);
-      else this.#refill(key, sender);
+    for (const [key, payer] of this.#payers) {
+      if (payer.paysFor === 0 && payer.open === 0) this.#payers.delete(key);
+      else this.#refill(key, payer);
     }
   }
 
-  #refill(key: SenderKey, sender: Sender): void {
+  #refill(key: PayerKey, payer: Payer): void {
     const { SOCKET_FRAMES, SOCKET_BYTES, SOCKET_HANDSHAKES } = this.#sizes;
     const isMember = typeof key === 'number';
-    sender.frames = isMember ? SOCKET_FRAMES : FRAMES_PER_HANDSHAKE * SOCKET_HANDSHAKES;
-    sender.bytes = isMember ? SOCKET_BYTES : BYTES_PER_HANDSHAKE * SOCKET_HANDSHAKES;
-    sender.handshakes = 0;
+    payer.frames = isMember ? SOCKET_FRAMES : FRAMES_PER_HANDSHAKE * SOCKET_HANDSHAKES;
+    payer.bytes = isMember ? SOCKET_BYTES : BYTES_PER_HANDSHAKE * SOCKET_HANDSHAKES;
+    payer.handshakes = 0;
   }
 
-  #sender(key: SenderKey): Sender {
-    let sender = this.#senders.get(key);
-    if (!sender) {
-      sender = { frames: 0, bytes: 0, connections: 0, handshakes: 0, open: 0 };
-      this.#refill(key, sender);
-      this.#senders.set(key, sender);
+  #payer(key: PayerKey): Payer {
+    let payer = this.#payers.get(key);
+    if (!payer) {
+      payer = { frames: 0, bytes: 0, paysFor: 0, handshakes: 0, open: 0 };
+      this.#refill(key, payer);
+      this.#payers.set(key, payer);
     }
-    return sender;
+    return payer;
   }
 
   /** Until the next window, ms. */
@@ -106,23 +108,23 @@ export class ConnectionLimits {
    * @returns the limit that it would exceed; a refused request is not charged, so that it never prolongs the wait
    */
   refuses(network: string): 'handshakes' | 'unadmitted' | 'connections' | undefined {
-    const sender = this.#sender(network);
-    if (sender.handshakes >= this.#sizes.SOCKET_HANDSHAKES) return 'handshakes';
-    if (sender.connections >= this.#sizes.SOCKET_UNADMITTED) return 'unadmitted';
-    if (sender.open >= this.#sizes.SOCKET_CONNECTIONS) return 'connections';
-    sender.handshakes += 1;
+    const payer = this.#payer(network);
+    if (payer.handshakes >= this.#sizes.SOCKET_HANDSHAKES) return 'handshakes';
+    if (payer.paysFor >= this.#sizes.SOCKET_UNADMITTED) return 'unadmitted';
+    if (payer.open >= this.#sizes.SOCKET_CONNECTIONS) return 'connections';
+    payer.handshakes += 1;
     return undefined;
   }
 
   /** @param from the network that a new connection comes from */
   open(from: string): Allowance {
-    const network = this.#sender(from);
-    network.connections += 1;
+    const network = this.#payer(from);
+    network.paysFor += 1;
     network.open += 1;
     return {
       frames: MAX_FRAMES_UNADMITTED,
       bytes: MAX_BYTES_UNADMITTED,
-      sender: network,
+      payer: network,
       network,
       socket: undefined,
       isSpent: false,
@@ -131,19 +133,19 @@ export class ConnectionLimits {
 
   /** The connection of an allowance has ended. Does nothing the second time. */
   close(allowance: Allowance): void {
-    if (!allowance.sender) return;
-    allowance.sender.connections -= 1;
-    allowance.sender = undefined;
+    if (!allowance.payer) return;
+    allowance.payer.paysFor -= 1;
+    allowance.payer = undefined;
     allowance.network.open -= 1;
   }
 
   /** The connection is a member's from now on. */
   admit(allowance: Allowance, socket: GatewaySocket): void {
-    if (!allowance.sender) return;
-    allowance.sender.connections -= 1;
+    if (!allowance.payer) return;
+    allowance.payer.paysFor -= 1;
     allowance.socket = socket;
-    allowance.sender = this.#sender(socket.data.session.actor.no);
-    allowance.sender.connections += 1;
+    allowance.payer = this.#payer(socket.data.session.actor.no);
+    allowance.payer.paysFor += 1;
   }
 
   /**
@@ -161,16 +163,16 @@ export class ConnectionLimits {
 
   /** Charges frames before they are parsed. @returns whether they are allowed */
   take(allowance: Allowance, frames: number, bytes: number): boolean {
-    const { sender } = allowance;
-    if (!sender || allowance.isSpent) return false;
+    const { payer } = allowance;
+    if (!payer || allowance.isSpent) return false;
     if (!allowance.socket) {
       allowance.frames -= frames;
       allowance.bytes -= bytes;
       // Not charged to the network, whose other connections need its budget.
       if (allowance.frames < 0 || allowance.bytes < 0) return false;
     }
-    sender.frames -= frames;
-    sender.bytes -= bytes;
-    return sender.frames >= 0 && sender.bytes >= 0;
+    payer.frames -= frames;
+    payer.bytes -= bytes;
+    return payer.frames >= 0 && payer.bytes >= 0;
   }
 }
