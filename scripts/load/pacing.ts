@@ -36,7 +36,10 @@ export async function repeat(
   return count;
 }
 
-/** Calls `action` with each item, `limit` at a time. */
+/**
+ * Calls `action` with each item, `limit` at a time; after a failure with no other one.
+ * @throws what failed first, once all that were under way have ended
+ */
 export async function forEachConcurrently<T>(
   items: T[],
   limit: number,
@@ -44,9 +47,14 @@ export async function forEachConcurrently<T>(
 ): Promise<void> {
   // One iterator for all: each takes the next item.
   const entries = items.entries();
+  const failures: unknown[] = [];
   await Promise.all(
     Array.from({ length: Math.min(limit, items.length) }, async () => {
-      for (const [i, item] of entries) await action(item, i);
+      for (const [i, item] of entries) {
+        if (failures.length > 0) return;
+        await action(item, i).catch((error) => failures.push(error));
+      }
     }),
   );
+  if (failures.length > 0) throw failures[0];
 }

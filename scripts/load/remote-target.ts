@@ -79,11 +79,11 @@ async function ownMembers(http: string, shard: Shard | undefined, keep: boolean,
 
 /**
  * Which of the members are authors of one of the newest posts, with that post: found by opening a room about it.
+ * @param rooms gets those
  * @param signal ends the search
  */
-async function authorsAmong(http: string, members: Author[], signal: AbortSignal) {
+async function authorsAmong(http: string, members: Author[], rooms: OpenedRoom[], signal: AbortSignal) {
   const authors: Author[] = [];
-  const rooms: OpenedRoom[] = [];
   await forEachConcurrently(members, CONCURRENCY, async (author, i) => {
     signal.throwIfAborted();
     const asker = members[(i + 1) % members.length] as Author;
@@ -92,8 +92,10 @@ async function authorsAmong(http: string, members: Author[], signal: AbortSignal
     authors.push({ ...author, posts: [opened.saleNo] });
     rooms.push(opened);
   });
-  return { authors, rooms };
+  return authors;
 }
+
+const leftBehind = (rooms: OpenedRoom[]) => `left behind: ${roomsLine(rooms)}, and the messages in them`;
 
 /** Members whose tokens the user has. */
 async function tokenMembers(
@@ -109,7 +111,11 @@ async function tokenMembers(
     `${members.length} members of ${path} open rooms about each other's adoption posts, and write in them;`,
   );
   say('rooms and messages cannot be removed over the public interface, and stay');
-  const { authors, rooms: found } = await authorsAmong(http, members, signal);
+  const found: OpenedRoom[] = [];
+  const authors = await authorsAmong(http, members, found, signal).catch((error) => {
+    say(leftBehind(found));
+    throw error;
+  });
   const all = authors.flatMap((author, round) =>
     members.map((_, i): [Author, Author] => {
       const asker = members[(i + round) % members.length] as Author;
@@ -125,7 +131,7 @@ async function tokenMembers(
         ]);
       return pairs.slice(0, count);
     },
-    close: async (rooms) => [`left behind: ${roomsLine([...found, ...rooms])}, and the messages in them`],
+    close: async (rooms) => [leftBehind([...found, ...rooms])],
   };
 }
 

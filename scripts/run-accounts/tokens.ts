@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { decodeJwt } from 'jose';
 import { InvalidArguments } from '../command/run-command.js';
+import { forEachConcurrently } from '../load/pacing.js';
 import type { Author } from './accounts.js';
 import { must } from './rest.js';
 
 /** Adoption posts, the newest ones, among which one of the members' own is searched. */
 const POSTS = 50;
+
+/** Tokens whose members are asked for at the same time. */
+const CONCURRENCY = 16;
 
 /** @throws InvalidArguments */
 function readFile(path: string): string {
@@ -57,10 +61,10 @@ export async function readTokens(
     throw new InvalidArguments(['--tokens: two members at least are needed, one token a line']);
   const call = { base, token: first.token, client, method: 'GET', path: '/adopt/render' } as const;
   const posts = (await must<{ id: number }[]>(call)).slice(0, POSTS).map(({ id }) => id);
-  return Promise.all(
-    tokens.map(async ({ token, email }) => {
-      const { memberNo, nickname } = await readCaller(base, client, token);
-      return { no: memberNo, nickname, email, token, posts };
-    }),
-  );
+  const members: Author[] = [];
+  await forEachConcurrently(tokens, CONCURRENCY, async ({ token, email }, i) => {
+    const { memberNo, nickname } = await readCaller(base, client, token);
+    members[i] = { no: memberNo, nickname, email, token, posts };
+  });
+  return members;
 }
