@@ -1,8 +1,8 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { on, once } from 'node:events';
+import { on } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -94,9 +94,9 @@ export class ManagedProcess {
   }
 
   /** Resolves with the status when the process exits by itself. */
-  async exit(): Promise<number | null> {
-    const [status] = await once(this.#child, 'exit');
-    return status;
+  exit(): Promise<number | null> {
+    // Not events.once: it rejects on 'error', which a message to a process that has just exited emits.
+    return new Promise((resolve) => this.#child.once('exit', resolve));
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -148,7 +148,8 @@ export class ProcessGroup {
   /** @param command what starts it, in the folder's name */
   constructor(profile?: string, command = 'load') {
     this.folder = mkdtempSync(join(tmpdir(), `adoption-${command}-`));
-    this.profile = profile;
+    // Its processes run in that folder.
+    this.profile = profile && resolve(profile);
     groups.add(this);
   }
 
@@ -208,8 +209,9 @@ export class ProcessGroup {
 
   /** `detached`: Ctrl-C reaches only the command, which then stops its processes in order. */
   #spawnOptions(env: Record<string, string> = {}) {
-    const { PATH, NODE_EXTRA_CA_CERTS } = process.env;
-    return { cwd: this.folder, env: { PATH, NODE_EXTRA_CA_CERTS, ...env }, detached: true };
+    const { PATH, NODE_EXTRA_CA_CERTS: file } = process.env;
+    const certificates = file && { NODE_EXTRA_CA_CERTS: resolve(file) };
+    return { cwd: this.folder, env: { PATH, ...certificates, ...env }, detached: true };
   }
 
   #add(name: string, child: ChildProcess): ManagedProcess {
@@ -222,7 +224,8 @@ export class ProcessGroup {
     if (signal === 'SIGKILL') await Promise.all(this.#processes.map((process) => process.kill(signal)));
     // The last one first: a service stops before its database.
     else for (const process of this.#processes.reverse()) await process.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    // Again if a killed process's last write comes in between.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
     groups.delete(this);
   }
 }
