@@ -39,6 +39,7 @@ export const broadcastColumns: Metric[] = [
   'p50',
   'p99',
   'p999',
+  'late',
   'clients',
 ];
 
@@ -70,7 +71,7 @@ export async function measureBroadcasts(
   await clients.settle(size, size);
   await clients.forget();
   const stop = startMeasuring({ pids: [] }, clients.pids);
-  const [published] = await Promise.all([
+  const [{ acknowledged: published, late }] = await Promise.all([
     publisher.publish(durationOf(options), BROADCASTS, LENGTH),
     disturb(clients, publisher),
   ]);
@@ -83,7 +84,7 @@ export async function measureBroadcasts(
     share: (delivered / (published * size)) * 100,
     leastShare: (received.reduce((least, one) => Math.min(least, one), published) / published) * 100,
     ...{ delivered, lost: published * size - delivered },
-    ...{ clients: busiest, others, steal },
+    ...{ clients: busiest, others, steal, late },
     ...latencyFigures(catchUp),
   };
 }

@@ -27,7 +27,10 @@ export interface Surroundings {
    * as long to half as long again at random: by default those of Socket.IO's client with 1,000.
    */
   delayMs: number;
-  /** µs from the start of coming back until a message that was due before has arrived. */
+  /**
+   * µs until a message that was due before a client was back has arrived: from its first attempt to come back on, or from when
+   * the message was due, if that was later.
+   */
   catchUp: Histogram;
 }
 
@@ -52,8 +55,9 @@ export class ReturningClient {
   /** Attempts to connect since it was last connected, and in total: the next one's target. */
   #attempts = 0;
   #next: number;
-  /** When it began to come back, µs; undefined while it was never away. */
+  /** When it made its first attempt to come back, and when it was back, µs; undefined while it was never away. */
   #returnedAt: number | undefined;
+  #backAt: number | undefined;
   /** Number of the last message, and of one that came before the messages since the last one. */
   #seq = 0;
   #early = 0;
@@ -79,11 +83,11 @@ export class ReturningClient {
     return this.#unacknowledged.size;
   }
 
-  /** Cuts the connection, if there is one, and comes back after a time. */
-  cut(awayMs: number): void {
+  /** Cuts the connection, if there is one, and comes back after a time; without one, never. */
+  cut(awayMs?: number): void {
     if (!this.#ready) return;
     this.#leave();
-    this.#timer = setTimeout(() => this.#return(), awayMs);
+    if (awayMs !== undefined) this.#timer = setTimeout(() => this.#return(), awayMs);
   }
 
   /** @param count of the message, from 1 */
@@ -96,12 +100,14 @@ export class ReturningClient {
     clearTimeout(this.#timer);
     this.#connection?.cut();
     this.#connection = undefined;
+    if (this.#ready) this.#returnedAt = undefined;
     this.#ready = false;
     this.#early = 0;
   }
 
   #return(): void {
-    this.#returnedAt = nowMicros();
+    this.#returnedAt ??= nowMicros();
+    this.#backAt = undefined;
     this.#connect();
   }
 
@@ -130,6 +136,7 @@ export class ReturningClient {
   #becomeReady(): void {
     clearTimeout(this.#timer);
     this.#ready = true;
+    this.#backAt = nowMicros();
     this.#attempts = 0;
     this.#seq = Math.max(this.#seq, this.#early);
     this.#onReady();
@@ -168,7 +175,7 @@ export class ReturningClient {
   #receive(dueAt: number, now: number): void {
     if (this.received.has(dueAt)) return;
     this.received.add(dueAt);
-    if (this.#returnedAt !== undefined && dueAt < this.#returnedAt)
-      record(this.#surroundings.catchUp, now - this.#returnedAt);
+    if (this.#returnedAt !== undefined && dueAt < (this.#backAt ?? now))
+      record(this.#surroundings.catchUp, now - Math.max(this.#returnedAt, dueAt));
   }
 }

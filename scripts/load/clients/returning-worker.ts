@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLatencies, encode } from '../latency.js';
+import { createLatencies, encode, percentiles, record } from '../latency.js';
 import { atRate } from '../pacing.js';
-import { stampedText } from '../stamp.js';
+import { nowMicros, stampedText } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import type { ConnectionSpec, Target } from './connection.js';
 import { ReturningClient, type Surroundings } from './returning-client.js';
@@ -20,6 +20,12 @@ export type ReturningCommand =
 export interface ReturningProgress {
   connected: number;
   received: number;
+}
+
+export interface Published {
+  acknowledged: number;
+  /** How late they were sent, p99, ms. */
+  late: number;
 }
 
 export interface ReturningResult {
@@ -61,16 +67,17 @@ async function cut(seconds: number, everyMs: number, awayMs: number): Promise<vo
   );
 }
 
-/** @returns how many were acknowledged */
-async function publish(seconds: number, count: number, length: number): Promise<number> {
+async function publish(seconds: number, count: number, length: number): Promise<Published> {
   const [client] = clients as [ReturningClient];
+  const lateness = createLatencies();
   await atRate({ rate: count / seconds, seconds }, (dueAt) => {
     sequence += 1;
+    record(lateness, nowMicros() - dueAt);
     client.send(stampedText(length, dueAt), sequence);
   });
   const deadline = performance.now() + LAST_ACKS_MS;
   while (client.waiting > 0 && performance.now() < deadline) await sleep(20);
-  return count - client.waiting;
+  return { acknowledged: count - client.waiting, late: percentiles(lateness).p99 ?? 0 };
 }
 
 function forget(): void {
