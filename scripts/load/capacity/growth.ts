@@ -36,8 +36,12 @@ export function outgrownAt(
   const numbers = [...new Set(seconds.map(({ second }) => second))].sort((a, b) => a - b);
   let inARow = 0;
   for (const number of numbers) {
-    const arrivals = merge(seconds.filter(({ second }) => second === number).map((one) => one.arrivals));
-    const missed = arrivals.totalCount > 0 && missedOf(latencies, percentiles(arrivals)).length > 0;
+    const ofSecond = seconds.filter(({ second }) => second === number);
+    const arrivals = merge(ofSecond.map((one) => one.arrivals));
+    const size = sizeAt(ramp, number - start);
+    // Messages that nobody gets have no latency.
+    const isDead = size > 0 && ofSecond.some(({ offered }) => offered > 0);
+    const missed = arrivals.totalCount > 0 ? missedOf(latencies, percentiles(arrivals)).length > 0 : isDead;
     inARow = missed ? inARow + 1 : 0;
     if (inARow === IN_A_ROW) return sizeAt(ramp, number - (IN_A_ROW - 1) - start);
   }

@@ -59,7 +59,7 @@ export async function measureLoad(
   flow: Flow,
 ): Promise<Measurement> {
   const windows: ReturnType<Awaited<ReturnType<typeof watchUsage>>>[] = [];
-  const { counts, figures } = await measureFlow(options, loaded, pool, flow, async () => {
+  const { figures } = await measureFlow(options, loaded, pool, flow, async () => {
     const stop = await watchUsage(loaded, pool.pids);
     const window = sleep(options.seconds * 1_000).then(stop);
     // It is awaited later.
@@ -67,5 +67,5 @@ export async function measureLoad(
     windows.push(window);
   });
   const [watched] = await Promise.all(windows);
-  return { figures: { ...figures, refused: counts.refused }, wall: watched?.wall(figures.late) ?? '' };
+  return { figures, wall: watched?.wall(figures.late) ?? '' };
 }

@@ -8,7 +8,7 @@ export interface Trial {
 }
 
 export interface Found<T extends Trial> {
-  /** The largest trial that held; none if not even the first one did. */
+  /** The largest trial that held; none if not even a size of one did. */
   held?: T;
   /** The smallest one that did not; none if the most held. */
   failed?: T;
@@ -21,7 +21,7 @@ function twoDigits(size: number): number {
 }
 
 /**
- * Finds the largest size that holds: doubles, then bisects.
+ * Finds the largest size that holds: doubles, or halves if not even the first one holds, then bisects.
  * @param first size to try
  * @param most that this machine can try
  */
@@ -39,6 +39,7 @@ export async function findLargest<T extends Trial>(
     await tryOne(size);
     if (size === most) break;
   }
+  while (!found.held && found.failed && found.failed.size > 1) await tryOne(found.failed.size >> 1);
   for (let i = 0; i < BISECTIONS && found.held && found.failed; i += 1) {
     const middle = twoDigits((found.held.size + found.failed.size) / 2);
     if (middle <= found.held.size || middle >= found.failed.size) break;

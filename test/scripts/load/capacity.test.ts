@@ -70,9 +70,10 @@ describe('connections that grow (--ramp)', () => {
     });
 
   it('outgrow a latency when it is missed in two seconds in a row', () => {
+    /** @param ms latency; 0 if nothing arrives */
     const second = (number: number, ms: number): CountedSecond => {
       const arrivals = createLatencies(2);
-      record(arrivals, ms * 1_000);
+      if (ms > 0) record(arrivals, ms * 1_000);
       const counts = { offered: 1, served: 0, refused: 0, failed: 0, delivered: 1 };
       const none = encode(createLatencies(2));
       return { second: number, ...counts, times: none, late: none, arrivals: encode(arrivals) };
@@ -84,6 +85,7 @@ describe('connections that grow (--ramp)', () => {
     };
     expect(grow(1, 300, 1, 1, 300, 1)).to.equal(undefined);
     expect(grow(1, 300, 1, 1, 300, 301)).to.equal(40);
+    expect(grow(0, 1, 1, 0, 0, 0), 'nothing arrives any more').to.equal(30);
   });
 });
 
@@ -113,8 +115,15 @@ describe('the search for the largest load', () => {
     expect(await search(1_000, 9_999, 500)).to.include({ held: 500 });
   });
 
-  it('finds nothing if the first size does not hold, and the one below neighbours', async () => {
-    expect(await search(1_000, 10)).to.deep.equal({ tried: [1_000], held: undefined, failed: 1_000 });
+  it('halves until a size holds, if the first one does not', async () => {
+    expect(await search(1_000, 10)).to.deep.equal({
+      tried: [1_000, 500, 250, 125, 62, 31, 15, 7, 11, 9, 10],
+      ...{ held: 10, failed: 11 },
+    });
+    expect(await search(4, 0)).to.deep.equal({ tried: [4, 2, 1], held: undefined, failed: 1 });
+  });
+
+  it('ends between neighbours', async () => {
     expect(await search(1, 1)).to.deep.equal({ tried: [1, 2], held: 1, failed: 2 });
   });
 });
@@ -182,18 +191,18 @@ describe('npm run load -- capacity', function () {
     expect(optionSchema.parse({ slo: 'p50<1ms' }).slo).to.equal('p50<1ms');
   });
 
-  it('names what the first size ran into', async () => {
+  it('names what the smallest size ran into, if not even that holds', async () => {
     const { status, stdout, stderr } = await runScript(
       'scripts/load.js',
       [
-        ...['capacity', '--slo', 'p50<0ms', '--members', '10', '--seconds', '0.2', '--runs', '1'],
+        ...['capacity', '--slo', 'p50<0ms', '--members', '2', '--seconds', '0.2', '--runs', '1'],
         ...['--clients', '1', '--only', 'plain ws, members'],
       ],
       {},
     );
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(stdout).to.match(
-      /plain ws \(members of one room.*\): 10, p50<0ms is [\d.]+ ms: .* \(plain ws \d+ %, /,
+      /plain ws \(members of one room.*\): 1, p50<0ms is [\d.]+ ms: .* \(plain ws \d+ %, /,
     );
   });
 });
