@@ -1,17 +1,26 @@
+import { accessSync, constants } from 'node:fs';
 import { loadavg } from 'node:os';
+import { dirname } from 'node:path';
 import { checkArguments, readArguments } from './command/read-arguments.js';
-import { runCommand, UsageError } from './command/run-command.js';
+import { InvalidArguments, runCommand, UsageError } from './command/run-command.js';
 import { readReports } from './load/baseline.js';
 import { machine } from './load/machine.js';
 import { mergeFiles } from './load/merge.js';
 import { type Metric, metrics } from './load/metrics.js';
-import { type LoadOptions, mergeOptions, optionSchema, remoteTargetOf } from './load/options.js';
-import { judge, judgeAgain, print, statusOf, writeFiles } from './load/outcome.js';
+import {
+  type LoadOptions,
+  mergeOptions,
+  type Outputs,
+  optionSchema,
+  remoteTargetOf,
+  sizeOptions,
+} from './load/options.js';
+import { judge, judgeAgain, print, renewBaseline, statusOf, writeFiles } from './load/outcome.js';
 import { endAllGroups } from './load/process-group.js';
 import { provenance } from './load/provenance.js';
 import { openRemoteTarget, type RemoteTarget } from './load/remote-target.js';
 import type { Report } from './load/report/page.js';
-import { runScenario } from './load/run-scenario.js';
+import { contendersOf, runScenario } from './load/run-scenario.js';
 import type { Result, Scenario } from './load/scenario.js';
 import { findScenarios, scenarioNames } from './load/scenarios/index.js';
 
@@ -33,14 +42,15 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
   --slo TEXT      what capacity keeps, of p50, p99, p99.9 (ms, s), lost, refused (default p99<200ms,lost=0);
                   it begins with --members, --rooms, --streams and --rate
   --ramp A:B:TIME connections grow steadily (0:5k:60s): those of one room (capacity), or as they come back (storm)
-  --runs N        turns (default 3; soak and silence 1)
+  --runs N        turns (default 3, to compare builds 5; soak and silence 1)
   --clients N     client processes (default 2)
   --only TEXT     contenders whose names contain one of these texts, separated by |
   --json FILE     writes the results as JSON, and latencies beside it (.hgrm, percentiles in ms)
   --format FORM   of that file: report (default), or github-action-benchmark (tool customSmallerIsBetter)
   --html FILE     writes a report with plots
   --save-baseline FILE
-                  writes the results for --baseline: five turns that count, without peers unless --only names them
+                  writes the results for --baseline: five turns that count, without peers unless --only names them;
+                  together with --baseline, unless the run fails by that
   --baseline FILE makes as many, and compares the service's figures with FILE, written on this machine; what is
                   worse, or misses a bound that FILE does not, is measured again at the end
   --profile DIR   writes CPU profiles of the measured processes
@@ -53,7 +63,8 @@ what it refuses is counted as refused:
                   (default: members are created in the database of the settings, and the settings' key
                   signs their tokens)
   --keep          removes nothing, and lists what stays
-  --shard I/N     this is the I-th of N client machines: it takes an N-th of rooms, sockets and messages
+  --shard I/N     this is the I-th of N client machines: it takes an N-th of rooms, sockets and messages (fanout: a
+                  room of its own, with all messages)
 It writes two members for each room, one with an adoption post, which everybody sees meanwhile; rooms;
 messages; and what follows from them, all of which is removed afterwards. With --tokens it writes rooms and
 messages of those members, which stay.
@@ -61,8 +72,9 @@ messages of those members, which stay.
 merge adds up the FILEs that --json wrote on N client machines, and judges them as one run.
 
 Exit status: 0 every judged bound holds and nothing is worse than the baseline; 99 a bound is missed that the
-baseline, if any, does not miss, too, or a figure is worse; 1 a contender failed; 2 wrong usage; 130 interrupted. What was
-not measured at the size that a bound is meant for is "not judged", and does not fail.`;
+baseline, if any, does not miss about as far, or a figure is worse; 1 a contender failed; 2 wrong usage, or nothing can be
+compared with the baseline; 130 interrupted. What was not measured at the size that a bound is meant for is "not judged",
+and does not fail.`;
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -76,11 +88,38 @@ const accepted = Object.fromEntries(
   ]),
 );
 
+/** What would be noticed only after hours of measuring. @throws InvalidArguments if a file cannot be written */
+function requireWritable(outputs: Outputs): void {
+  const faults = (['json', 'html', 'save-baseline'] as const).flatMap((name) => {
+    const file = outputs[name];
+    try {
+      if (file !== undefined) accessSync(dirname(file), constants.W_OK);
+      return [];
+    } catch (error) {
+      return [`--${name}: ${(error as Error).message}`];
+    }
+  });
+  if (faults.length > 0) throw new InvalidArguments(faults);
+}
+
+/** @throws InvalidArguments for what none of the scenarios would heed */
+function requireHeeded(scenarios: Scenario[], options: LoadOptions): void {
+  const names = scenarios.map((scenario) => scenario.name).join(', ');
+  const faults = sizeOptions
+    .filter((size) => options[size] !== undefined && !scenarios.some(({ sizes }) => sizes.includes(size)))
+    .map((size) => `--${size}: changes nothing in ${names}`);
+  if (faults.length > 0) throw new InvalidArguments(faults);
+  if (scenarios.every((scenario) => contendersOf(scenario, options).length === 0))
+    throw new InvalidArguments([`--only: no line of ${names} has ${options.only} in its name`]);
+}
+
 /** @throws UsageError for a wrong scenario, InvalidArguments for wrong options */
 function readCommand(name: string, values: object): { scenarios: Scenario[]; options: LoadOptions } {
   const options = checkArguments(optionSchema, values);
   const scenarios = findScenarios(name, remoteTargetOf(options) !== undefined);
   if (typeof scenarios === 'string') throw new UsageError(scenarios);
+  requireHeeded(scenarios, options);
+  requireWritable(options);
   return { scenarios, options };
 }
 
@@ -154,7 +193,7 @@ async function load(name: string, values: object): Promise<number> {
   let cleanedUp: ReturnType<typeof endAllGroups> | undefined;
   let remote: RemoteTarget | undefined;
   const stop = () => {
-    if (remote && !interrupt.signal.aborted) say('interrupted: what was created is being removed');
+    if (remote && !interrupt.signal.aborted) say('interrupted: cleaning up');
     interrupt.abort();
     cleanedUp ??= endAllGroups();
   };
@@ -166,10 +205,16 @@ async function load(name: string, values: object): Promise<number> {
   } catch (error) {
     if (!interrupt.signal.aborted) throw error;
   } finally {
-    await endAllGroups();
-    for (const line of (await remote?.close()) ?? []) say(line);
+    try {
+      await endAllGroups();
+    } finally {
+      for (const line of (await remote?.close()) ?? []) say(line);
+    }
   }
-  if (!cleanedUp) return statusOf(reports);
+  if (!cleanedUp) {
+    renewBaseline(reports, options);
+    return statusOf(reports);
+  }
   const { processes, folders } = await cleanedUp;
   const finished = reports.map(({ scenario }) => scenario).join(', ') || 'no scenario';
   say(
@@ -182,6 +227,7 @@ async function load(name: string, values: object): Promise<number> {
 function merge(files: string[], values: object): number {
   const options = checkArguments(mergeOptions, values);
   if (files.length === 0) throw new UsageError('merge needs the files of client machines');
+  requireWritable(options);
   const baseline = readBaseline(options);
   const scenarios = findScenarios('all', true) as Scenario[];
   const merged = mergeFiles(files);
@@ -192,6 +238,7 @@ function merge(files: string[], values: object): number {
     return report;
   });
   writeFiles(reports, scenarios, merged.length > 1, options);
+  renewBaseline(reports, options);
   return statusOf(reports);
 }
 

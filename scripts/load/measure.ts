@@ -56,9 +56,10 @@ export function latencyFigures(latency: Histogram): Measured {
 /** Figures per delivery, answer or connection. @param delivered how many there were */
 export function figuresOf(usage: Usage, delivered: number, latency?: Histogram): Measured {
   const { cpus, databaseCpu, seconds, during, clients, others, steal } = usage;
+  const each = (cpu: number) => (delivered > 0 ? cpu / delivered : undefined);
   return {
-    cpu: cpus.length > 0 ? sum(cpus) / delivered : undefined,
-    databaseCpu: databaseCpu && databaseCpu / delivered,
+    cpu: cpus.length > 0 ? each(sum(cpus)) : undefined,
+    databaseCpu: databaseCpu && each(databaseCpu),
     ...{ clients, others, steal, during, delivered, perSecond: delivered / seconds },
     ...(latency && latencyFigures(latency)),
   };
@@ -87,6 +88,7 @@ export interface Flow extends Omit<FlowCommand, 'seconds'> {
 /**
  * Measures a flow of messages until all of them are delivered, after a warm-up.
  * @param beforeMeasuring runs between the two
+ * @throws Error if every message was refused
  */
 export async function measureFlow(
   options: LoadOptions,
@@ -95,9 +97,9 @@ export async function measureFlow(
   { warmUpSeconds, deliveriesPerMessage, ...flow }: Flow,
   beforeMeasuring?: () => Promise<void>,
 ): Promise<{ usage: Usage; counts: PoolCounts; seconds: CountedSecond[]; figures: Measured }> {
-  const send = async (flowSeconds: number) => {
+  const send = async (flowSeconds: number, onArrival?: () => void) => {
     await pool.flow({ ...flow, seconds: flowSeconds });
-    await pool.settle((await pool.read()).sent * deliveriesPerMessage);
+    await pool.settle((await pool.read()).sent * deliveriesPerMessage, onArrival);
   };
   await send(Math.min(warmUpSeconds, options.seconds));
   const { closed: closedBefore } = await pool.read();
@@ -105,19 +107,21 @@ export async function measureFlow(
   const stagesBefore = await stagesNow(options, server);
   const stop = startMeasuring(server, pool.pids);
   await pool.reset(options.seconds);
-  await send(options.seconds);
-  const usage = stop();
+  let usage = stop();
+  // Until the last delivery: the wait for those that never come is no time of the server's.
+  await send(options.seconds, () => {
+    usage = stop();
+  });
   const stages = await stagesNow(options, server);
   const counts = await pool.read();
   const { sent, refused } = counts;
+  if (sent > 0 && refused === sent) throw new Error('every message was refused');
   const closed = closedBefore + counts.closed;
   const lost = (sent - refused) * deliveriesPerMessage - counts.delivered;
   const seconds = await pool.timeline();
   const figures = {
     ...figuresOf(usage, counts.delivered, counts.deliveryTimes),
-    ...{ lost, afterEnd: counts.deliveredLate },
-    ...(refused > 0 && { refused }),
-    ...(pool.repeated > 0 && { repeated: pool.repeated }),
+    ...{ lost, refused, repeated: pool.repeated, afterEnd: counts.deliveredLate },
     ...(closed > 0 && { note: `the server closed ${closed} connections: are its rate limits on?` }),
     ...(flow.rate !== undefined && { late: totalOf(seconds).late }),
     timeline: plotted(deliveriesOf(seconds, deliveriesPerMessage)),

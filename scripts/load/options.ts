@@ -57,6 +57,13 @@ const parsed = (parse: (text: string) => object | string) =>
     if (typeof fault === 'string') ctx.addIssue({ code: 'custom', message: fault });
   });
 
+/** Options that servers of the command's own, and an installation that runs already, do not have, and why. */
+const NOT_OF_OWN = [
+  ['tokens', 'keep', 'shard'],
+  'only for an installation that runs already (--http --gateway)',
+] as const;
+const NOT_OF_REMOTE = [['stages', 'profile'], 'not of an installation that runs already'] as const;
+
 /** Options of `npm run load`, by their names on the command line. */
 export const optionSchema = z
   .object({
@@ -85,17 +92,16 @@ export const optionSchema = z
   .refine(({ http, gateway }) => (http === undefined) === (gateway === undefined), {
     error: 'an installation that runs already needs --http and --gateway',
   })
-  .check(({ value: { http, tokens, keep, shard, runs, ...others }, issues }) => {
+  .check(({ value, issues }) => {
+    const { http, tokens, keep, shard, runs } = value;
     const refuse = (path: string, message: string) =>
       issues.push({ code: 'custom', input: undefined, path: [path], message });
-    if (http === undefined)
-      for (const [name, value] of Object.entries({ tokens, keep: keep || undefined, shard }))
-        if (value !== undefined)
-          refuse(name, 'only for an installation that runs already (--http --gateway)');
+    const [unfit, reason] = http === undefined ? NOT_OF_OWN : NOT_OF_REMOTE;
+    for (const name of unfit) if (value[name]) refuse(name, reason);
     if (tokens !== undefined && keep) refuse('keep', 'what members of --tokens write always stays');
     for (const name of ['baseline', 'save-baseline'] as const)
-      if (shard && others[name] !== undefined) refuse(name, 'of the merge, not of one --shard');
-    if (runs !== undefined && runs < BASELINE_TURNS && isCompared(others))
+      if (shard && value[name] !== undefined) refuse(name, 'of the merge, not of one --shard');
+    if (runs !== undefined && runs < BASELINE_TURNS && isCompared(value))
       refuse('runs', `must be at least ${BASELINE_TURNS} with --baseline or --save-baseline`);
   });
 
@@ -109,18 +115,26 @@ export const mergeOptions = z
 
 export type LoadOptions = z.output<typeof optionSchema>;
 
-/** Options that change what is measured. */
+/** Options that change the sizes of some scenarios. */
 export const sizeOptions = [
   'members',
   'rooms',
   'streams',
   'documents',
-  'seconds',
   'minutes',
   'rate',
   'slo',
   'ramp',
+] as const satisfies (keyof LoadOptions)[];
+
+export type SizeOption = (typeof sizeOptions)[number];
+
+/** Options that change what any scenario measures. */
+export const commonOptions = [
+  'seconds',
   'clients',
+  'stages',
+  'profile',
 ] as const satisfies (keyof LoadOptions)[];
 
 /** Addresses of the installation that runs already, if the options name one. */

@@ -1,14 +1,24 @@
 import { writeFileSync } from 'node:fs';
-import { compareWith, comparisonLines, confirm, doubtsOf, isMissed, markMissedBefore } from './baseline.js';
+import {
+  compareWith,
+  comparisonLines,
+  confirm,
+  doubtsOf,
+  isMissed,
+  isUnjudged,
+  markMissedBefore,
+} from './baseline.js';
 import type { LoadOptions, Outputs } from './options.js';
 import { benchmarks } from './report/benchmark-action.js';
 import { writeHistograms } from './report/histograms.js';
 import { htmlReport, type Report } from './report/page.js';
 import { isFailure, type Scenario } from './scenario.js';
 import { table, verdictLines } from './table.js';
-import { unlessUnfit } from './verdict.js';
+import { nothingLost, unlessUnfit } from './verdict.js';
 
-/** Exit status of a missed bound or a regression. */
+/** Exit statuses: a failed contender, a baseline with which nothing can be compared, a missed bound or a regression. */
+const FAILED = 1;
+const NOT_COMPARED = 2;
 const MISSED = 99;
 
 /** Judges what was measured, also by an earlier run if there is one. */
@@ -18,9 +28,11 @@ export function judge(
   baseline: Report[] | undefined,
 ): Report {
   const { results, options } = measured;
-  const report = { ...measured, verdicts: unlessUnfit(options, scenario.verdicts(results, options)) };
+  const losses = scenario.mayLose ? [] : [nothingLost(results)];
+  const verdicts = unlessUnfit(options, [...losses, ...scenario.verdicts(results, options)]);
+  const report = { ...measured, verdicts };
   if (!baseline) return report;
-  const comparisons = compareWith(baseline, measured);
+  const comparisons = compareWith(baseline, measured, scenario.sizes);
   return { ...report, comparisons, verdicts: markMissedBefore(baseline, report, comparisons) };
 }
 
@@ -48,14 +60,17 @@ export function print(scenario: Scenario, { results, verdicts, comparisons }: Re
 
 const asText = (content: unknown) => `${JSON.stringify(content, null, 2)}\n`;
 
-/** Writes the files that the options name. @param asList whether `--json` gets a list also of one scenario */
+/**
+ * Writes the files that the options name; a baseline only if there was none to compare with (`renewBaseline`).
+ * @param asList whether `--json` gets a list also of one scenario
+ */
 export function writeFiles(
   reports: Report[],
   scenarios: Scenario[],
   asList: boolean,
-  { json, html, format, 'save-baseline': saved }: Outputs,
+  { json, html, format, baseline, 'save-baseline': saved }: Outputs,
 ): void {
-  if (saved) writeFileSync(saved, asText(reports));
+  if (saved && baseline === undefined) writeFileSync(saved, asText(reports));
   const content = format === 'report' ? (asList ? reports : reports[0]) : benchmarks(reports);
   if (json) {
     writeFileSync(json, asText(content));
@@ -64,8 +79,18 @@ export function writeFiles(
   if (html) writeFileSync(html, htmlReport(reports, scenarios));
 }
 
+/**
+ * Writes a new baseline of a whole run that was compared with an older one, unless it failed: the next run would take its
+ * failures for what was before.
+ */
+export function renewBaseline(reports: Report[], { baseline, 'save-baseline': saved }: Outputs): void {
+  if (saved && baseline !== undefined && statusOf(reports) === 0) writeFileSync(saved, asText(reports));
+}
+
 /** The exit status that the reports call for. */
 export function statusOf(reports: Report[]): number {
-  if (reports.some(({ results }) => results.some(isFailure))) return 1;
-  return reports.some(isMissed) ? MISSED : 0;
+  if (reports.some(({ results }) => results.some(isFailure))) return FAILED;
+  if (reports.some(isMissed)) return MISSED;
+  const compared = reports.flatMap(({ comparisons }) => (comparisons ? [comparisons] : []));
+  return compared.length > 0 && compared.every(isUnjudged) ? NOT_COMPARED : 0;
 }

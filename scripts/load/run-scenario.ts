@@ -16,7 +16,7 @@ import {
 } from './scenario.js';
 import { addStages, stageFigures } from './stages.js';
 import { summarise } from './statistics.js';
-import { voidReason } from './void-turn.js';
+import { countFault, voidReason } from './void-turn.js';
 
 /** Turns by default. */
 const RUNS = 3;
@@ -27,10 +27,12 @@ const TOGETHER_MS = 10_000;
 async function measureOnce(
   contender: Contender,
   options: LoadOptions,
+  stopped: () => boolean,
   remote: RemoteTarget | undefined,
   show: (text: string) => void,
 ): Promise<Measured[]> {
   if (options.shard) await sleep(TOGETHER_MS - (Date.now() % TOGETHER_MS));
+  if (stopped()) return [];
   const group = new ProcessGroup(options.profile);
   try {
     const turns = [await contender.measure({ group, options, remote, show })].flat();
@@ -40,7 +42,13 @@ async function measureOnce(
   }
 }
 
-/** What all turns of a line show: medians, of those that count. */
+/** Why no turn's counts can be right; undefined if those of any may be. */
+function faultOf(runs: Measured[]): string | undefined {
+  const faults = runs.map(countFault);
+  return faults.every((fault) => fault !== undefined) ? faults[0] : undefined;
+}
+
+/** What all turns of a line show: medians, of those that count. One whose counts are never right has failed. */
 export function resultOf(
   { name, role, part, missing, throughput }: Entry,
   runs: Measured[],
@@ -56,12 +64,19 @@ export function resultOf(
       .filter((value) => value !== undefined);
     if (values.length > 0) figures[metric] = summarise(values);
   }
+  const fault = faultOf(runs);
   const timeline = counted.at(-1)?.timeline;
   const latencies = counted.flatMap((run) => run.latencies ?? []);
   const notes = counted.flatMap((run) => run.note ?? []);
   const stages = stageFigures(addStages(counted.flatMap(({ stages: counts }) => (counts ? [counts] : []))));
   return {
-    ...{ name, role, part, missing: missing ?? failure, ...(throughput && { throughput }) },
+    ...{
+      name,
+      role,
+      part,
+      missing: missing ?? failure ?? (fault && `failed: ${fault}`),
+      ...(throughput && { throughput }),
+    },
     ...{ figures, turns: runs.length, voided: reasons.filter((reason) => reason !== undefined) },
     ...(valid.length === 0 && runs.length > 0 && { void: reasons[0] }),
     ...(notes.length > 0 && { notes }),
@@ -104,7 +119,7 @@ async function takeTurn(
 ): Promise<void> {
   try {
     const reference = isCompared(options) && !remote ? { reference: referenceWork() } : {};
-    const turns = await measureOnce(line.contender, options, remote, show);
+    const turns = await measureOnce(line.contender, options, stopped, remote, show);
     line.runs.push(...turns.map((turn) => ({ ...turn, ...reference })));
   } catch (error) {
     const { message } = error as Error;
@@ -118,14 +133,16 @@ const lacksTurns = ({ runs, failure }: MeasuredLine, wanted: number) =>
   failure === undefined && runs.filter((run) => voidOf(run) === undefined).length < wanted;
 
 /** The contenders that `--only` selects; by default all, but no peers where builds are compared. */
-function select(contenders: Contender[], options: LoadOptions): Contender[] {
+export function contendersOf(scenario: Scenario, options: LoadOptions): Contender[] {
   const { only } = options;
   const wanted = only?.toLowerCase().split('|') ?? [''];
-  return contenders.filter(
-    (contender) =>
-      wanted.some((text) => labelOf(contender).toLowerCase().includes(text)) &&
-      (only !== undefined || !isCompared(options) || contender.role !== 'peer'),
-  );
+  return scenario
+    .contenders(options)
+    .filter(
+      (contender) =>
+        wanted.some((text) => labelOf(contender).toLowerCase().includes(text)) &&
+        (only !== undefined || !isCompared(options) || contender.role !== 'peer'),
+    );
 }
 
 /**
@@ -140,7 +157,7 @@ export async function runScenario(
   stopped: () => boolean,
   remote?: RemoteTarget,
 ): Promise<Result[]> {
-  const entries = select(scenario.contenders(options), options).map(
+  const entries = contendersOf(scenario, options).map(
     (contender): MeasuredLine => ({ contender, runs: [], failure: undefined }),
   );
   const present = entries.filter(({ contender }) => contender.missing === undefined);

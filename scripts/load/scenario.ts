@@ -1,5 +1,5 @@
-import type { Figures, Metric } from './metrics.js';
-import type { LoadOptions } from './options.js';
+import { type Figures, isLatency, isTimed, type Metric } from './metrics.js';
+import type { LoadOptions, SizeOption } from './options.js';
 import type { ProcessGroup } from './process-group.js';
 import type { RemoteTarget } from './remote-target.js';
 import type { StageCounts, StageFigures } from './stages.js';
@@ -52,6 +52,13 @@ export interface Entry {
 /** Whether a contender was not measured because it failed, rather than because it is not installed. */
 export const isFailure = ({ missing }: Pick<Result, 'missing'>) => missing?.startsWith('failed: ') ?? false;
 
+/** Why a line's figure shows nothing about its contender; undefined if it does. */
+export function unfitReason(line: Result, metric: Metric): string | undefined {
+  if (line.missing !== undefined) return line.missing;
+  if (line.void !== undefined && isTimed(metric)) return `void, ${line.void}`;
+  return line.throughput && isLatency(metric) ? 'no latency of throughput is judged' : undefined;
+}
+
 /** How a line is named, and selected by `--only`. */
 export const labelOf = ({ name, part }: Entry) => (part ? `${name}, ${part}` : name);
 
@@ -88,6 +95,12 @@ export interface Scenario {
   title: string;
   /** Columns of its table, the first being its subject. */
   columns: Metric[];
+  /** Options that change its sizes, beside those of all scenarios. */
+  sizes: SizeOption[];
+  /** Whether it can load an installation that runs already. */
+  isRemote?: true;
+  /** Whether what may be lost is an objective of `--slo`, and losses are no failure. */
+  mayLose?: true;
   /** Turns, unless the options say otherwise; 3 by default. */
   runs?: number;
   /** About how long a turn of a line takes, s; by default the duration of a measurement and some seconds to start. */

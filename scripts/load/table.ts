@@ -17,9 +17,14 @@ export function formatFigure(metric: Metric, figure: Summary | undefined): strin
   return `${text} ±${formatNumber(((max - min) / 2 / Math.abs(median)) * 100, 0)}%`;
 }
 
+/** Columns that are left out where all of their figures are 0. */
+const EXCEPTIONAL: Metric[] = ['refused', 'repeated'];
+
 /** Columns for which there is any result. */
 export function columnsOf(scenario: Scenario, results: Result[]): Metric[] {
-  return scenario.columns.filter((metric) => results.some(({ figures }) => figures[metric]));
+  const isShown = (metric: Metric, figure: Summary | undefined) =>
+    figure !== undefined && (figure.max > 0 || !EXCEPTIONAL.includes(metric));
+  return scenario.columns.filter((metric) => results.some(({ figures }) => isShown(metric, figures[metric])));
 }
 
 /** The first column's figure as a multiple of the limit's in the same part. */

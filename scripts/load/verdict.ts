@@ -1,6 +1,6 @@
-import { isLatency, isTimed, type Metric, metrics } from './metrics.js';
+import { type Metric, metrics } from './metrics.js';
 import type { LoadOptions } from './options.js';
-import type { Result } from './scenario.js';
+import { type Result, unfitReason } from './scenario.js';
 
 /** A figure, or why there is none. */
 export type Value = number | { why: string };
@@ -45,9 +45,8 @@ export function medianOf(results: Result[], name: string, metric: Metric, part?:
   const label = part === undefined ? name : `${name}, ${part}`;
   const result = results.find((one) => one.name === name && (part === undefined || one.part === part));
   if (!result) return { why: `${label}: left out` };
-  if (result.missing !== undefined) return { why: `${label}: ${result.missing}` };
-  if (result.void !== undefined && isTimed(metric)) return { why: `${label}: void, ${result.void}` };
-  if (result.throughput && isLatency(metric)) return { why: `${label}: no latency of throughput is judged` };
+  const reason = unfitReason(result, metric);
+  if (reason !== undefined) return { why: `${label}: ${reason}` };
   return result.figures[metric]?.median ?? { why: `${label}: no figure for ${metrics[metric].label}` };
 }
 
@@ -76,7 +75,7 @@ export function nothingLost(results: Result[]): Verdict {
   );
   const known = lost.filter((value) => typeof value === 'number');
   return atMost(
-    'most deliveries and acknowledgements of a turn that never came',
+    'most deliveries, answers or connections that a turn lost',
     known.length > 0 ? Math.max(...known) : (lost[0] ?? { why: 'this service: left out' }),
     0,
   );

@@ -15,12 +15,17 @@ const STEAL_MOST = 5;
 
 const percent = (value: number) => `${Math.round(value)} %`;
 
+/** Why a turn's counts cannot be right, or are of nothing; undefined if they are. */
+export function countFault({ delivered, lost = 0, refused = 0 }: Figures): string | undefined {
+  if (lost < 0) return `${-lost} more delivered than sent`;
+  return delivered === 0 && lost === 0 && refused === 0 ? 'nothing was published' : undefined;
+}
+
 /** Why the figures of a turn say nothing about the contender; undefined if they do. */
 export function voidReason(turn: Figures): string | undefined {
+  const fault = countFault(turn);
+  if (fault !== undefined) return fault;
   const { clients = 0, others = 0, steal = 0, late = 0, p99 } = turn;
-  const { delivered, lost = 0, refused = 0 } = turn;
-  if (delivered === 0 && lost === 0 && refused === 0) return 'nothing was published';
-  if (lost < 0) return `${-lost} more delivered than sent`;
   if (clients > CLIENTS_TOO_BUSY) return `clients were the bottleneck (${percent(clients)} of a core)`;
   if (late > ON_TIME && p99 !== undefined && late > p99 * CLIENTS_TOO_LATE)
     return `clients sent late (p99 ${late.toFixed(1)} ms, of a latency of ${p99.toFixed(1)} ms)`;

@@ -103,15 +103,21 @@ export class WorkerPool {
     );
   }
 
-  /** Resolves when the expected deliveries since the last reset have arrived, or no more arrive. */
-  async settle(expected: number): Promise<void> {
+  /**
+   * Resolves when the expected deliveries since the last reset have arrived, or no more arrive.
+   * @param onArrival called when it begins, and whenever more have arrived
+   */
+  async settle(expected: number, onArrival?: () => void): Promise<void> {
     let delivered = await this.delivered();
+    onArrival?.();
     for (let silentSince = performance.now(); delivered < expected; ) {
       if (performance.now() - silentSince > SILENCE_MS) return;
       await sleep(20);
       const before = delivered;
       delivered = await this.delivered();
-      if (delivered !== before) silentSince = performance.now();
+      if (delivered === before) continue;
+      silentSince = performance.now();
+      onArrival?.();
     }
   }
 

@@ -23,6 +23,7 @@ import {
 import { summarise } from '../statistics.js';
 import { formatFigure } from '../table.js';
 import { atLeast, medianOf, notJudged, ratio } from '../verdict.js';
+import { voidReason } from '../void-turn.js';
 
 const SLO = 'p99<200ms,lost=0';
 
@@ -52,7 +53,7 @@ function objectivesOf({ slo = SLO }: LoadOptions): Objective[] {
 type SizedTrial = Trial & Measurement & { missed: Objective[] };
 
 /** Measures one size on servers of its own. One that fails does not hold. @throws GroupEnded */
-async function attempt(
+async function attemptOnce(
   load: loads.Load,
   size: number,
   run: Run,
@@ -71,6 +72,14 @@ async function attempt(
   } finally {
     await group.end();
   }
+}
+
+/** Measures a size, and again if it does not hold in a trial that shows the machine's state, not the server's. */
+async function attempt(...of: Parameters<typeof attemptOnce>): Promise<SizedTrial> {
+  const trial = await attemptOnce(...of);
+  const { others, steal } = trial.figures;
+  const isDisturbed = voidReason({ others, steal }) !== undefined;
+  return trial.holds || !isDisturbed ? trial : attemptOnce(...of);
 }
 
 /** What the next size ran into: `2,000, p99<200ms is 312.00 ms: CPU of the service (…)`. */
@@ -93,7 +102,7 @@ async function measure({ first, connections }: Part, load: loads.Load, run: Run)
   );
   if (!held && failed?.missed.length === 0) throw new Error(failed.wall);
   const note = failed ? noteOf(failed) : `more were not tried: ${why}`;
-  return { ...(held ?? failed)?.figures, carried: held?.size ?? 0, note };
+  return { ...held?.figures, carried: held?.size ?? 0, note };
 }
 
 interface Part {
@@ -168,6 +177,8 @@ export const capacity: Scenario = {
   title:
     'The most that keeps the objectives (--slo): doubled, then bisected; figures are of that size, the wall is of the next one',
   columns: ['carried', 'cpu', 'perSecond', 'lost', 'p50', 'p99', 'p999', 'late', 'databaseCpu', 'clients'],
+  sizes: ['members', 'rooms', 'rate', 'streams', 'slo', 'ramp'],
+  mayLose: true,
 
   turnSeconds(options) {
     const ramp = rampOf(options);

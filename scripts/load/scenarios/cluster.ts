@@ -140,6 +140,7 @@ export const cluster: Scenario = {
   name: 'cluster',
   title: 'Several gateways over Redis',
   columns: flowColumns,
+  sizes: ['members', 'rooms', 'rate'],
 
   contenders: () => [
     ...ADAPTERS.flatMap((adapter) =>

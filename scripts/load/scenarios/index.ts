@@ -33,15 +33,12 @@ const inAll = [
 /** `all` leaves out those whose searches take hours. */
 const scenarios: Scenario[] = [...inAll, capacity];
 
-/** Scenarios that need nothing but a remote target. */
-const REMOTE = new Set(['fanout', 'chat', 'storm']);
-
 export const scenarioNames = scenarios.map(({ name }) => name);
 
 /** The scenarios of a name, or the fault of the name. */
 export function findScenarios(name: string, remote: boolean): Scenario[] | string {
   const found = name === 'all' ? inAll : scenarios.filter((scenario) => scenario.name === name);
   if (found.length === 0) return `there is no scenario ${name}`;
-  const usable = remote ? found.filter((scenario) => REMOTE.has(scenario.name)) : found;
+  const usable = remote ? found.filter(({ isRemote }) => isRemote) : found;
   return usable.length > 0 ? usable : `${name} cannot be run on an existing installation`;
 }

@@ -133,6 +133,7 @@ export const silence: Scenario = {
   name: 'silence',
   title: 'A cluster in which nothing happens: what it costs to have rooms open, by 100 sockets',
   columns: ['reads', 'cores', 'databaseCores', 'delivered', 'lost'],
+  sizes: ['rooms'],
   runs: 1,
   turnSeconds: ({ seconds }) => seconds * LENGTHS + SETTLING_SECONDS + 60,
 

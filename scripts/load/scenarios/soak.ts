@@ -113,10 +113,8 @@ async function measure({ group, options }: Run): Promise<Figures[]> {
     } while (performance.now() < end);
     const memoryTotal = (await settledMemory(server, settling)) / 1024 ** 2;
     const handles = sum(server.pids.map(openFiles));
-    figures.push({
-      ...{ memoryTotal, handles, delivered: total.opened, lost: total.failed },
-      ...(total.repeated > 0 && { repeated: total.repeated }),
-    });
+    const { opened, failed, repeated } = total;
+    figures.push({ memoryTotal, handles, delivered: opened, lost: failed, repeated });
   }
   return figures.slice(1);
 }
@@ -134,6 +132,7 @@ export const soak: Scenario = {
   title:
     'Sockets, streams, rooms and members come and go: memory and open files after each minute, all connections closed',
   columns: ['memoryTotal', 'handles', 'delivered', 'repeated', 'lost'],
+  sizes: ['members', 'minutes'],
   runs: 1,
   // A round more than it counts.
   turnSeconds: ({ minutes = MINUTES }) => minutes * 60 + ROUND_SECONDS,

@@ -40,7 +40,7 @@ async function measure(server: Server, run: Run): Promise<Figures> {
   const stop = startMeasuring(running, pool.pids);
   const again = specs.map((spec) => ({ ...spec, after: HAS_ALL }));
   const reconnect = { concurrency: members, timeoutMs: TIMEOUT_MS };
-  const atOnce = ramp?.from ?? members;
+  const atOnce = ramp ? shareOf(options, ramp.from) : members;
   const opened = [await pool.open(running.target, again.slice(0, atOnce), reconnect)];
   if (ramp)
     opened.push(
@@ -49,11 +49,7 @@ async function measure(server: Server, run: Run): Promise<Figures> {
   const usage = stop();
   const [connected, lost] = [sum(opened.map((one) => one.opened)), sum(opened.map((one) => one.failed))];
   const repeated = sum(opened.map((one) => one.repeated));
-  return {
-    ...figuresOf(usage, connected),
-    ...{ lost, duration: usage.seconds },
-    ...(repeated > 0 && { repeated }),
-  };
+  return { ...figuresOf(usage, connected), lost, repeated, duration: usage.seconds };
 }
 
 const limit = socketIoOnUws();
@@ -62,6 +58,8 @@ export const storm: Scenario = {
   name: 'storm',
   title: 'Everybody reconnects and rejoins at the same moment, or as --ramp says; CPU per reconnect',
   columns: ['cpu', 'delivered', 'repeated', 'lost', 'perSecond', 'duration', 'databaseCpu', 'clients'],
+  sizes: ['members', 'ramp'],
+  isRemote: true,
 
   contenders: (options) =>
     (remoteTargetOf(options) ? [ours()] : [ours(), limit, socketIoOnWs()]).map((server) => ({
@@ -70,19 +68,16 @@ export const storm: Scenario = {
     })),
 
   verdicts(results, options) {
-    const median = ({ name }: Server, metric: 'cpu' | 'lost') => medianOf(results, name, metric);
+    const cpu = ({ name }: Server) => medianOf(results, name, 'cpu');
     const cost = [
       atMost(
         'CPU per reconnect, against a bare Socket.IO connect and join',
-        ratio(median(ours(), 'cpu'), median(limit, 'cpu')),
+        ratio(cpu(ours()), cpu(limit)),
         2,
       ),
     ];
-    return [
-      atMost('connections that timed out or failed', median(ours(), 'lost'), 0),
-      ...(rampOf(options)
-        ? notJudged(cost, 'the bound is meant for everybody at the same moment, not for --ramp')
-        : onlyAt(options, { members: MEMBERS }, cost)),
-    ];
+    return rampOf(options)
+      ? notJudged(cost, 'the bound is meant for everybody at the same moment, not for --ramp')
+      : onlyAt(options, { members: MEMBERS }, cost);
   },
 };

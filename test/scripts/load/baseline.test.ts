@@ -1,25 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { InvalidArguments } from '../../../scripts/command/run-command.js';
 import {
   type Comparison,
-  compareWith,
+  compareWith as compareSizes,
   comparisonLines,
   confirm,
   doubtsOf,
-  markMissedBefore,
   readReports,
 } from '../../../scripts/load/baseline.js';
-import { judge, judgeAgain, statusOf } from '../../../scripts/load/outcome.js';
+import { optionSchema, sizeOptions } from '../../../scripts/load/options.js';
+import { renewBaseline, statusOf } from '../../../scripts/load/outcome.js';
 import type { Report } from '../../../scripts/load/report/page.js';
-import type { Scenario } from '../../../scripts/load/scenario.js';
 import { differenceInterval } from '../../../scripts/load/statistics.js';
-import { verdictLines } from '../../../scripts/load/table.js';
-import { atMost, type Value, type Verdict } from '../../../scripts/load/verdict.js';
+import { atMost } from '../../../scripts/load/verdict.js';
 import { runScript } from '../script-runs.js';
 import { line, machine, reportOf } from './results.js';
+
+const compareWith = (baseline: Report[], now: Report) => compareSizes(baseline, now, [...sizeOptions]);
 
 describe('a load test against its baseline', () => {
   const before = [100, 104, 98, 102, 96];
@@ -100,6 +100,50 @@ describe('a load test against its baseline', () => {
     expect(whys({ ...now, scenario: 'fanout' })[0]).to.equal('chat is not in the baseline');
   });
 
+  it('ignores sizes that the scenario does not have', () => {
+    const [now, then] = [{}, { rooms: '5' }].map((args) => reportOf([line('a', { cpu: before })], args));
+    expect(compareSizes([then as Report], now as Report, ['members'])[0]?.outcome).to.equal('within');
+  });
+
+  it('counts the lines that are gone, unless only some were asked for', () => {
+    const then = [reportOf([line('a', { cpu: before }), line('b', { cpu: before })])];
+    const of = (args: object) => compareWith(then, reportOf([line('a', { cpu: before })], args));
+    expect(of({}).map(({ line, why }) => [line, why])).to.deep.equal([
+      ['a', undefined],
+      ['b', 'not a line any more'],
+    ]);
+    expect(of({ only: 'a' })).to.have.length(1);
+  });
+
+  it('fails if nothing can be compared, as after an upgrade of Node', () => {
+    const results = [line('a', { cpu: before })];
+    const of = (node: string) => {
+      const now = { ...reportOf(results), machine: { ...machine, node } };
+      return { ...now, comparisons: compareWith([reportOf(results)], now) };
+    };
+    expect(statusOf([of('21')])).to.equal(2);
+    expect(statusOf([of('21'), of(machine.node)]), 'only one of two scenarios').to.equal(0);
+  });
+
+  it('becomes a new baseline unless it fails', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
+    try {
+      const file = join(folder, 'baseline.json');
+      const args = optionSchema.parse({ baseline: file, 'save-baseline': file });
+      const results = [line('a', { cpu: before })];
+      const report = {
+        ...reportOf(results),
+        comparisons: compareWith([reportOf(results)], reportOf(results)),
+      };
+      renewBaseline([{ ...report, verdicts: [atMost('x', 2, 1)] }], args);
+      expect(existsSync(file), 'of a failed run').to.equal(false);
+      renewBaseline([report], args);
+      expect(readReports('--baseline', file)).to.have.length(1);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('names each regression', () => {
     const [regressed, summary, grey] = comparisonLines(
       compareWith(
@@ -143,94 +187,6 @@ describe('a load test against its baseline', () => {
     expect(regressed(of(calm, slow))).to.deep.equal(['chat, x, a: p99 ms']);
     expect(regressed(of(calm, calm))).to.deep.equal([]);
     expect(regressed(reportOf([])), 'not measured again').to.have.length(2);
-  });
-
-  describe('in which a bound is missed that the baseline kept', () => {
-    const results = [line('a', { cpu: before })];
-    /** A run whose figures are within their tolerance. */
-    const of = (verdicts: Verdict[], now = results) => {
-      const report = { ...reportOf(now, { only: 'a' }), verdicts };
-      return { ...report, comparisons: compareWith([reportOf(results)], report) };
-    };
-    const edge = (value: Value) => atMost('edge', value, 1.25);
-    const lost = (value: number) => atMost('lost', value, 0);
-    const statusAfter = (first: Report, again: Report) => statusOf([confirm(first, again)]);
-
-    it('is measured again, with all lines that were asked for', () => {
-      expect(doubtsOf(of([edge(1.3)]))?.options.only).to.equal('a');
-      const confirmed = confirm(of([edge(1.3)]), of([edge(1.2)]));
-      expect(confirmed.verdicts).to.deep.equal([{ ...edge(1.2), firstValue: 1.3 }]);
-      expect(verdictLines(confirmed.verdicts)[0]).to.match(
-        /holds +edge: 1\.20 \(bound 1\.25; 1\.30 when first measured\)/,
-      );
-      expect(statusOf([confirmed])).to.equal(0);
-    });
-
-    it('fails unless it holds then', () => {
-      for (const again of [[edge(1.3)], [], [edge({ why: 'void' })]])
-        expect(statusAfter(of([edge(1.3)]), of(again))).to.equal(99);
-    });
-
-    it('fails if something is lost then, or a contender fails', () => {
-      expect(statusAfter(of([edge(1.3), lost(0)]), of([edge(1.2), lost(1)]))).to.equal(99);
-      const failed = [line('a', {}, { missing: 'failed: it exited' })];
-      expect(statusAfter(of([edge(1.3)]), of([edge(1.2)], failed))).to.equal(1);
-    });
-
-    it('is not measured again if it fails in any case, or nothing can be compared', () => {
-      expect(doubtsOf(of([edge(1.3), lost(1)]))).to.equal(undefined);
-      expect(doubtsOf(of([edge(1.3)], [line('a', {}, { missing: 'failed: it exited' })]))).to.equal(
-        undefined,
-      );
-      expect(doubtsOf(of([edge(1.3)], [line('b', { cpu: before })]))).to.equal(undefined);
-      expect(doubtsOf({ ...reportOf(results), verdicts: [edge(1.3)] }), 'without a baseline').to.equal(
-        undefined,
-      );
-    });
-
-    it('is judged by two measurements at most', async () => {
-      const scenario: Scenario = {
-        ...{ name: 'chat', title: 'stub', columns: ['cpu'], contenders: () => [] },
-        verdicts: ([one]) => [edge((one?.figures.cpu?.median ?? 0) / 70)],
-      };
-      const { verdicts: _, ...measured } = reportOf(results);
-      const asked: string[] = [];
-      const then = [reportOf(results)];
-      const report = await judgeAgain(
-        scenario,
-        judge(scenario, measured, then),
-        then,
-        async (options, why) => {
-          asked.push(why);
-          return { ...measured, options };
-        },
-      );
-      expect(asked).to.deep.equal(['a bound is missed that the baseline kept']);
-      expect(statusOf([report as Report])).to.equal(99);
-      const good = { ...scenario, verdicts: () => [edge(1.2)] };
-      const kept = await judgeAgain(good, judge(good, measured, then), then, async () =>
-        expect.fail('measured again'),
-      );
-      expect(kept).to.equal(undefined);
-    });
-  });
-
-  it('fails for a bound that the baseline kept, and not for one that it missed, too', () => {
-    const missed = (goal: string, bound = 1) => [atMost(goal, 2, bound)];
-    const results = [line('a', { cpu: before })];
-    const then = {
-      ...reportOf(results),
-      verdicts: [...missed('old'), atMost('new', 1, 1), ...missed('lost', 0)],
-    };
-    const statusWith = (verdicts: Verdict[], turns = before) => {
-      const now = { ...reportOf([line('a', { cpu: turns })]), verdicts };
-      return statusOf([{ ...now, verdicts: markMissedBefore([then], now, compareWith([then], now)) }]);
-    };
-    expect(statusWith(missed('old'))).to.equal(0);
-    expect(statusWith([...missed('old'), ...missed('new')])).to.equal(99);
-    expect(statusWith(missed('lost', 0)), 'what must be 0').to.equal(99);
-    expect(statusWith(missed('old'), [100]), 'nothing to compare').to.equal(99);
-    expect(statusOf([{ ...reportOf([]), verdicts: missed('old') }]), 'without a baseline').to.equal(99);
   });
 
   it('uses an interval that contains the difference, and is the same in each run', () => {

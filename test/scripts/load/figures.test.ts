@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { noCounts } from '../../../scripts/load/clients/counts.js';
+import { type Counts, noCounts } from '../../../scripts/load/clients/counts.js';
 import type { WorkerPool } from '../../../scripts/load/clients/worker-pool.js';
 import { createLatencies, encode, merge, percentiles, record } from '../../../scripts/load/latency.js';
-import { measureFlow } from '../../../scripts/load/measure.js';
+import { figuresOf, measureFlow, type Usage } from '../../../scripts/load/measure.js';
 import { type LoadOptions, optionSchema } from '../../../scripts/load/options.js';
 import { cpuMicros, privateBytes, processTree } from '../../../scripts/load/process-figures.js';
 import { addStages, stageFigures, stagesBetween } from '../../../scripts/load/stages.js';
@@ -52,15 +53,15 @@ describe('load tests: figures', () => {
     expect(endless[0]?.p99, 'beyond the last bucket').to.equal(10);
   });
 
-  it('tell how many connections the server closed, those of the warm-up included', async () => {
+  /** A pool without connections. @param sent what a flow adds to the counts */
+  function poolOf(sent: Partial<Counts>, settle: WorkerPool['settle'] = async () => {}): WorkerPool {
     let counts = noCounts();
-    const pool = {
+    return {
       pids: [],
       async flow() {
-        counts.sent += 1;
-        counts.closed += 2;
+        for (const [key, count] of Object.entries(sent)) counts[key as keyof Counts] += count;
       },
-      async settle() {},
+      settle,
       async read() {
         return { ...counts, deliveryTimes: createLatencies(), ackTimes: createLatencies() };
       },
@@ -71,9 +72,47 @@ describe('load tests: figures', () => {
         return [];
       },
     } as unknown as WorkerPool;
-    const flow = { warmUpSeconds: 1, deliveriesPerMessage: 1, length: 1 };
-    const { figures } = await measureFlow({ seconds: 1 } as LoadOptions, { pids: [] } as never, pool, flow);
+  }
+
+  const measurePool = (pool: WorkerPool) =>
+    measureFlow({ seconds: 1 } as LoadOptions, { pids: [] } as never, pool, {
+      ...{ warmUpSeconds: 1, deliveriesPerMessage: 1, length: 1 },
+    });
+
+  it('tell how many connections the server closed, those of the warm-up included', async () => {
+    const { figures } = await measurePool(poolOf({ sent: 1, closed: 2 }));
     expect(figures).to.include({ lost: 1, note: 'the server closed 4 connections: are its rate limits on?' });
+  });
+
+  it('are of no message if every one was refused', async () => {
+    const failure = await measurePool(poolOf({ sent: 3, refused: 3 })).catch((error) => error);
+    expect(failure).to.be.an('error').with.property('message', 'every message was refused');
+  });
+
+  // A single delivery that was lost made 8 s 13, and everything per second less.
+  it('end with the last delivery, not with the wait for what never comes', async () => {
+    let lastArrival = 0;
+    const pool = poolOf({ sent: 2, delivered: 1 }, async (_, onArrival) => {
+      onArrival?.();
+      lastArrival = Date.now();
+      await sleep(20);
+    });
+    const { usage, figures } = await measurePool(pool);
+    expect(usage.during[1]).to.be.at.most(lastArrival);
+    expect(figures.lost).to.equal(1);
+  });
+
+  it('have no cost of each delivery if there was none', () => {
+    const usage = {
+      cpus: [5],
+      databaseCpu: 5,
+      seconds: 1,
+      clients: 0,
+      others: 0,
+      steal: 0,
+    } as unknown as Usage;
+    expect(figuresOf(usage, 10)).to.include({ cpu: 0.5, databaseCpu: 0.5 });
+    expect(figuresOf(usage, 0)).to.include({ cpu: undefined, databaseCpu: undefined });
   });
 
   it('record what is out of range as the nearest recordable time', () => {

@@ -67,9 +67,7 @@ describe('npm run load -- merge', () => {
     ) as [string, string, string];
     const good = await merge(...fast, '--json', before, '--save-baseline', saved);
     expect(good, good.stderr).to.include({ status: 0, stderr: '' });
-    expect(good.stdout).to.match(
-      /holds\s+most deliveries and acknowledgements of a turn that never came: 0\.00/,
-    );
+    expect(good.stdout).to.match(/holds\s+most deliveries, answers or connections that a turn lost: 0\.00/);
     const { results, options, clientMachines } = JSON.parse(readFileSync(before, 'utf8')) as Report;
     expect(results[0]?.figures.delivered?.runs).to.deep.equal([200, 200, 200, 200, 200]);
     expect(results[0]?.figures.perSecond?.median).to.equal(100);
@@ -93,7 +91,7 @@ describe('npm run load -- merge', () => {
     );
     const { status, stdout } = await merge(...files);
     expect(status).to.equal(99);
-    expect(stdout).to.match(/misses\s+most deliveries and acknowledgements of a turn that never came: 3\.00/);
+    expect(stdout).to.match(/misses\s+most deliveries, answers or connections that a turn lost: 3\.00/);
   });
 
   it('refuses files that are not the parts of one run', async () => {

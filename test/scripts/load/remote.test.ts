@@ -159,7 +159,7 @@ describe('npm run load of an installation that runs already', function () {
     child.kill('SIGINT');
     expect((await ended)[0], told).to.equal(130);
     expect(told).to.match(
-      /^creates .*\ninterrupted: what was created is being removed\nremoved load-\w+: 6 members, .*\ninterrupted: \d+ processes stopped, \d temporary folders removed; finished: no scenario\n$/,
+      /^creates .*\ninterrupted: cleaning up\nremoved load-\w+: 6 members, .*\ninterrupted: \d+ processes stopped, \d temporary folders removed; finished: no scenario\n$/,
     );
     expect(await recordCounts(settings.MONGODB_URI)).to.deep.equal(before);
   });

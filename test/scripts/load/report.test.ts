@@ -10,7 +10,8 @@ import { atLeast, atMost, medianOf, ratio } from '../../../scripts/load/verdict.
 const scenario: Scenario = {
   name: 'fanout',
   title: 'One room',
-  columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'memory'],
+  columns: ['cpu', 'delivered', 'refused', 'lost', 'p50', 'p99', 'p999', 'memory'],
+  sizes: [],
   contenders: () => [],
   verdicts: () => [],
 };
@@ -65,6 +66,13 @@ describe('load tests: tables and reports', () => {
     );
   });
 
+  it('have a column of what was refused only if anything was', () => {
+    const of = (refused: number) =>
+      plain(table(scenario, [{ name: 'a', role: 'ours', figures: { refused: summarise([0, refused]) } }]));
+    expect(of(0)).to.not.include('refused');
+    expect(of(1)).to.include('refused');
+  });
+
   it('name missing contenders and void turns', () => {
     expect(notesOf(results)).to.deep.equal([
       'nchan (10 sockets): not installed',
@@ -87,6 +95,15 @@ describe('load tests: tables and reports', () => {
     expect(entries.map(({ name }) => name.split(' / ').at(-1))).to.not.include('delivered');
     expect(entries[0]).to.include({ unit: 'µs', value: 3, range: '± 1.00' });
     expect(entries[0]?.extra).to.include('3 turns: 2.000, 3.000, 4.000');
+    expect(
+      entries.map(({ name }) => name).filter((name) => name.includes('loop')),
+      'void',
+    ).to.be.empty;
+    const throughput = results.map((one) => ({ ...one, throughput: true as const }));
+    const closed = benchmarks([{ ...report, results: throughput }]).map(({ name }) =>
+      name.split(' / ').at(-1),
+    );
+    expect(closed).to.include('cpu').and.not.include('p99');
   });
 
   it('are a page with plots and without external resources', () => {

@@ -14,7 +14,7 @@ function scenarioOf(turnOf: (turn: number) => Measured): Scenario {
     return { name: role, role, measure };
   };
   return {
-    ...{ name: 'chat', title: 'stubs', columns: ['cpu'] },
+    ...{ name: 'chat', title: 'stubs', columns: ['cpu'], sizes: [] },
     contenders: () => (['ours', 'limit', 'peer'] as const).map(lineOf),
     verdicts: () => [],
   };
@@ -31,6 +31,16 @@ describe('a run of a scenario', () => {
   it('has three turns of each line', async () => {
     expect(await turnsWith({})).to.deep.equal({ ours: 3, limit: 3, peer: 3 });
     expect(await turnsWith({ only: 'peer', runs: 1 })).to.deep.equal({ peer: 1 });
+  });
+
+  it('has failed if no turn’s counts can be right', async () => {
+    const missingOf = async (turnOf: (turn: number) => Measured) => (await run({}, turnOf))[0]?.missing;
+    expect(await missingOf(() => ({ cpu: 1, delivered: 20, lost: -10 }))).to.equal(
+      'failed: 10 more delivered than sent',
+    );
+    expect(await missingOf(() => ({ delivered: 0, lost: 0 }))).to.equal('failed: nothing was published');
+    const once = (turn: number) => ({ cpu: 1, delivered: 20, lost: turn === 1 ? -10 : 0 });
+    expect(await missingOf(once), 'in one of three turns').to.equal(undefined);
   });
 
   for (const option of ['baseline', 'save-baseline'] as const) {

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Metric } from '../../../scripts/load/metrics.js';
 import { optionSchema } from '../../../scripts/load/options.js';
+import { judge } from '../../../scripts/load/outcome.js';
 import type { Report } from '../../../scripts/load/report/page.js';
 import type { Result } from '../../../scripts/load/scenario.js';
 import { findScenarios, scenarioNames } from '../../../scripts/load/scenarios/index.js';
 import { summarise } from '../../../scripts/load/statistics.js';
 import { runScript, spawnScript } from '../script-runs.js';
+import { reportOf } from './results.js';
 
 /** As small as possible: only the form of the results and complete delivery are tested. */
 const TINY = [
@@ -219,7 +221,7 @@ describe('npm run load', function () {
         }),
       );
       expect(results.map(({ role }) => role)).to.include('ours');
-      const verdicts = scenario.verdicts(results, options);
+      const { verdicts } = judge(scenario, { ...reportOf(results), options }, undefined);
       expect(verdicts, scenario.name).to.not.be.empty;
       for (const { goal, outcome } of verdicts)
         expect(outcome, `${scenario.name}: ${goal}`).to.be.oneOf(['holds', 'misses']);
@@ -233,10 +235,26 @@ describe('npm run load', function () {
     expect(stderr).to.equal('--runs: must be a whole number\n');
   });
 
+  it('refuses options that change nothing, lines that do not exist, and files that cannot be written', async () => {
+    for (const [args, fault] of [
+      [
+        ['chat', '--members', '50', '--ramp', '0:5:1s'],
+        '--members: changes nothing in chat\n--ramp: changes nothing in chat\n',
+      ],
+      [['chat', '--only', 'this servise'], '--only: no line of chat has this servise in its name\n'],
+      [['chat', '--json', 'no/such/file.json'], /^--json: ENOENT/],
+    ] as const) {
+      const { status, stdout, stderr } = await runScript('scripts/load.js', [...args], {});
+      expect({ status, stdout }, args.join(' ')).to.deep.equal({ status: 2, stdout: '' });
+      if (typeof fault === 'string') expect(stderr).to.equal(fault);
+      else expect(stderr).to.match(fault);
+    }
+  });
+
   it('leaves nothing behind when interrupted', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
     const settings = { DATA_DIR: folder, TMPDIR: folder };
-    const child = spawnScript('scripts/load.js', ['fanout', ...TINY], settings);
+    const child = spawnScript('scripts/load.js', ['all', ...TINY], settings);
     const running = () => readdirSync(folder).some((name) => name.startsWith('adoption-load-'));
     while (!running()) await new Promise((resolve) => setTimeout(resolve, 20));
     let stderr = '';
