@@ -24,8 +24,8 @@ class Room {
   /** Number of the last message delivered; -1 while nobody is in. */
   #last = -1;
   readonly #held = new HeldPushes();
-  /** The highest number named since the last read of a gap began, by an unsigned push, or a comparison while the room was held. */
-  #announced = 0;
+  /** Highest number that is said to be stored and was not delivered here; reset when a read begins. */
+  #knownUpTo = 0;
   /** Up to which number this process's sockets know each member to have read. */
   #reads = new Map<number, number>();
   /** Tasks that hold the room or wait to. */
@@ -55,7 +55,7 @@ class Room {
       const known = this.#deps.entering(this.#chatNo)?.reads ?? [];
       const entered = await task();
       // Sockets that were in the room before are sent what only the new one has read.
-      if (this.isFollowed) await this.#readUpTo(entered.seq, this.#announced, socketId);
+      if (this.isFollowed) await this.#readUpTo(entered.seq, this.#knownUpTo, socketId);
       else this.#reads = new Map(known.map(({ memberNo, seq }) => [memberNo, Math.min(seq, entered.seq)]));
       if (entered.otherRead && entered.seq >= 0) this.#alignRead(entered.otherRead, entered.seq);
       this.#last = Math.max(this.#last, entered.seq);
@@ -79,7 +79,7 @@ class Room {
 
   leave(): void {
     this.#last = -1;
-    this.#announced = 0;
+    this.#knownUpTo = 0;
     // The next socket to enter reads what these refer to.
     this.#held.drop();
     for (const deliver of this.#held.takeChanges()) deliver();
@@ -89,13 +89,14 @@ class Room {
   offer(payload: MessagePayload, deliver?: () => void): void {
     const { seq } = payload;
     if (seq <= this.#last) return;
-    if (!deliver) {
-      this.#announced = Math.max(this.#announced, seq);
-    } else if (this.#holders === 0 && seq === this.#last + 1) {
+    if (deliver && this.#holders === 0 && seq === this.#last + 1) {
       this.#advance(payload, deliver);
       return;
-    } else if (this.#held.messages < MAX_WAITING) {
+    }
+    if (deliver && this.#held.messages < MAX_WAITING) {
       this.#held.addMessage(seq, () => this.#advance(payload, deliver));
+    } else {
+      this.#knownUpTo = Math.max(this.#knownUpTo, seq);
     }
     if (this.#holders === 0) this.#fillGap();
   }
@@ -135,7 +136,7 @@ class Room {
 
   compare({ seq, reads }: RoomHead): void {
     // While the room is held, what is read may be older.
-    if (this.#holders > 0) this.#announced = Math.max(this.#announced, seq);
+    if (this.#holders > 0) this.#knownUpTo = Math.max(this.#knownUpTo, seq);
     else if (seq > this.#last) this.#fillGap();
     for (const read of reads) this.offerRead(read, () => this.#deps.emitRead(this.#chatNo, read));
   }
@@ -169,7 +170,7 @@ class Room {
     if (this.#hasFailed) {
       this.#hasFailed = false;
       setTimeout(() => this.#fillGap(), AFTER_FAILURE_MS).unref();
-    } else if (this.waiting > 0 || this.#announced > this.#last) this.#fillGap();
+    } else if (this.waiting > 0 || this.#knownUpTo > this.#last) this.#fillGap();
   }
 
   /** Delivers what waits, up to the first gap. */
@@ -189,9 +190,9 @@ class Room {
     for (let attempt = 0; attempt < MAX_READS; attempt += 1) {
       if (!this.isFollowed) return;
       // A message is stored before it is announced: what this read does not find is forged.
-      const announced = this.#announced;
-      this.#announced = 0;
-      await this.#readUpTo(Number.MAX_SAFE_INTEGER, announced);
+      const knownUpTo = this.#knownUpTo;
+      this.#knownUpTo = 0;
+      await this.#readUpTo(Number.MAX_SAFE_INTEGER, knownUpTo);
       this.#deliverWaiting();
       // What was announced during the read is left to the next task: joins come first.
       if (this.waiting === 0) return;
@@ -209,16 +210,16 @@ class Room {
 
   /**
    * Reads and delivers the messages after the last one, up to a number. The room is held.
-   * @param announced up to which number messages are no gap
+   * @param knownUpTo up to which number messages are no gap
    */
-  async #readUpTo(upTo: number, announced: number, exceptSocket?: string): Promise<void> {
+  async #readUpTo(upTo: number, knownUpTo: number, exceptSocket?: string): Promise<void> {
     while (this.#last < upTo) {
       const payloads = await this.#deps.read(this.#chatNo, this.#last);
       if (!this.isFollowed) return;
       for (const payload of payloads) {
         if (payload.seq > upTo) break;
-        const isAnnounced = payload.seq <= Math.max(announced, this.#announced);
-        if (!isAnnounced && !this.#held.holdsMessage(payload.seq)) this.#deps.filled(this.#chatNo);
+        const isKnown = payload.seq <= Math.max(knownUpTo, this.#knownUpTo);
+        if (!isKnown && !this.#held.holdsMessage(payload.seq)) this.#deps.filled(this.#chatNo);
         this.#deps.noteMessage(payload);
         this.#advance(payload, () => this.#deps.emit(payload, exceptSocket));
       }

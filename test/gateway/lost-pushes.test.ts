@@ -144,10 +144,9 @@ describe('the sequencer when pushes are lost, forged or too many', () => {
     });
     await settled();
     expect(delivered).to.equal(1_000);
-    room.push(room.store());
-    await settled();
-    expect(room.shown).to.deep.equal(Array.from({ length: 1_501 }, (_, i) => i + 1));
-    expect(room.asked).to.deep.equal([1_000, 1_501]);
+    expect(room.shown).to.deep.equal(Array.from({ length: 1_500 }, (_, i) => i + 1));
+    expect(room.asked).to.deep.equal([1_000, 1_500]);
+    expect(room.gapsFilled, 'nothing was lost').to.equal(0);
   });
 
   it('keeps only the furthest waiting read position of each member', async () => {
