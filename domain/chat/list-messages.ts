@@ -37,7 +37,8 @@ export async function listMessages(
 ): Promise<MessageList> {
   const state = await deps.states.load(chatNo);
   requireParticipant(state, actor.no);
-  const range: { limit: number; upTo?: number } = { limit: page.limit ?? MAX_LISTED };
+  // What is stored from now on is not marked read below: it is not shown, either.
+  const range = { limit: page.limit ?? MAX_LISTED, upTo: state.seq };
   if (page.before !== undefined) {
     const next = await Message.findOne({ _id: page.before, chatNo }, { seq: 1 }).lean();
     if (!next) throw new AppError('MESSAGE_NOT_FOUND', `before: chat room ${chatNo} holds no such message`);

@@ -3,6 +3,7 @@ import { Room } from '../../../domain/chat/room.model.js';
 import type { RoomView } from '../../../domain/kernel/live.js';
 import { call, expectError, member } from '../../support/api.js';
 import { adoptionPost, contentsOf, openRoom, pushTo, unreadOf } from '../../support/chat.js';
+import { meanwhile } from '../../support/database-calls.js';
 import { service } from '../../support/service.js';
 import { connect } from '../../support/sockets.js';
 
@@ -125,6 +126,18 @@ describe('GET /chatroom of rooms with activity at the same moment', () => {
 });
 
 describe('GET /chatroom/{chat_no}', () => {
+  it('shows what it marks read: what is stored meanwhile stays unread for the next list', async () => {
+    const room = await openRoom();
+    const { asker, author, chatNo } = room;
+    await pushTo(room, asker, 'before');
+    const read = () => contentsOf(author, chatNo);
+    const sends = () => pushTo(room, asker, 'meanwhile');
+    expect(await meanwhile('before', [Room, 'updateOne'], sends, read)).to.deep.equal(['before']);
+    expect(await unreadOf(author)).to.equal(1);
+    expect(await read()).to.deep.equal(['before', 'meanwhile']);
+    expect(await unreadOf(author)).to.equal(0);
+  });
+
   it('pages back from a message id, up to the limit asked for', async () => {
     const room = await openRoom();
     const { asker, author, chatNo } = room;
