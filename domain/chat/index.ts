@@ -55,7 +55,7 @@ function createParts(options: ChatOptions) {
     states,
     presence,
     logger,
-    markRead: async (chatNo, memberNo, seq) => mark(await states.get(chatNo), memberNo, seq),
+    markRead: mark,
   });
   presence.onChange(live.presence);
   const deps: ChatDeps = { ...options, presence, recentClients, states, ledger, changes, notifyAbsent };

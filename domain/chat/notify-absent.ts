@@ -3,7 +3,7 @@ import type { Logger } from '../platform/logger.js';
 import { Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
 import { other, sideOf } from './room.model.js';
-import type { RoomStates } from './room-states.js';
+import type { RoomState, RoomStates } from './room-states.js';
 
 /** Most messages published at once. */
 const MAX_BATCH = 1_000;
@@ -16,9 +16,9 @@ const CLOSE_TIMEOUT_MS = 3_000;
 
 interface NotifyAbsentDeps {
   events: EventBus;
-  states: RoomStates;
+  states: Pick<RoomStates, 'get' | 'load'>;
   presence: Pick<Presence, 'isPresent'>;
-  markRead: (chatNo: number, memberNo: number, seq: number) => Promise<void>;
+  markRead: (state: RoomState, memberNo: number, seq: number) => Promise<void>;
   logger: Logger;
 }
 
@@ -88,7 +88,8 @@ export class NotifyAbsent {
     // All messages of one turn of the event loop are published together.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (performance.now() < this.#deadline) {
-      if (this.#queue.length > 0) await this.#publish(this.#queue.splice(0, MAX_BATCH));
+      if (this.#queue.length > 0)
+        await this.#publish(this.#queue.splice(0, MAX_BATCH), this.#deps.states.get);
       else if (this.#isBehind || this.#isSweepRequested) await this.#publishMarked();
       else break;
     }
@@ -97,9 +98,11 @@ export class NotifyAbsent {
 
   /**
    * Publishes all marked messages, oldest first. Some may be in another process's queue at this moment:
-   * publishing them twice changes nothing.
+   * publishing them twice changes nothing. The states come from the database: another process may have stored the
+   * messages, and a third one that they are read.
    */
   async #publishMarked(): Promise<void> {
+    const { load } = this.#deps.states;
     this.#isSweepRequested = false;
     this.#isFurtherBehind = false;
     try {
@@ -108,11 +111,11 @@ export class NotifyAbsent {
       for await (const record of marked.cursor({ batchSize: MAX_BATCH })) {
         batch.push(record);
         if (batch.length < MAX_BATCH) continue;
-        await this.#publish(batch);
+        await this.#publish(batch, load);
         batch = [];
         if (this.#isClosing) break;
       }
-      if (batch.length > 0) await this.#publish(batch);
+      if (batch.length > 0) await this.#publish(batch, load);
       this.#isBehind = this.#isFurtherBehind;
     } catch (error) {
       this.#isBehind = false;
@@ -121,9 +124,11 @@ export class NotifyAbsent {
   }
 
   /** Publishes messages in order and removes their marks; one that fails keeps its mark. */
-  async #publish(records: MessageRecord[]): Promise<void> {
+  async #publish(records: MessageRecord[], stateOf: RoomStates['get']): Promise<void> {
     const { events, logger } = this.#deps;
-    const found = await Promise.allSettled(records.map((record) => this.#eventOf(record)));
+    const found = await Promise.allSettled(
+      records.map(async (record) => this.#eventOf(record, await stateOf(record.chatNo))),
+    );
     // Published only after all look-ups, which may end in any order.
     const outcomes = await Promise.allSettled(
       found.map(async (lookup) => {
@@ -148,14 +153,16 @@ export class NotifyAbsent {
   }
 
   /** @returns undefined if the recipient has read the message in the meantime */
-  async #eventOf(record: MessageRecord): Promise<DomainEvents['message.unannounced'] | undefined> {
-    const { states, presence, markRead } = this.#deps;
+  async #eventOf(
+    record: MessageRecord,
+    state: RoomState,
+  ): Promise<DomainEvents['message.unannounced'] | undefined> {
+    const { presence, markRead } = this.#deps;
     const { _id: messageId, chatNo, senderNo, seq, content, contentType } = record;
-    const state = await states.get(chatNo);
     const recipient = other(sideOf(state, senderNo) ?? 'creator');
     const recipientNo = state[recipient];
     // A recipient who entered while the message was being written sees it in the room.
-    if (await presence.isPresent(chatNo, recipientNo)) await markRead(chatNo, recipientNo, seq);
+    if (await presence.isPresent(chatNo, recipientNo)) await markRead(state, recipientNo, seq);
     if (state.read[recipient].seq >= seq) return undefined;
     return { messageId, chatNo, saleNo: state.saleNo, senderNo, recipientNo, content, contentType };
   }

@@ -48,9 +48,10 @@ async function announcer(
   const read = { creator: { seq: readUpTo, others: readUpTo }, joiner: { seq: 0, others: 0 } };
   const room = roomState({ chatNo, read });
   const known = createRoomStates();
+  const find = async (no: number) => (no === chatNo ? room : known.get(no));
   const notifyAbsent = new NotifyAbsent({
     events,
-    states: { ...known, get: async (no) => (no === chatNo ? room : known.get(no)) },
+    states: { get: find, load: find },
     presence: { isPresent: async (no, memberNo) => isPresent && no === chatNo && memberNo === CREATOR },
     markRead: async (_, memberNo, seq) => {
       if (memberNo === CREATOR && seq > room.read.creator.seq) room.read.creator = { seq, others: seq };
