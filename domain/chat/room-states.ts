@@ -92,11 +92,15 @@ export function stateOf(room: RoomRecord, head: MessageRecord | undefined): Room
   };
 }
 
-/** Makes a stored record the newest of its room. */
+/**
+ * Makes a stored record the newest of its room, unless its insert was answered so late that another process has published
+ * the record, and perhaps what follows it.
+ */
 export function addToState(state: RoomState, record: MessageRecord, recipient: Side): void {
+  if (record.read[recipient].seq > state.read[recipient].seq) state.read[recipient] = record.read[recipient];
+  if (record.seq <= state.seq) return;
   state.seq = record.seq;
   state.sent = record.sent;
-  if (record.read[recipient].seq > state.read[recipient].seq) state.read[recipient] = record.read[recipient];
   state.latest = { content: record.content, contentType: record.contentType, sentAt: record.sentAt };
 }
 

@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import type { MessageRecord } from '../../../domain/chat/message.model.js';
 import { Room } from '../../../domain/chat/room.model.js';
+import type { MessagePayload } from '../../../domain/kernel/live.js';
 import { gate, nextTurn } from '../../support/eventually.js';
 import { inStoppedTime } from '../../support/time.js';
-import { CREATOR, expectUnavailable, FakeMessages, nobody, outcomes } from './fake-messages.js';
+import { CREATOR, expectUnavailable, FakeMessages, JOINER, nobody, outcomes } from './fake-messages.js';
 
 describe('the ledger of messages', () => {
   let db: FakeMessages;
@@ -194,6 +195,26 @@ describe('the ledger of messages', () => {
       });
     });
   }
+
+  it('does not set a room back where an insert is answered after what followed it', async () => {
+    await db.send(1);
+    // Its sender has repeated it through another process, which published it, and the other party has answered.
+    db.before = ([record]) => {
+      db.before = () => {};
+      const { content } = record as MessageRecord;
+      const mine = { chatNo: 1, seq: 2, senderNo: JOINER, readCount: 1, content } as MessagePayload;
+      for (const push of [mine, { ...mine, seq: 3, senderNo: CREATOR, content: 'an answer' }]) {
+        db.states.advance(push);
+      }
+    };
+    expect(await db.send(1)).equal(2);
+    const { seq, sent, latest } = await db.states.get(1);
+    expect({ seq, sent, latest: latest?.content }).deep.equal({
+      seq: 3,
+      sent: { creator: 1, joiner: 2 },
+      latest: 'an answer',
+    });
+  });
 
   it('moves the read position of a room that is loaded meanwhile', async () => {
     await db.send(1);
