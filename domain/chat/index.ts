@@ -120,7 +120,7 @@ export function createChat(options: ChatOptions) {
     /** What this process reports to the others: see written-rooms.ts. */
     writtenSince: createWrittenRooms({ states, changes, ledger, uncertain }),
     /** Whether everything that this process wrote is published: no write is under way, or of unknown outcome. */
-    isSettled: (): boolean => uncertain.isSettled() && ledger.slowRooms(0).length === 0,
+    isSettled: (): boolean => uncertain.unsure().length === 0 && ledger.slowRooms(0).length === 0,
     /** Sends again the rooms that changed here since then (performance.now()). */
     resendSince: (since: number) => changes.resendSince(since),
     /** A change of presence has arrived. @returns false if it, or a later one of the member, is known */

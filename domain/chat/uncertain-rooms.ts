@@ -6,7 +6,7 @@ import { metrics } from '../platform/metrics.js';
 /** Delay before rooms are retried while the database is unavailable, ms. */
 const RETRY_AFTER_MS = 1_000;
 
-/** How long after a write of unknown outcome the database may still apply it, ms. */
+/** How long after a write of unknown outcome the database may still apply it once it answers again, ms. */
 const LATE_MS = 60_000;
 
 /** Most rooms that are remembered so long. */
@@ -22,9 +22,12 @@ export function createUncertainRooms(
   republish: (chatNo: number, seq: number) => Promise<void>,
   logger: Logger,
 ) {
+  /** Not read yet, and from which number on they are to be. */
   const waiting = new Map<number, number>();
+  /** Read, but what was written before may be applied later. */
   const late = createCache<number, true>(MAX_LATE, LATE_MS);
-  let running = false;
+  /** Being read. */
+  let reading: number | undefined;
   let closed = false;
 
   function enqueue(chatNo: number, seq: number): void {
@@ -32,39 +35,43 @@ export function createUncertainRooms(
   }
 
   async function run(): Promise<void> {
-    if (running || closed) return;
-    running = true;
+    if (reading !== undefined || closed) return;
     for (const [chatNo, seq] of waiting) {
       if (closed) break;
       waiting.delete(chatNo);
+      reading = chatNo;
       try {
         await republish(chatNo, seq);
         metrics.driftMended.inc({ what: 'room' });
       } catch (error) {
-        if (toAppError(error).status !== 503) {
-          logger.error({ err: error, chatNo }, 'the outcome of a failed write could not be determined');
-          continue;
+        if (toAppError(error).status === 503) {
+          logger.warn({ err: error, chatNo }, 'the outcome of a failed write is unknown; retrying');
+          enqueue(chatNo, seq);
+          setTimeout(() => void run(), RETRY_AFTER_MS).unref();
+          break;
         }
-        logger.warn({ err: error, chatNo }, 'the outcome of a failed write is unknown; retrying');
-        enqueue(chatNo, seq);
-        setTimeout(() => void run(), RETRY_AFTER_MS).unref();
-        break;
+        logger.error({ err: error, chatNo }, 'the outcome of a failed write could not be determined');
       }
+      // From now on: what the network held back while it was down may arrive when it is up again.
+      late.set(chatNo, true);
     }
-    running = false;
+    reading = undefined;
   }
+
+  const unsure = (): number[] => [
+    ...waiting.keys(),
+    ...(reading === undefined ? [] : [reading]),
+    ...late.keys(),
+  ];
 
   return {
     /** @param seq number of the newest message known before the write */
     add(chatNo: number, seq: number): void {
-      late.set(chatNo, true);
       enqueue(chatNo, seq);
       void run();
     },
-    /** Rooms in which a failed write may be applied later still. */
-    late: (): number[] => [...late.keys()],
-    /** Whether all that was stored is published, and nothing may be applied later. */
-    isSettled: (): boolean => !running && waiting.size === 0 && late.keys().next().done === true,
+    /** Rooms in which a failed write may have been applied, or may be later: if there are none, all that is stored is published. */
+    unsure,
     /** Reads no further room: what is unsettled stays so. */
     close(): void {
       closed = true;

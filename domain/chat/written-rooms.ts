@@ -14,7 +14,7 @@ interface WrittenRoomsDeps {
   states: Pick<RoomStates, 'peek'>;
   changes: Pick<RoomChanges, 'changedSince'>;
   ledger: Pick<Ledger, 'slowRooms'>;
-  uncertain: Pick<ReturnType<typeof createUncertainRooms>, 'late'>;
+  uncertain: Pick<ReturnType<typeof createUncertainRooms>, 'unsure'>;
 }
 
 /** Tells which rooms this process has written to, for its reports (platform/redis/reports.ts). */
@@ -35,7 +35,7 @@ export function createWrittenRooms({ states, changes, ledger, uncertain }: Writt
     }
     const now = performance.now();
     if (now - unsureAt >= UNSURE_EVERY_MS) {
-      const unanswered = [...ledger.slowRooms(SLOW_MS), ...uncertain.late()];
+      const unanswered = [...ledger.slowRooms(SLOW_MS), ...uncertain.unsure()];
       if (unanswered.length > 0) unsureAt = now;
       for (const chatNo of unanswered) unsure.add(chatNo);
     }

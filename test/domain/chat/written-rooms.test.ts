@@ -6,7 +6,7 @@ import { inStoppedTime } from '../../support/time.js';
 describe('what a process reports of rooms', () => {
   /** A process that remembers rooms 1 and 2, and has changed 1 and 3. */
   function build() {
-    const late: number[] = [];
+    const failed: number[] = [];
     const slow: number[] = [];
     const asked: number[] = [];
     const writtenSince = createWrittenRooms({
@@ -18,9 +18,9 @@ describe('what a process reports of rooms', () => {
         },
       },
       ledger: { slowRooms: (ms) => (ms === 2_000 ? slow : []) },
-      uncertain: { late: () => late },
+      uncertain: { unsure: () => failed },
     });
-    return { writtenSince, late, slow, asked };
+    return { writtenSince, failed, slow, asked };
   }
 
   it('are the numbers of those it has changed, and those of which it does not know the numbers', () => {
@@ -33,9 +33,9 @@ describe('what a process reports of rooms', () => {
 
   it('are rooms of slow and uncertain writes, too, every five seconds', () =>
     inStoppedTime(async (advance) => {
-      const { writtenSince, late, slow } = build();
+      const { writtenSince, failed, slow } = build();
       expect(writtenSince(0).unsure).to.deep.equal([3]);
-      late.push(8);
+      failed.push(8);
       slow.push(9, 8);
       expect(writtenSince(0).unsure, 'at once').to.deep.equal([3, 9, 8]);
       advance(4_999);
