@@ -119,8 +119,8 @@ export function createChat(options: ChatOptions) {
     noteRead: (chatNo: number, position: ReadPosition) => states.advanceRead(chatNo, position),
     /** What this process reports to the others: see written-rooms.ts. */
     writtenSince: createWrittenRooms({ states, changes, ledger, uncertain }),
-    /** Whether everything that this process wrote is published: no write is under way, or of unknown outcome. */
-    isSettled: (): boolean => uncertain.unsure().length === 0 && ledger.slowRooms(0).length === 0,
+    /** After `close`: whether everything that this process wrote is published, with no write of unknown outcome. */
+    isSettled: (): boolean => uncertain.unsure().length === 0,
     /** Sends again the rooms that changed here since then (performance.now()). */
     resendSince: (since: number) => changes.resendSince(since),
     /** A change of presence has arrived. @returns false if it, or a later one of the member, is known */
@@ -131,7 +131,7 @@ export function createChat(options: ChatOptions) {
     /** Notifies of messages whose notification a crash interrupted. */
     sweep: () => notifyAbsent.sweep(),
     async close(): Promise<void> {
-      await ledger.idle();
+      await ledger.close();
       uncertain.close();
       await notifyAbsent.close();
       await changes.close();

@@ -103,12 +103,13 @@ export class Ledger {
   readonly #inserts = createSharedInserts();
   readonly #rooms = new Map<number, BusyRoom>();
   /** Writes that the database has not answered, and since when (performance.now()). */
-  readonly #writing = new Set<{ chatNo: number; since: number }>();
+  readonly #writing = new Set<{ chatNo: number; since: number; answered: Promise<unknown> }>();
   /** When the database last stored messages of any room, or refused them as duplicates (performance.now()). */
   #lastAnsweredAt = Number.NEGATIVE_INFINITY;
   #nextRound: Promise<void> | undefined;
   /** When the last round began (performance.now()). */
   #roundBegan = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps;
@@ -119,11 +120,12 @@ export class Ledger {
    * Stores a message. The promises of a room's messages resolve in `seq` order: what their callers publish
    * synchronously leaves this process in that order.
    *
-   * @throws AppError CHAT_ROOM_NOT_FOUND; SERVICE_UNAVAILABLE when it cannot be stored in time; the driver's
-   *   error when the outcome is unknown
+   * @throws AppError CHAT_ROOM_NOT_FOUND; SERVICE_UNAVAILABLE when it cannot be stored in time, or after `close`; the
+   *   driver's error when the outcome is unknown
    */
   append(chatNo: number, draft: Draft): Promise<Appended> {
     return new Promise((resolve, reject) => {
+      this.#requireOpen();
       const send = { draft, turnBy: performance.now() + MAX_WAIT_MS, resolve, reject };
       const room = this.#rooms.get(chatNo);
       if (room) {
@@ -149,15 +151,25 @@ export class Ledger {
     return [...this.#writing].filter(({ since }) => since <= before).map(({ chatNo }) => chatNo);
   }
 
-  /** Resolves when no send is under way. */
-  async idle(): Promise<void> {
-    while (this.#rooms.size > 0) await Promise.all([...this.#rooms.values()].map(({ done }) => done));
+  /**
+   * Refuses writes from now on: a request under way may ask for one after the process's goodbye. Resolves when no write is
+   * under way.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const sends = [...this.#rooms.values()].map(({ done }) => done);
+    const writes = [...this.#writing].map(({ answered }) => answered);
+    await Promise.allSettled([...sends, ...writes]);
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
   }
 
   /**
    * Moves a side's read position forward to `seq`, never back and never past the newest message.
    * @returns the new position; undefined if this process knew it already
-   * @throws the driver's error when the outcome is unknown
+   * @throws AppError SERVICE_UNAVAILABLE after `close`; the driver's error when the outcome is unknown
    */
   async markRead(state: RoomState, side: Side, wanted: number): Promise<ReadPosition | undefined> {
     const seq = Math.min(wanted, state.seq);
@@ -168,19 +180,13 @@ export class Ledger {
       if (!message) return undefined;
       others = message.sent[other(side)];
     }
-    const write = { chatNo: state.chatNo, since: performance.now() };
-    this.#writing.add(write);
-    try {
+    this.#requireOpen();
+    await this.#write(state, async () => {
       await Room.updateOne(
         { _id: state.chatNo },
         { $max: { [`read.${side}.seq`]: seq, [`read.${side}.others`]: others } },
       );
-    } catch (error) {
-      this.#deps.onUnknownOutcome(state.chatNo, state.seq);
-      throw error;
-    } finally {
-      this.#writing.delete(write);
-    }
+    });
     if (seq > state.read[side].seq) state.read[side] = { seq, others };
     this.#deps.states.merge(state);
     // Also if the database had it before: the process that wrote it may have ended before publishing it.
@@ -282,22 +288,27 @@ export class Ledger {
    * @returns how many records are stored; a unique index refused the next one
    * @throws the driver's error when the outcome is unknown
    */
-  async #insert({ chatNo, seq }: RoomState, records: MessageRecord[], sends: Send[]): Promise<number> {
+  async #insert(state: RoomState, records: MessageRecord[], sends: Send[]): Promise<number> {
     const [record] = records;
-    const write = { chatNo, since: performance.now() };
+    const count = await this.#write(state, async () => {
+      if (record && records.length === 1 && this.#rooms.size > 1) {
+        return (await this.#inserts.add({ record, stages: sends[0]?.draft.stages })) ? 1 : 0;
+      }
+      for (const { draft } of sends) draft.stages?.end('queue');
+      return insertInOrder(Message, records);
+    });
+    this.#lastAnsweredAt = performance.now();
+    return count;
+  }
+
+  /** Writes to a room. @throws the driver's error when the outcome is unknown */
+  async #write<T>({ chatNo, seq }: RoomState, run: () => Promise<T>): Promise<T> {
+    const write = { chatNo, since: performance.now(), answered: run() };
     this.#writing.add(write);
     try {
-      let count: number;
-      if (record && records.length === 1 && this.#rooms.size > 1) {
-        count = (await this.#inserts.add({ record, stages: sends[0]?.draft.stages })) ? 1 : 0;
-      } else {
-        for (const { draft } of sends) draft.stages?.end('queue');
-        count = await insertInOrder(Message, records);
-      }
-      this.#lastAnsweredAt = performance.now();
-      return count;
+      return await write.answered;
     } catch (error) {
-      // The database may have stored them, as when a time-out follows the write.
+      // The database may have applied it, as when a time-out follows the write.
       this.#deps.states.forget(chatNo);
       this.#deps.onUnknownOutcome(chatNo, seq);
       throw error;

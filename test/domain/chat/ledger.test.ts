@@ -118,7 +118,7 @@ describe('the ledger of messages', () => {
       if (isStored) expect(outcome).equal(wins + 1);
       else expectUnavailable(outcome);
       expect(db.inserts).lengthOf(200);
-      await db.ledger.idle();
+      await db.ledger.close();
     });
   }
 
@@ -139,24 +139,6 @@ describe('the ledger of messages', () => {
       else for (const outcome of others) expectUnavailable(outcome);
     });
   }
-
-  it('is idle when no send is under way, those that came meanwhile included', async () => {
-    const gates = [gate(), gate()];
-    let next = 0;
-    db.before = () => gates[next++]?.opened;
-    const told: string[] = [];
-    const tell = (text: string) => () => void told.push(text);
-    const [first, idle] = [db.send(1).then(tell('first')), db.ledger.idle().then(tell('idle'))];
-    await nextTurn(10);
-    const second = db.send(2).then(tell('second'));
-    gates[0]?.open();
-    await first;
-    await nextTurn(10);
-    expect(told).deep.equal(['first']);
-    gates[1]?.open();
-    await Promise.all([second, idle]);
-    expect(told).deep.equal(['first', 'second', 'idle']);
-  });
 
   it('has a recipient who is present read at once, the sender’s other party alone', async () => {
     db.present.add(CREATOR);

@@ -3,34 +3,12 @@ import { MongoNetworkTimeoutError } from 'mongodb';
 import { createChatState } from '../../../domain/chat/index.js';
 import { Message } from '../../../domain/chat/message.model.js';
 import { Room } from '../../../domain/chat/room.model.js';
-import { createEventBus } from '../../../domain/kernel/events.js';
-import { type MessagePayload, noLive, type RoomMark } from '../../../domain/kernel/live.js';
-import {
-  anotherChat,
-  contentsOf,
-  type OpenedRoom,
-  openRoom,
-  push,
-  storeMessages,
-} from '../../support/chat.js';
+import { anotherChat, type OpenedRoom, openRoom, push, storeMessages } from '../../support/chat.js';
 import { beforeInserts, interceptCalls } from '../../support/database-calls.js';
-import { eventually, gate, nextTurn } from '../../support/eventually.js';
+import { eventually } from '../../support/eventually.js';
 import { service } from '../../support/service.js';
 import { later } from '../../support/time.js';
-
-/** What a process has sent to its sockets. */
-function recording() {
-  const messages: MessagePayload[] = [];
-  const reads: [memberNo: number, seq: number][] = [];
-  const rooms: [memberNo: number, mark: RoomMark][] = [];
-  const live: typeof noLive = {
-    ...noLive,
-    message: (payload) => void messages.push(payload),
-    messageRead: (_, { memberNo, seq }) => void reads.push([memberNo, seq]),
-    room: (memberNo, _, mark) => void rooms.push([memberNo, mark]),
-  };
-  return { messages, reads, rooms, live };
-}
+import { recording } from './recording.js';
 
 describe('one process of several', () => {
   let room: OpenedRoom;
@@ -168,37 +146,6 @@ describe('one process of several', () => {
     await other.close();
   });
 
-  it('stops once pending sends are stored and announced', async () => {
-    const { asker, author, chatNo } = room;
-    const events = createEventBus();
-    const order: string[] = [];
-    events.on('message.unannounced', async ({ recipientNo }) => {
-      await nextTurn();
-      order.push(`${recipientNo === author.no ? 'author' : recipientNo} notified`);
-    });
-    const chat = await anotherChat({ events });
-    const { open: release, opened: held } = gate();
-    const { open: reached, opened: underWay } = gate();
-    await beforeInserts(
-      Message,
-      () => {
-        reached();
-        return held;
-      },
-      async () => {
-        const sent = chat
-          .sendMessage(asker.actor, { chatNo, contentType: 'text', content: 'on its way' })
-          .then(() => order.push('sent'));
-        await underWay;
-        const closed = chat.close().then(() => order.push('closed'));
-        await author.get('/healthz');
-        release();
-        await Promise.all([sent, closed]);
-      },
-    );
-    expect(order).to.deep.equal(['sent', 'author notified', 'closed']);
-  });
-
   it('reads a long room by pages, and republishes all of it after a write of unknown outcome', async () => {
     const { asker, author, saleNo, chatNo } = room;
     const { messages, reads, live } = recording();
@@ -238,28 +185,6 @@ describe('one process of several', () => {
     await eventually(() => expect(reads).to.deep.equal([[author.no, count]]));
     expect(messages.map(({ seq }) => seq)).to.deep.equal(numbers(1, count));
     await chat.close();
-  });
-
-  it('is not settled when it stops before it could publish what the database may have stored', async () => {
-    const { asker, chatNo } = room;
-    const { messages, live } = recording();
-    const chat = await anotherChat({ live, ...createChatState(live), shared: true });
-    await chat.requireParticipant(asker.actor, chatNo);
-    expect(chat.isSettled()).to.equal(true);
-    const failure = new MongoNetworkTimeoutError('the answer did not come in time');
-    const under: boolean[] = [];
-    // Neither the answer to the insert arrives nor those to reads, as during a failover.
-    const restore = interceptCalls([Message, Room], async (_model, call, run) => {
-      if (call === 'insertMany') under.push(chat.isSettled(), Boolean(await run()));
-      throw failure;
-    });
-    const input = { chatNo, contentType: 'text', content: 'stored' } as const;
-    const outcome = await chat.sendMessage(asker.actor, input).catch((error: unknown) => error);
-    await chat.close();
-    restore();
-    expect([outcome, under, messages]).to.deep.equal([failure, [false, true], []]);
-    expect(chat.isSettled()).to.equal(false);
-    expect(await contentsOf(asker, chatNo)).to.deep.equal(['stored']);
   });
 
   it('reports a room while the database does not answer a write to it: the message may be stored', async () => {
