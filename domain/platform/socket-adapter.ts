@@ -91,6 +91,8 @@ export function createSocketBus(redis: RedisConnection, kind: AdapterKind, isLis
     channel.startsWith(ROOMS) && isHere(roomOf(channel));
   const common = { isSigned: redis.isSigned };
   if (kind === 'sharded') {
+    // A channel for each room: with two for all rooms, every process would receive every push. Nobody waits until a room's is
+    // subscribed to: what others send right after a join is found by the read after the join, and by the comparison.
     const options = { channelPrefix: redisChannels.sockets, subscriptionMode: 'dynamic' } as const;
     return {
       ...common,
