@@ -60,7 +60,11 @@ export const Notification = model('Notification', schema);
 
 /** The member's last number; 0 without any. */
 export async function lastNumberOf(memberNo: number): Promise<number> {
-  const last = await Notification.findOne({ memberNo }, { n: 1 }).sort({ n: -1 }).lean();
+  const [last] = await readRecords<NotificationRecord>(
+    Notification,
+    { memberNo },
+    { sort: { n: -1 }, limit: 1, projection: { n: 1 } },
+  );
   return last?.n ?? 0;
 }
 

@@ -8,9 +8,13 @@ const PAGE = 500;
 /** From here on the second half of an event id is not `n` but epoch ms, as in legacy ids. */
 const FIRST_EPOCH_MS = 1_000_000_000_000;
 
+/** Processes' clocks differ by less: what has a higher number by more than this later has a later time, too, ms. */
+const CLOCKS_MS = 60_000;
+
 /**
- * The number of the last notification that was published by then, 0 for none. Numbers have no gaps and rise with time, so some
- * twenty reads find it: a search by time would read all that is newer, of a future time everything.
+ * The number of a notification that was published by then, and none of whose successors was, by clocks that agree; 0 for none.
+ * Numbers have no gaps and rise with time, so some twenty reads find it: a search by time would read all that is newer, of a
+ * future time everything.
  */
 async function lastNumberAt(memberNo: number, time: number, last: number): Promise<number> {
   let [reached, beyond] = [0, last + 1];
@@ -30,7 +34,14 @@ async function numberOf(memberNo: number, eventId: string, last: number): Promis
   if (!match || Number(match[1]) !== memberNo) return undefined;
   const cursor = Number(match[2]);
   if (cursor < FIRST_EPOCH_MS) return cursor > last ? undefined : cursor;
-  return lastNumberAt(memberNo, cursor, last);
+  const surely = await lastNumberAt(memberNo, cursor - CLOCKS_MS, last);
+  const first = await Notification.findOne(
+    { memberNo, n: { $gt: surely }, publishedAt: { $gt: new Date(cursor) } },
+    { n: 1 },
+  )
+    .sort({ n: 1 })
+    .lean();
+  return first ? first.n - 1 : last;
 }
 
 /**

@@ -9,8 +9,8 @@ import { service } from '../../support/service.js';
 const COUNT = 2_000;
 const FIRST_AT = Date.parse('2024-05-01T12:00:00Z');
 
-/** Binary search, and the last number. */
-const MOST_READS = Math.ceil(Math.log2(COUNT)) + 1;
+/** The last number, binary search, and those of the minute by which clocks may differ, one a second. */
+const MOST_READS = 1 + Math.ceil(Math.log2(COUNT)) + 61;
 
 describe('the place from which a stream resumes, by a time', () => {
   let me: Member;
@@ -45,6 +45,21 @@ describe('the place from which a stream resumes, by a time', () => {
       reading.mock.restore();
       expect(Math.min(...reads)).to.be.at.most(MOST_READS);
     });
+
+  it('leaves nothing out where the clocks of two processes differ', async () => {
+    const { domain } = await service();
+    const { no } = await member();
+    const seconds = [5, 2, 2, 4];
+    await writeElsewhere(
+      seconds.map((second, i) => ({
+        ...{ memberNo: no, n: i + 1, content: '' },
+        publishedAt: new Date(FIRST_AT + 1_000 * second),
+      })),
+    );
+    const afterSecond = (second: number) =>
+      domain.notifications.resumeAfter(no, [`${no}_${FIRST_AT + 1_000 * second}`]);
+    expect([await afterSecond(3), await afterSecond(5), await afterSecond(1)]).to.deep.equal([0, 4, 0]);
+  });
 
   it('is the beginning of nothing for a member without notifications', async () => {
     const { domain } = await service();
