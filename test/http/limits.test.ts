@@ -76,7 +76,7 @@ describe('the budget of a request', () => {
       ['GET /community/list/recent', mine, undefined, [address, ['read', member]]],
       ['GET /me', mine, undefined, [address, ['read', member]]],
       ['GET /notification/all', mine, undefined, [address, ['list', member]]],
-      ['HEAD /notification/connect', mine, undefined, [address, ['list', member]]],
+      ['HEAD /notification/connect', mine, undefined, [address, ['read', member]]],
       ['GET /chatroom', mine, undefined, [address, ['list', member]]],
       [`GET /chatroom/${chatNo}`, mine, undefined, [address, ['list', member]]],
       ['POST /community/heart', mine, { what: 'is wrong' }, [address, ['write', member]]],
@@ -100,7 +100,7 @@ describe('the budget of a request', () => {
   });
 
   it('is a read or a list for calls that change nothing, a write for all others', () => {
-    const lists = ['/chatroom', '/chatroom/:chatNo', '/notification/all', '/notification/connect'];
+    const lists = ['/chatroom', '/chatroom/:chatNo', '/notification/all'];
     for (const { definition } of routes) {
       const { method, path, limit } = definition;
       const read = lists.includes(path) ? 'list' : 'read';

@@ -11,8 +11,8 @@ export interface BudgetSize {
 export const budgets = {
   /** REST reads of a member or, without a token, an address. Of IPv6 addresses a /64 counts as one. */
   read: { points: 2_000, duration: 10 },
-  /** Lists of a member's rooms, messages and notifications, and the opening of streams: one may read 10,000 records, or 15 MB. */
-  list: { points: 100, duration: 10 },
+  /** Lists of a member's rooms, messages or notifications, which are no reads: a single one may read 10,000 records, or 15 MB. */
+  list: { points: 300, duration: 10 },
   /** Article searches of a member or, without a token, an address; each is a read, too. */
   search: { points: 20, duration: 10 },
   /** REST writes of a member. */
