@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { InvalidArguments, runCommand, UsageError } from './command/run-command.js';
-import { readReports } from './load/baseline.js';
+import { incomparable, readReports } from './load/baseline.js';
 import { machine } from './load/machine.js';
 import { mergeFiles } from './load/merge.js';
 import { type Metric, metrics } from './load/metrics.js';
@@ -52,7 +52,7 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
                   writes the results for --baseline: five turns that count, without peers unless --only names them;
                   together with --baseline, unless the run fails by that
   --baseline FILE makes as many, and compares the service's figures with FILE, written on this machine; what is
-                  worse, or misses a bound that FILE does not, is measured again at the end
+                  worse, or misses a bound that FILE does not miss about as far, is measured again at the end
   --profile DIR   writes CPU profiles of the measured processes
   --stages        where the time of the service's messages goes (fanout, chat)
 
@@ -111,6 +111,15 @@ function requireHeeded(scenarios: Scenario[], options: LoadOptions): void {
   if (faults.length > 0) throw new InvalidArguments(faults);
   if (scenarios.every((scenario) => contendersOf(scenario, options).length === 0))
     throw new InvalidArguments([`--only: no line of ${names} has ${options.only} in its name`]);
+}
+
+/** @throws InvalidArguments if nothing that is going to be measured can be compared */
+function requireComparable(scenarios: Scenario[], options: LoadOptions, baseline: Report[]): void {
+  const now = { options, machine: machine() };
+  const reasons = scenarios.map((scenario) => incomparable(baseline, scenario, now));
+  const [first] = reasons;
+  if (first !== undefined && reasons.every((reason) => reason !== undefined))
+    throw new InvalidArguments([`--baseline: nothing can be compared: ${first}`]);
 }
 
 /** @throws UsageError for a wrong scenario, InvalidArguments for wrong options */
@@ -189,6 +198,7 @@ async function runAll(
 async function load(name: string, values: object): Promise<number> {
   const { scenarios, options } = readCommand(name, values);
   const baseline = readBaseline(options);
+  if (baseline) requireComparable(scenarios, options, baseline);
   const interrupt = new AbortController();
   let cleanedUp: ReturnType<typeof endAllGroups> | undefined;
   let remote: RemoteTarget | undefined;

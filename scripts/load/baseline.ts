@@ -4,7 +4,7 @@ import { InvalidArguments } from '../command/run-command.js';
 import { isCpu, isLatency, isTimed, type Metric, metrics } from './metrics.js';
 import { BASELINE_TURNS, commonOptions, type LoadOptions, type SizeOption } from './options.js';
 import type { Report } from './report/page.js';
-import { isFailure, labelOf, type Result } from './scenario.js';
+import { isFailure, labelOf, type Result, type Scenario } from './scenario.js';
 import { differenceInterval, median } from './statistics.js';
 import { formatFigure } from './table.js';
 import type { Verdict } from './verdict.js';
@@ -50,8 +50,13 @@ export function readReports(option: string, file: string): Report[] {
   throw new InvalidArguments([`${option}: ${file} was not written by --save-baseline or --json`]);
 }
 
+/** On what and how a run is measured. */
+type Conditions = Pick<Report, 'options' | 'machine'>;
+
 /** Why no figure of two runs can be compared; undefined if they can. */
-function difference(now: Compared, before: Compared, sizes: SizeOption[]): string | undefined {
+function difference(now: Conditions, before: Conditions, sizes: SizeOption[]): string | undefined {
+  if ((now.options.profile === undefined) !== (before.options.profile === undefined))
+    return 'only one of both wrote profiles';
   for (const name of [...sizes, ...commonOptions]) {
     const [mine, earlier] = [now.options[name], before.options[name]];
     if (mine !== earlier)
@@ -59,7 +64,7 @@ function difference(now: Compared, before: Compared, sizes: SizeOption[]): strin
   }
   if ((now.options.http === undefined) !== (before.options.http === undefined))
     return 'only one of both is of an installation that ran already';
-  const machineOf = ({ machine: { cpu, cores, memoryGiB, node } }: Compared) =>
+  const machineOf = ({ machine: { cpu, cores, memoryGiB, node } }: Conditions) =>
     `${cpu}, ${cores} cores, ${memoryGiB} GiB, Node ${node}`;
   return machineOf(now) === machineOf(before) ? undefined : `the baseline is of ${machineOf(before)}`;
 }
@@ -139,12 +144,25 @@ function comparedLines(now: Compared, before: Compared | undefined): Result[] {
 }
 
 /**
+ * Why nothing of a scenario can be compared; undefined if it may be.
+ * @param scenario.sizes options that change what is measured, beside those of all scenarios
+ */
+export function incomparable(
+  baseline: Report[],
+  { name, sizes }: Pick<Scenario, 'name' | 'sizes'>,
+  now: Conditions,
+): string | undefined {
+  const before = baseline.find(({ scenario }) => scenario === name);
+  return before ? difference(now, before, sizes) : `${name} is not in the baseline`;
+}
+
+/**
  * Compares every figure of the service that can be worse with that of an earlier run.
- * @param sizes options that change what was measured, beside those of all scenarios
+ * @param sizes as of `incomparable`
  */
 export function compareWith(baseline: Report[], now: Compared, sizes: SizeOption[]): Comparison[] {
   const before = baseline.find(({ scenario }) => scenario === now.scenario);
-  const reason = before ? difference(now, before, sizes) : `${now.scenario} is not in the baseline`;
+  const reason = incomparable(baseline, { name: now.scenario, sizes }, now);
   const pace = paceOf(now, before);
   return comparedLines(now, before).flatMap((result) => {
     const earlier = before?.results.find((one) => isSame(one, result));

@@ -71,19 +71,20 @@ export async function measureBroadcasts(
   await clients.settle(size, size);
   await clients.forget();
   const stop = startMeasuring({ pids: [] }, clients.pids);
-  const [{ acknowledged: published, late }] = await Promise.all([
+  const [{ acknowledged, late }] = await Promise.all([
     publisher.publish(durationOf(options), BROADCASTS, LENGTH),
     disturb(clients, publisher),
   ]);
-  await clients.settle(size, published * size);
+  await clients.settle(size, BROADCASTS * size);
   const { clients: busiest, others, steal } = stop();
   const { received, catchUp } = await clients.read();
-  if (published === 0) throw new Error('no broadcast was accepted');
+  if (acknowledged === 0) throw new Error('no broadcast was accepted');
   const delivered = sum(received);
+  const least = received.reduce((least, one) => Math.min(least, one), BROADCASTS);
   return {
-    share: (delivered / (published * size)) * 100,
-    leastShare: (received.reduce((least, one) => Math.min(least, one), published) / published) * 100,
-    ...{ delivered, lost: published * size - delivered },
+    share: (delivered / (BROADCASTS * size)) * 100,
+    leastShare: (least / BROADCASTS) * 100,
+    ...{ delivered, lost: BROADCASTS * size - delivered },
     ...{ clients: busiest, others, steal, late },
     ...latencyFigures(catchUp),
   };

@@ -129,13 +129,8 @@ export const sizeOptions = [
 
 export type SizeOption = (typeof sizeOptions)[number];
 
-/** Options that change what any scenario measures. */
-export const commonOptions = [
-  'seconds',
-  'clients',
-  'stages',
-  'profile',
-] as const satisfies (keyof LoadOptions)[];
+/** Options that change what any scenario measures, by their values. */
+export const commonOptions = ['seconds', 'clients', 'stages'] as const satisfies (keyof LoadOptions)[];
 
 /** Addresses of the installation that runs already, if the options name one. */
 export function remoteTargetOf({ http, gateway }: LoadOptions) {

@@ -83,7 +83,7 @@ export class ReturningClient {
     return this.#unacknowledged.size;
   }
 
-  /** Cuts the connection, if there is one, and comes back after a time; without one, never. */
+  /** Cuts the connection, if there is one, and comes back after a time. Without `awayMs` it stays away. */
   cut(awayMs?: number): void {
     if (!this.#ready) return;
     this.#leave();

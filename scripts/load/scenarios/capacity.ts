@@ -97,10 +97,14 @@ async function measure({ first, connections }: Part, load: loads.Load, run: Run)
   const objectives = objectivesOf(run.options);
   const { count, why } = mostConnections();
   const most = connections === 0 ? Number.MAX_SAFE_INTEGER : Math.floor(count / connections);
-  const { held, failed } = await findLargest(first(run.options), most, (size) =>
-    attempt(load, size, run, objectives),
-  );
-  if (!held && failed?.missed.length === 0) throw new Error(failed.wall);
+  let hasRun = false;
+  const { held, failed } = await findLargest(first(run.options), most, async (size) => {
+    const trial = await attempt(load, size, run, objectives);
+    const isBroken = !trial.holds && trial.missed.length === 0;
+    if (isBroken && !hasRun) throw new Error(trial.wall);
+    hasRun = true;
+    return trial;
+  });
   const note = failed ? noteOf(failed) : `more were not tried: ${why}`;
   return { ...held?.figures, carried: held?.size ?? 0, note };
 }

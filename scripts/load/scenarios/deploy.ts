@@ -118,7 +118,7 @@ async function measure(start: (run: Run) => Promise<Restartable>, run: Run): Pro
 export const deploy: Scenario = {
   name: 'deploy',
   title:
-    '120 broadcasts and three restarts meanwhile; clients come back as that of Socket.IO does, after 0.5 to 1.5 s with the default --seconds: what each ends up with; latency from the return of a client until a message that it missed arrives',
+    '120 broadcasts and three restarts meanwhile; clients come back as that of Socket.IO does, after 0.5 to 1.5 s with the default --seconds: what each ends up with; latency from its first attempt to come back until a message that it missed arrives',
   columns: broadcastColumns,
   sizes: ['members'],
   turnSeconds: (options) => durationOf(options) + OTHER_SECONDS,

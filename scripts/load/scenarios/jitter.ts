@@ -22,7 +22,7 @@ async function measure(server: Server, run: Run): Promise<Measured> {
 export const jitter: Scenario = {
   name: 'jitter',
   title:
-    '120 broadcasts to clients that are cut every 15 s, and away for 2 s (times with the default --seconds): what each ends up with; latency from the return of a client until a message that it missed arrives',
+    '120 broadcasts to clients that are cut every 15 s, and away for 2 s (times with the default --seconds): what each ends up with; latency from its first attempt to come back until a message that it missed arrives',
   columns: broadcastColumns,
   sizes: ['members'],
   turnSeconds: (options) => durationOf(options) + OTHER_SECONDS,

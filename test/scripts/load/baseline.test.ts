@@ -196,7 +196,7 @@ describe('a load test against its baseline', () => {
     expect(differenceInterval([150, 154, 148, 152, 146], before)).to.deep.equal(interval);
   });
 
-  it('is refused if no load test wrote it', async () => {
+  it('is refused if no load test wrote it, or nothing can be compared with it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-test-load-'));
     try {
       const file = join(folder, 'baseline.json');
@@ -207,6 +207,11 @@ describe('a load test against its baseline', () => {
       const { status, stderr } = await runScript('scripts/load.js', ['chat', '--baseline', folder], {});
       expect(status).to.equal(2);
       expect(stderr).to.match(/^--baseline: EISDIR.*\n$/);
+      writeFileSync(file, JSON.stringify(reportOf([line('a', { cpu: before })], { rooms: '5' })));
+      expect(await runScript('scripts/load.js', ['chat', '--baseline', file], {})).to.include({
+        status: 2,
+        stderr: '--baseline: nothing can be compared: --rooms was 5 in the baseline, now it is not given\n',
+      });
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
