@@ -210,7 +210,7 @@ class Room {
 
   /**
    * Reads and delivers the messages after the last one, up to a number. The room is held.
-   * @param knownUpTo up to which number messages are no gap
+   * @param knownUpTo messages up to this number were announced: reading them is not counted as a lost push
    */
   async #readUpTo(upTo: number, knownUpTo: number, exceptSocket?: string): Promise<void> {
     while (this.#last < upTo) {

@@ -152,8 +152,8 @@ export class Ledger {
   }
 
   /**
-   * Refuses writes from now on: a request under way may ask for one after the process's goodbye. Resolves when no write is
-   * under way.
+   * Refuses writes from now on: what a request that is still running stored after the process's goodbye, nobody would
+   * publish. Resolves when the writes under way are answered.
    */
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -37,14 +37,15 @@ export async function listMessages(
 ): Promise<MessageList> {
   const state = await deps.states.load(chatNo);
   requireParticipant(state, actor.no);
-  // What is stored from now on is not marked read below: it is not shown, either.
-  const range = { limit: page.limit ?? MAX_LISTED, upTo: state.seq };
+  // What is stored from now on is not marked read below: it is not shown, either. The state may be advanced meanwhile.
+  const { seq } = state;
+  const range = { limit: page.limit ?? MAX_LISTED, upTo: seq };
   if (page.before !== undefined) {
     const next = await Message.findOne({ _id: page.before, chatNo }, { seq: 1 }).lean();
     if (!next) throw new AppError('MESSAGE_NOT_FOUND', `before: chat room ${chatNo} holds no such message`);
-    range.upTo = next.seq - 1;
+    range.upTo = Math.min(seq, next.seq - 1);
   }
-  if (!page.peek) await markStateRead(deps, state, actor.no, state.seq);
+  if (!page.peek) await markStateRead(deps, state, actor.no, seq);
   const [records, people] = await Promise.all([
     readMessages(chatNo, 'newest', range),
     deps.directory.lookUp([state.creator, state.joiner]),

@@ -22,7 +22,7 @@ export function createUncertainRooms(
   republish: (chatNo: number, seq: number) => Promise<void>,
   logger: Logger,
 ) {
-  /** Not read yet, and from which number on they are to be. */
+  /** Rooms still to be read, and the number after which. */
   const waiting = new Map<number, number>();
   /** Read, but what was written before may be applied later. */
   const late = createCache<number, true>(MAX_LATE, LATE_MS);

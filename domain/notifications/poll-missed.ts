@@ -21,8 +21,8 @@ const CHECK_EVERY_MS = 1_000;
 const UNREPORTED_MS = 2_000;
 
 /**
- * Time, ms, for which a process that is not on duty remembers what its polls found. If it takes the duty meanwhile, it names that:
- * others rely on it from their last poll on, which may have been a report or two before.
+ * Time, ms, for which a process that is not on duty remembers what its polls found, once it counts as unpublished. If it takes
+ * the duty meanwhile, it names that: what was stored after the last poll of others, only its own poll may have found.
  */
 const BEFORE_DUTY_MS = 10_000;
 
@@ -120,8 +120,9 @@ export class MissedPoll {
   #named = new Set<number>();
   /** Reported as published for members here, by when the push is late (performance.now()). */
   #expected: { id: number; memberNo: number; lateAt: number }[] = [];
-  /** Found and not reported as published, by when they count as unpublished: on duty, and before. */
+  /** On duty: found and not reported as published, by when they count as unpublished. */
   #unreported: { ids: number[]; lateAt: number }[] = [];
+  /** Not on duty: the same, in case it takes the duty. */
   #foundBefore: { ids: number[]; lateAt: number }[] = [];
   /** On duty: what the others are to be told. */
   #unpublished: IdRange[] = [];
