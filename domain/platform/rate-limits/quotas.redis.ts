@@ -16,8 +16,7 @@ function inOrder(take: Take): Take {
   return (kind, memberNo) => {
     const key = `${kind}:${memberNo}`;
     const asked = take(kind, memberNo);
-    const before = latest.get(key);
-    const turn = before ? Promise.allSettled([before, asked]).then(() => asked) : asked;
+    const turn = Promise.allSettled([latest.get(key), asked]).then(() => asked);
     latest.set(key, turn);
     const end = () => {
       if (latest.get(key) === turn) latest.delete(key);
