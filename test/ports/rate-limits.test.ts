@@ -20,7 +20,7 @@ rateLimitsContract('memory', () => createMemoryRateLimits(shortBudgets));
 /** Points per seconds of each budget. */
 const documented: Record<Budget, [points: number, seconds: number]> = {
   read: [2_000, 10],
-  list: [100, 10],
+  list: [300, 10],
   search: [20, 10],
   write: [500, 10],
   address: [5_000, 10],

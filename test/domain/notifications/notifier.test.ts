@@ -3,7 +3,7 @@ import { systemClock } from '../../../domain/kernel/clock.js';
 import { Notification, type NotificationRecord } from '../../../domain/notifications/notification.model.js';
 import { type NewNotification, Notifier } from '../../../domain/notifications/notifier.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
-import { beforeInserts, insertSizes } from '../../support/database-calls.js';
+import { beforeInserts, insertSizes, meanwhile } from '../../support/database-calls.js';
 import { storedNotification } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 
@@ -204,19 +204,16 @@ describe('notifications on a failing database', () => {
       (outcome) => (outcome.status === 'fulfilled' ? outcome.value?.n : outcome.reason),
     );
 
-  /** Runs a task in which one method of the collection's model fails once. */
-  async function failing(method: 'find' | 'findOne', task: () => Promise<void>): Promise<void> {
-    const original = Notification[method];
-    Notification[method] = (() => {
-      Notification[method] = original as never;
-      throw failure;
-    }) as never;
-    try {
-      await task();
-    } finally {
-      Notification[method] = original as never;
-    }
-  }
+  /** Runs a task in which the next read of records fails. */
+  const failing = (task: () => Promise<void>) =>
+    meanwhile(
+      'before',
+      [Notification, 'find'],
+      () => {
+        throw failure;
+      },
+      task,
+    );
 
   for (const [what, count] of [
     ['a single one', 1],
@@ -272,11 +269,11 @@ describe('notifications on a failing database', () => {
 
   it('fail if a read before or after the insert fails, without harm to later ones', async () => {
     const memberNo = newMember();
-    await failing('findOne', async () => {
+    await failing(async () => {
       expect(await outcomes([notificationOf(memberNo, 'a')])).to.deep.equal([failure]);
     });
     expect(await outcomes([notificationOf(memberNo, 'a')])).to.deep.equal([1]);
-    await failing('find', async () => {
+    await failing(async () => {
       expect(await outcomes([notificationOf(memberNo, 'a')])).to.deep.equal([failure]);
     });
     expect(await outcomes([notificationOf(memberNo, 'a'), notificationOf(memberNo, 'b')])).to.deep.equal([
