@@ -48,15 +48,16 @@ describe('the notifier', () => {
               return last;
             },
           }),
-        }),
-        replace(Notification, {
-          findOne: ({ memberNo }: { memberNo: number }) =>
-            query(async () => {
+          find: ({ memberNo }: { memberNo: number }) => ({
+            async toArray() {
               await step('look-up of the last number');
               const last = lastOf(memberNo);
               await step('last number is answered');
-              return last > 0 ? { n: last } : null;
-            }),
+              return last > 0 ? [{ n: last }] : [];
+            },
+          }),
+        }),
+        replace(Notification, {
           find: ({ memberNo, cause }: { memberNo: number; cause: { $in: string[] } }) =>
             query(async () => {
               await step('look-up of causes');
