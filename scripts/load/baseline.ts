@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
-import { isCpu, isLatency, isTimed, type Metric, metrics } from './metrics.js';
+import { isLatency, isTimed, type Metric, metrics } from './metrics.js';
 import { BASELINE_TURNS, commonOptions, type LoadOptions, type SizeOption } from './options.js';
 import type { Report } from './report/page.js';
 import { isFailure, labelOf, type Result, type Scenario } from './scenario.js';
@@ -89,8 +89,9 @@ function compareFigure(
     return notJudged('void turns');
   const turns = Math.min(mine.runs.length, earlier.runs.length);
   if (turns < BASELINE_TURNS) return notJudged(`${turns} turns, at least ${BASELINE_TURNS} are needed`);
-  // A slower machine raises all of CPU time, but only some of a latency: that regresses if it is worse with and without pace.
-  const factors = isCpu(metric) ? [pace] : isTimed(metric) ? [1, pace] : [1];
+  // It regresses if it is worse with and without pace: the reference work varies by itself, and a slower machine raises only some of
+  // a latency.
+  const factors = isTimed(metric) ? [1, pace] : [1];
   const excesses = factors.map((factor) => excessOf(metric, mine.runs, earlier.runs, factor));
   const [{ excess, tolerance }] = excesses.sort((a, b) => a.excess - b.excess) as [Excess];
   return { ...shown, tolerance, pace, outcome: excess > 0 ? 'regressed' : 'within' };

@@ -49,7 +49,7 @@ describe('a load test against its baseline', () => {
     }
   });
 
-  it('takes CPU in units of the machine’s reference work, and latencies in either', () => {
+  it('takes times for worse if they are so in units of the machine’s reference work, too', () => {
     const twice = [200, 204, 198, 202, 196];
     const slower = (reference: number, metric = 'cpu') =>
       compareWith(
@@ -64,6 +64,11 @@ describe('a load test against its baseline', () => {
       expect(slower(10, metric)?.outcome, `${metric}, the same machine`).to.equal('regressed');
     }
     expect(slower(20, 'memory')?.outcome, 'memory').to.equal('regressed');
+    const [same] = compareWith(
+      [reportOf([line('a', { cpu: before, reference: [10] })])],
+      reportOf([line('a', { cpu: before, reference: [7] })]),
+    );
+    expect(same?.outcome, 'as before, of a machine that seems faster').to.equal('within');
     const fewer = (reference: number) =>
       compareWith(
         [reportOf([line('a', { perSecond: twice, reference: [10] })])],
