@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
-import { isLatency, isTimed, type Metric, metrics } from './metrics.js';
+import { isCpu, isLatency, isTimed, type Metric, metrics } from './metrics.js';
 import { BASELINE_TURNS, commonOptions, type LoadOptions, type SizeOption } from './options.js';
 import type { Report } from './report/page.js';
 import { isFailure, labelOf, type Result, type Scenario } from './scenario.js';
@@ -89,9 +89,8 @@ function compareFigure(
     return notJudged('void turns');
   const turns = Math.min(mine.runs.length, earlier.runs.length);
   if (turns < BASELINE_TURNS) return notJudged(`${turns} turns, at least ${BASELINE_TURNS} are needed`);
-  // It regresses if it is worse with and without pace: the reference work varies by itself, and a slower machine raises only some of
-  // a latency.
-  const factors = isTimed(metric) ? [1, pace] : [1];
+  // A slower machine raises all of CPU time, but only some of a latency: that regresses if it is worse with and without pace.
+  const factors = isCpu(metric) ? [pace] : isTimed(metric) ? [1, pace] : [1];
   const excesses = factors.map((factor) => excessOf(metric, mine.runs, earlier.runs, factor));
   const [{ excess, tolerance }] = excesses.sort((a, b) => a.excess - b.excess) as [Excess];
   return { ...shown, tolerance, pace, outcome: excess > 0 ? 'regressed' : 'within' };
@@ -114,11 +113,15 @@ function excessOf(metric: Metric, mine: number[], earlier: number[], factor: num
   return { excess: worse - tolerance, tolerance };
 }
 
-/** How many times as long as before the machine took for its reference work; 1 if that was not measured. */
+/**
+ * How many times as long as before the machine took for its reference work, by the least of each run's turns: some take half as
+ * long again in whatever run. 1 if that was not measured.
+ */
 function paceOf(now: Compared, before: Compared | undefined): number {
-  const referenceOf = ({ results }: Compared) =>
-    median(results.flatMap(({ figures }) => figures.reference?.runs ?? []));
-  return (before && referenceOf(now) / referenceOf(before)) || 1;
+  const referencesOf = (run: Compared | undefined) =>
+    run?.results.flatMap(({ figures }) => figures.reference?.runs ?? []) ?? [];
+  const [mine, earlier] = [referencesOf(now), referencesOf(before)];
+  return mine.length > 0 && earlier.length > 0 ? Math.min(...mine) / Math.min(...earlier) : 1;
 }
 
 /** Whether two results are of the same line. */

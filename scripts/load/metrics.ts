@@ -123,6 +123,9 @@ export const metrics: Record<Metric, MetricForm> = forms;
 
 export const isLatency = (metric: Metric) => metric === 'p50' || metric === 'p99' || metric === 'p999';
 
+/** Whether a figure is CPU time, which a slower machine raises as it does that of any other work. */
+export const isCpu = (metric: Metric) => metrics[metric].unit === 'µs';
+
 /** Figures that a busy machine or slow clients do not change: memory and files in use, queries of an idle installation. */
 const untimed: Metric[] = ['memory', 'resident', 'memoryTotal', 'handles', 'reads'];
 
