@@ -43,7 +43,7 @@ export async function listMessages(
   if (page.before !== undefined) {
     const next = await Message.findOne({ _id: page.before, chatNo }, { seq: 1 }).lean();
     if (!next) throw new AppError('MESSAGE_NOT_FOUND', `before: chat room ${chatNo} holds no such message`);
-    range.upTo = Math.min(seq, next.seq - 1);
+    range.upTo = next.seq - 1;
   }
   if (!page.peek) await markStateRead(deps, state, actor.no, seq);
   const [records, people] = await Promise.all([

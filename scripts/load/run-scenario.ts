@@ -65,18 +65,13 @@ export function resultOf(
     if (values.length > 0) figures[metric] = summarise(values);
   }
   const fault = faultOf(runs);
+  const reason = missing ?? failure ?? (fault && `failed: ${fault}`);
   const timeline = counted.at(-1)?.timeline;
   const latencies = counted.flatMap((run) => run.latencies ?? []);
   const notes = counted.flatMap((run) => run.note ?? []);
   const stages = stageFigures(addStages(counted.flatMap(({ stages: counts }) => (counts ? [counts] : []))));
   return {
-    ...{
-      name,
-      role,
-      part,
-      missing: missing ?? failure ?? (fault && `failed: ${fault}`),
-      ...(throughput && { throughput }),
-    },
+    ...{ name, role, part, missing: reason, ...(throughput && { throughput }) },
     ...{ figures, turns: runs.length, voided: reasons.filter((reason) => reason !== undefined) },
     ...(valid.length === 0 && runs.length > 0 && { void: reasons[0] }),
     ...(notes.length > 0 && { notes }),

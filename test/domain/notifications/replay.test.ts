@@ -5,12 +5,13 @@ import { type Member, member } from '../../support/api.js';
 import { writeElsewhere } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 
-/** A member's notifications, one a second. */
+/** A member's notifications, one an hour: none is within the minute by which clocks may differ. */
 const COUNT = 2_000;
 const FIRST_AT = Date.parse('2024-05-01T12:00:00Z');
+const EVERY_MS = 3_600_000;
 
-/** The last number, binary search, and those of the minute by which clocks may differ, one a second. */
-const MOST_READS = 1 + Math.ceil(Math.log2(COUNT)) + 61;
+/** The last number, binary search, the one at that time, and the next. */
+const MOST_READS = 1 + Math.ceil(Math.log2(COUNT)) + 2;
 
 describe('the place from which a stream resumes, by a time', () => {
   let me: Member;
@@ -18,7 +19,7 @@ describe('the place from which a stream resumes, by a time', () => {
     me = await member();
     const notices = Array.from({ length: COUNT }, (_, i) => ({
       ...{ memberNo: me.no, n: i + 1, content: '' },
-      publishedAt: new Date(FIRST_AT + 1_000 * i),
+      publishedAt: new Date(FIRST_AT + EVERY_MS * i),
     }));
     await writeElsewhere(notices);
   });
@@ -26,9 +27,9 @@ describe('the place from which a stream resumes, by a time', () => {
   const times: [name: string, time: number, after: number][] = [
     ['before all', FIRST_AT - 1, 0],
     ['that of the first', FIRST_AT, 1],
-    ['just before the second', FIRST_AT + 999, 1],
-    ['just before the last', FIRST_AT + 1_000 * (COUNT - 1) - 1, COUNT - 1],
-    ['that of the last', FIRST_AT + 1_000 * (COUNT - 1), COUNT],
+    ['just before the second', FIRST_AT + EVERY_MS - 1, 1],
+    ['just before the last', FIRST_AT + EVERY_MS * (COUNT - 1) - 1, COUNT - 1],
+    ['that of the last', FIRST_AT + EVERY_MS * (COUNT - 1), COUNT],
     ['in the future', Date.now() + 86_400_000, COUNT],
   ];
   for (const [name, time, after] of times)

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Message } from '../../../domain/chat/message.model.js';
 import { Room } from '../../../domain/chat/room.model.js';
 import type { RoomView } from '../../../domain/kernel/live.js';
 import { call, expectError, member } from '../../support/api.js';
@@ -136,6 +137,16 @@ describe('GET /chatroom/{chat_no}', () => {
     expect(await unreadOf(author)).to.equal(1);
     expect(await read()).to.deep.equal(['before', 'meanwhile']);
     expect(await unreadOf(author)).to.equal(0);
+  });
+
+  it('marks nothing read that comes while it looks for the message to page back from', async () => {
+    const room = await openRoom();
+    const { asker, author, chatNo } = room;
+    const { body } = await pushTo(room, asker, 'before');
+    const sends = () => pushTo(room, asker, 'meanwhile');
+    const read = () => author.get(`/chatroom/${chatNo}?before=${body.id}`);
+    expect((await meanwhile('before', [Message, 'findOne'], sends, read)).status).to.equal(200);
+    expect(await unreadOf(author)).to.equal(1);
   });
 
   it('pages back from a message id, up to the limit asked for', async () => {

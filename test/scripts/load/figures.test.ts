@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Counts, noCounts } from '../../../scripts/load/clients/counts.js';
 import type { WorkerPool } from '../../../scripts/load/clients/worker-pool.js';
@@ -9,6 +8,7 @@ import { cpuMicros, privateBytes, processTree } from '../../../scripts/load/proc
 import { addStages, stageFigures, stagesBetween } from '../../../scripts/load/stages.js';
 import { findStamp, nowMicros, STAMP_LENGTH, stampedAt, stampedText } from '../../../scripts/load/stamp.js';
 import { median, summarise } from '../../../scripts/load/statistics.js';
+import { nextTurn } from '../../support/eventually.js';
 
 describe('load tests: figures', () => {
   it('summarise odd and even numbers of runs', () => {
@@ -95,7 +95,7 @@ describe('load tests: figures', () => {
     const pool = poolOf({ sent: 2, delivered: 1 }, async (_, onArrival) => {
       onArrival?.();
       lastArrival = Date.now();
-      await sleep(20);
+      while (Date.now() === lastArrival) await nextTurn();
     });
     const { usage, figures } = await measurePool(pool);
     expect(usage.during[1]).to.be.at.most(lastArrival);

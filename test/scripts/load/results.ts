@@ -1,6 +1,6 @@
-import { optionSchema } from '../../../scripts/load/options.js';
+import { type LoadOptions, optionSchema } from '../../../scripts/load/options.js';
 import type { Report } from '../../../scripts/load/report/page.js';
-import type { Result } from '../../../scripts/load/scenario.js';
+import type { Result, Scenario } from '../../../scripts/load/scenario.js';
 import { summarise } from '../../../scripts/load/statistics.js';
 
 /** A line's result. @param figures of each turn */
@@ -13,6 +13,15 @@ export const line = (
   figures: Object.fromEntries(Object.entries(figures).map(([metric, runs]) => [metric, summarise(runs)])),
   ...others,
 });
+
+/** A result of each line of a scenario, with a figure for each column. */
+export const resultsOf = (scenario: Scenario, options: LoadOptions): Result[] =>
+  scenario.contenders(options).map(
+    ({ name, role, part }, i): Result => ({
+      ...{ name, role, part },
+      figures: Object.fromEntries(scenario.columns.map((metric) => [metric, summarise([i + 1])])),
+    }),
+  );
 
 export const machine = { cpu: 'test', cores: 2, memoryGiB: 1, kernel: '6', node: '20' };
 /** What `--json` writes of a scenario. */

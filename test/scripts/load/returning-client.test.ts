@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { WebSocketServer } from 'ws';
 import { ReturningClient } from '../../../scripts/load/clients/returning-client.js';
 import { createLatencies } from '../../../scripts/load/latency.js';
 import { nowMicros, stampedText } from '../../../scripts/load/stamp.js';
+import { eventually } from '../../support/eventually.js';
 
 describe('a load client that comes back', () => {
   // Each attempt used to start the clock anew: a server that refused twice looked as fast as one that did not.
@@ -36,7 +36,7 @@ describe('a load client that comes back', () => {
       });
       refusals = 2;
       client.cut(0);
-      while (catchUp.totalCount === 0) await sleep(5);
+      await eventually(() => expect(catchUp.totalCount).to.equal(1));
       // A hundredth is the histogram's precision.
       expect(catchUp.maxValue).to.be.at.least((sentAt - firstAttempt) * 0.99);
     } finally {

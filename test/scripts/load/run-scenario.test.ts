@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { type LoadOptions, optionSchema } from '../../../scripts/load/options.js';
+import { ProcessGroup } from '../../../scripts/load/process-group.js';
 import { runScenario } from '../../../scripts/load/run-scenario.js';
 import type { Contender, Measured, Scenario } from '../../../scripts/load/scenario.js';
 
@@ -41,6 +43,12 @@ describe('a run of a scenario', () => {
     expect(await missingOf(() => ({ delivered: 0, lost: 0 }))).to.equal('failed: nothing was published');
     const once = (turn: number) => ({ cpu: 1, delivered: 20, lost: turn === 1 ? -10 : 0 });
     expect(await missingOf(once), 'in one of three turns').to.equal(undefined);
+  });
+
+  it('writes profiles where it was started, not into its temporary folder', async () => {
+    const group = new ProcessGroup('profiles');
+    expect(group.profile).to.equal(resolve('profiles'));
+    await group.end();
   });
 
   for (const option of ['baseline', 'save-baseline'] as const) {

@@ -8,9 +8,8 @@ import { judge } from '../../../scripts/load/outcome.js';
 import type { Report } from '../../../scripts/load/report/page.js';
 import type { Result } from '../../../scripts/load/scenario.js';
 import { findScenarios, scenarioNames } from '../../../scripts/load/scenarios/index.js';
-import { summarise } from '../../../scripts/load/statistics.js';
 import { runScript, spawnScript } from '../script-runs.js';
-import { reportOf } from './results.js';
+import { reportOf, resultsOf } from './results.js';
 
 /** As small as possible: only the form of the results and complete delivery are tested. */
 const TINY = [
@@ -214,12 +213,7 @@ describe('npm run load', function () {
     for (const name of scenarioNames) {
       const [scenario] = findScenarios(name, false);
       if (scenario === undefined || typeof scenario === 'string') throw new Error(name);
-      const results = scenario.contenders(options).map(
-        ({ name, role, part }, i): Result => ({
-          ...{ name, role, part },
-          figures: Object.fromEntries(scenario.columns.map((metric) => [metric, summarise([i + 1])])),
-        }),
-      );
+      const results = resultsOf(scenario, options);
       expect(results.map(({ role }) => role)).to.include('ours');
       const { verdicts } = judge(scenario, { ...reportOf(results), options }, undefined);
       expect(verdicts, scenario.name).to.not.be.empty;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { optionSchema } from '../../../scripts/load/options.js';
+import { fanout } from '../../../scripts/load/scenarios/fanout.js';
 import {
   atLeast,
   atMost,
@@ -11,7 +12,7 @@ import {
   ratio,
   unlessUnfit,
 } from '../../../scripts/load/verdict.js';
-import { line } from './results.js';
+import { line, resultsOf } from './results.js';
 
 describe('verdicts of a load test', () => {
   it('judge by medians, and name what there is no figure of', () => {
@@ -58,6 +59,18 @@ describe('verdicts of a load test', () => {
     });
     expect(unlessUnfit(optionSchema.parse({ seconds: '0.5' }), missed)[0]?.outcome).to.equal('not judged');
     expect(unlessUnfit(optionSchema.parse({}), missed)[0]?.outcome).to.equal('misses');
+  });
+});
+
+describe('bounds of fanout', () => {
+  it('are judged at a --rate only of rooms that have it without, too', () => {
+    const options = optionSchema.parse({ rate: '100' });
+    const judged = fanout
+      .verdicts(resultsOf(fanout, options), options)
+      .filter(({ outcome }) => outcome !== 'not judged')
+      .map(({ goal }) => goal);
+    expect(judged.filter((goal) => !goal.startsWith('1,000 sockets'))).to.deep.equal([]);
+    expect(judged).to.have.length(7);
   });
 });
 
