@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { raiseNumbers } from '../platform/mongo/numbered-records.js';
 import type { LedgerEntry } from './audit-room.js';
 import { Message, messageNumbers, readMessages } from './message.model.js';
-import { other, type Position, Room, type Side, sideOf } from './room.model.js';
+import { other, type Position, Room, type RoomRecord, type Side, sideOf } from './room.model.js';
 import { SentCounts } from './sent-counts.js';
 
 /** Records read, and repaired in one write. */
@@ -20,34 +20,51 @@ const bothRenumbered = (counts: SentCounts, read: Record<Side, Position>) => ({
 });
 
 /**
+ * Changes the messages of a room that are not as `wanted` says, oldest first.
+ *
+ * @param wanted the fields of a message, as of the messages up to it
+ * @returns the counts of all messages, by the numbers they had
+ */
+async function rewriteMessages(
+  room: RoomRecord,
+  wanted: (message: LedgerEntry, counts: SentCounts) => Partial<LedgerEntry>,
+): Promise<SentCounts> {
+  const counts = new SentCounts();
+  for (;;) {
+    // What has moved down is not read again.
+    const page: LedgerEntry[] = await readMessages(room._id, 'oldest', { after: counts.newest, limit: PAGE });
+    const changes = page.flatMap((message) => {
+      counts.add(message.seq, sideOf(room, message.senderNo));
+      const fields = wanted(message, counts);
+      if (isDeepStrictEqual({ ...message, ...fields }, message)) return [];
+      return { updateOne: { filter: { _id: message._id }, update: { $set: fields } } };
+    });
+    if (changes.length > 0) await Message.bulkWrite(changes);
+    if (page.length < PAGE) return counts;
+  }
+}
+
+/**
  * Corrects the bookkeeping of a room from its messages: numbers 1, 2, 3 … in their order, running counts, and
  * read positions that leave unread what was unread.
  *
  * Numbers below 1 are raised first, with all others. Then each number moves down to one that is free by then, so the
- * unique index holds throughout, and an interrupted run is finished by the next. A running service caches the heads of rooms: stop it first, or
+ * unique index holds throughout, and an interrupted run is finished by the next: meanwhile messages may count as unread
+ * again, but none as read. A running service caches the heads of rooms: stop it first, or
  * restart it afterwards (docs/decisions/import-and-verify.md).
  */
 export async function rewriteLedger(chatNo: number): Promise<void> {
   const by = await raiseNumbers(messageNumbers, chatNo, ['read.creator.seq', 'read.joiner.seq']);
-  // Last: if a run ends before this, messages may count as unread again, but none as read.
+  // Up after the messages they are compared with, and down before them: a position too high would hide unread messages.
   if (by > 0)
     await Room.updateOne({ _id: chatNo }, { $inc: { 'read.creator.seq': by, 'read.joiner.seq': by } });
   const room = await Room.findById(chatNo).lean();
   if (!room) return;
-  const counts = new SentCounts();
-  for (;;) {
-    // What has moved down is not read again.
-    const page: LedgerEntry[] = await readMessages(chatNo, 'oldest', { after: counts.newest, limit: PAGE });
-    const changes = page.flatMap(({ _id, seq, senderNo, sent, read }) => {
-      counts.add(seq, sideOf(room, senderNo));
-      const { count, creator, joiner } = counts.all;
-      const wanted = { seq: count, sent: { creator, joiner }, read: bothRenumbered(counts, read) };
-      if (isDeepStrictEqual({ seq, sent, read }, wanted)) return [];
-      return { updateOne: { filter: { _id }, update: { $set: wanted } } };
-    });
-    if (changes.length > 0) await Message.bulkWrite(changes);
-    if (page.length < PAGE) break;
-  }
+  const counts = await rewriteMessages(room, ({ read }, upTo) => ({ read: bothRenumbered(upTo, read) }));
   const read = bothRenumbered(counts, room.read);
   if (!isDeepStrictEqual(room.read, read)) await Room.updateOne({ _id: chatNo }, { $set: { read } });
+  await rewriteMessages(room, (_, { all: { count, creator, joiner } }) => ({
+    seq: count,
+    sent: { creator, joiner },
+  }));
 }

@@ -58,13 +58,17 @@ function unread(room: RoomRecord, messages: MessageRecord[], side: Side): string
   return messages.filter(({ seq }) => seq > upTo).map(({ _id }) => _id);
 }
 
+function faults({ room, messages }: Awaited<ReturnType<typeof records>>) {
+  const audit = new RoomAudit(room);
+  for (const message of messages) audit.add(message);
+  return audit.finish();
+}
+
 async function expectMended(): Promise<void> {
   const before = await records();
   await rewriteLedger(chatNo);
   const after = await records();
-  const audit = new RoomAudit(after.room);
-  for (const message of after.messages) audit.add(message);
-  expect(audit.finish()).to.deep.equal([]);
+  expect(faults(after)).to.deep.equal([]);
   const order = ({ messages }: typeof before) => messages.map(({ _id }) => _id);
   expect(order(after)).to.deep.equal(order(before));
   for (const side of SIDES) {
@@ -157,6 +161,57 @@ describe('an interrupted rewrite', () => {
     }
     expect((await records()).room.read).to.deep.equal(read);
     await expectMended();
+  });
+
+  it('leaves unread what was unread, wherever it ends', async () => {
+    const { bulkWrite } = Message;
+    const { updateOne } = Room;
+    const unreadNow = async () => {
+      const { room, messages } = await records();
+      return SIDES.map((side) => unread(room, messages, side));
+    };
+    try {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(brokenMessage, { minLength: 2, maxLength: 8 }),
+          positions,
+          fc.nat(20),
+          async (broken, read, writes) => {
+            await store(broken, read);
+            const before = await unreadNow();
+            let left = writes;
+            const end = () => {
+              throw new Error('the process ends');
+            };
+            Object.assign(Message, {
+              bulkWrite: async (changes: never[]) => {
+                const written = changes.slice(0, left);
+                left -= written.length;
+                if (written.length > 0) await bulkWrite.call(Message, written);
+                if (written.length < changes.length) end();
+              },
+            });
+            Object.assign(Room, {
+              updateOne: async (...change: Parameters<typeof updateOne>) => {
+                left -= 1;
+                return left < 0 ? end() : updateOne.apply(Room, change);
+              },
+            });
+            await rewriteLedger(chatNo).catch(() => {});
+            Object.assign(Message, { bulkWrite });
+            Object.assign(Room, { updateOne });
+            const after = await unreadNow();
+            for (const i of [0, 1]) expect(after[i]).to.include.members(before[i] as string[]);
+            await rewriteLedger(chatNo);
+            expect(faults(await records())).to.deep.equal([]);
+          },
+        ),
+        { numRuns: 40 },
+      );
+    } finally {
+      Object.assign(Message, { bulkWrite });
+      Object.assign(Room, { updateOne });
+    }
   });
 });
 
