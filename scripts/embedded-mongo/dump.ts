@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EJSON } from 'bson';
@@ -41,8 +42,9 @@ export function countAll(uri: string): Promise<number> {
  * after the other) and COLLECTION.metadata.json (indexes, extended JSON). `mongorestore DIR` reads it too.
  *
  * Collections are read while others may write to them: for a consistent backup, stop the service first. The
- * folder is renamed into place when it is complete and on disk; an existing one is refused, and of a dump that fails
- * or is aborted nothing is left.
+ * folder, which no other user may enter, is renamed into place when it is complete and on disk; an existing one is
+ * refused, and of a dump that fails or is aborted nothing is left. One that is killed leaves a folder whose name ends
+ * in .unfinished.
  */
 export function dump(
   uri: string,
@@ -52,15 +54,16 @@ export function dump(
 ): Promise<number> {
   return withDatabase(uri, async (db) => {
     const target = join(dir, db.databaseName);
-    const unfinished = `${target}.unfinished`;
+    // Of this dump alone: another one may be writing to the same folder.
+    const unfinished = `${target}.${randomBytes(4).toString('hex')}.unfinished`;
+    const isTaken = () => new Error(`${target} exists already: name another folder`);
     const names = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
     if (names.length === 0) throw new Error('the database is empty: there is nothing to dump');
     let isNew = false;
     try {
       isNew = (await mkdir(dir, { recursive: true })) !== undefined;
-      if (existsSync(target)) throw new Error(`${target} exists already: name another folder`);
-      await rm(unfinished, { recursive: true, force: true });
-      await mkdir(unfinished);
+      if (existsSync(target)) throw isTaken();
+      await mkdir(unfinished, { mode: 0o700 });
       let total = 0;
       for (const name of names) {
         if (name.startsWith('system.')) continue;
@@ -68,12 +71,16 @@ export function dump(
         total += await dumpCollection(db, name, path, onProgress, signal);
       }
       await flushFolder(unfinished);
-      await rename(unfinished, target);
+      await rename(unfinished, target).catch((error) => {
+        throw existsSync(target) ? isTaken() : error;
+      });
       await flushFolder(dir);
       return total;
     } catch (error) {
       // What made the dump fail is to be told, not that its rest could not be removed.
-      await rm(isNew ? dir : unfinished, { recursive: true, force: true }).catch(() => {});
+      await rm(unfinished, { recursive: true, force: true })
+        .then(() => (isNew ? rmdir(dir) : undefined))
+        .catch(() => {});
       throw fileError(error, dir);
     }
   });

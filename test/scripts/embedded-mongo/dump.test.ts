@@ -1,4 +1,14 @@
-import { appendFile, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { Double, EJSON, Long, ObjectId } from 'bson';
 import { expect } from 'chai';
@@ -158,6 +168,18 @@ describe('embedded database: dump and restore', () => {
     expect(await message(dump((await start()).uri, join(folder, 'third')))).to.contain(
       'the database is empty',
     );
+  });
+
+  it('keeps one of two dumps made at once, whole, and for this user alone', async () => {
+    const { uri } = await fill();
+    const outcomes = await Promise.allSettled([dump(uri, folder), dump(uri, folder)]);
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    expect(refused.map(({ message }) => message)).to.deep.equal([
+      `${join(folder, 'adoption')} exists already: name another folder`,
+    ]);
+    expect(await readdir(folder)).to.deep.equal(['adoption']);
+    expect(await checkDump(folder)).to.equal(await countAll(uri));
+    expect((await stat(join(folder, 'adoption'))).mode & 0o777).to.equal(0o700);
   });
 
   it('leaves nothing of a dump that is aborted', async () => {
