@@ -1,14 +1,12 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../domain/platform/config.js';
-import { openDatabase } from './command/open-database.js';
+import { openDatabase, requireDatabase } from './command/open-database.js';
 import { createProgress } from './command/progress.js';
 import { readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { backupFolder } from './db/backup-folder.js';
 import { countAll, dump, restore } from './embedded-mongo/dump.js';
 import { checkDump } from './embedded-mongo/dump-files.js';
-import { folderError } from './embedded-mongo/folder/data-folder.js';
 import { claimDataDir } from './start/claim-data-dir.js';
 
 const usage = `Usage: npm run db -- dump [DIR]
@@ -26,23 +24,13 @@ Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 interrupted.`;
 /** Exit status of a command ended by Ctrl-C, as shells report it. */
 const INTERRUPTED = 130;
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** A name for a dump made now. */
 const nameOfNow = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 
-/** Opening an embedded database that is missing would create it. */
-function requireDatabase(dataDir: string): void {
-  const file = join(dataDir, 'mongo', 'data.mdb');
-  try {
-    statSync(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw folderError(dataDir, error);
-    throw new Error(`DATA_DIR: ${dataDir} holds no database to dump`);
-  }
-}
-
 async function dumpTo(config: Config, given: string | undefined, signal: AbortSignal): Promise<string> {
-  const { MONGODB_URI, DATA_DIR } = config;
-  if (!MONGODB_URI) requireDatabase(DATA_DIR);
+  requireDatabase(config);
   const dir = given ?? join(backupFolder(config), nameOfNow());
   const database = await openDatabase(config);
   try {
@@ -87,7 +75,7 @@ await runCommand(usage, async (args) => {
   const config = loadConfig();
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  for (const signal of SIGNALS) process.on(signal, interrupt);
   try {
     const { signal } = interruption;
     const text = await (dir !== undefined && action === 'restore'
@@ -96,10 +84,10 @@ await runCommand(usage, async (args) => {
     process.stdout.write(`${text}\n`);
     return 0;
   } catch (error) {
-    if (!interruption.signal.aborted) throw error;
+    if ((error as Error).name !== 'AbortError') throw error;
     process.stderr.write(`interrupted: nothing of the ${action} is left\n`);
     return INTERRUPTED;
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    for (const signal of SIGNALS) process.off(signal, interrupt);
   }
 });

@@ -24,7 +24,7 @@ await runCommand(usage, async (args) => {
   if (path === undefined || positionals.length > 1) throw new UsageError('one file is needed');
   try {
     const file = await inspectFile(path);
-    return await withDomain('import', (domain) => importFile(domain, path, file));
+    return await withDomain('import', (domain) => importFile(domain, path, file), { creates: true });
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -3,7 +3,7 @@ import { loadConfig } from '../domain/platform/config.js';
 import { connectMongo, disconnectMongo } from '../domain/platform/mongo/connection.js';
 import { type MigrationReport, migrate, UNFINISHED } from '../domain/platform/mongo/migrate.js';
 import { SCHEMA_VERSION } from '../domain/platform/mongo/schema-version.js';
-import { openDatabase } from './command/open-database.js';
+import { openDatabase, requireDatabase } from './command/open-database.js';
 import { createProgress } from './command/progress.js';
 import { readArguments } from './command/read-arguments.js';
 import { runCommand } from './command/run-command.js';
@@ -42,10 +42,12 @@ await runCommand(usage, async (args) => {
     },
   });
   const isDry = values['dry-run'];
+  const config = loadConfig();
+  requireDatabase(config);
   const controller = new AbortController();
   const interrupt = () => controller.abort();
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
-  const database = await openDatabase(loadConfig());
+  const database = await openDatabase(config);
   try {
     await connectMongo(database.uri);
     const extent = values.finish ? 'finish' : 'prepare';

@@ -27,5 +27,5 @@ await runCommand(usage, async (args) => {
     },
   });
   const options = { ...values, livingProcesses };
-  return withDomain('verify', () => verify(allChecks(), options), values.repair);
+  return withDomain('verify', () => verify(allChecks(), options), { isRepair: values.repair });
 });

@@ -4,23 +4,25 @@ import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
-import { openDatabase } from './open-database.js';
+import { openDatabase, requireDatabase } from './open-database.js';
 
 /**
  * Runs a command's work on the domain with the configured database, which a running service may be using. An
  * embedded database that does not run is started for the command.
  *
  * @param name the command's name in the log
+ * @param creates whether an embedded database that is missing is created, instead of being refused
  * @param isRepair whether unique indexes that are missing beside records are built, instead of being refused
  * @returns what `work` resolves to
  */
 export async function withDomain<T>(
   name: string,
   work: (domain: Domain) => Promise<T>,
-  isRepair = false,
+  { creates = false, isRepair = false }: { creates?: boolean; isRepair?: boolean } = {},
 ): Promise<T> {
   // A command that runs beside planted faults is to see what they do.
   const config: Config = { ...loadConfig(), PLANTED_FAULT: 'off' };
+  if (!creates) requireDatabase(config);
   const logger = createLogger(config.LOG_LEVEL, name, config.production ? 'json' : 'text');
   const database = await openDatabase(config);
   try {
