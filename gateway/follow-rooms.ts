@@ -1,4 +1,5 @@
 import type { Domain } from '../domain/domain.js';
+import { ROOM_INTERVAL_MS } from '../domain/kernel/live.js';
 import { chatNoOf, chatRoom, memberNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
@@ -25,6 +26,7 @@ export function followRooms(
     connected: () => [...adapter.rooms.keys()].map(memberNoOf).filter((no) => no !== undefined),
     emit: (memberNo, view) => publisher.event(memberRoom(memberNo), 'room', view),
     shared: redis !== undefined,
+    intervalMs: ROOM_INTERVAL_MS,
     logger,
   });
   const sequencer = new Sequencer({

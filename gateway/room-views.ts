@@ -13,9 +13,17 @@ export interface RoomViewsDeps {
   connected(): number[];
   /** Sends a room's state to the member's sockets in this process. */
   emit(memberNo: number, view: RoomView): void;
-  /** Whether other processes send states, too; a single process sends them in order. */
+  /** Whether other processes send states, too; a single process sends them in order, and in intervals. */
   shared: boolean;
+  /** Shortest time, ms, between two states of a room to a member. */
+  intervalMs: number;
   logger: Logger;
+}
+
+/** A state that waits for the end of an interval. */
+interface Held {
+  deliver: () => void;
+  timer: NodeJS.Timeout;
 }
 
 /** What is known of a room's state at a member's sockets. */
@@ -28,7 +36,13 @@ interface Sent {
   isReading: boolean;
   /** Whether it must be read again, because a push arrived during the read. */
   readAgain: boolean;
+  /** When a state was last delivered, by performance.now(). */
+  deliveredAt: number;
+  held: Held | undefined;
 }
+
+/** How much sooner than an interval, ms, a state may come: those of one process are sent in intervals, and Redis takes more or less time. */
+const JITTER_MS = 10;
 
 /** Time until a failed read is repeated, ms. */
 const AFTER_FAILURE_MS = 1_000;
@@ -62,7 +76,8 @@ function withRead(view: RoomView, mark: RoomMark, read: number): RoomView {
  * sends them, in whatever order. A state that is not ahead is dropped. One that is ahead in one number and behind in
  * the other, because its sender does not know what another process wrote, is merged: with more messages it lacks only
  * what was read, and with more read, the messages, for which it is read from the database. So the last state delivered
- * has the highest numbers of all.
+ * has the highest numbers of all. Each process sends the states of a room in intervals; one that comes sooner, of another
+ * process, is held until the interval is over.
  */
 export class RoomViews {
   readonly #deps: RoomViewsDeps;
@@ -83,6 +98,7 @@ export class RoomViews {
 
   /** The member's last socket has closed. */
   forget(memberNo: number): void {
+    for (const { held } of this.#members.get(memberNo)?.values() ?? []) clearTimeout(held?.timer);
     this.#members.delete(memberNo);
   }
 
@@ -100,7 +116,7 @@ export class RoomViews {
     const read = Math.max(mark.read, last?.read ?? 0);
     sent.mark = { seq: mark.seq, read };
     sent.isDelivered = true;
-    deliver(read === mark.read ? view : withRead(view, mark, read));
+    this.#deliver(sent, () => deliver(read === mark.read ? view : withRead(view, mark, read)));
   }
 
   /** A state may have changed. @returns false if too many are being read: then all rooms of the member are to be compared */
@@ -151,9 +167,31 @@ export class RoomViews {
       isDelivered: false,
       isReading: false,
       readAgain: false,
+      deliveredAt: Number.NEGATIVE_INFINITY,
+      held: undefined,
     };
     rooms.set(chatNo, sent);
     return sent;
+  }
+
+  /** Delivers a state, or holds it in place of an earlier one until the interval is over. */
+  #deliver(sent: Sent, deliver: () => void): void {
+    const waitMs = sent.deliveredAt + this.#deps.intervalMs - performance.now();
+    if (waitMs <= JITTER_MS) this.#deliverNow(sent, deliver);
+    else if (sent.held) sent.held.deliver = deliver;
+    else {
+      const timer = setTimeout(() => this.#deliverNow(sent, held.deliver), waitMs);
+      const held: Held = { deliver, timer };
+      sent.held = held;
+      timer.unref();
+    }
+  }
+
+  #deliverNow(sent: Sent, deliver: () => void): void {
+    clearTimeout(sent.held?.timer);
+    sent.held = undefined;
+    sent.deliveredAt = performance.now();
+    deliver();
   }
 
   #isForgotten(memberNo: number, chatNo: number, sent: Sent): boolean {
@@ -188,7 +226,7 @@ export class RoomViews {
       if (isNew(mark, sent)) {
         sent.mark = mark;
         sent.isDelivered = true;
-        this.#deps.emit(memberNo, view);
+        this.#deliver(sent, () => this.#deps.emit(memberNo, view));
       }
     } while (sent.readAgain);
   }

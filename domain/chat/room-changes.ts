@@ -1,5 +1,5 @@
 import type { Adoption } from '../adoption/index.js';
-import type { Live } from '../kernel/live.js';
+import { type Live, ROOM_INTERVAL_MS } from '../kernel/live.js';
 import type { MemberDirectory } from '../members/index.js';
 import { createCache } from '../platform/cache.js';
 import { toAppError } from '../platform/failures.js';
@@ -8,11 +8,8 @@ import { BOTH_SIDES, type Side } from './room.model.js';
 import { presentTo } from './room.presenter.js';
 import type { RoomStates } from './room-states.js';
 
-/** Shortest interval between two `room` events of one room to one member, ms. (contract, section 5) */
-const MIN_INTERVAL_MS = 250;
-
 /**
- * Longest time from an event to the next one that holds a change made meanwhile, ms. From MIN_INTERVAL_MS on,
+ * Longest time from an event to the next one that holds a change made meanwhile, ms. From ROOM_INTERVAL_MS on,
  * the next change includes it: in a busy room the event then leaves in one system call with a message.
  * (docs/performance.md)
  */
@@ -111,7 +108,7 @@ export class RoomChanges {
       [...this.#lastEvents[side].values()].some(({ changed }) => changed),
     );
     if (this.#deps.shared && isWaiting) {
-      await new Promise((resolve) => setTimeout(resolve, MIN_INTERVAL_MS));
+      await new Promise((resolve) => setTimeout(resolve, ROOM_INTERVAL_MS));
       this.#sendChanged(performance.now(), Number.POSITIVE_INFINITY);
     }
     if (this.#sending > 0)
@@ -123,7 +120,7 @@ export class RoomChanges {
   /** @returns whether the event may be sent now; otherwise the next event includes the change */
   #isDue(chatNo: number, side: Side, now: number): boolean {
     const last = this.#lastEvents[side].get(chatNo);
-    if (last && now - last.at < MIN_INTERVAL_MS) {
+    if (last && now - last.at < ROOM_INTERVAL_MS) {
       last.changed = true;
       return false;
     }

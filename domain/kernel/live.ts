@@ -97,6 +97,9 @@ export const notificationView = z
   .meta({ id: 'Notification', description: 'A notification of a member.' });
 export type NotificationView = z.infer<typeof notificationView>;
 
+/** Shortest interval between two `room` events of one room to one member, ms. (contract, section 5) */
+export const ROOM_INTERVAL_MS = 250;
+
 /**
  * The version of a RoomView: the room's newest `seq`, and how many of the other party's messages the
  * participant has read. Both only rise, and everything that changes in a RoomView follows from them.

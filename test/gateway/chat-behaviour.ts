@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import type { Member } from '../support/api.js';
 import { contentsOf, type OpenedRoom, unreadOf } from '../support/chat.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, sleep } from '../support/eventually.js';
 import { type Client, nextPresence } from '../support/sockets.js';
 
 /** What the tests need of a member. */
@@ -218,6 +219,24 @@ export function itChatsOverSockets<M extends ChatMember>(world: ChatWorld<M>): v
       (view) => view.latestMessage?.context === (last as never as typeof view).latestMessage?.context,
     );
     expect(own).to.have.property('unReadCount', 0);
+  });
+
+  it('sends a member at most one event of a room in 250 ms, although both write, over another gateway each', async () => {
+    const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
+    const startedAt = performance.now();
+    for (let i = 0; i < 30; i += 1) {
+      await Promise.all([mine.send(chatNo, `m${i}`), theirs.send(chatNo, `t${i}`)]);
+      await sleep(40);
+    }
+    const last = (await author.get<{ latestMessage: object }[]>('/chatroom')).body[0];
+    for (const { next, heard } of [mine, theirs]) {
+      await next<{ latestMessage: object }>('room', ({ latestMessage }) =>
+        isDeepStrictEqual(latestMessage, last?.latestMessage),
+      );
+      const intervals = (performance.now() - startedAt) / 250;
+      // The first, and one for each interval, which may be a little shorter (gateway/room-views.ts).
+      expect(heard('room').length).to.be.at.most(2 + intervals * 1.05);
+    }
   });
 
   it('refuses strangers and invalid input, names the field, and stores nothing', async () => {

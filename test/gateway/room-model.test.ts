@@ -34,6 +34,7 @@ class Gateway {
       connected: () => BOTH,
       emit: (memberNo, view) => this.#show(memberNo, view),
       shared: true,
+      intervalMs: 0,
       logger,
     });
     this.#sequencer = new Sequencer({

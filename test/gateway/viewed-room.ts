@@ -6,7 +6,7 @@ export const CHAT = 7;
 export const MEMBER = 3;
 
 /** The views of a member with a socket on this gateway, over a database with one room, or more. */
-export function buildViews(alone = false) {
+export function buildViews(alone = false, intervalMs = 0) {
   /** States sent to the member: `read` if they were read from the database. */
   const told: string[] = [];
   const reads: ((error?: Error) => void)[] = [];
@@ -36,6 +36,7 @@ export function buildViews(alone = false) {
     connected: () => connected,
     emit: () => told.push(`read ${show(database.mark)}`),
     shared: !alone,
+    intervalMs,
     logger: pino({ level: 'silent' }),
   });
   return {

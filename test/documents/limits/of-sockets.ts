@@ -81,7 +81,7 @@ export const ofSockets: Stated[] = [
     [decisions('delivery'), 'it compares them with the database, every #'],
   ],
   [
-    'domain/chat/room-changes.ts MIN_INTERVAL_MS',
+    'domain/kernel/live.ts ROOM_INTERVAL_MS',
     ms,
     [protocol, 'at most every # per room'],
     [asyncApi, 'at most one per room in #,'],
