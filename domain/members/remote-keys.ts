@@ -76,8 +76,11 @@ export function createRemoteKeys(url: URL, clock: Clock, logger: Logger): JWTVer
   /** Of the last fetch, if it failed. */
   let failure: unknown;
 
+  /** Whether so many ms have not passed yet; if the clock was set back meanwhile, they count as passed. */
+  const isWithin = (ms: number, since: number) => clock.now() >= since && clock.now() < since + ms;
+
   const refresh = joinRunning(async () => {
-    if (clock.now() < failedAt + FAILURE_COOL_DOWN_MS) return;
+    if (isWithin(FAILURE_COOL_DOWN_MS, failedAt)) return;
     try {
       keys = await fetchKeys(url);
       fetchedAt = clock.now();
@@ -99,13 +102,13 @@ export function createRemoteKeys(url: URL, clock: Clock, logger: Logger): JWTVer
   return async (header, token) => {
     if (!keys) await refresh();
     // In the background: the old set stays in use.
-    else if (clock.now() >= fetchedAt + FRESH_MS) void refresh();
+    else if (!isWithin(FRESH_MS, fetchedAt)) void refresh();
     if (!keys) throw failure;
     try {
       return await keys(header, token);
     } catch (error) {
       const isUnknown = error instanceof errors.JWKSNoMatchingKey;
-      if (!isUnknown || clock.now() < fetchedAt + UNKNOWN_KEY_COOL_DOWN_MS) throw error;
+      if (!isUnknown || isWithin(UNKNOWN_KEY_COOL_DOWN_MS, fetchedAt)) throw error;
       await refresh();
       return keys(header, token);
     }

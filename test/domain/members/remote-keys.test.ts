@@ -154,6 +154,17 @@ describe('a key set', () => {
     expect(fetches).to.equal(2);
   });
 
+  it('is fetched again although the clock was set back, after a failure as after a success', async () => {
+    answer = down;
+    expect(await codeOf(members, await signedBy('RS256'))).to.equal('UNAUTHORIZED');
+    for (const alg of ['RS256', 'ES256'] as const) {
+      answer = publish(alg);
+      clock.at -= 60 * 60_000;
+      await eventually(async () => expect(await codeOf(members, await signedBy(alg))).to.equal('accepted'));
+    }
+    clock.at += 2 * 60 * 60_000;
+  });
+
   it('8: keeps known keys while the address is down', async () => {
     // jose's own remote set refuses every token from ten minutes after its last fetch on.
     expect(await codeOf(members, await signedBy('RS256'))).to.equal('accepted');
