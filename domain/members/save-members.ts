@@ -29,7 +29,7 @@ export async function saveMembers(clock: Clock, facts: MemberFacts[]): Promise<S
   for (const [email, record] of others) known.set(email, record);
   const createdByEmail = new Map(created.map((record) => [record.email, record]));
 
-  const updates: { _id: number; changes: Partial<MemberRecord> }[] = [];
+  const updates: { _id: number; changes: Partial<MemberRecord> & { claimsAt: number } }[] = [];
   const saved = facts.map((fact): SavedMember => {
     const record = known.get(fact.email);
     if (!record) {
@@ -37,13 +37,18 @@ export async function saveMembers(clock: Clock, facts: MemberFacts[]): Promise<S
     }
     if (record.leftAt) return { actor: toActor(record), outcome: 'left' };
     const changes = changesOf(record, fact);
-    if (Object.keys(changes).length === 0) return { actor: toActor(record), outcome: 'unchanged' };
-    updates.push({ _id: record._id, changes: { ...changes, claimsAt: fact.issuedAt } });
-    return { actor: toActor({ ...record, ...changes }), outcome: 'updated' };
+    const isChanged = Object.keys(changes).length > 0;
+    // The time is stored even if nothing changes, as in recordMember.
+    if (isChanged || fact.issuedAt > record.claimsAt)
+      updates.push({ _id: record._id, changes: { ...changes, claimsAt: fact.issuedAt } });
+    return { actor: toActor({ ...record, ...changes }), outcome: isChanged ? 'updated' : 'unchanged' };
   });
   if (updates.length > 0) {
     await Member.bulkWrite(
-      updates.map(({ _id, changes }) => ({ updateOne: { filter: { _id }, update: { $set: changes } } })),
+      updates.map(({ _id, changes }) => ({
+        // Newer facts may have been stored meanwhile.
+        updateOne: { filter: { _id, claimsAt: { $lte: changes.claimsAt } }, update: { $set: changes } },
+      })),
       { ordered: false },
     );
   }

@@ -90,11 +90,31 @@ describe('claims about members', () => {
     expect(saved.map(({ actor }) => actor.no)).to.deep.equal(
       facts.map(({ email }) => stored.get(email)?._id),
     );
-    expect(stored.get(changed as string)).to.include({ claimsAt: 200 });
+    const times = [same, changed, older].map((email) => stored.get(email as string)?.claimsAt);
+    expect(times).to.deep.equal([200, 200, 100]);
     // This process shows it from now on.
     const [first] = saved;
     const oldCopy = { ...(first?.actor as Actor), nickname: 'old copy' };
     expect(await domain.members.directory.current(oldCopy)).to.equal(first?.actor);
+  });
+
+  it('saved in bulk do not undo newer ones that are stored meanwhile', async () => {
+    const { domain } = await service();
+    const email = address();
+    await record({ email, nickname: 'old', issuedAt: 100 });
+    const { bulkWrite } = Member;
+    Object.assign(Member, {
+      bulkWrite: async (...writes: Parameters<typeof bulkWrite>) => {
+        await record({ email, nickname: 'newest', issuedAt: 300 });
+        return bulkWrite.apply(Member, writes);
+      },
+    });
+    try {
+      await domain.members.saveAll([{ email, nickname: 'new', issuedAt: 200 }]);
+    } finally {
+      Object.assign(Member, { bulkWrite });
+    }
+    expect(await Member.findOne({ email }).lean()).to.include({ nickname: 'newest', claimsAt: 300 });
   });
 
   it('concurrently saved in bulk create one member each', async () => {
