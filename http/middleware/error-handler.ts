@@ -11,11 +11,12 @@ const shortened = (path: string): string => (path.length > 200 ? `${path.slice(0
 export const errorHandler: Middleware<AppState> = async (ctx, next) => {
   try {
     await next();
-    // Set by the router: no such path, or another method (with Allow set).
-    if (ctx.status === 404) throw new AppError('NOT_FOUND', `no such path: ${shortened(ctx.path)}`);
-    if (ctx.status === 405 || ctx.status === 501) {
-      throw new AppError('METHOD_NOT_ALLOWED', `${shortened(ctx.path)} takes ${ctx.response.get('Allow')}`);
-    }
+    // Set by the router. For a method that it does not know, the status is 501 at every path, and Allow may be empty.
+    if (![404, 405, 501].includes(ctx.status)) return;
+    const allowed = ctx.response.get('Allow');
+    if (allowed) throw new AppError('METHOD_NOT_ALLOWED', `${shortened(ctx.path)} takes ${allowed}`);
+    ctx.remove('Allow');
+    throw new AppError('NOT_FOUND', `no such path: ${shortened(ctx.path)}`);
   } catch (thrown) {
     const error = toAppError(thrown);
     ctx.state.failure = error;

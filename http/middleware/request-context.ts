@@ -20,6 +20,19 @@ export const requestIdOf = (given: string | string[] | undefined): string =>
   typeof given === 'string' && validate(given) ? given : v4();
 
 /**
+ * The path and query of a request's target, which may be a whole address (RFC 9112, 3.2.2). For anything else, a path
+ * that does not exist: Koa throws for some, also where nothing answers that.
+ */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const { pathname, search } =
+    /^https?:/i.test(target) && URL.canParse(target)
+      ? new URL(target)
+      : { pathname: `/${encodeURIComponent(target)}`, search: '' };
+  return pathname + search;
+}
+
+/**
  * The first middleware: sets the request's id (the caller's UUID if it sends one, so that a proxy's log and ours
  * share it) and identifies the client; logs and measures the answer.
  */
@@ -28,6 +41,7 @@ export function requestContext(domain: Domain, config: Config, logger: Logger): 
   const requests = new RequestLog(logger, config.LOG_REQUESTS);
   return async (ctx, next) => {
     const startedAt = process.hrtime.bigint();
+    ctx.url = originForm(ctx.url);
     ctx.state.requestId = requestIdOf(ctx.req.headers['x-request-id']);
     ctx.state.domain = domain;
     // Node joins these headers if they are repeated.

@@ -28,6 +28,8 @@ describe('malformed requests', () => {
       const method = path === '/notification/checked' ? 'PATCH' : 'GET';
       await expectError(call(path, { method }), 404, 'NOT_FOUND');
     }
+    const { headers } = await expectError(call('/nowhere', { method: 'PROPFIND' }), 404, 'NOT_FOUND');
+    expect(headers.has('allow')).to.equal(false);
   });
 
   it('get 405 with Allow for another method of a documented path', async () => {
@@ -186,6 +188,17 @@ describe('malformed requests', () => {
     for (const name of ['Last-Event-ID', 'Authorization', 'Cookie', 'X-Other']) {
       const head = rawGet('/notification/connect', '', `${name}: ${'x'.repeat(40_000)}`);
       expect(await rawRequest(http, head), name).to.match(/^HTTP\/1\.1 431 /);
+    }
+  });
+
+  it('may name a whole address, and get 404 for one that is none', async () => {
+    const { http } = await service();
+    const answer = (target: string) =>
+      rawRequest(http, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(await answer('http://x/community/list/recent?size=1')).to.match(/^HTTP\/1\.1 200 /);
+    for (const target of ['http://%/', 'http://?x', 'ftp://x/community/list/recent', '*']) {
+      const text = await answer(target);
+      expect(text, target).to.match(/^HTTP\/1\.1 404 .*"message":"NOT_FOUND"/s);
     }
   });
 
