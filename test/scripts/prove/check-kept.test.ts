@@ -80,6 +80,20 @@ describe('the checker of npm run prove, of what must stay', () => {
     }
   });
 
+  it('misses a number in a history that has ended, not in one that was cut off before all were shown', async () => {
+    const foundOf = async (hasEnded: boolean) => {
+      const told = new ToldHistory();
+      for (const [t, content] of [[10, 'first'] as const, [20, 'second'] as const]) told.send(t, 1, content);
+      told.deliver(30, 2, 'socket', { event: 'message', room: told.room, message: shown('second', 2, 1) });
+      if (hasEnded) told.phase(60_000, 'end');
+      return (await violationsOf(told)).filter((text) => text.startsWith('numbered-without-holes: '));
+    };
+    expect(await foundOf(true)).to.deep.equal([
+      'numbered-without-holes: room 5: nobody was ever shown number 1, but "second" (number 2, id id of second)',
+    ]);
+    expect(await foundOf(false)).to.deep.equal([]);
+  });
+
   it('finds that a comment is gone whose removal was refused, and no other may have removed it', async () => {
     const refused = { e: 'fail', status: 429, code: 'RATE_LIMITED' };
     const foundAfter = async (...outcomes: object[]) => {

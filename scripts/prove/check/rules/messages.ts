@@ -75,6 +75,8 @@ export const numbers: Rule = {
         report(`${where(sighting)}: ${nameOf(seen)} has the number of ${nameOf(holder)}`);
     },
     end() {
+      // Only at its end have all messages been seen with their numbers.
+      if (!run.hasEnded) return;
       for (const room of run.messages.rooms.values()) {
         for (let seq = 1; seq <= room.head; seq += 1) {
           const follower = room.bySeq[seq + 1];
