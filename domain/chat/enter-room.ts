@@ -48,8 +48,8 @@ async function readMissed(chatNo: number, after: number | undefined, upTo: numbe
  * A connection enters a room: it counts as present, everything is marked read, and the answer holds what it
  * missed up to `seq`; messages after that number are delivered as they come.
  *
- * Call it once the connection is subscribed to the room and before anything is delivered to it: what is
- * written in between is either read here or delivered afterwards.
+ * Call it once the connection has joined the room and before anything is delivered to it: what is
+ * written in between is read here, or else pushed, or found by the comparison with the database.
  *
  * @param after the last number the client has; without it, the newest messages are returned
  * @param connection id of the connection, for presence

@@ -42,7 +42,7 @@ export const roomJoin = defineEvent({
     try {
       const { otherRead, ...answer } = await sequencer.enter(chatNo, socket.id, async () => {
         if (!socket.connected) return NOBODY;
-        // Subscribe, then read: what is written in between arrives one way or the other.
+        // Join, then read: what is written in between is read, or else pushed.
         await socket.join(chatRoom(chatNo));
         return domain.chat.enterRoom(actor, chatNo, after, socket.id);
       });
