@@ -48,9 +48,10 @@ function mergeHeads(one: RoomHead, two: RoomHead | undefined): RoomHead {
 }
 
 /**
- * Compares the rooms that sockets of this process are in with what other processes report that they wrote, and with the
- * database where a writer, this process included, does not know, and unless all of them report, so that what pub/sub has lost reaches every connected client (contract,
- * promise 5). When Redis is up again, all rooms of all members here are compared, so that those that are not open are
+ * Finds what pub/sub has lost, so that it reaches every connected client (contract, promise 5). The rooms that sockets of
+ * this process are in are compared with what the other processes report that they wrote. They are compared with the
+ * database unless all processes report, and where a writer, this process included, does not know whether it has written.
+ * When Redis is up again, all rooms of all members here are compared, so that those that are not open are
  * updated, too; when pushes to a member were dropped, as during a reload that changes their form or key, all of that
  * member.
  */

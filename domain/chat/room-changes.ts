@@ -167,9 +167,9 @@ export class RoomChanges {
   }
 
   /**
-   * Whether the room is in memory as all processes have written it, but for pushes under way, which gateways merge. Of
-   * rooms that are not open here no pushes arrive: a read position would be missing that its writer, since killed, has
-   * not published either.
+   * Whether memory has the room as all processes have written it, but for pushes under way, which gateways merge. No
+   * pushes arrive of rooms that are not open here, so memory may lack a read position, which is not in an event either if
+   * its writer was killed.
    */
   #isCurrent(chatNo: number): boolean {
     return !this.#deps.shared || this.#deps.live.connectionsIn(chatNo) > 0;
