@@ -54,10 +54,14 @@ async function rewriteMessages(
  * restart it afterwards (docs/decisions/import-and-verify.md).
  */
 export async function rewriteLedger(chatNo: number): Promise<void> {
-  const by = await raiseNumbers(messageNumbers, chatNo, ['read.creator.seq', 'read.joiner.seq']);
-  // Up after the messages they are compared with, and down before them: a position too high would hide unread messages.
-  if (by > 0)
-    await Room.updateOne({ _id: chatNo }, { $inc: { 'read.creator.seq': by, 'read.joiner.seq': by } });
+  const by = await raiseNumbers(messageNumbers, chatNo);
+  // Positions go up after the numbers that they are compared with, and down before them: one too high would hide unread
+  // messages.
+  if (by > 0) {
+    const raised = { $inc: { 'read.creator.seq': by, 'read.joiner.seq': by } };
+    await Message.updateMany({ chatNo }, raised);
+    await Room.updateOne({ _id: chatNo }, raised);
+  }
   const room = await Room.findById(chatNo).lean();
   if (!room) return;
   const counts = await rewriteMessages(room, ({ read }, upTo) => ({ read: bothRenumbered(upTo, read) }));

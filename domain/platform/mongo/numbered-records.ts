@@ -48,19 +48,13 @@ export async function* readNumbered<R extends object>(
  * Adds to the numbers of an owner's records what makes the lowest 1, if that is below 1. The highest number moves first,
  * so the unique index holds throughout, and an interrupted run can be repeated.
  *
- * @param others fields with such numbers, which move along
  * @returns what was added; 0 without numbers below 1
  */
-export async function raiseNumbers(
-  { model, owner, number }: Numbering,
-  of: number,
-  others: readonly string[] = [],
-): Promise<number> {
+export async function raiseNumbers({ model, owner, number }: Numbering, of: number): Promise<number> {
   const fields = { projection: { [number]: 1 } };
   const [lowest] = await readRecords(model, { [owner]: of }, { ...fields, sort: { [number]: 1 }, limit: 1 });
   const by = Math.max(0, 1 - ((lowest as Record<string, number> | undefined)?.[number] ?? 1));
   if (by === 0) return 0;
-  const added = Object.fromEntries([number, ...others].map((field) => [field, by]));
   for (let below = Number.POSITIVE_INFINITY; ; ) {
     const page = (await readRecords(
       model,
@@ -69,7 +63,9 @@ export async function raiseNumbers(
     )) as (mongo.BSON.Document & { _id: never })[];
     const last = page.at(-1);
     if (!last) return by;
-    const changes = page.map(({ _id }) => ({ updateOne: { filter: { _id }, update: { $inc: added } } }));
+    const changes = page.map(({ _id }) => ({
+      updateOne: { filter: { _id }, update: { $inc: { [number]: by } } },
+    }));
     await (model.collection as mongo.Collection).bulkWrite(changes, { ordered: true });
     below = last[number];
   }
