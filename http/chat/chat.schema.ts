@@ -35,8 +35,8 @@ export const listMessagesQuery = z.object({
 
 const email = z.email('must be an e-mail address').max(254);
 
-/** ISO 8601; what follows the time is its zone. */
-const DATE_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(.*)$/;
+/** ISO 8601; what follows the time is its zone. Bounded: a long text would be scanned from each of its digits to its end. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT[\d:.]{1,40}([^\d:.].{0,40})?$/;
 
 /**
  * Epoch ms. A date-time in text, into which clients may convert the number, is accepted, too; without a zone

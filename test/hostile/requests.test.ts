@@ -5,6 +5,10 @@ import { call, expectError, type Member, member } from '../support/api.js';
 import { rawGet, rawRequest } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 
+/** CPU that a body of up to 1 MiB may cost, client and service together, ms, in the cheapest of TRIES. */
+const MOST_CPU_MS = 500;
+const TRIES = 3;
+
 describe('malformed requests', () => {
   let me: Member;
   before(async () => {
@@ -138,6 +142,24 @@ describe('malformed requests', () => {
       await expectError(heart(raw), 400, 'INVALID_INPUT');
     }
     expect((await heart('this is not gzip', { 'Content-Encoding': 'gzip' })).status).to.equal(400);
+  });
+
+  it('43: cost little CPU, however many faults a long text or list has', async () => {
+    const bodies: [path: string, raw: string][] = [
+      ['/chatroom/notification', `{"sendTime":"2022-08-01T${'1'.repeat(100_000)}\\n"}`],
+      ['/notification', `{"idList":[${'0,'.repeat(400_000)}0]}`],
+      ['/community/article', `{"imageList":[${'{},'.repeat(300_000)}{}]}`],
+    ];
+    for (const [path, raw] of bodies) {
+      let least = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < TRIES && least > MOST_CPU_MS; i += 1) {
+        const before = process.cpuUsage();
+        await expectError(call(path, { method: 'POST', raw, headers: json() }), 400, 'INVALID_INPUT');
+        const { user, system } = process.cpuUsage(before);
+        least = Math.min(least, (user + system) / 1_000);
+      }
+      expect(least, `${path}: ms of CPU`).to.be.at.most(MOST_CPU_MS);
+    }
   });
 
   it('36, 43: get 400 for numbers and texts that cannot be stored; operators are plain values', async () => {
