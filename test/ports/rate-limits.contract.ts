@@ -69,6 +69,20 @@ export function rateLimitsContract(name: string, open: () => RateLimits): void {
       expect(await takeMany(limits, 1, String(no))).lengthOf(1);
     });
 
+    it('restores it in time although the clock was set back', async () => {
+      const { now } = Date;
+      await takeMany(limits, 101, key);
+      Date.now = () => now() - 3_600_000;
+      try {
+        const [refused] = await takeMany(limits, 1, key);
+        expect(refused?.retryAfterMs).within(1, 2_000);
+        await sleep((refused?.retryAfterMs ?? 0) + 20);
+        expect(await takeMany(limits, 1, key)).lengthOf(0);
+      } finally {
+        Date.now = now;
+      }
+    });
+
     it('restores the whole budget, and no more, when the window is over', async () => {
       const begun = `${key}-begun`;
       await takeMany(limits, 1, begun);

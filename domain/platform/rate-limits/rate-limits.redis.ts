@@ -1,8 +1,15 @@
-import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { redisKeys } from '../../kernel/redis-keys.js';
 import { createCache } from '../cache.js';
 import type { RedisConnection } from '../redis/connection.js';
-import { type Budget, type BudgetSize, type Budgets, limitsOf, type RateLimits } from './rate-limits.js';
+import {
+  type Budget,
+  type BudgetSize,
+  type Budgets,
+  limitsOf,
+  type RateLimits,
+  waitOf,
+} from './rate-limits.js';
 
 /**
  * Shares of a budget. A process takes a share from Redis and spends it locally, so that not every request
@@ -13,29 +20,45 @@ const SHARES = 50;
 /** Keys with a share in memory, per budget. */
 const MAX_KEYS = 50_000;
 
-/** The rest of a share and its expiry (performance.now()), or the share being fetched. */
-type Share = { left: number; until: number } | Promise<void>;
+interface Share {
+  left: number;
+  /** Whether the key has no budget left. */
+  isRefused: boolean;
+  /** By performance.now(). */
+  until: number;
+}
+
+/** Takes a point of a share. @returns whether it had one @throws RateLimiterRes if the key is refused */
+function takeFrom(share: Share): boolean {
+  const wait = share.until - performance.now();
+  if (wait <= 0) return false;
+  if (share.isRefused) throw new RateLimiterRes(0, wait);
+  share.left -= 1;
+  return share.left >= 0;
+}
 
 function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize) {
   const perShare = size.points % SHARES === 0 ? size.points / SHARES : 1;
-  const shares = createCache<string, Share & object>(MAX_KEYS, size.duration * 1_000);
+  const shares = createCache<string, Share | Promise<void>>(MAX_KEYS, size.duration * 1_000);
   const alone = new RateLimiterMemory({ ...size, keyPrefix: budget });
   const shared = new RateLimiterRedis({
     ...size,
     storeClient: redis.commands,
     keyPrefix: redisKeys.rateLimit(budget),
     insuranceLimiter: alone,
-    // A key without budget is refused locally until the window ends.
-    inMemoryBlockOnConsumed: size.points,
   });
 
   async function fetchShare(key: string): Promise<void> {
     const now = performance.now();
     try {
       const { msBeforeNext } = await (redis.down ? alone : shared).consume(key, perShare);
-      shares.set(key, { left: perShare, until: now + msBeforeNext });
+      shares.set(key, { left: perShare, isRefused: false, until: now + waitOf(size, msBeforeNext) });
     } catch (error) {
-      shares.delete(key);
+      // Refused here until the window ends, without more calls. Not by the library, which goes by the time of day.
+      if (error instanceof RateLimiterRes) {
+        const until = performance.now() + waitOf(size, error.msBeforeNext);
+        shares.set(key, { left: 0, isRefused: true, until });
+      } else shares.delete(key);
       throw error;
     }
   }
@@ -45,10 +68,8 @@ function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize)
       const share = shares.get(key);
       if (share instanceof Promise) {
         await share;
-      } else if (share && share.left > 0 && performance.now() < share.until) {
-        share.left -= 1;
-        return;
       } else {
+        if (share && takeFrom(share)) return;
         const fetching = fetchShare(key);
         shares.set(key, fetching);
         await fetching;

@@ -15,7 +15,7 @@ export const budgets = {
   list: { points: 300, duration: 10 },
   /** Article searches of a member or, without a token, an address; each is a read, too. */
   search: { points: 20, duration: 10 },
-  /** REST writes of a member. */
+  /** REST writes of a member or, without a token, an address. */
   write: { points: 500, duration: 10 },
   /** All requests of an address, checked first. */
   address: { points: 5_000, duration: 10 },
@@ -40,6 +40,10 @@ export interface RateLimits {
   take(budget: Budget, key: string | number): Promise<void>;
 }
 
+/** How long a key waits at most, ms: what the library says goes by a clock that may have been set back. */
+export const waitOf = ({ duration }: BudgetSize, msBeforeNext: number): number =>
+  Math.min(duration * 1_000, Math.max(1, Math.ceil(msBeforeNext)));
+
 /**
  * Limits of these sizes.
  * @param createLimiter creates the limiter of a budget, which rejects with a RateLimiterRes to refuse a key
@@ -59,7 +63,7 @@ export function limitsOf(
         metrics.limitHits.inc({ limit: budget });
         const { points, duration } = sizes[budget];
         throw new AppError('RATE_LIMITED', `more than ${points} requests in ${duration} s`, {
-          retryAfterMs: Math.max(1, refused.msBeforeNext),
+          retryAfterMs: waitOf(sizes[budget], refused.msBeforeNext),
         });
       }
     },
