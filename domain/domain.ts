@@ -21,6 +21,7 @@ import { createQuotas, createRateLimits } from './platform/rate-limits/index.js'
 import type { RedisConnection } from './platform/redis/connection.js';
 import { Reports } from './platform/redis/reports.js';
 import { createTurns } from './platform/turns.js';
+import { resendAfterOutages } from './resend-after-outages.js';
 import { createSweeps } from './sweeps.js';
 
 export interface DomainOptions {
@@ -39,9 +40,6 @@ const MAX_WAITING_SEARCHES = 8;
 /** How many searches run or wait for their turn at most; with limits off, they have no queue. */
 const placesOfSearches = ({ SEARCHES_AT_ONCE }: Config): number =>
   Number.isFinite(SEARCHES_AT_ONCE) ? SEARCHES_AT_ONCE + MAX_WAITING_SEARCHES : 0;
-
-/** Longest time, ms, until an outage of Redis is noticed (platform/redis: check, echo, silence). */
-const UNNOTICED_MS = 5_000;
 
 /** Used by REST, event streams, sockets and commands alike; needs a connected database (platform/mongo). */
 export async function createDomain(options: DomainOptions) {
@@ -85,14 +83,8 @@ export async function createDomain(options: DomainOptions) {
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   let stopBeating: Awaited<ReturnType<typeof startBeating>> | undefined;
   let driftWatch: DriftWatch | undefined;
-  /** Since when pushes of this process may have been lost, by performance.now(). */
-  let lostSince = Number.NEGATIVE_INFINITY;
-  const stopListening = [
-    redis?.on('down', () => {
-      lostSince = performance.now() - UNNOTICED_MS;
-    }),
-    redis?.on('up', () => void chat.resendSince(lostSince)),
-  ];
+  const stopListening =
+    redis && resendAfterOutages(redis, (since, isOver) => chat.resendSince(since, isOver));
 
   const sweeps = createSweeps({ community, chat, logger, reports });
 
@@ -128,7 +120,7 @@ export async function createDomain(options: DomainOptions) {
     },
     /** Stops timers and queues; everything acknowledged is stored already. */
     async close(): Promise<void> {
-      for (const stop of [...stopListening, stopWatching]) stop?.();
+      for (const stop of [stopListening, stopWatching]) stop?.();
       await Promise.all([sweeps.close(), driftWatch?.close(), duty?.close(), chat.close()]);
       await notifications.close();
       // Otherwise it goes as a killed process does: the others look for what it could not publish.

@@ -122,7 +122,7 @@ export function createChat(options: ChatOptions) {
     /** After `close`: whether everything that this process wrote is published, with no write of unknown outcome. */
     isSettled: (): boolean => uncertain.unsure().length === 0,
     /** Sends again the rooms that changed here since then (performance.now()). */
-    resendSince: (since: number) => changes.resendSince(since),
+    resendSince: (since: number, isOver?: () => boolean) => changes.resendSince(since, isOver),
     /** A change of presence has arrived. @returns false if it, or a later one of the member, is known */
     acceptPresence: (chatNo: number, memberNo: number, present: boolean, version: number) =>
       presence.accept(chatNo, memberNo, present, version),

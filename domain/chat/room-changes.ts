@@ -77,10 +77,13 @@ export class RoomChanges {
     if (!this.#timer) this.#setTimer(now);
   }
 
-  /** Sends again the rooms that have changed since then (performance.now()), in case events were lost. */
-  async resendSince(since: number): Promise<void> {
+  /**
+   * Sends again the rooms that have changed since then (performance.now()), in case events were lost.
+   * @param isOver ends it early
+   */
+  async resendSince(since: number, isOver = () => false): Promise<void> {
     const chatNos = this.changedSince(since);
-    for (let i = 0; i < chatNos.length && !this.#closed; i += RESEND_BATCH) {
+    for (let i = 0; i < chatNos.length && !this.#closed && !isOver(); i += RESEND_BATCH) {
       const batch = chatNos.slice(i, i + RESEND_BATCH);
       await Promise.all(batch.map((chatNo) => this.#send(chatNo, BOTH_SIDES)));
     }

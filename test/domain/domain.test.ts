@@ -11,6 +11,7 @@ import type { Report } from '../../domain/platform/redis/reports.js';
 import { eventually, nextTurn } from '../support/eventually.js';
 import { hasRedisServer, openConnections, reaches, startRedis, type TestRedis } from '../support/redis.js';
 import { service } from '../support/service.js';
+import { later } from '../support/time.js';
 
 const silent = createLogger('silent', 'test');
 
@@ -195,9 +196,13 @@ describe('a process’s domain', () => {
       await interrupt();
       expect(since).to.have.length(1);
       expect(since[0]).to.be.within(before - 5_000, performance.now() - 5_000);
+      await interrupt();
+      expect(since[1], 'what was sent again may be lost, too').to.equal(since[0]);
+      await later(6_000, interrupt);
+      expect(since[2], 'not what was sent again long before').to.be.at.least(before + 1_000);
       await close();
       await interrupt();
-      expect(since, 'nothing after its end').to.have.length(1);
+      expect(since, 'nothing after its end').to.have.length(3);
     });
   });
 });
