@@ -152,13 +152,32 @@ const UNUSED_MS = 60_000;
 export function createRoomStates(read: ReadStates = readStates) {
   const states = createCache<number, RoomState>(MAX_STATES, UNUSED_MS, 'use');
   const readState = createGroupedReads(read);
+  /** Rooms that are being loaded: by how many callers, and what is heard of them meanwhile, which the read may lack. */
+  const loading = new Map<number, { loads: number; heard: (() => void)[] }>();
 
   /** The state from the database. @throws AppError CHAT_ROOM_NOT_FOUND */
   async function load(chatNo: number): Promise<RoomState> {
-    const found = await readState(chatNo);
-    if (!found) throw new AppError('CHAT_ROOM_NOT_FOUND', `chat room ${chatNo} does not exist`);
-    // A copy: simultaneous callers share what was read, and states in memory are changed in place.
-    return keepNewer({ ...found, read: { ...found.read } });
+    const mine = loading.get(chatNo) ?? { loads: 0, heard: [] };
+    loading.set(chatNo, mine);
+    mine.loads += 1;
+    try {
+      const found = await readState(chatNo);
+      if (!found) throw new AppError('CHAT_ROOM_NOT_FOUND', `chat room ${chatNo} does not exist`);
+      // A copy: simultaneous callers share what was read, and states in memory are changed in place.
+      const kept = keepNewer({ ...found, read: { ...found.read } });
+      // Perhaps not for the first time, which changes nothing.
+      for (const apply of mine.heard) apply();
+      return states.peek(chatNo) ?? kept;
+    } finally {
+      mine.loads -= 1;
+      if (mine.loads === 0) loading.delete(chatNo);
+    }
+  }
+
+  /** Applies what is heard of a room, and once more after a load that is under way. */
+  function hear(chatNo: number, apply: () => void): void {
+    apply();
+    loading.get(chatNo)?.heard.push(apply);
   }
 
   /** Callers go on in the order in which they came: a member's messages are numbered as they were sent. */
@@ -172,6 +191,21 @@ export function createRoomStates(read: ReadStates = readStates) {
     newer.read.joiner = larger(newer.read.joiner, older?.read.joiner);
     states.set(newer.chatNo, newer);
     return newer;
+  }
+
+  function addNext(payload: MessagePayload): void {
+    const state = states.get(payload.chatNo);
+    if (!state || payload.seq <= state.seq) return;
+    // After a gap only the database knows how many messages each side has sent.
+    if (payload.seq > state.seq + 1) states.delete(payload.chatNo);
+    else addMessage(state, payload);
+  }
+
+  function addRead(chatNo: number, { memberNo, ...position }: ReadPosition): void {
+    const state = states.get(chatNo);
+    if (!state) return;
+    const side: Side = memberNo === state.creator ? 'creator' : 'joiner';
+    state.read[side] = larger(state.read[side], position);
   }
 
   return {
@@ -189,27 +223,18 @@ export function createRoomStates(read: ReadStates = readStates) {
     peek: (chatNo: number): RoomState | undefined => states.peek(chatNo),
     /**
      * Call after changing a state that was fetched before a write: a `load` during the write may have put another
-     * one into memory. A room that is no longer in memory stays out.
+     * one into memory. A room that is neither in memory nor being loaded stays out.
      */
     merge(state: RoomState): void {
-      const known = states.peek(state.chatNo);
-      if (known && known !== state) keepNewer(state);
+      hear(state.chatNo, () => {
+        const known = states.peek(state.chatNo);
+        if (known && known !== state) keepNewer(state);
+      });
     },
     /** Adds a message that another process has written. */
-    advance(payload: MessagePayload): void {
-      const state = states.get(payload.chatNo);
-      if (!state || payload.seq <= state.seq) return;
-      // After a gap only the database knows how many messages each side has sent.
-      if (payload.seq > state.seq + 1) states.delete(payload.chatNo);
-      else addMessage(state, payload);
-    },
+    advance: (payload: MessagePayload): void => hear(payload.chatNo, () => addNext(payload)),
     /** Applies a read position that another process has written. */
-    advanceRead(chatNo: number, { memberNo, ...position }: ReadPosition): void {
-      const state = states.get(chatNo);
-      if (!state) return;
-      const side: Side = memberNo === state.creator ? 'creator' : 'joiner';
-      state.read[side] = larger(state.read[side], position);
-    },
+    advanceRead: (chatNo: number, reader: ReadPosition): void => hear(chatNo, () => addRead(chatNo, reader)),
     /** Drops a state that a write has shown to be outdated. */
     forget: (chatNo: number): void => void states.delete(chatNo),
   };

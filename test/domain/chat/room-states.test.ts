@@ -1,24 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import fc from 'fast-check';
 import type { MessageRecord } from '../../../domain/chat/message.model.js';
-import { other, type RoomRecord, type Side } from '../../../domain/chat/room.model.js';
-import {
-  createRoomStates,
-  headOf,
-  markOf,
-  type RoomState,
-  type RoomStates,
-  stateOf,
-  unreadOf,
-} from '../../../domain/chat/room-states.js';
+import type { RoomRecord } from '../../../domain/chat/room.model.js';
+import { createRoomStates, headOf, markOf, stateOf, unreadOf } from '../../../domain/chat/room-states.js';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
 import { roomState } from '../../support/chat.js';
 import { gate, nextTurn } from '../../support/eventually.js';
 import { fakeTime } from '../../support/time.js';
 
 const CHAT = 7;
-const NUMBER_OF = { creator: 1, joiner: 2 };
 
 /** States of a process, and the one of the room in a database of the test's own. */
 function buildStates() {
@@ -103,6 +92,42 @@ describe('the states of rooms in memory', () => {
     expect(numbers()).to.deep.equal([3, { creator: 3, joiner: 0 }, [2, 0], [1, 1]]);
   });
 
+  it('keep what is heard while the room is being loaded', async () => {
+    const held = gate();
+    const { database } = buildStates();
+    const states = createRoomStates(async () => {
+      const found = new Map([[CHAT, structuredClone(database.state)]]);
+      await held.opened;
+      return found;
+    });
+    const loads = [states.load(CHAT), states.get(CHAT)];
+    await nextTurn();
+    states.advanceRead(CHAT, { memberNo: 1, seq: 1, others: 0 });
+    const written = structuredClone(database.state);
+    written.read.joiner = { seq: 2, others: 2 };
+    states.merge(written);
+    states.advance({ chatNo: CHAT, seq: 3, senderNo: 1, readCount: 1, sendTime: 0 } as MessagePayload);
+    held.open();
+    for (const { seq, read } of await Promise.all(loads))
+      expect([seq, read]).to.deep.equal([
+        3,
+        { creator: { seq: 1, others: 0 }, joiner: { seq: 2, others: 2 } },
+      ]);
+    states.forget(CHAT);
+    states.advanceRead(CHAT, { memberNo: 1, seq: 2, others: 0 });
+    expect(states.peek(CHAT), 'of a room that nobody loads').to.equal(undefined);
+  });
+
+  it('keep what is heard during a load, although the state in memory is forgotten meanwhile', async () => {
+    const { database, states } = buildStates();
+    await states.load(CHAT);
+    database.state = structuredClone(database.state);
+    const loading = states.load(CHAT);
+    states.advanceRead(CHAT, { memberNo: 1, seq: 2, others: 0 });
+    states.forget(CHAT);
+    expect((await loading).read.creator).to.deep.equal({ seq: 2, others: 0 });
+  });
+
   it('do not share what was read together', async () => {
     const { states, message } = buildStates();
     const [first] = await Promise.all([states.load(CHAT), states.load(CHAT)]);
@@ -152,145 +177,5 @@ describe('the state of a room from its two records', () => {
     expect(state.sent).to.deep.equal({ creator: 0, joiner: 0 });
     expect(state).not.to.have.property('latest');
     expect(markOf(state, 'joiner')).to.deep.equal({ seq: 0, read: 0 });
-  });
-});
-
-/** What some process writes to the room. */
-type Write = { kind: 'send'; side: Side; present: boolean } | { kind: 'read'; side: Side; upTo: number };
-
-/** What happens to the state in memory: a push arrives, or once more, a read that was under way ends, or it is forgotten. */
-interface Step {
-  kind: 'push' | 'repeat' | 'load' | 'forget';
-  /** Which push, or after which write the database was read. */
-  which: number;
-}
-
-/** How many pushes later one may come than it was sent. */
-const MAX_LATE = 3;
-
-const side = fc.constantFrom<Side>('creator', 'joiner');
-const writes = fc.array(
-  fc.oneof(
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('send' as const), side, present: fc.boolean() }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('read' as const), side, upTo: fc.nat(12) }) },
-  ),
-  { minLength: 1, maxLength: 12 },
-);
-const pushed = Array<'push'>(10).fill('push');
-const steps = fc.array(
-  fc.record({
-    kind: fc.constantFrom<Step['kind']>(...pushed, 'repeat', 'load', 'forget'),
-    which: fc.nat(12),
-  }),
-  { maxLength: 30 },
-);
-
-/** The numbers that all others follow from. */
-interface Numbers {
-  seq: number;
-  read: Record<Side, number>;
-}
-
-/** A room after each of its writes, and what was told of each. */
-function play(chatNo: number, all: Write[]) {
-  const senders: Side[] = [];
-  let read: Record<Side, number> = { creator: 0, joiner: 0 };
-  const sentBy = (who: Side, upTo: number) => senders.slice(0, upTo).filter((one) => one === who).length;
-  const after: Numbers[] = [{ seq: 0, read }];
-  const pushes = all.map((write) => {
-    if (write.kind === 'send') {
-      senders.push(write.side);
-      if (write.present) read = { ...read, [other(write.side)]: senders.length };
-    } else {
-      read = { ...read, [write.side]: Math.max(read[write.side], Math.min(write.upTo, senders.length)) };
-    }
-    after.push({ seq: senders.length, read });
-    return { write, seq: write.kind === 'send' ? senders.length : read[write.side] };
-  });
-
-  /** The state that follows from its numbers. */
-  function stateAt({ seq, read: positions }: Numbers): RoomState {
-    const position = (who: Side) => ({ seq: positions[who], others: sentBy(other(who), positions[who]) });
-    return roomState({
-      chatNo,
-      seq,
-      sent: { creator: sentBy('creator', seq), joiner: sentBy('joiner', seq) },
-      read: { creator: position('creator'), joiner: position('joiner') },
-      ...(seq > 0 ? { latest: { content: `${seq}`, contentType: 'text', sentAt: new Date(seq) } } : {}),
-    });
-  }
-  return { after, pushes, stateAt };
-}
-
-/** Rooms as they were at the last read. */
-type Database = Map<number, RoomState>;
-
-/** Carries the steps out, and compares with what a state may know: the largest of each number. */
-async function walk(states: RoomStates, database: Database, all: Write[], taken: Step[]): Promise<void> {
-  const chatNo = database.size + 1;
-  const { after, pushes, stateAt } = play(chatNo, all);
-  let known: Numbers | undefined;
-
-  async function load(numbers: Numbers): Promise<void> {
-    database.set(chatNo, stateAt(numbers));
-    await states.load(chatNo);
-    const { seq, read } = known ?? numbers;
-    known = {
-      seq: Math.max(seq, numbers.seq),
-      read: {
-        creator: Math.max(read.creator, numbers.read.creator),
-        joiner: Math.max(read.joiner, numbers.read.joiner),
-      },
-    };
-  }
-
-  function rise(who: Side, seq: number): void {
-    if (known) known = { ...known, read: { ...known.read, [who]: Math.max(known.read[who], seq) } };
-  }
-
-  function hear({ write, seq }: (typeof pushes)[number]): void {
-    if (write.kind === 'read') {
-      const { others } = stateAt({ seq, read: { creator: seq, joiner: seq } }).read[write.side];
-      states.advanceRead(chatNo, { memberNo: NUMBER_OF[write.side], seq, others });
-      rise(write.side, seq);
-      return;
-    }
-    const [senderNo, readCount] = [NUMBER_OF[write.side], write.present ? 0 : 1];
-    const message = { chatNo, seq, senderNo, readCount, content: `${seq}`, contentType: 'text' };
-    states.advance({ ...message, sendTime: seq } as MessagePayload);
-    if (!known || seq <= known.seq) return;
-    if (seq > known.seq + 1) {
-      known = undefined;
-      return;
-    }
-    known = { ...known, seq };
-    if (write.present) rise(other(write.side), seq);
-  }
-
-  await load(after[0] as Numbers);
-  const coming = [...pushes];
-  for (const { kind, which } of taken) {
-    if (kind === 'load') await load(after[which % after.length] as Numbers);
-    else if (kind === 'repeat') hear(pushes[which % pushes.length] as (typeof pushes)[number]);
-    else if (kind === 'push') coming.splice(which % Math.min(MAX_LATE, coming.length || 1), 1).forEach(hear);
-    else {
-      states.forget(chatNo);
-      known = undefined;
-    }
-    const [state, expected] = [states.peek(chatNo), known && stateAt(known)];
-    // Chai's own comparison takes a hundred times as long.
-    if (!isDeepStrictEqual(state, expected)) expect(state).to.deep.equal(expected);
-  }
-  await load(after.at(-1) as Numbers);
-  expect(states.peek(chatNo), 'in the end').to.deep.equal(stateAt(after.at(-1) as Numbers));
-}
-
-describe('a room’s state in memory', () => {
-  it('has the largest of each number it was told, in whatever order it comes', () => {
-    // A room of its own for each run: making the memory takes longer than a run.
-    const database: Database = new Map();
-    const states = createRoomStates(async () => database);
-    const walkOnce = (all: Write[], taken: Step[]) => walk(states, database, all, taken);
-    return fc.assert(fc.asyncProperty(writes, steps, walkOnce), { numRuns: 200 });
   });
 });
