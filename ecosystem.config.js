@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { loadConfig } from './dist/domain/platform/config.js';
 import { CLUSTER_METRICS_PORT } from './dist/domain/platform/metrics/targets.js';
+import { killTimeout } from './dist/scripts/cluster/kill-timeout.js';
 
 /**
  * pm2's process list. Start it with `npm run cluster`, which checks the settings, starts the embedded database
@@ -26,8 +27,7 @@ const common = {
   // pm2's own monitoring would open a server and patch modules in every process; /metrics has the figures.
   pmx: false,
   vizion: false,
-  // Later than a process's own deadline, so that it can log that it missed it.
-  kill_timeout: config.SHUTDOWN_TIMEOUT_MS + 2_000,
+  kill_timeout: killTimeout(config),
   // Restarts a process that cannot start, after growing delays of up to 15 s, indefinitely.
   exp_backoff_restart_delay: 200,
   // For process.send('ready'). After listen_timeout pm2 continues as if it had been sent.

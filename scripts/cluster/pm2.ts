@@ -36,6 +36,8 @@ export interface ClusterProcess {
   memory: number;
   /** Epoch ms. */
   startedAt: number;
+  /** How long pm2 waits when it stops the process, ms. */
+  killTimeout: number;
 }
 
 /** A process as pm2's daemon describes it. */
@@ -49,6 +51,7 @@ interface Description {
     status: string;
     restart_time: number;
     pm_uptime: number;
+    kill_timeout: number;
     NODE_APP_INSTANCE: number;
     env: Record<string, string>;
   };
@@ -114,10 +117,11 @@ export class Pm2 {
         status,
         restart_time: restarts,
         pm_uptime: startedAt,
+        kill_timeout: killTimeout,
         NODE_APP_INSTANCE: instance,
         env,
       } = pm2_env;
-      return [{ id: pm_id, name, status, restarts, env, instance, pid, ...monit, startedAt }];
+      return [{ id: pm_id, name, status, restarts, env, instance, pid, ...monit, startedAt, killTimeout }];
     });
   }
 
@@ -146,12 +150,15 @@ export class Pm2 {
 
   /**
    * Replaces a process; the new one gets this command's environment over that of the old one.
+   * @param killTimeout how long pm2 waits when it stops the process, ms. Never lowered: the old process stops within it, too.
    * @returns whether it got ready; pm2 itself considers one that did not as replaced, and keeps restarting it
    */
-  async reload(id: number): Promise<boolean> {
+  async reload(id: number, killTimeout: number): Promise<boolean> {
     const find = async () => (await this.list()).find((one) => one.id === id);
-    const { restarts = 0, pid: oldPid } = (await find()) ?? {};
-    const reload = { id, env: { ...process.env, PM2_HOME: this.#home } };
+    const { restarts = 0, pid: oldPid, killTimeout: present = 0 } = (await find()) ?? {};
+    // pm2's name for settings of its own; it keeps them out of the process's environment.
+    const current_conf = { kill_timeout: Math.max(present, killTimeout) };
+    const reload = { id, env: { ...process.env, PM2_HOME: this.#home, current_conf } };
     const over = new AbortController();
     const reloaded = callDaemon(this.#home, 'reloadProcessId', reload, over.signal).catch((error: Error) => {
       if (!/reload (already )?in progress/i.test(error.message)) throw error;

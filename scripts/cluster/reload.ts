@@ -4,6 +4,7 @@ import { type Config, loadConfig, readEnvFile } from '../../domain/platform/conf
 import { isMongoUnavailable } from '../../domain/platform/mongo/errors.js';
 import { requireSchema } from '../../domain/platform/mongo/migrate.js';
 import { noCluster } from './absence.js';
+import { killTimeout } from './kill-timeout.js';
 import { followLog } from './log-tail.js';
 import { recordTargets, SERVING } from './own-ports.js';
 import { type ClusterProcess, Pm2 } from './pm2.js';
@@ -63,7 +64,7 @@ async function reloadAll(pm2: Pm2): Promise<void> {
     const started = performance.now();
     const readLog = followLog(config, name);
     try {
-      if (!(await pm2.reload(id))) throw new Error(`${name} ${id} does not get ready`);
+      if (!(await pm2.reload(id, killTimeout(config)))) throw new Error(`${name} ${id} does not get ready`);
       await waitForReadyz(config, name === 'http' ? config.HTTP_PORT : config.GATEWAY_PORT);
     } catch (error) {
       const left = serving.length - i - 1;

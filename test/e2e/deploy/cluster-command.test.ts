@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { Pm2 } from '../../../scripts/cluster/pm2.js';
 import { isListening } from '../../../scripts/command/ports.js';
 import { holdOwner } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { eventually } from '../../support/eventually.js';
@@ -165,7 +166,7 @@ describe('npm run cluster', function () {
     const began = performance.now();
     expect((await cluster.call('/demo')).status).to.equal(200);
     writeFileSync(join(cluster.folder, '.env'), 'DEMO=off\n');
-    const reload = await cluster.run('reload');
+    const reload = await cluster.run('reload', { SHUTDOWN_TIMEOUT_MS: '20000' });
     rmSync(join(cluster.folder, '.env'));
     const seconds = (performance.now() - began) / 1_000;
     await requests.stop();
@@ -174,6 +175,11 @@ describe('npm run cluster', function () {
     expect(reload.output, reload.output).to.match(/^( +ready +(http|gateway) \d+ .*\n){5}/);
     expect(reload.status).to.equal(0);
     expect((await cluster.call('/demo')).status, 'the setting in .env').to.equal(404);
+    const served = (await new Pm2(cluster.home).list()).filter(({ name }) => name !== 'database');
+    expect(
+      served.map(({ killTimeout }) => killTimeout),
+      'how long pm2 waits',
+    ).to.deep.equal(Array(5).fill(22_000));
     const kept = cluster.pids().filter((pid) => before.includes(pid));
     expect(kept, 'only pm2 and the database keep running').to.have.length(2);
     expect(requests.failures).to.deep.equal([]);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TargetGroup, targetsFile } from '../../../domain/platform/metrics/targets.js';
 import { tryPort } from '../../../domain/platform/port-faults.js';
+import { pm2Home } from '../../../scripts/cluster/pm2-home.js';
 import { freePort } from '../../../scripts/command/ports.js';
 import { runProgram, startProgram } from '../../support/child-process.js';
 import { createClusterMembers, importMembers } from '../../support/cluster-members.js';
@@ -89,6 +90,8 @@ export async function preparePm2Cluster() {
     http,
     gateway: `http://127.0.0.1:${env.GATEWAY_PORT}`,
     folder,
+    /** pm2's folder. */
+    home: pm2Home({ DATA_DIR: folder }),
     /** `npm run cluster`, or with an action and its arguments `npm run cluster -- ACTION`. */
     run: (action?: string, more: Record<string, string> = {}) =>
       run('cluster', action?.split(' ') ?? [], more),

@@ -45,7 +45,7 @@ describe('the replacement of a process by pm2', () => {
     rmSync(home, { recursive: true });
   });
 
-  const reload = () => new Pm2(home, home).reload(4);
+  const reload = () => new Pm2(home, home).reload(4, 12_000);
 
   it('succeeds although pm2 shows the old process as ended for a moment', async () => {
     states = [
