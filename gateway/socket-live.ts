@@ -35,8 +35,7 @@ export interface LocalSockets {
 
 /**
  * The domain's port to sockets over Socket.IO. Each push goes to one room and excludes nobody: only that form
- * becomes a native uWebSockets.js publish, at a fifth of the cost of sending to each socket. Senders
- * recognise their own messages by `clientId`.
+ * becomes a native uWebSockets.js publish. Senders recognise their own messages by `id`.
  *
  * With several processes a push travels over the adapter's bus, and every gateway, the sending one included,
  * delivers it. A single process delivers at once. What other processes push is only believed if it is signed:

@@ -22,7 +22,7 @@ export const processMetrics = {
   }),
   ready: new Gauge({
     name: 'adoption_process_ready',
-    help: '1 while the process can serve, as `/readyz` says; else 0',
+    help: '1 while `/readyz` answers 200 within half a second; else 0',
     aggregator: 'min',
     async collect() {
       let timer: NodeJS.Timeout | undefined;
