@@ -10,6 +10,7 @@ import type { Measured } from './scenario.js';
 import { readStages, type StageCounts, stagesBetween } from './stages.js';
 import type { RunningServer } from './start-server.js';
 import { type CountedSecond, deliveriesOf, plotted, totalOf } from './timeline.js';
+import { warmUpFor } from './warm-up.js';
 
 type Processes = Pick<RunningServer, 'pids' | 'databasePid' | 'httpPort'>;
 
@@ -101,7 +102,7 @@ export async function measureFlow(
     await pool.flow({ ...flow, seconds: flowSeconds });
     await pool.settle((await pool.read()).sent * deliveriesPerMessage, onArrival);
   };
-  await send(Math.min(warmUpSeconds, options.seconds));
+  await send(warmUpFor(options, warmUpSeconds));
   const { closed: closedBefore } = await pool.read();
   await beforeMeasuring?.();
   const stagesBefore = await stagesNow(options, server);
@@ -141,16 +142,16 @@ export interface WorkResult {
 
 /** Measures what a server uses while a worker works, after a warm-up. @param command without its `seconds` */
 export async function measureWork(
-  { seconds }: LoadOptions,
+  options: LoadOptions,
   server: Processes,
   worker: ManagedProcess,
   command: object,
   { warmUpSeconds, clientPids = [] as number[] }: { warmUpSeconds: number; clientPids?: number[] },
 ): Promise<Measured> {
   const work = (length: number) => worker.request<WorkResult>({ ...command, seconds: length }, length);
-  await work(Math.min(warmUpSeconds, seconds));
+  await work(warmUpFor(options, warmUpSeconds));
   const stop = startMeasuring(server, clientPids);
-  const { operations, failed = 0, times, timeline } = await work(seconds);
+  const { operations, failed = 0, times, timeline } = await work(options.seconds);
   const usage = stop();
   if (operations === 0) throw new Error(`${worker.name}: no operation succeeded`);
   return {

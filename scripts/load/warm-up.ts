@@ -12,6 +12,13 @@ const SECONDS = 2;
 const LENGTH = 100;
 
 /**
+ * How long a warm-up is, s: code that is not compiled yet may cost twice as much. From `--seconds 1` on, as bounds are judged
+ * then, all of what is needed.
+ */
+export const warmUpFor = ({ seconds }: Pick<LoadOptions, 'seconds'>, needed: number): number =>
+  seconds < 1 ? Math.min(needed, seconds) : needed;
+
+/**
  * Sends messages as fast as they are answered to the few connections of a room, and closes them. V8 interprets what has run
  * a few hundred times, as in a paced measurement of seconds; in a process that has run for minutes it is compiled.
  * @param sides the connections of each server, all of one room
@@ -19,10 +26,10 @@ const LENGTH = 100;
 export async function warmUp(
   pool: WorkerPool,
   sides: { target: Target; specs: ConnectionSpec[] }[],
-  { seconds }: LoadOptions,
+  options: LoadOptions,
 ): Promise<void> {
   for (const { target, specs } of sides) await pool.openAll(target, specs);
-  await pool.flow({ length: LENGTH, seconds: Math.min(SECONDS, seconds) });
+  await pool.flow({ length: LENGTH, seconds: warmUpFor(options, SECONDS) });
   await pool.settle((await pool.read()).sent * WARM_UP_SENDERS);
   await pool.cut();
   await pool.reset();
