@@ -34,6 +34,7 @@ export class HistoryFile {
   #waiting: string[] = [];
   #length = 0;
   #ops = 0;
+  #acknowledged = 0;
   #deliveries = 0;
   #lastDeliveryAt = 0;
   #isClosed = false;
@@ -54,9 +55,9 @@ export class HistoryFile {
     return Math.round((performance.now() - this.#startedAt) * 1_000) / 1_000;
   }
 
-  /** Operations and deliveries so far. */
-  get counts(): { operations: number; deliveries: number } {
-    return { operations: this.#ops, deliveries: this.#deliveries };
+  /** Operations, acknowledged attempts to send a message, and deliveries so far. */
+  get counts(): { operations: number; acknowledged: number; deliveries: number } {
+    return { operations: this.#ops, acknowledged: this.#acknowledged, deliveries: this.#deliveries };
   }
 
   /** ms since something was last delivered to a client. */
@@ -68,6 +69,7 @@ export class HistoryFile {
   write(line: Untimed<HistoryLine>): void {
     if (this.#isClosed) return;
     const t = this.now();
+    if (line.e === 'ok' && line.f === 'send') this.#acknowledged += 1;
     if (line.e === 'delivery') {
       this.#deliveries += 1;
       this.#lastDeliveryAt = t;

@@ -18,7 +18,7 @@ function shuffled<T>(list: T[], below: (limit: number) => number): T[] {
  */
 export async function runFaults(
   kinds: FaultKind[],
-  struck: Omit<Struck, 'below'>,
+  struck: Omit<Struck, 'below' | 'isFirst'>,
   randomOf: (lane: string) => (limit: number) => number,
   isOver: () => boolean,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function runFaults(
           if (round > 0 && isOver()) break;
           const [least, most] = PAUSE.map((share) => Math.ceil(share * struck.longestMs)) as [number, number];
           await sleep(least + below(most - least));
-          await strikes[kind]({ ...struck, below });
+          await strikes[kind]({ ...struck, below, isFirst: round === 0 });
         }
       }
     }),

@@ -16,6 +16,8 @@ export interface Struck {
   own: OwnInstallation;
   devices: Device[];
   below: (limit: number) => number;
+  /** Whether this kind of fault strikes for the first time. Redis is killed then: of one that is only frozen, nothing is lost. */
+  isFirst: boolean;
   /** Longest time of a fault, ms; it lasts a third of it at least. */
   longestMs: number;
   /** Time, ms, for which a process is frozen once in a while: longer than the lease of presence, if the run allows it. */
@@ -29,6 +31,14 @@ const CLOCK_MS = 3_600_000;
 
 /** Clients that stop reading at the same time. */
 const SLOW_READERS = 3;
+
+/**
+ * Acknowledgements of messages for which Redis stays away, more than one burst to a room, so that processes miss some of these
+ * messages; the longest wait for them, and the interval of looks, ms.
+ */
+const ACKNOWLEDGED = 20;
+const ACKNOWLEDGED_WITHIN_MS = 10_000;
+const LOOK_EVERY_MS = 20;
 
 const run = promisify(execFile);
 
@@ -55,6 +65,15 @@ async function during(
 
 function last({ below, longestMs }: Struck): Promise<void> {
   return sleep(longestMs / 3 + below(Math.ceil((longestMs * 2) / 3)));
+}
+
+/** Lasts until messages were acknowledged meanwhile, too: while the database is away, there are none. */
+async function lastUntilAcknowledged(struck: Struck): Promise<void> {
+  const { history } = struck;
+  const enough = history.counts.acknowledged + ACKNOWLEDGED;
+  await last(struck);
+  const deadline = performance.now() + ACKNOWLEDGED_WITHIN_MS;
+  while (history.counts.acknowledged < enough && performance.now() < deadline) await sleep(LOOK_EVERY_MS);
 }
 
 /** Ends a process of the service by a signal and starts it again. */
@@ -155,7 +174,7 @@ async function cutRedis(struck: Struck): Promise<void> {
     }
     if (!isRefused) return;
     await Promise.all(some.map(({ redis }) => redis.tell('refuse')));
-    await last(struck);
+    await lastUntilAcknowledged(struck);
     await Promise.all(some.map(({ redis }) => redis.tell('restore')));
   });
 }
@@ -163,11 +182,15 @@ async function cutRedis(struck: Struck): Promise<void> {
 /** Redis is frozen, or killed and started again without its data. */
 async function stopRedis(struck: Struck): Promise<void> {
   const { redis } = struck.own;
-  const isKilled = struck.below(2) === 0;
+  const isKilled = struck.below(2) === 0 || struck.isFirst;
   await during(struck, 'redis-stop', 'redis', async () => {
-    if (isKilled) await redis.kill('SIGKILL');
-    else redis.signal('SIGSTOP');
-    await last(struck);
+    if (isKilled) {
+      await redis.kill('SIGKILL');
+      await lastUntilAcknowledged(struck);
+    } else {
+      redis.signal('SIGSTOP');
+      await last(struck);
+    }
     if (isKilled) await redis.start();
     else redis.signal('SIGCONT');
   });
