@@ -13,6 +13,31 @@ describe('the size of a list', () => {
     expect(fitting(items, 1, () => 1)).to.deep.equal(['aaaa']);
   });
 
+  it('counts what JSON escapes, names of fields, and dates', () => {
+    const sizes: [item: unknown, bytes: number][] = [
+      ['\u0000\u001f', 14],
+      ['\ud83d', 8],
+      [{ ['\u0000'.repeat(20)]: null }, 129],
+      [Array.from({ length: 50 }, () => new Date(0)), 1_351],
+      [Array.from({ length: 50 }, () => -Number.EPSILON), 1_151],
+    ];
+    for (const [item, bytes] of sizes) {
+      expect(Buffer.byteLength(JSON.stringify(item)), JSON.stringify(item)).to.equal(bytes);
+      expect(fitting([item, item], 2 * bytes)).to.have.length(2);
+      expect(fitting([item, item], 2 * bytes - 1)).to.have.length(1);
+    }
+  });
+
+  it('encodes nothing of a list that is small', () => {
+    let parts = 0;
+    const countedPart = (item: string) => {
+      parts += 1;
+      return item;
+    };
+    expect(fitting(['a', 'b'], 100, countedPart)).to.deep.equal(['a', 'b']);
+    expect(parts).to.equal(2);
+  });
+
   it('shortens texts, never inside a surrogate pair', () => {
     expect(shortened('abcd', 4)).to.equal('abcd');
     expect(shortened('abcde', 4)).to.equal('abc…');
