@@ -10,7 +10,7 @@ import type { Measured } from './scenario.js';
 import { readStages, type StageCounts, stagesBetween } from './stages.js';
 import type { RunningServer } from './start-server.js';
 import { type CountedSecond, deliveriesOf, plotted, totalOf } from './timeline.js';
-import { warmUpFor } from './warm-up.js';
+import { preparationFor } from './warm-up.js';
 
 type Processes = Pick<RunningServer, 'pids' | 'databasePid' | 'httpPort'>;
 
@@ -102,7 +102,7 @@ export async function measureFlow(
     await pool.flow({ ...flow, seconds: flowSeconds });
     await pool.settle((await pool.read()).sent * deliveriesPerMessage, onArrival);
   };
-  await send(warmUpFor(options, warmUpSeconds));
+  await send(preparationFor(options, warmUpSeconds));
   const { closed: closedBefore } = await pool.read();
   await beforeMeasuring?.();
   const stagesBefore = await stagesNow(options, server);
@@ -149,7 +149,7 @@ export async function measureWork(
   { warmUpSeconds, clientPids = [] as number[] }: { warmUpSeconds: number; clientPids?: number[] },
 ): Promise<Measured> {
   const work = (length: number) => worker.request<WorkResult>({ ...command, seconds: length }, length);
-  await work(warmUpFor(options, warmUpSeconds));
+  await work(preparationFor(options, warmUpSeconds));
   const stop = startMeasuring(server, clientPids);
   const { operations, failed = 0, times, timeline } = await work(options.seconds);
   const usage = stop();

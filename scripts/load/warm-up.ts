@@ -12,10 +12,10 @@ const SECONDS = 2;
 const LENGTH = 100;
 
 /**
- * How long a warm-up is, s: code that is not compiled yet may cost twice as much. From `--seconds 1` on, as bounds are judged
- * then, all of what is needed.
+ * How long a warm-up, or a pause, before a measurement is, s: code that is not compiled yet may cost twice as much, and caches
+ * may still hold what was measured before. From `--seconds 1` on, as bounds are judged then, all of what is needed.
  */
-export const warmUpFor = ({ seconds }: Pick<LoadOptions, 'seconds'>, needed: number): number =>
+export const preparationFor = ({ seconds }: Pick<LoadOptions, 'seconds'>, needed: number): number =>
   seconds < 1 ? Math.min(needed, seconds) : needed;
 
 /**
@@ -29,7 +29,7 @@ export async function warmUp(
   options: LoadOptions,
 ): Promise<void> {
   for (const { target, specs } of sides) await pool.openAll(target, specs);
-  await pool.flow({ length: LENGTH, seconds: warmUpFor(options, SECONDS) });
+  await pool.flow({ length: LENGTH, seconds: preparationFor(options, SECONDS) });
   await pool.settle((await pool.read()).sent * WARM_UP_SENDERS);
   await pool.cut();
   await pool.reset();

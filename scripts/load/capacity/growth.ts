@@ -9,7 +9,7 @@ import { missedOf, type Objective } from '../slo.js';
 import { nowMicros } from '../stamp.js';
 import type { RunningServer, Server } from '../start-server.js';
 import { type CountedSecond, deliveriesOf, plotted, totalOf } from '../timeline.js';
-import { warmUpFor } from '../warm-up.js';
+import { preparationFor } from '../warm-up.js';
 import { ROOM_RATE } from './loads.js';
 import { watchUsage } from './measure-load.js';
 
@@ -79,7 +79,7 @@ export async function measureGrowth(
   const pool = await startWorkerPool(group, options.clients);
   const rest = await openFirst(pool, running, ramp);
   const flow = { rate: ROOM_RATE, length: LENGTH };
-  await pool.flow({ ...flow, seconds: warmUpFor(options, WARM_UP_SECONDS) });
+  await pool.flow({ ...flow, seconds: preparationFor(options, WARM_UP_SECONDS) });
   const loaded = { ...running, names: [server.name], metricsPort: running.httpPort };
   const stop = await watchUsage(loaded, pool.pids);
   const seconds = ramp.seconds + options.seconds;

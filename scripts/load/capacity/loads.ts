@@ -8,7 +8,7 @@ import { startGateways } from '../scenarios/cluster.js';
 import { specsOf } from '../scenarios/fanout.js';
 import { stampedText } from '../stamp.js';
 import { type RunningServer, type Server, startOurs } from '../start-server.js';
-import { warmUpFor } from '../warm-up.js';
+import { preparationFor } from '../warm-up.js';
 import { type Loaded, type Measurement, measureLoad, watchUsage } from './measure-load.js';
 
 /** Loads of a size, each measured on servers of its own. */
@@ -117,7 +117,7 @@ export const bareStreams: Load = async ({ group, options }, size) => {
     await Promise.all(writing);
     return writing.length * active;
   };
-  const warmedUp = await write(warmUpFor(options, WARM_UP_SECONDS));
+  const warmedUp = await write(preparationFor(options, WARM_UP_SECONDS));
   await pool.settle(warmedUp);
   await pool.reset();
   const stop = startMeasuring(loaded, pool.pids);

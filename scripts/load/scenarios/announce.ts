@@ -8,13 +8,19 @@ import { stampedText } from '../stamp.js';
 import { bareUws, type RunningServer, startBareStreams, startOurs } from '../start-server.js';
 import { median } from '../statistics.js';
 import { atMost, medianOf, onlyAt, ratio } from '../verdict.js';
+import { preparationFor } from '../warm-up.js';
 
 const SOCKET_MEMBERS = 5_000;
 const STREAMS = 2_000;
 
-/** Least and most announcements in one measurement, so that the median is of at least three. */
-const FEWEST = 3;
-const MOST = 5;
+/** Announcements in a measurement: enough that most of them have their share of garbage collection, which begins with the third. */
+const TIMES = 5;
+
+/** Announcements before a measurement, one right after another: code that is not compiled yet costs twice as much. */
+const WARM_UPS = 8;
+
+/** The same below `--seconds 1`, which only shows that it works. */
+const FEWEST = 2;
 
 /** Characters of each. */
 const LENGTH = 80;
@@ -30,14 +36,18 @@ const SAMPLE_MS = 100;
 const BEFORE = 3;
 const AFTER = 1;
 
-/** Longest wait for deliveries after the announcement was written, ms. */
+/** Longest wait for deliveries after the last announcement was written, ms. */
 const DELIVERY_MS = 20_000;
 
 /**
- * Longest pause of the limit before each announcement, ms. The service finds an announcement that long after
+ * Pause of the limit before each announcement, s. The service finds an announcement that long after
  * the previous one, while others use the machine: neither may have warm caches.
  */
-const PAUSE_MS = 5_000;
+const PAUSE_SECONDS = 5;
+
+/** About how long a turn takes, s. */
+const TURN_SECONDS = 50;
+const SHORT_TURN_SECONDS = 20;
 
 const OURS = 'this service';
 const SOCKETS = 'to sockets';
@@ -63,8 +73,8 @@ function cpuPerDelivery(samples: Sample[]): number {
   return cpu / delivered;
 }
 
-/** Announces, and samples until everybody has received it, which the service's poll delays by seconds. */
-async function announceOnce(pool: WorkerPool, server: RunningServer): Promise<Sample[]> {
+/** Announces, once or more, and samples until everybody has received it all, which the service's poll delays by seconds. */
+async function announceTo(pool: WorkerPool, server: RunningServer, times = 1): Promise<Sample[]> {
   const samples: Sample[] = [];
   async function sample(): Promise<void> {
     const delivered = await pool.delivered();
@@ -73,14 +83,19 @@ async function announceOnce(pool: WorkerPool, server: RunningServer): Promise<Sa
   const received = () => (samples.at(-1) as Sample).delivered - (samples[0] as Sample).delivered;
   await sample();
   let deadline = Number.POSITIVE_INFINITY;
-  const announced = server.announce?.(stampedText(LENGTH)).finally(() => {
-    deadline = performance.now() + DELIVERY_MS;
-  });
+  async function announceAll(): Promise<void> {
+    try {
+      for (let i = 0; i < times; i += 1) await server.announce?.(stampedText(LENGTH));
+    } finally {
+      deadline = performance.now() + DELIVERY_MS;
+    }
+  }
   async function sampleDeliveries(): Promise<void> {
-    for (await sample(); received() < server.members.length && performance.now() < deadline; await sample())
+    const expected = server.members.length * times;
+    for (await sample(); received() < expected && performance.now() < deadline; await sample())
       await sleep(SAMPLE_MS);
   }
-  await Promise.all([announced, sampleDeliveries()]);
+  await Promise.all([announceAll(), sampleDeliveries()]);
   for (let i = 0; i <= AFTER; i += 1) {
     await sleep(SAMPLE_MS);
     await sample();
@@ -88,19 +103,24 @@ async function announceOnce(pool: WorkerPool, server: RunningServer): Promise<Sa
   return samples;
 }
 
-async function measure({ group, options }: Run, server: RunningServer, pauseMs: number): Promise<Figures> {
+async function measure(
+  { group, options }: Run,
+  server: RunningServer,
+  pauseSeconds: number,
+): Promise<Figures> {
   const { target, members } = server;
   const pool = await startWorkerPool(group, options.clients);
   await pool.openAll({ ...target, event: 'notification' }, members);
   const announceAfterPause = async () => {
-    await sleep(Math.min(pauseMs, options.seconds * 1_000));
-    return announceOnce(pool, server);
+    await sleep(preparationFor(options, pauseSeconds) * 1_000);
+    return announceTo(pool, server);
   };
-  await announceAfterPause();
+  const isShort = options.seconds < 1;
+  await announceTo(pool, server, isShort ? FEWEST : WARM_UPS);
   await pool.reset();
   const stop = startMeasuring(server, pool.pids);
   const costs: number[] = [];
-  const times = Math.max(FEWEST, Math.min(MOST, Math.ceil(options.seconds)));
+  const times = isShort ? FEWEST : TIMES;
   while (costs.length < times) costs.push(cpuPerDelivery(await announceAfterPause()));
   const usage = stop();
   const counts = await pool.read();
@@ -113,8 +133,8 @@ function contender(
   part: string,
   start: (run: Run) => Promise<RunningServer>,
 ): Contender {
-  const pauseMs = role === 'limit' ? PAUSE_MS : 0;
-  return { name, role, part, missing, measure: async (run) => measure(run, await start(run), pauseMs) };
+  const pauseSeconds = role === 'limit' ? PAUSE_SECONDS : 0;
+  return { name, role, part, missing, measure: async (run) => measure(run, await start(run), pauseSeconds) };
 }
 
 const memberCount = ({ options }: Run) => options.members ?? SOCKET_MEMBERS;
@@ -132,6 +152,7 @@ export const announce: Scenario = {
     'One announcement to every member, each with a record of their own; CPU while it arrives, without heartbeats; latency from the start of the command, which the service notices within 5 s',
   columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'databaseCpu', 'clients'],
   sizes: ['members', 'streams'],
+  turnSeconds: ({ seconds }) => (seconds < 1 ? SHORT_TURN_SECONDS : TURN_SECONDS),
 
   contenders: () => [
     contender({ name: OURS, role: 'ours' }, SOCKETS, (run) =>

@@ -9,7 +9,7 @@ import { seedChat, seedContent } from '../seed.js';
 import { startOurs } from '../start-server.js';
 import { type CountedSecond, plotted, totalOf } from '../timeline.js';
 import { atLeast, atMost, medianOf, onlyAt, ratio } from '../verdict.js';
-import { warmUpFor } from '../warm-up.js';
+import { preparationFor } from '../warm-up.js';
 
 /** Connections that carry the requests, and rooms whose members send: enough that none waits for its last answer. */
 const CONNECTIONS = 256;
@@ -108,7 +108,7 @@ async function measureCarried(start: StartLoaded, { options }: Run): Promise<num
   const group = new ProcessGroup();
   try {
     const loaded = await start({ group, options }, { LOAD_SHEDDING: 'off' });
-    await loaded.exhaust(warmUpFor(options, WARM_UP_SECONDS));
+    await loaded.exhaust(preparationFor(options, WARM_UP_SECONDS));
     return (await loaded.exhaust(options.seconds)) / options.seconds;
   } finally {
     await group.end();
@@ -119,7 +119,7 @@ async function measure(start: StartLoaded, name: string, run: Run, carried: numb
   const { seconds: usual, minutes } = run.options;
   const seconds = name === TWICE && minutes !== undefined ? minutes * 60 : usual;
   const loaded = await start(run, { LOAD_SHEDDING: name === UNSHED ? 'off' : 'on' });
-  await loaded.exhaust(warmUpFor(run.options, WARM_UP_SECONDS));
+  await loaded.exhaust(preparationFor(run.options, WARM_UP_SECONDS));
   const steps = STEPS[name] ?? [];
   const all: CountedSecond[] = [];
   for (const share of steps.slice(0, -1)) all.push(...(await loaded.offer(usual / 4, share * carried)));
