@@ -8,6 +8,7 @@ import { redisMissing, startRedis } from '../programs.js';
 import type { Contender, Run, Scenario } from '../scenario.js';
 import { seedRooms } from '../seed.js';
 import { atMost, medianOf, onlyAt, ratio } from '../verdict.js';
+import { preparationFor } from '../warm-up.js';
 
 /** Open rooms: each has a socket in it. */
 const ROOMS = 100_000;
@@ -22,8 +23,18 @@ const JOINS_AT_ONCE = 10;
 /** Time after the last join until the measurement, s: what was read to open the rooms, and garbage, is no silence. */
 const SETTLING_SECONDS = 20;
 
-/** Length of the measurement in `--seconds`: most looks at the database come every 5 s, some every 30 s. */
+/**
+ * Length of the measurement in `--seconds`, and its least length, s, from `--seconds 1` on, as bounds are judged then: most looks
+ * at the database come every 5 s, some every 30 s.
+ */
 const LENGTHS = 8;
+const LEAST_SECONDS = 60;
+
+const lengthOf = ({ seconds }: LoadOptions): number =>
+  Math.max(seconds * LENGTHS, seconds < 1 ? 0 : LEAST_SECONDS);
+
+/** About how long it takes to start a cluster and to open its rooms, s. */
+const OPENING_SECONDS = 60;
 
 /** Commands that read. */
 const READS =
@@ -93,13 +104,13 @@ async function measure(
   const ports = started.map(({ port }) => port);
   const sockets = await openRooms(tokens, rooms, ports.slice(https));
   try {
-    await sleep(Math.min(SETTLING_SECONDS, options.seconds * 3) * 1_000);
+    await sleep(preparationFor(options, SETTLING_SECONDS) * 1_000);
     const stop = startMeasuring({
       pids: started.map(({ process }) => process.pid),
       databasePid: database.pid,
     });
     const before = await readsOf(ports);
-    await sleep(options.seconds * LENGTHS * 1_000);
+    await sleep(lengthOf(options) * 1_000);
     const { seconds, cpus, databaseCpu = 0, others, steal } = stop();
     const percent = (micros: number) => micros / seconds / 10_000;
     return {
@@ -135,7 +146,7 @@ export const silence: Scenario = {
   columns: ['reads', 'cores', 'databaseCores', 'delivered', 'lost'],
   sizes: ['rooms'],
   runs: 1,
-  turnSeconds: ({ seconds }) => seconds * LENGTHS + SETTLING_SECONDS + 60,
+  turnSeconds: (options) => lengthOf(options) + preparationFor(options, SETTLING_SECONDS) + OPENING_SECONDS,
 
   contenders: (options) =>
     clusters(options).map(
