@@ -13,7 +13,7 @@ import { preparationFor } from '../warm-up.js';
 const SOCKET_MEMBERS = 5_000;
 const STREAMS = 2_000;
 
-/** Announcements in a measurement: enough that most of them have their share of garbage collection, which begins with the third. */
+/** Announcements in a measurement: enough that most have a share of the limit's garbage collection, which begins with the second or third. */
 const TIMES = 5;
 
 /** Announcements before a measurement, one right after another: code that is not compiled yet costs twice as much. */
@@ -46,7 +46,7 @@ const DELIVERY_MS = 20_000;
 const PAUSE_SECONDS = 5;
 
 /** About how long a turn takes, s. */
-const TURN_SECONDS = 50;
+const TURN_SECONDS = 35;
 const SHORT_TURN_SECONDS = 20;
 
 const OURS = 'this service';

@@ -30,11 +30,12 @@ const SETTLING_SECONDS = 20;
 const LENGTHS = 8;
 const LEAST_SECONDS = 60;
 
-const lengthOf = ({ seconds }: LoadOptions): number =>
+/** How long a cluster is measured, s. */
+export const lengthOf = ({ seconds }: Pick<LoadOptions, 'seconds'>): number =>
   Math.max(seconds * LENGTHS, seconds < 1 ? 0 : LEAST_SECONDS);
 
 /** About how long it takes to start a cluster and to open its rooms, s. */
-const OPENING_SECONDS = 60;
+const OPENING_SECONDS = 35;
 
 /** Commands that read. */
 const READS =

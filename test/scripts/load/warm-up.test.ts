@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { lengthOf } from '../../../scripts/load/scenarios/silence.js';
 import { preparationFor } from '../../../scripts/load/warm-up.js';
 
 describe('the warm-up or pause before a measurement', () => {
@@ -9,5 +10,11 @@ describe('the warm-up or pause before a measurement', () => {
   it('is no longer than the measurement below that, nor than it has to be', () => {
     expect(preparationFor({ seconds: 0.1 }, 4)).to.equal(0.1);
     expect(preparationFor({ seconds: 0.9 }, 0.5)).to.equal(0.5);
+  });
+});
+
+describe('the measurement of an idle cluster', () => {
+  it('has what comes every 30 s twice from --seconds 1 on, from which bounds are judged', () => {
+    expect([0.1, 1, 8, 20].map((seconds) => lengthOf({ seconds }))).to.deep.equal([0.8, 60, 64, 160]);
   });
 });
