@@ -187,12 +187,12 @@ async function stopRedis(struck: Struck): Promise<void> {
     if (isKilled) {
       await redis.kill('SIGKILL');
       await lastUntilAcknowledged(struck);
+      await redis.start();
     } else {
       redis.signal('SIGSTOP');
       await last(struck);
+      redis.signal('SIGCONT');
     }
-    if (isKilled) await redis.start();
-    else redis.signal('SIGCONT');
   });
 }
 
