@@ -3,6 +3,8 @@ interface DeliveredRoom {
   isListed: boolean;
   /** The connections know all changes up to this version. */
   asOf: number;
+  /** Whether Redis's list as of then had all members who were here: otherwise who is present is not settled yet. */
+  isSettled: boolean;
   /** The latest change of each member. */
   members: Map<number, { present: boolean; version: number }>;
 }
@@ -31,7 +33,15 @@ export class DeliveredPresence {
   /** The highest version of a room that its connections know; 0 for none. */
   versionOf(chatNo: number): number {
     const room = this.#rooms.get(chatNo);
-    return Math.max(room?.asOf ?? 0, ...[...(room?.members.values() ?? [])].map(({ version }) => version));
+    let highest = room?.asOf ?? 0;
+    for (const { version } of room?.members.values() ?? []) highest = Math.max(highest, version);
+    return highest;
+  }
+
+  /** Whether the connections know all changes up to that version: if a push was lost, they may know only later ones. */
+  isComplete(chatNo: number): boolean {
+    const room = this.#rooms.get(chatNo);
+    return room?.isSettled === true && room.asOf === this.versionOf(chatNo);
   }
 
   /** Records a version that another process or Redis assigned. */
@@ -68,17 +78,25 @@ export class DeliveredPresence {
     return members.filter(([, { present }]) => present).map(([memberNo]) => memberNo);
   }
 
+  /** Whether the latest change of the member is that they left. */
+  isGone(chatNo: number, memberNo: number): boolean {
+    return this.#rooms.get(chatNo)?.members.get(memberNo)?.present === false;
+  }
+
   /**
    * Applies the list of present members as of a version.
+   * @param isSettled whether all of them are in Redis: a member whose connection is here may be about to enter there, or to be removed here
    * @returns the changes up to then that the connections do not know
    */
   reconcile(
     chatNo: number,
     present: ReadonlySet<number>,
     version: number,
+    isSettled = true,
   ): [memberNo: number, present: boolean][] {
     this.noteVersion(version);
     const room = this.#roomOf(chatNo);
+    room.isSettled = isSettled;
     room.asOf = Math.max(room.asOf, version);
     const changes: [number, boolean][] = [];
     for (const memberNo of new Set([...room.members.keys(), ...present])) {
@@ -98,7 +116,7 @@ export class DeliveredPresence {
       for (const other of this.#rooms.keys()) if (!this.#isOpen(other)) this.#rooms.delete(other);
       this.#scanAt = this.#rooms.size + ROOMS_PER_SCAN;
     }
-    const room: DeliveredRoom = { isListed: false, asOf: 0, members: new Map() };
+    const room: DeliveredRoom = { isListed: false, asOf: 0, isSettled: false, members: new Map() };
     this.#rooms.set(chatNo, room);
     return room;
   }

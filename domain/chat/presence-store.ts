@@ -30,6 +30,9 @@ export function inCalls(rooms: Iterable<number>): number[][] {
 /** Who is present in a room, as of the version of its latest change. */
 export type PresenceSnapshot = [version: number, ...memberNos: number[]];
 
+/** The same, behind the room's position (from 1). */
+type RoomSnapshot = [position: number, version: number, ...memberNos: number[]];
+
 /** A change that a refresh has found, in the room at this position (from 1); see presence.lua. */
 type PresenceChange = [position: number, memberNo: number, kind: number, versionOrAge: number];
 
@@ -51,17 +54,19 @@ export interface RoomEntries {
   unconfirmed: ReadonlySet<number>;
   /** The highest version that this process knows of the room. */
   version: number;
+  /** Whether its connections know all changes up to that version: then the room is only told if there was one since. */
+  isComplete: boolean;
 }
 
 /** One room as an argument of the script: `1700000000000000:3@60000,+9@1200,-4`. */
-function argumentOf({ present, unconfirmed, version }: RoomEntries): string {
-  const now = performance.now();
+function argumentOf({ present, unconfirmed, version, isComplete }: RoomEntries, now: number): string {
   const departed = new Set(unconfirmed);
   const members = present.map(([memberNo, at]) => {
     const sign = departed.delete(memberNo) ? '+' : '';
     return `${sign}${memberNo}@${Math.ceil(now - at)}`;
   });
-  return `${version}:${[...members, ...[...departed].map((memberNo) => -memberNo)].join(',')}`;
+  for (const memberNo of departed) members.push(String(-memberNo));
+  return `${version}${isComplete ? '=' : ':'}${members.join(',')}`;
 }
 
 /** Presence in Redis (presence.lua). Every method resolves to undefined while Redis is down. */
@@ -106,14 +111,16 @@ export class PresenceStore {
   /**
    * Renews this process's entries in rooms of one group (redisKeys.roomGroup).
    * @param removeExpired whether entries of other processes that have expired are removed
-   * @returns what has changed, and who is present in each of the rooms
+   * @returns what has changed, and who is present in the rooms with changes that this process may not know
    */
   refresh(
     rooms: RoomEntries[],
     removeExpired: boolean,
-  ): Promise<[PresenceChange[], PresenceSnapshot[]] | undefined> {
+  ): Promise<[PresenceChange[], RoomSnapshot[]] | undefined> {
     const chatNos = rooms.map(({ chatNo }) => chatNo);
-    return this.#run('refresh', chatNos, removeExpired ? 1 : 0, ...rooms.map(argumentOf));
+    const now = performance.now();
+    const entries = rooms.map((room) => argumentOf(room, now));
+    return this.#run('refresh', chatNos, removeExpired ? 1 : 0, ...entries);
   }
 
   async #run<T>(command: string, chatNos: number[], ...args: (number | string)[]): Promise<T | undefined> {

@@ -132,22 +132,24 @@ end
 -- Renews the calling process's entries, and reports what became of them and of the others. An expired entry
 -- is removed and reported in one step, so exactly one process announces a member who is gone.
 -- ARGV[5]  1 to remove expired entries of other processes
--- ARGV[6…] per room, the highest version that this process knows, and the members that it has there, behind @ how long ago
---          the latest of their connections entered, ms; with a sign, members whose arrival (+) or departure (-) Redis has
---          not confirmed and that are reported in any case: `1700000000000000:3@60000,+9@1200,-4`
+-- ARGV[6…] per room, the highest version that this process knows, `=` if its connections know all changes up to it and `:` if
+--          not, and the members that it has there, behind @ how long ago the latest of their connections entered, ms; with a
+--          sign, members whose arrival (+) or departure (-) Redis has not confirmed and that are reported in any case:
+--          `1700000000000000:3@60000,+9@1200,-4`
 -- Returns two lists:
 -- - changes: rows {room, memberNo, kind, version}, the room as its position in KEYS; kind 0: the member is gone, 1: is
 --   present; 2: was cleared, and this process is to remove all of the member's connections; 3: this process is to remove those
 --   that had entered before so long ago, ms, as stands in place of the version. Tombstones stay: an answer may get lost
--- - rooms: for each room {version, memberNo…} as `list` returns it, but each member once
+-- - rooms: of rooms with changes that its connections may not know, {room, version, memberNo…}, each member once
 function commands.refresh()
   local GONE, PRESENT, CLEARED, CLEARED_LATE = 0, 1, 2, 3
   local expires = now + lifetime
   local changes, rooms = {}, {}
+  local latest -- version of the latest change of the room at hand
 
   local function report(room, member, kind)
     local version = nextVersion(KEYS[room])
-    rooms[room][1] = version
+    latest = version
     changes[#changes + 1] = { room, tonumber(member), kind, version }
   end
 
@@ -164,15 +166,15 @@ function commands.refresh()
       known[rows[i]] = score
       if member and score > now then processes[member] = (processes[member] or 0) + 1 end
     end
-    rooms[room] = { known['#'] or 0 }
+    latest = known['#'] or 0
     known['#'] = nil
-    local knownVersion, members = string.match(ARGV[5 + room], '^(%d+):(.*)$')
+    local knownVersion, completeness, members = string.match(ARGV[5 + room], '^(%d+)([=:])(.*)$')
     knownVersion = tonumber(knownVersion)
     -- A failover or a flush has lost the room's version, and this server's clock is behind: processes would drop all
     -- changes until it has caught up. No clock is a day ahead; such a version is forged, and is not taken over.
-    if knownVersion > rooms[room][1] and knownVersion < (time[1] + 86400) * 1000000 then
+    if knownVersion > latest and knownVersion < (time[1] + 86400) * 1000000 then
       redis.call('ZADD', key, knownVersion, '#')
-      rooms[room][1] = nextVersion(key)
+      latest = nextVersion(key)
     end
 
     for sign, member, age in string.gmatch(members, '([+-]?)(%d+)@?(%d*)') do
@@ -228,8 +230,12 @@ function commands.refresh()
     if #remove > 0 then redis.call('ZREM', key, unpack(remove)) end
     if #add > 0 then redis.call('ZADD', key, unpack(add)) end
     redis.call('PEXPIRE', key, keyLifetime)
-    for member, count in pairs(processes) do
-      if count > 0 then table.insert(rooms[room], tonumber(member)) end
+    if completeness == ':' or latest ~= knownVersion then
+      local answer = { room, latest }
+      for member, count in pairs(processes) do
+        if count > 0 then answer[#answer + 1] = tonumber(member) end
+      end
+      rooms[#rooms + 1] = answer
     end
   end
   return { changes, rooms }

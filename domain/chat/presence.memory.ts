@@ -20,6 +20,10 @@ function entriesOf(connections: Connections): [connection: string, at: number][]
   return connections instanceof Map ? [...connections] : [[connections.connection, connections.at]];
 }
 
+function connectionsOf(connections: Connections): Iterable<string> {
+  return connections instanceof Map ? connections.keys() : [connections.connection];
+}
+
 /** @returns the connections with one more, or a later entry of one */
 function withEntry(known: Connections | undefined, entered: Entered): Connections {
   const { connection, at } = entered;
@@ -79,10 +83,14 @@ export class LocalConnections {
 
   /** Members, and when the latest of their connections entered (performance.now()). */
   latestOf(chatNo: number): [memberNo: number, at: number][] {
-    return [...(this.#rooms.get(chatNo) ?? [])].map(([memberNo, connections]) => [
-      memberNo,
-      Math.max(...entriesOf(connections).map(([, at]) => at)),
-    ]);
+    const latest: [number, number][] = [];
+    for (const [memberNo, connections] of this.#rooms.get(chatNo) ?? []) {
+      latest.push([
+        memberNo,
+        connections instanceof Map ? Math.max(...connections.values()) : connections.at,
+      ]);
+    }
+    return latest;
   }
 
   hasRoom(chatNo: number): boolean {
@@ -96,19 +104,15 @@ export class LocalConnections {
   /** Removes connections that are no longer in their rooms. @returns the members whose last one that was */
   prune(isInRoom: (chatNo: number, connection: string) => boolean): [chatNo: number, memberNo: number][] {
     const gone: [number, number][] = [];
-    for (const [chatNo, memberNo, connection] of this.#all()) {
-      if (isInRoom(chatNo, connection)) continue;
-      if (this.leave(chatNo, memberNo, connection)) gone.push([chatNo, memberNo]);
-    }
-    return gone;
-  }
-
-  *#all(): Generator<[chatNo: number, memberNo: number, connection: string]> {
     for (const [chatNo, members] of this.#rooms) {
       for (const [memberNo, connections] of members) {
-        for (const [connection] of entriesOf(connections)) yield [chatNo, memberNo, connection];
+        for (const connection of connectionsOf(connections)) {
+          const hasGone = !isInRoom(chatNo, connection) && this.leave(chatNo, memberNo, connection);
+          if (hasGone) gone.push([chatNo, memberNo]);
+        }
       }
     }
+    return gone;
   }
 }
 

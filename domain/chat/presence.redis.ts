@@ -13,29 +13,9 @@ import {
   type PresenceSnapshot,
   PresenceStore,
 } from './presence-store.js';
+import { DEFAULT_TIMES, type PresenceTimes } from './presence-times.js';
 import { type Uncleared, UnclearedMembers } from './uncleared-members.js';
 import { UnconfirmedMembers } from './unconfirmed-members.js';
-
-/** All in ms. */
-export interface PresenceTimes {
-  /** How long a member stays present without a refresh by their process. */
-  lifetime: number;
-  /** Interval between refreshes: several in a lifetime, so that one lost changes nothing. */
-  refreshEvery: number;
-  /**
-   * Time after an interruption in which no expired entry is removed: other processes may reconnect later than
-   * this one, and their members are still present.
-   */
-  grace: number;
-  /**
-   * How long a call may take until Redis carries it out. Connections that entered so shortly before a removal that is repeated
-   * count as entered since.
-   */
-  latency: number;
-}
-
-/** Members of a dead process are removed after lifetime + refreshEvery, within the 30 s of the contract. */
-const DEFAULT_TIMES: PresenceTimes = { lifetime: 20_000, refreshEvery: 6_000, grace: 5_000, latency: 1_000 };
 
 /**
  * Presence across processes: one entry per member and process in a sorted set per room, which expires unless
@@ -62,6 +42,8 @@ export class RedisPresence implements Presence {
   #graceTimer: NodeJS.Timeout | undefined;
   #refreshedAt = performance.now();
   #interruptedAt = performance.now();
+  /** When the last refresh of all rooms began that may remove entries. */
+  #reconciledAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
   constructor(redis: RedisConnection, openRooms: OpenRooms, times: PresenceTimes = DEFAULT_TIMES) {
@@ -137,7 +119,11 @@ export class RedisPresence implements Presence {
     }
     // Without Redis a new connection is sent what the others here know, and receives the same changes.
     const memberNos = snapshot?.slice(1) ?? this.#delivered.members(chatNo);
-    return [...new Set([...memberNos, ...this.#local.members(chatNo)])].sort((a, b) => a - b);
+    // Who was removed by another process, and still has a connection here, is gone: the new connection is not told again.
+    const here = this.#local
+      .members(chatNo)
+      .filter((memberNo) => !snapshot || !this.#delivered.isGone(chatNo, memberNo));
+    return [...new Set([...memberNos, ...here])].sort((a, b) => a - b);
   }
 
   onChange(listener: PresenceListener): void {
@@ -237,8 +223,10 @@ export class RedisPresence implements Presence {
 
   /** Sends the connections here the changes in a room that they missed. */
   #reconcile(chatNo: number, [version, ...memberNos]: PresenceSnapshot): void {
-    const present = new Set([...memberNos, ...this.#local.members(chatNo)]);
-    for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version)) {
+    const here = this.#local.members(chatNo);
+    const isSettled = here.every((memberNo) => memberNos.includes(memberNo));
+    const present = new Set([...memberNos, ...here]);
+    for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version, isSettled)) {
       this.#openRooms.presenceHere(chatNo, memberNo, isPresent);
     }
   }
@@ -250,8 +238,10 @@ export class RedisPresence implements Presence {
     // This process was frozen until its entries expired: others may have been frozen, too.
     if (performance.now() - this.#refreshedAt > this.#times.lifetime) this.#interruptedAt = performance.now();
     this.#refreshedAt = performance.now();
+    const startedAt = this.#mayRemove() ? performance.now() : this.#reconciledAt;
     const all = new Set([...this.#local.rooms(), ...this.#unconfirmed.rooms()]);
     for (const chatNos of inCalls(all)) if (!(await this.#refreshRooms(chatNos))) return;
+    this.#reconciledAt = startedAt;
     // Without waiting for it: entries have to be renewed meanwhile.
     void this.#uncleared.clear();
   }
@@ -273,12 +263,15 @@ export class RedisPresence implements Presence {
 
   async #callRefresh(chatNos: number[]): Promise<boolean> {
     const { lastEntry } = this.#local;
+    // Redis may have lost changes in an interruption, and given their versions to others.
+    const isReconciled = this.#reconciledAt > this.#interruptedAt;
     const rooms = chatNos.map((chatNo) => ({
       chatNo,
       present: this.#local.latestOf(chatNo),
       // Members marked during the call are left to the next refresh.
       unconfirmed: this.#unconfirmed.take(chatNo),
       version: this.#delivered.versionOf(chatNo),
+      isComplete: isReconciled && this.#delivered.isComplete(chatNo),
     }));
     const mayRemove = this.#mayRemove();
     const sentAt = performance.now();
@@ -291,10 +284,9 @@ export class RedisPresence implements Presence {
     for (const [position, ...change] of changes) {
       this.#apply(chatNos[position - 1] as number, change, { lastEntry, sentAt });
     }
-    for (const [i, chatNo] of chatNos.entries()) {
-      if (mayRemove && this.#delivered.isListed(chatNo)) {
-        this.#reconcile(chatNo, snapshots[i] as PresenceSnapshot);
-      }
+    for (const [position, ...snapshot] of mayRemove ? snapshots : []) {
+      const chatNo = chatNos[position - 1] as number;
+      if (this.#delivered.isListed(chatNo)) this.#reconcile(chatNo, snapshot);
     }
     return true;
   }

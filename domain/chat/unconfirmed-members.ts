@@ -1,3 +1,5 @@
+const NONE: ReadonlySet<number> = new Set();
+
 /** Members by room whose arrival or departure Redis has not confirmed: the next refresh settles them. */
 export class UnconfirmedMembers {
   readonly #members = new Map<number, Set<number>>();
@@ -11,7 +13,7 @@ export class UnconfirmedMembers {
   take(chatNo: number): ReadonlySet<number> {
     const members = this.#members.get(chatNo);
     this.#members.delete(chatNo);
-    return members ?? new Set();
+    return members ?? NONE;
   }
 
   rooms(): Iterable<number> {

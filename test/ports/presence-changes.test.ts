@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { PresenceStore } from '../../domain/chat/presence-store.js';
 import { redisChannels } from '../../domain/kernel/redis-keys.js';
 import { eventually, sleep } from '../support/eventually.js';
-import { refreshed, SHORT, TIMES, usePresenceProcesses } from './presence-processes.js';
+import { type PresenceProcess, refreshed, SHORT, TIMES, usePresenceProcesses } from './presence-processes.js';
 
 describe('changes of presence on several processes', () => {
   const { start } = usePresenceProcesses();
@@ -132,6 +133,67 @@ describe('changes of presence on several processes', () => {
     expect(versions).deep.equal([...versions].sort((a, b) => a - b));
     expect(new Set(versions).size).equal(versions.length);
   });
+
+  it('sends a change whose push was lost, although a later one in the room arrived', async () => {
+    const [one, two] = [await start(), await start()];
+    await one.presence.enter(room, 2, 'watcher');
+    expect(await one.presence.list(room)).deep.equal([2]);
+    await two.presence.enter(room, 3, 'laptop');
+    await two.presence.enter(room, 4, 'laptop');
+    one.presence.accept(room, 4, true, two.versions[1] as number);
+    await eventually(() => expect(one.openRooms.sentHere).deep.include([room, 3, true]));
+  });
+
+  it('is told who is in a room only after changes that its connections may not know', async () => {
+    const { redis } = await start();
+    const store = new PresenceStore(redis, TIMES.lifetime);
+    const [version] = (await store.enter(room, 3)) as [number, number];
+    const told = async (known: number, isComplete: boolean) => {
+      const entries = {
+        ...{ chatNo: room, present: [[3, 0]] as [number, number][], unconfirmed: new Set<number>() },
+        ...{ version: known, isComplete },
+      };
+      const [, rooms] = (await store.refresh([entries], true)) as [unknown, unknown];
+      return rooms;
+    };
+    expect(await told(version, true)).deep.equal([]);
+    expect(await told(version, false)).deep.equal([[1, version, 3]]);
+    expect(await told(version - 1, true)).deep.equal([[1, version, 3]]);
+    // Redis has lost the latest changes, or its clock was set back.
+    const known = version + 3_600_000_000;
+    expect(await told(known, true)).deep.equal([[1, known + 1, 3]]);
+  });
+
+  it('lists nobody who was removed, although they still have a connection here', async () => {
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+    const [one, two] = [await start(times), await start(times)];
+    await one.presence.enter(room, 2, 'watcher');
+    await one.presence.enter(room, 3, 'page');
+    await one.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
+    await two.presence.clear(room, 3);
+    one.presence.accept(room, 3, false, two.versions[0] as number);
+    expect(await one.presence.list(room)).deep.equal([2]);
+  });
+
+  for (const [how, removed] of [
+    ['is removed', async () => {}],
+    ['leaves', (one: PresenceProcess) => one.presence.leave(room, 3, 'page')],
+  ] as const)
+    it(`sends that a member is gone who ${how} after a list that had them by their connection here`, async () => {
+      const times = { ...TIMES, refreshEvery: 200 };
+      const [one, two] = [await start(times), await start(times)];
+      await one.presence.enter(room, 2, 'watcher');
+      await one.presence.enter(room, 3, 'page');
+      await one.presence.list(room);
+      await refreshed(one);
+      await one.redis.subscriber().unsubscribe(redisChannels.presenceCleared);
+      await two.presence.clear(room, 3);
+      await one.presence.list(room);
+      one.presence.accept(room, 3, false, two.versions[0] as number);
+      await removed(one);
+      await eventually(() => expect(one.openRooms.sentHere).deep.equal([[room, 3, false]]));
+      expect(await one.presence.list(room)).deep.equal([2]);
+    });
 
   it('accepts a change unless it, or a later one of the member, is known', async () => {
     const one = await start();

@@ -1,4 +1,5 @@
-import { type PresenceTimes, RedisPresence } from '../../domain/chat/presence.redis.js';
+import { RedisPresence } from '../../domain/chat/presence.redis.js';
+import type { PresenceTimes } from '../../domain/chat/presence-times.js';
 import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { createOpenRooms } from '../support/open-rooms.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Presence } from '../../domain/chat/presence.js';
-import { type PresenceTimes, RedisPresence } from '../../domain/chat/presence.redis.js';
+import { RedisPresence } from '../../domain/chat/presence.redis.js';
+import type { PresenceTimes } from '../../domain/chat/presence-times.js';
 import { RedisConnection } from '../../domain/platform/redis/connection.js';
 import { eventually } from '../support/eventually.js';
 import { createOpenRooms, type FakeRooms } from '../support/open-rooms.js';

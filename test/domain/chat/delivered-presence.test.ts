@@ -39,6 +39,18 @@ describe('the presence known to connections', () => {
     expect(delivered.accept(ROOM, 9, true, 12), 'older than what is known').to.equal(false);
   });
 
+  it('is complete up to the latest version that was reconciled, if Redis had all members', () => {
+    const delivered = new DeliveredPresence(() => true);
+    delivered.accept(ROOM, 3, true, 10);
+    expect([delivered.versionOf(ROOM), delivered.isComplete(ROOM)]).to.deep.equal([10, false]);
+    delivered.reconcile(ROOM, new Set([3]), 12);
+    expect([delivered.versionOf(ROOM), delivered.isComplete(ROOM)]).to.deep.equal([12, true]);
+    delivered.accept(ROOM, 4, true, 13);
+    expect([delivered.versionOf(ROOM), delivered.isComplete(ROOM)]).to.deep.equal([13, false]);
+    delivered.reconcile(ROOM, new Set([3, 4]), 14, false);
+    expect([delivered.versionOf(ROOM), delivered.isComplete(ROOM)]).to.deep.equal([14, false]);
+  });
+
   it('gives versions above all it has received', () => {
     const delivered = new DeliveredPresence(() => true);
     const first = delivered.nextVersion();

@@ -42,10 +42,10 @@ function fakeRedis() {
         lifetime: Number(lifetime),
         keyLifetime: Number(keyLifetime),
         mayRemove: mayRemove === 1,
-        // Without the version before the colon, and ages.
-        members: members.map((room) => String(room).replace(/^\d+:|@\d+/g, '')),
+        // Without the version, and ages.
+        members: members.map((room) => String(room).replace(/^\d+[=:]|@\d+/g, '')),
       });
-      return [[], Array.from({ length: rooms }, () => [0])];
+      return [[], []];
     },
   };
   const subscriber = {
