@@ -3,7 +3,7 @@ import { systemClock } from '../../../domain/kernel/clock.js';
 import { Notification, type NotificationRecord } from '../../../domain/notifications/notification.model.js';
 import { type NewNotification, Notifier } from '../../../domain/notifications/notifier.js';
 import { nextNumbers } from '../../../domain/platform/sequence.model.js';
-import { beforeInserts, insertSizes, meanwhile } from '../../support/database-calls.js';
+import { beforeInserts, insertSizes, interceptCalls, meanwhile } from '../../support/database-calls.js';
 import { storedNotification } from '../../support/notifications.js';
 import { service } from '../../support/service.js';
 
@@ -103,6 +103,21 @@ describe('simultaneous notifications', () => {
       ),
     );
     expect(await causesOf(memberNo)).to.have.length(300);
+  });
+
+  it('to many members take one query for their last numbers', async () => {
+    const memberNos = Array.from({ length: 50 }, newMember);
+    const queries: string[] = [];
+    const stop = interceptCalls([Notification], (_, call, run) => {
+      queries.push(call);
+      return run();
+    });
+    try {
+      await Promise.all(memberNos.map((memberNo) => notifier.notify(notificationOf(memberNo, 'own'))));
+    } finally {
+      stop();
+    }
+    expect(queries).to.deep.equal(['aggregate', 'insertMany']);
   });
 
   it('are stored at most a thousand at a time, in order', async () => {
