@@ -4,6 +4,7 @@ import { latencyFigures, startMeasuring, sum } from './measure.js';
 import type { Metric } from './metrics.js';
 import type { LoadOptions } from './options.js';
 import type { Measured, Run } from './scenario.js';
+import { deliveriesOf, plotted, totalOf } from './timeline.js';
 
 /** Broadcasts to everybody, and how long they take: at the default `--seconds`, one a second for two minutes. */
 const BROADCASTS = 120;
@@ -69,15 +70,18 @@ export async function measureBroadcasts(
   // Connection state recovery needs a message to begin with: a client without one has no offset.
   await publisher.publish(FIRST_SECONDS, 1, LENGTH);
   await clients.settle(size, size);
-  await clients.forget();
+  await Promise.all([clients.forget(), publisher.forget()]);
   const stop = startMeasuring({ pids: [] }, clients.pids);
-  const [{ acknowledged, late }] = await Promise.all([
+  const [acknowledged] = await Promise.all([
     publisher.publish(durationOf(options), BROADCASTS, LENGTH),
     disturb(clients, publisher),
   ]);
   await clients.settle(size, BROADCASTS * size);
   const { clients: busiest, others, steal } = stop();
-  const { received, catchUp } = await clients.read();
+  const [{ received, catchUp, timeline }, { timeline: sent }] = await Promise.all([
+    clients.read(),
+    publisher.read(),
+  ]);
   if (acknowledged === 0) throw new Error('no broadcast was accepted');
   const delivered = sum(received);
   const least = received.reduce((least, one) => Math.min(least, one), BROADCASTS);
@@ -85,7 +89,8 @@ export async function measureBroadcasts(
     share: (delivered / (BROADCASTS * size)) * 100,
     leastShare: (least / BROADCASTS) * 100,
     ...{ delivered, lost: BROADCASTS * size - delivered },
-    ...{ clients: busiest, others, steal, late },
+    ...{ clients: busiest, others, steal, late: totalOf(sent).late },
     ...latencyFigures(catchUp),
+    timeline: plotted(deliveriesOf([...sent, ...timeline], size)),
   };
 }

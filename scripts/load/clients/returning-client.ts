@@ -1,6 +1,7 @@
 import type { Histogram } from 'hdr-histogram-js';
 import { record } from '../latency.js';
 import { findStamp, nowMicros, STAMP_LENGTH, stampedAt } from '../stamp.js';
+import type { Timeline } from '../timeline.js';
 import type { Connection, ConnectionSpec, Target } from './connection.js';
 import { openConnection } from './open-connection.js';
 
@@ -32,6 +33,8 @@ export interface Surroundings {
    * the message was due, if that was later.
    */
   catchUp: Histogram;
+  /** What was sent, and what the clients that do not send have received. */
+  timeline: Timeline;
 }
 
 /**
@@ -175,6 +178,7 @@ export class ReturningClient {
   #receive(dueAt: number, now: number): void {
     if (this.received.has(dueAt)) return;
     this.received.add(dueAt);
+    if (!this.#spec.sender) this.#surroundings.timeline.delivered(dueAt, now);
     if (this.#returnedAt !== undefined && dueAt < (this.#backAt ?? now))
       record(this.#surroundings.catchUp, now - Math.max(this.#returnedAt, dueAt));
   }

@@ -3,7 +3,7 @@ import { merge } from '../latency.js';
 import { sum } from '../measure.js';
 import type { ManagedProcess, ProcessGroup } from '../process-group.js';
 import type { ConnectionSpec, Target } from './connection.js';
-import type { Published, ReturningCommand, ReturningProgress, ReturningResult } from './returning-worker.js';
+import type { ReturningCommand, ReturningProgress, ReturningResult } from './returning-worker.js';
 
 /** After this long without another message while all clients are connected, ms, the missing ones are lost. */
 const SILENCE_MS = 5_000;
@@ -59,8 +59,8 @@ export class ReturningPool {
     await this.#requestAll({ do: 'retarget', targets });
   }
 
-  /** Sends messages from one client. */
-  publish(seconds: number, count: number, length: number): Promise<Published> {
+  /** Sends messages from one client. @returns how many were acknowledged */
+  publish(seconds: number, count: number, length: number): Promise<number> {
     const [worker] = this.#workers as [ManagedProcess];
     return request(worker, { do: 'publish', seconds, count, length }, seconds + LAST_ACKS_SECONDS);
   }
@@ -90,6 +90,7 @@ export class ReturningPool {
     return {
       received: all.flatMap(({ received }) => received),
       catchUp: merge(all.map(({ catchUp }) => catchUp)),
+      timeline: all.flatMap(({ timeline }) => timeline),
     };
   }
 

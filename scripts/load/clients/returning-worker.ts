@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLatencies, encode, percentiles, record } from '../latency.js';
+import { createLatencies, encode } from '../latency.js';
 import { atRate } from '../pacing.js';
-import { nowMicros, stampedText } from '../stamp.js';
+import { stampedText } from '../stamp.js';
+import { type CountedSecond, Timeline } from '../timeline.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import type { ConnectionSpec, Target } from './connection.js';
 import { ReturningClient, type Surroundings } from './returning-client.js';
@@ -22,17 +23,12 @@ export interface ReturningProgress {
   received: number;
 }
 
-export interface Published {
-  acknowledged: number;
-  /** How late they were sent, p99, ms. */
-  late: number;
-}
-
 export interface ReturningResult {
   /** Different messages of each client. */
   received: number[];
   /** Encoded histogram, as of `Surroundings`. */
   catchUp: string;
+  timeline: CountedSecond[];
 }
 
 /** Clients that begin to connect at the same moment, and the pause before the next ones, ms. */
@@ -42,7 +38,10 @@ const PAUSE_MS = 20;
 /** Longest wait for the last acknowledgements, ms. */
 const LAST_ACKS_MS = 60_000;
 
-const surroundings: Surroundings = { targets: [], delayMs: 0, catchUp: createLatencies() };
+const surroundings: Surroundings = {
+  ...{ targets: [], delayMs: 0, catchUp: createLatencies() },
+  timeline: new Timeline(),
+};
 const clients: ReturningClient[] = [];
 let sequence = 0;
 
@@ -67,22 +66,23 @@ async function cut(seconds: number, everyMs: number, awayMs: number): Promise<vo
   );
 }
 
-async function publish(seconds: number, count: number, length: number): Promise<Published> {
+/** @returns how many were acknowledged */
+async function publish(seconds: number, count: number, length: number): Promise<number> {
   const [client] = clients as [ReturningClient];
-  const lateness = createLatencies();
   await atRate({ rate: count / seconds, seconds }, (dueAt) => {
     sequence += 1;
-    record(lateness, nowMicros() - dueAt);
+    surroundings.timeline.offered(dueAt);
     client.send(stampedText(length, dueAt), sequence);
   });
   const deadline = performance.now() + LAST_ACKS_MS;
   while (client.waiting > 0 && performance.now() < deadline) await sleep(20);
-  return { acknowledged: count - client.waiting, late: percentiles(lateness).p99 ?? 0 };
+  return count - client.waiting;
 }
 
 function forget(): void {
   for (const { received } of clients) received.clear();
   surroundings.catchUp.reset();
+  surroundings.timeline.reset();
 }
 
 function progress(): ReturningProgress {
@@ -111,6 +111,7 @@ handleCommands((command: ReturningCommand): unknown => {
       return {
         received: clients.map(({ received }) => received.size),
         catchUp: encode(surroundings.catchUp),
+        timeline: surroundings.timeline.read(),
       } satisfies ReturningResult;
   }
 });
