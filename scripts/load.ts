@@ -13,7 +13,7 @@ import {
   type Outputs,
   optionSchema,
   remoteTargetOf,
-  sizeOptions,
+  someOptions,
 } from './load/options.js';
 import { judge, judgeAgain, print, renewBaseline, statusOf, writeFiles } from './load/outcome.js';
 import { endAllGroups } from './load/process-group.js';
@@ -44,7 +44,7 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
                   it begins with --members, --rooms, --streams and --rate
   --ramp A:B:TIME connections grow steadily (0:5k:60s): those of one room (capacity), or as they come back (storm)
   --runs N        turns (default 3, to compare builds 5; soak and silence 1)
-  --clients N     client processes (default 2)
+  --clients N     client processes (default 2; http, silence and database always have one)
   --only TEXT     contenders whose names contain one of these texts, separated by |
   --json FILE     writes the results as JSON, and latencies beside it (.hgrm, percentiles in ms)
   --format FORM   of that file: report (default), or github-action-benchmark (tool customSmallerIsBetter)
@@ -106,9 +106,11 @@ function requireWritable(outputs: Outputs): void {
 /** @throws InvalidArguments for what none of the scenarios would heed */
 function requireHeeded(scenarios: Scenario[], options: LoadOptions): void {
   const names = scenarios.map((scenario) => scenario.name).join(', ');
-  const faults = sizeOptions
-    .filter((size) => options[size] !== undefined && !scenarios.some(({ sizes }) => sizes.includes(size)))
-    .map((size) => `--${size}: changes nothing in ${names}`);
+  const faults = someOptions
+    .filter(
+      (option) => options[option] !== undefined && !scenarios.some(({ heeds }) => heeds.includes(option)),
+    )
+    .map((option) => `--${option}: changes nothing in ${names}`);
   if (faults.length > 0) throw new InvalidArguments(faults);
   if (scenarios.every((scenario) => contendersOf(scenario, options).length === 0))
     throw new InvalidArguments([`--only: no line of ${names} has ${options.only} in its name`]);

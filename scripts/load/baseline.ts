@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
 import { isCpu, isLatency, isTimed, type Metric, metrics } from './metrics.js';
-import { BASELINE_TURNS, commonOptions, type LoadOptions, type SizeOption } from './options.js';
+import { BASELINE_TURNS, commonOptions, type LoadOptions, type SomeOption } from './options.js';
 import type { Report } from './report/page.js';
 import { isFailure, labelOf, type Result, type Scenario } from './scenario.js';
 import { differenceInterval, median } from './statistics.js';
@@ -54,10 +54,10 @@ export function readReports(option: string, file: string): Report[] {
 type Conditions = Pick<Report, 'options' | 'machine'>;
 
 /** Why no figure of two runs can be compared; undefined if they can. */
-function difference(now: Conditions, before: Conditions, sizes: SizeOption[]): string | undefined {
+function difference(now: Conditions, before: Conditions, heeds: SomeOption[]): string | undefined {
   if ((now.options.profile === undefined) !== (before.options.profile === undefined))
     return 'only one of both wrote profiles';
-  for (const name of [...sizes, ...commonOptions]) {
+  for (const name of [...heeds, ...commonOptions]) {
     const [mine, earlier] = [now.options[name], before.options[name]];
     if (mine !== earlier)
       return `--${name} was ${earlier ?? 'not given'} in the baseline, now it is ${mine ?? 'not given'}`;
@@ -149,24 +149,31 @@ function comparedLines(now: Compared, before: Compared | undefined): Result[] {
 
 /**
  * Why nothing of a scenario can be compared; undefined if it may be.
- * @param scenario.sizes options that change what is measured, beside those of all scenarios
+ * @param scenario.heeds options that change what is measured, beside those of all scenarios
  */
 export function incomparable(
   baseline: Report[],
-  { name, sizes }: Pick<Scenario, 'name' | 'sizes'>,
+  { name, heeds }: Pick<Scenario, 'name' | 'heeds'>,
   now: Conditions,
 ): string | undefined {
   const before = baseline.find(({ scenario }) => scenario === name);
-  return before ? difference(now, before, sizes) : `${name} is not in the baseline`;
+  if (!before) return `${name} is not in the baseline`;
+  const turns = Math.max(
+    0,
+    ...oursOf(before).flatMap(({ figures }) => Object.values(figures).map(({ runs }) => runs.length)),
+  );
+  return turns < BASELINE_TURNS
+    ? `${name} has ${turns} of at least ${BASELINE_TURNS} turns in the baseline`
+    : difference(now, before, heeds);
 }
 
 /**
  * Compares every figure of the service that can be worse with that of an earlier run.
- * @param sizes as of `incomparable`
+ * @param heeds as of `incomparable`
  */
-export function compareWith(baseline: Report[], now: Compared, sizes: SizeOption[]): Comparison[] {
+export function compareWith(baseline: Report[], now: Compared, heeds: SomeOption[]): Comparison[] {
   const before = baseline.find(({ scenario }) => scenario === now.scenario);
-  const reason = incomparable(baseline, { name: now.scenario, sizes }, now);
+  const reason = incomparable(baseline, { name: now.scenario, heeds }, now);
   const pace = paceOf(now, before);
   return comparedLines(now, before).flatMap((result) => {
     const earlier = before?.results.find((one) => isSame(one, result));

@@ -85,7 +85,7 @@ export const optionSchema = z
     keep: z.boolean().default(false),
     shard: shard.optional(),
     profile: z.string().optional(),
-    stages: z.boolean().default(false),
+    stages: z.boolean().optional(),
     ...outputs,
   })
   .refine(formatFits, needsJson)
@@ -115,8 +115,8 @@ export const mergeOptions = z
 
 export type LoadOptions = z.output<typeof optionSchema>;
 
-/** Options that change the sizes of some scenarios. */
-export const sizeOptions = [
+/** Options that only some scenarios heed: they change what is measured there. */
+export const someOptions = [
   'members',
   'rooms',
   'streams',
@@ -125,12 +125,13 @@ export const sizeOptions = [
   'rate',
   'slo',
   'ramp',
+  'stages',
 ] as const satisfies (keyof LoadOptions)[];
 
-export type SizeOption = (typeof sizeOptions)[number];
+export type SomeOption = (typeof someOptions)[number];
 
 /** Options that change what any scenario measures, by their values. */
-export const commonOptions = ['seconds', 'clients', 'stages'] as const satisfies (keyof LoadOptions)[];
+export const commonOptions = ['seconds', 'clients'] as const satisfies (keyof LoadOptions)[];
 
 /** Addresses of the installation that runs already, if the options name one. */
 export function remoteTargetOf({ http, gateway }: LoadOptions) {

@@ -32,7 +32,7 @@ export function judge(
   const verdicts = unlessUnfit(options, [...losses, ...scenario.verdicts(results, options)]);
   const report = { ...measured, verdicts };
   if (!baseline) return report;
-  const comparisons = compareWith(baseline, measured, scenario.sizes);
+  const comparisons = compareWith(baseline, measured, scenario.heeds);
   return { ...report, comparisons, verdicts: markMissedBefore(baseline, report, comparisons) };
 }
 

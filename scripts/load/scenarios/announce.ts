@@ -151,7 +151,7 @@ export const announce: Scenario = {
   title:
     'One announcement to every member, each with a record of their own; CPU while it arrives, without heartbeats; latency from the start of the command, which the service notices within 5 s',
   columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'databaseCpu', 'clients'],
-  sizes: ['members', 'streams'],
+  heeds: ['members', 'streams'],
   turnSeconds: ({ seconds }) => (seconds < 1 ? SHORT_TURN_SECONDS : TURN_SECONDS),
 
   contenders: () => [

@@ -102,7 +102,7 @@ export const chat: Scenario = {
   title:
     'Two-party rooms: each message is stored, acknowledged and delivered twice; CPU per message, latency until acknowledged',
   columns: flowColumns,
-  sizes: ['rooms', 'rate'],
+  heeds: ['rooms', 'rate', 'stages'],
   isRemote: true,
 
   contenders(options) {

@@ -140,7 +140,7 @@ export const cluster: Scenario = {
   name: 'cluster',
   title: 'Several gateways over Redis',
   columns: flowColumns,
-  sizes: ['members', 'rooms', 'rate'],
+  heeds: ['members', 'rooms', 'rate'],
 
   contenders: () => [
     ...ADAPTERS.flatMap((adapter) =>

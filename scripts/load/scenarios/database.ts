@@ -123,7 +123,7 @@ export const database: Scenario = {
   title:
     'The embedded database of 100,000 documents: CPU of its process per operation, compared with storage in memory and with lmdb alone; of 500,000: memory and restart',
   columns: ['cpu', 'delivered', 'lost', 'perSecond', 'p50', 'p99', 'p999', 'duration', 'memoryTotal'],
-  sizes: ['documents'],
+  heeds: ['documents'],
 
   contenders: () => [
     ...parts.flatMap(([part, work]): Contender[] => [

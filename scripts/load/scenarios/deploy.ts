@@ -120,7 +120,7 @@ export const deploy: Scenario = {
   title:
     '120 broadcasts and three restarts meanwhile; clients come back as that of Socket.IO does, after 0.5 to 1.5 s with the default --seconds: what each ends up with; latency from its first attempt to come back until a message that it missed arrives',
   columns: broadcastColumns,
-  sizes: ['members'],
+  heeds: ['members'],
   turnSeconds: (options) => durationOf(options) + OTHER_SECONDS,
 
   contenders: () => [

@@ -109,7 +109,7 @@ export const fanout: Scenario = {
   name: 'fanout',
   title: 'One room, many sockets: every message is delivered to each of them, ours stored first',
   columns: flowColumns,
-  sizes: ['members', 'rate'],
+  heeds: ['members', 'rate', 'stages'],
   isRemote: true,
 
   contenders(options) {

@@ -82,7 +82,7 @@ export const http: Scenario = {
   title:
     'Documented reads, 16 at a time as fast as they are answered, each compared with a bare Koa route and the same query',
   columns: ['cpu', 'databaseCpu', 'delivered', 'lost', 'perSecond', 'p50', 'p99', 'p999', 'clients'],
-  sizes: [],
+  heeds: [],
 
   contenders: () =>
     reads.flatMap((read): Contender[] => [

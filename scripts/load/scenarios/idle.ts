@@ -109,7 +109,7 @@ export const idle: Scenario = {
   name: 'idle',
   title: 'Memory per open connection; CPU µs per connection and second while nothing happens',
   columns: ['memory', 'resident', 'cpu', 'delivered', 'lost', 'duration'],
-  sizes: ['members', 'streams'],
+  heeds: ['members', 'streams'],
   // Of the service twice as long, of the others half.
   turnSeconds: ({ seconds }) => 50 + 1.5 * Math.min(EXPIRED_SECONDS, seconds * EXPIRED_EACH),
 

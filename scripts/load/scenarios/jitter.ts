@@ -24,7 +24,7 @@ export const jitter: Scenario = {
   title:
     '120 broadcasts to clients that are cut every 15 s, and away for 2 s (times with the default --seconds): what each ends up with; latency from its first attempt to come back until a message that it missed arrives',
   columns: broadcastColumns,
-  sizes: ['members'],
+  heeds: ['members'],
   turnSeconds: (options) => durationOf(options) + OTHER_SECONDS,
 
   contenders: () =>

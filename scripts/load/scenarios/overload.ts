@@ -145,7 +145,7 @@ export const overload: Scenario = {
   title:
     'More than the process carries: what is served, what is refused, and how long it takes until an answer is served',
   columns: ['perSecond', 'delivered', 'refused', 'lost', 'p50', 'p99', 'p999', 'late', 'clients'],
-  sizes: ['rooms', 'minutes'],
+  heeds: ['rooms', 'minutes'],
 
   turnSeconds: ({ seconds, minutes = 0 }) => 3 * seconds + 10 + minutes * 15,
 

@@ -145,7 +145,7 @@ export const silence: Scenario = {
   name: 'silence',
   title: 'A cluster in which nothing happens: what it costs to have rooms open, by 100 sockets',
   columns: ['reads', 'cores', 'databaseCores', 'delivered', 'lost'],
-  sizes: ['rooms'],
+  heeds: ['rooms'],
   runs: 1,
   turnSeconds: (options) => lengthOf(options) + preparationFor(options, SETTLING_SECONDS) + OPENING_SECONDS,
 

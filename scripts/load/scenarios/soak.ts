@@ -132,7 +132,7 @@ export const soak: Scenario = {
   title:
     'Sockets, streams, rooms and members come and go: memory and open files after each minute, all connections closed',
   columns: ['memoryTotal', 'handles', 'delivered', 'repeated', 'lost'],
-  sizes: ['members', 'minutes'],
+  heeds: ['members', 'minutes'],
   runs: 1,
   // A round more than it counts.
   turnSeconds: ({ minutes = MINUTES }) => minutes * 60 + ROUND_SECONDS,

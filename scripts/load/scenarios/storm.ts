@@ -58,7 +58,7 @@ export const storm: Scenario = {
   name: 'storm',
   title: 'Everybody reconnects and rejoins at the same moment, or as --ramp says; CPU per reconnect',
   columns: ['cpu', 'delivered', 'repeated', 'lost', 'perSecond', 'duration', 'databaseCpu', 'clients'],
-  sizes: ['members', 'ramp'],
+  heeds: ['members', 'ramp'],
   isRemote: true,
 
   contenders: (options) =>

@@ -5,13 +5,13 @@ import { expect } from 'chai';
 import { InvalidArguments } from '../../../scripts/command/run-command.js';
 import {
   type Comparison,
-  compareWith as compareSizes,
+  compareWith as compareHeeding,
   comparisonLines,
   confirm,
   doubtsOf,
   readReports,
 } from '../../../scripts/load/baseline.js';
-import { optionSchema, sizeOptions } from '../../../scripts/load/options.js';
+import { optionSchema, someOptions } from '../../../scripts/load/options.js';
 import { renewBaseline, statusOf } from '../../../scripts/load/outcome.js';
 import type { Report } from '../../../scripts/load/report/page.js';
 import { differenceInterval } from '../../../scripts/load/statistics.js';
@@ -19,7 +19,7 @@ import { atMost } from '../../../scripts/load/verdict.js';
 import { runScript } from '../script-runs.js';
 import { line, machine, reportOf } from './results.js';
 
-const compareWith = (baseline: Report[], now: Report) => compareSizes(baseline, now, [...sizeOptions]);
+const compareWith = (baseline: Report[], now: Report) => compareHeeding(baseline, now, [...someOptions]);
 
 describe('a load test against its baseline', () => {
   const before = [100, 104, 98, 102, 96];
@@ -109,9 +109,9 @@ describe('a load test against its baseline', () => {
     expect(whys({ ...now, scenario: 'fanout' })[0]).to.equal('chat is not in the baseline');
   });
 
-  it('ignores sizes that the scenario does not have', () => {
+  it('ignores options that the scenario does not heed', () => {
     const [now, then] = [{}, { rooms: '5' }].map((args) => reportOf([line('a', { cpu: before })], args));
-    expect(compareSizes([then as Report], now as Report, ['members'])[0]?.outcome).to.equal('within');
+    expect(compareHeeding([then as Report], now as Report, ['members'])[0]?.outcome).to.equal('within');
   });
 
   it('counts the lines that are gone, unless only some were asked for', () => {
@@ -220,6 +220,11 @@ describe('a load test against its baseline', () => {
       expect(await runScript('scripts/load.js', ['chat', '--baseline', file], {})).to.include({
         status: 2,
         stderr: '--baseline: nothing can be compared: --rooms was 5 in the baseline, now it is not given\n',
+      });
+      writeFileSync(file, JSON.stringify(reportOf([line('a', { cpu: [100] })])));
+      expect(await runScript('scripts/load.js', ['chat', '--baseline', file], {})).to.include({
+        status: 2,
+        stderr: '--baseline: nothing can be compared: chat has 1 of at least 5 turns in the baseline\n',
       });
     } finally {
       rmSync(folder, { recursive: true, force: true });

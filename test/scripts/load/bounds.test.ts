@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  compareWith as compareSizes,
+  compareWith as compareHeeding,
   confirm,
   doubtsOf,
   markMissedBefore,
@@ -12,7 +12,7 @@ import { verdictLines } from '../../../scripts/load/table.js';
 import { atMost, type Value, type Verdict } from '../../../scripts/load/verdict.js';
 import { line, reportOf } from './results.js';
 
-const compareWith = (baseline: Report[], now: Report) => compareSizes(baseline, now, []);
+const compareWith = (baseline: Report[], now: Report) => compareHeeding(baseline, now, []);
 
 /** CPU of each turn. */
 const before = [100, 104, 98, 102, 96];
@@ -63,7 +63,7 @@ describe('a bound of a load test with a baseline', () => {
 
     it('is judged by two measurements at most', async () => {
       const scenario: Scenario = {
-        ...{ name: 'chat', title: 'stub', columns: ['cpu'], sizes: [], contenders: () => [] },
+        ...{ name: 'chat', title: 'stub', columns: ['cpu'], heeds: [], contenders: () => [] },
         verdicts: ([one]) => [edge((one?.figures.cpu?.median ?? 0) / 70)],
       };
       const { verdicts: _, ...measured } = reportOf(results);

@@ -11,7 +11,7 @@ const scenario: Scenario = {
   name: 'fanout',
   title: 'One room',
   columns: ['cpu', 'delivered', 'refused', 'lost', 'p50', 'p99', 'p999', 'memory'],
-  sizes: [],
+  heeds: [],
   contenders: () => [],
   verdicts: () => [],
 };

@@ -16,7 +16,7 @@ function scenarioOf(turnOf: (turn: number) => Measured): Scenario {
     return { name: role, role, measure };
   };
   return {
-    ...{ name: 'chat', title: 'stubs', columns: ['cpu'], sizes: [] },
+    ...{ name: 'chat', title: 'stubs', columns: ['cpu'], heeds: [] },
     contenders: () => (['ours', 'limit', 'peer'] as const).map(lineOf),
     verdicts: () => [],
   };
