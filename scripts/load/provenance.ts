@@ -11,10 +11,18 @@ export interface Provenance {
   versions: Record<string, string>;
 }
 
-const PACKAGES = ['uWebSockets.js', 'socket.io', 'ws', 'koa', 'mongodb', 'mongoose', 'lmdb'];
+const PACKAGES = [
+  ...['uWebSockets.js', 'socket.io', 'socket.io-client', '@socket.io/redis-adapter', 'ioredis', 'ws'],
+  ...['koa', 'mongodb', 'mongoose', 'lmdb'],
+];
 
-/** Programs, and the argument that prints their version. */
-const PROGRAMS = { nginx: '-v', mosquitto: '-h', 'redis-server': '--version' };
+/** Programs, and what prints their version. nchan is a module without a program. */
+const PROGRAMS: Record<string, [program: string, ...args: string[]]> = {
+  nginx: ['nginx', '-v'],
+  nchan: ['dpkg-query', '--status', 'libnginx-mod-nchan'],
+  mosquitto: ['mosquitto', '-h'],
+  'redis-server': ['redis-server', '--version'],
+};
 
 const VERSION = /\d+\.\d+(\.\d+)?/;
 
@@ -39,9 +47,9 @@ export function provenance(): Provenance {
   const changed = outputOf('git', 'status', '--porcelain', '--untracked-files=no') ? '+' : '';
   const versions: [string, string | undefined][] = [
     ...PACKAGES.map((name): [string, string | undefined] => [name, packageVersion(name)]),
-    ...Object.entries(PROGRAMS).map(([name, argument]): [string, string | undefined] => [
+    ...Object.entries(PROGRAMS).map(([name, command]): [string, string | undefined] => [
       name,
-      VERSION.exec(outputOf(name, argument) ?? '')?.[0],
+      VERSION.exec(outputOf(...command) ?? '')?.[0],
     ]),
   ];
   return {
