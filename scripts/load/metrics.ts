@@ -65,6 +65,7 @@ const forms = {
     ...{ label: 'per s', title: 'deliveries or answers per second' },
     ...{ unit: '1/s', digits: 0, better: 'higher', varies: 0.2 },
   },
+  served: { label: 'served/s', title: 'answers per second of an offered load', unit: '1/s', digits: 0 },
   p50: { label: 'p50 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.5 },
   p99: { label: 'p99 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.5 },
   p999: { label: 'p99.9 ms', title: 'latency, ms', unit: 'ms', digits: 2, better: 'lower', varies: 0.5 },

@@ -105,6 +105,11 @@ function expectLatencies(results: Result[]): void {
     for (const metric of ['p50', 'p99'] as const) expect(figures[metric]?.median).to.be.a('number');
 }
 
+/** So short a load may have no whole second. */
+function expectTimelines(results: Result[]): void {
+  for (const result of results) expect(result).to.have.property('timeline');
+}
+
 describe('npm run load', function () {
   this.timeout(180_000);
 
@@ -181,7 +186,7 @@ describe('npm run load', function () {
       overload: [
         'messages at half and reads at twice the load',
         ['half of what it carries', 'twice as much'],
-        ['perSecond', 'delivered'],
+        ['served', 'delivered'],
       ],
       soak: ['connections that come and go', ['this service'], ['memoryTotal', 'handles', 'delivered']],
       database: [
@@ -197,7 +202,8 @@ describe('npm run load', function () {
     for (const [name, [title, names, wanted]] of Object.entries(scenarios)) {
       it(`${name}: ${title}`, async () => {
         const present = expectFigures(await reports, name, names, wanted);
-        if (name === 'overload') expectLatencies(present);
+        const further = { overload: expectLatencies, jitter: expectTimelines, deploy: expectTimelines }[name];
+        further?.(present);
         // Of 10 members and 4 streams, two announcements.
         const delivered = { fanout: [200], announce: [2 * 10, 2 * 4] }[name];
         for (const { figures } of delivered ? present : [])
@@ -237,6 +243,7 @@ describe('npm run load', function () {
         ['chat', '--members', '50', '--ramp', '0:5:1s'],
         '--members: changes nothing in chat\n--ramp: changes nothing in chat\n',
       ],
+      [['http', '--stages'], '--stages: changes nothing in http\n'],
       [['chat', '--only', 'this servise'], '--only: no line of chat has this servise in its name\n'],
       [['chat', '--json', 'no/such/file.json'], /^--json: ENOENT/],
     ] as const) {
