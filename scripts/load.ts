@@ -37,8 +37,9 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
   --streams N     event streams (idle, announce)
   --documents N   documents in the database (database), five times as many for its restart
   --seconds N     duration of a measurement (default 8); jitter and deploy take 15 times as long,
-                  silence 8 times and 60 s at least; announce measures five announcements (two below 1)
-  --minutes N     duration of the soak (default 10), of twice the load (overload; default --seconds)
+                  silence 8 times and 60 s at least; overload 8 s at least (from 1 on); announce measures five
+                  announcements (two below 1)
+  --minutes N     duration of the soak (default 10), of twice the load (overload; default as long as the rest)
   --rate N        messages per second, where they are paced
   --slo TEXT      what capacity keeps, of p50, p99, p99.9 (ms, s), lost, refused (default p99<200ms,lost=0);
                   it begins with --members, --rooms, --streams and --rate
