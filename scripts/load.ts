@@ -56,7 +56,7 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
   --baseline FILE makes as many, and compares the service's figures with FILE, written on this machine; what is
                   worse, or misses a bound that FILE does not miss about as far, is measured again at the end
   --profile DIR   writes CPU profiles of the measured processes
-  --stages        where the time of the service's messages goes (fanout, chat)
+  --stages        where the time of the service's messages goes (fanout, chat, capacity)
 
 An installation that runs already (fanout, chat, storm), without peers and CPU figures; RATE_LIMIT=off, or
 what it refuses is counted as refused:

@@ -225,7 +225,9 @@ export class RedisPresence implements Presence {
   #reconcile(chatNo: number, [version, ...memberNos]: PresenceSnapshot): void {
     const here = this.#local.members(chatNo);
     const isSettled = here.every((memberNo) => memberNos.includes(memberNo));
-    const present = new Set([...memberNos, ...here]);
+    // A removed member's connection may still be here: it does not bring them back.
+    const staying = here.filter((memberNo) => !this.#delivered.isGone(chatNo, memberNo));
+    const present = new Set([...memberNos, ...staying]);
     for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version, isSettled)) {
       this.#openRooms.presenceHere(chatNo, memberNo, isPresent);
     }

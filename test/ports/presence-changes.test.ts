@@ -173,6 +173,8 @@ describe('changes of presence on several processes', () => {
     await two.presence.clear(room, 3);
     one.presence.accept(room, 3, false, two.versions[0] as number);
     expect(await one.presence.list(room)).deep.equal([2]);
+    await one.presence.enter(room, 4, 'newcomer');
+    expect(await one.presence.list(room)).deep.equal([2, 4]);
   });
 
   for (const [how, removed] of [

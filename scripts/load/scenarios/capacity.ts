@@ -181,7 +181,7 @@ export const capacity: Scenario = {
   title:
     'The most that keeps the objectives (--slo): doubled, then bisected; figures are of that size, the wall is of the next one',
   columns: ['carried', 'cpu', 'perSecond', 'lost', 'p50', 'p99', 'p999', 'late', 'databaseCpu', 'clients'],
-  heeds: ['members', 'rooms', 'rate', 'streams', 'slo', 'ramp'],
+  heeds: ['members', 'rooms', 'rate', 'streams', 'slo', 'ramp', 'stages'],
   mayLose: true,
 
   turnSeconds(options) {
