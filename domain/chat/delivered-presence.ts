@@ -3,11 +3,14 @@ interface DeliveredRoom {
   isListed: boolean;
   /** The connections know all changes up to this version. */
   asOf: number;
-  /** Whether Redis's list as of then had all members who were here: otherwise who is present is not settled yet. */
+  /** Whether Redis's list as of then had all members with a connection here. */
   isSettled: boolean;
   /** The latest change of each member. */
   members: Map<number, { present: boolean; version: number }>;
 }
+
+/** A room of which the connections know nothing. */
+const UNKNOWN = { isListed: false, asOf: 0, isSettled: false, members: new Map() } satisfies DeliveredRoom;
 
 /** Rooms added between two scans for rooms to forget. */
 const ROOMS_PER_SCAN = 1_000;
@@ -30,18 +33,15 @@ export class DeliveredPresence {
     return this.#highestVersion;
   }
 
-  /** The highest version of a room that its connections know; 0 for none. */
-  versionOf(chatNo: number): number {
-    const room = this.#rooms.get(chatNo);
-    let highest = room?.asOf ?? 0;
-    for (const { version } of room?.members.values() ?? []) highest = Math.max(highest, version);
-    return highest;
-  }
-
-  /** Whether the connections know all changes up to that version: if a push was lost, they may know only later ones. */
-  isComplete(chatNo: number): boolean {
-    const room = this.#rooms.get(chatNo);
-    return room?.isSettled === true && room.asOf === this.versionOf(chatNo);
+  /**
+   * The highest version of a room that its connections know, 0 for none, and whether they know all changes up to it: if a push was
+   * lost, they may know only later ones.
+   */
+  knownOf(chatNo: number): { version: number; isComplete: boolean } {
+    const { asOf, isSettled, members } = this.#rooms.get(chatNo) ?? UNKNOWN;
+    let version = asOf;
+    for (const change of members.values()) version = Math.max(version, change.version);
+    return { version, isComplete: isSettled && version === asOf };
   }
 
   /** Records a version that another process or Redis assigned. */
@@ -85,14 +85,14 @@ export class DeliveredPresence {
 
   /**
    * Applies the list of present members as of a version.
-   * @param isSettled whether all of them are in Redis: a member whose connection is here may be about to enter there, or to be removed here
+   * @param isSettled whether Redis has all members with a connection here: one may be about to enter there, another to be removed here
    * @returns the changes up to then that the connections do not know
    */
   reconcile(
     chatNo: number,
     present: ReadonlySet<number>,
     version: number,
-    isSettled = true,
+    isSettled: boolean,
   ): [memberNo: number, present: boolean][] {
     this.noteVersion(version);
     const room = this.#roomOf(chatNo);
@@ -116,7 +116,7 @@ export class DeliveredPresence {
       for (const other of this.#rooms.keys()) if (!this.#isOpen(other)) this.#rooms.delete(other);
       this.#scanAt = this.#rooms.size + ROOMS_PER_SCAN;
     }
-    const room: DeliveredRoom = { isListed: false, asOf: 0, isSettled: false, members: new Map() };
+    const room: DeliveredRoom = { ...UNKNOWN, members: new Map() };
     this.#rooms.set(chatNo, room);
     return room;
   }

@@ -5,7 +5,7 @@ import { loadScript } from '../platform/redis/script.js';
 /** Lifetime of a room's key, in lifetimes of an entry: a process frozen that long still learns of a clear. */
 const KEY_LIFETIMES = 30;
 
-/** Most rooms in one script call: some tenths of a millisecond of Redis's only thread. */
+/** Most rooms in one script call: about a millisecond of Redis's only thread. */
 const ROOMS_PER_CALL = 100;
 
 /** Divides rooms into those of one script call: a group each, ROOMS_PER_CALL at most. */

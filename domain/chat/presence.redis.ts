@@ -42,7 +42,7 @@ export class RedisPresence implements Presence {
   #graceTimer: NodeJS.Timeout | undefined;
   #refreshedAt = performance.now();
   #interruptedAt = performance.now();
-  /** When the last refresh of all rooms began that may remove entries. */
+  /** When the last complete refresh of all rooms began in which expired entries were removed. */
   #reconciledAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
@@ -119,10 +119,7 @@ export class RedisPresence implements Presence {
     }
     // Without Redis a new connection is sent what the others here know, and receives the same changes.
     const memberNos = snapshot?.slice(1) ?? this.#delivered.members(chatNo);
-    // Who was removed by another process, and still has a connection here, is gone: the new connection is not told again.
-    const here = this.#local
-      .members(chatNo)
-      .filter((memberNo) => !snapshot || !this.#delivered.isGone(chatNo, memberNo));
+    const here = snapshot ? this.#staying(chatNo) : this.#local.members(chatNo);
     return [...new Set([...memberNos, ...here])].sort((a, b) => a - b);
   }
 
@@ -221,13 +218,15 @@ export class RedisPresence implements Presence {
     return performance.now() - this.#interruptedAt >= this.#times.grace;
   }
 
+  /** Members with a connection here, without those whom another process has removed: this one is about to end their connections. */
+  #staying(chatNo: number): number[] {
+    return this.#local.members(chatNo).filter((memberNo) => !this.#delivered.isGone(chatNo, memberNo));
+  }
+
   /** Sends the connections here the changes in a room that they missed. */
   #reconcile(chatNo: number, [version, ...memberNos]: PresenceSnapshot): void {
-    const here = this.#local.members(chatNo);
-    const isSettled = here.every((memberNo) => memberNos.includes(memberNo));
-    // A removed member's connection may still be here: it does not bring them back.
-    const staying = here.filter((memberNo) => !this.#delivered.isGone(chatNo, memberNo));
-    const present = new Set([...memberNos, ...staying]);
+    const isSettled = this.#local.members(chatNo).every((memberNo) => memberNos.includes(memberNo));
+    const present = new Set([...memberNos, ...this.#staying(chatNo)]);
     for (const [memberNo, isPresent] of this.#delivered.reconcile(chatNo, present, version, isSettled)) {
       this.#openRooms.presenceHere(chatNo, memberNo, isPresent);
     }
@@ -267,14 +266,15 @@ export class RedisPresence implements Presence {
     const { lastEntry } = this.#local;
     // Redis may have lost changes in an interruption, and given their versions to others.
     const isReconciled = this.#reconciledAt > this.#interruptedAt;
-    const rooms = chatNos.map((chatNo) => ({
-      chatNo,
-      present: this.#local.latestOf(chatNo),
-      // Members marked during the call are left to the next refresh.
-      unconfirmed: this.#unconfirmed.take(chatNo),
-      version: this.#delivered.versionOf(chatNo),
-      isComplete: isReconciled && this.#delivered.isComplete(chatNo),
-    }));
+    const rooms = chatNos.map((chatNo) => {
+      const { version, isComplete } = this.#delivered.knownOf(chatNo);
+      return {
+        ...{ chatNo, version, isComplete: isReconciled && isComplete },
+        present: this.#local.latestOf(chatNo),
+        // Members marked during the call are left to the next refresh.
+        unconfirmed: this.#unconfirmed.take(chatNo),
+      };
+    });
     const mayRemove = this.#mayRemove();
     const sentAt = performance.now();
     const answer = await this.#store.refresh(rooms, mayRemove);

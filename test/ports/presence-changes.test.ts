@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { PresenceStore } from '../../domain/chat/presence-store.js';
-import { redisChannels } from '../../domain/kernel/redis-keys.js';
+import { redisChannels, redisKeys } from '../../domain/kernel/redis-keys.js';
 import { eventually, sleep } from '../support/eventually.js';
+import { reaches } from '../support/redis.js';
 import { type PresenceProcess, refreshed, SHORT, TIMES, usePresenceProcesses } from './presence-processes.js';
 
 describe('changes of presence on several processes', () => {
@@ -138,13 +139,15 @@ describe('changes of presence on several processes', () => {
     const [one, two] = [await start(), await start()];
     await one.presence.enter(room, 2, 'watcher');
     expect(await one.presence.list(room)).deep.equal([2]);
+    // Until the first refresh, rooms are told whatever has happened.
+    await refreshed(one);
     await two.presence.enter(room, 3, 'laptop');
     await two.presence.enter(room, 4, 'laptop');
     one.presence.accept(room, 4, true, two.versions[1] as number);
     await eventually(() => expect(one.openRooms.sentHere).deep.include([room, 3, true]));
   });
 
-  it('is told who is in a room only after changes that its connections may not know', async () => {
+  it('are all that a process is told of, and only what its connections may not know', async () => {
     const { redis } = await start();
     const store = new PresenceStore(redis, TIMES.lifetime);
     const [version] = (await store.enter(room, 3)) as [number, number];
@@ -164,8 +167,23 @@ describe('changes of presence on several processes', () => {
     expect(await told(known, true)).deep.equal([[1, known + 1, 3]]);
   });
 
-  it('lists nobody who was removed, although they still have a connection here', async () => {
-    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000 };
+  it('are all sent after an interruption, in which Redis may have given a known version to others', async () => {
+    const one = await start();
+    const { commands } = one.redis;
+    await one.presence.enter(room, 2, 'watcher');
+    await one.presence.list(room);
+    await refreshed(one);
+    await commands.zadd(redisKeys.presence(room), Date.now() + TIMES.lifetime, '4:another process');
+    await refreshed(one);
+    expect(one.openRooms.sentHere).deep.equal([]);
+    const back = Promise.all([reaches(one.redis, 'down'), reaches(one.redis, 'up')]);
+    await commands.client('KILL', 'TYPE', 'PUBSUB');
+    await back;
+    await eventually(() => expect(one.openRooms.sentHere).deep.equal([[room, 4, true]]));
+  });
+
+  it('by which a member is removed take them off the list, although they still have a connection here', async () => {
+    const times = { ...TIMES, lifetime: 120_000, refreshEvery: 60_000, grace: 0 };
     const [one, two] = [await start(times), await start(times)];
     await one.presence.enter(room, 2, 'watcher');
     await one.presence.enter(room, 3, 'page');

@@ -22,33 +22,33 @@ describe('the presence known to connections', () => {
 
   it('is reconciled up to a version, and no further', () => {
     const delivered = new DeliveredPresence(() => true);
-    expect(delivered.reconcile(ROOM, new Set([3]), 10), 'nobody was given a list').to.deep.equal([]);
+    expect(delivered.reconcile(ROOM, new Set([3]), 10, true), 'nobody was given a list').to.deep.equal([]);
     expect(delivered.members(ROOM)).to.deep.equal([3]);
     delivered.markListed(ROOM);
     expect(delivered.accept(ROOM, 4, true, 10), 'older than the list').to.equal(false);
     expect(delivered.accept(ROOM, 4, true, 11)).to.equal(true);
-    expect(delivered.reconcile(ROOM, new Set([5]), 11)).to.deep.equal([
+    expect(delivered.reconcile(ROOM, new Set([5]), 11, true)).to.deep.equal([
       [3, false],
       [5, true],
     ]);
     expect(delivered.members(ROOM)).to.deep.equal([4, 5]);
-    expect(delivered.reconcile(ROOM, new Set([5]), 12)).to.deep.equal([[4, false]]);
-    expect(delivered.reconcile(ROOM, new Set([3, 5]), 12), 'same version').to.deep.equal([[3, true]]);
+    expect(delivered.reconcile(ROOM, new Set([5]), 12, true)).to.deep.equal([[4, false]]);
+    expect(delivered.reconcile(ROOM, new Set([3, 5]), 12, true), 'same version').to.deep.equal([[3, true]]);
     expect(delivered.accept(ROOM, 5, false, 12)).to.equal(false);
-    expect(delivered.reconcile(ROOM, new Set(), 9), 'older than what is known').to.deep.equal([]);
+    expect(delivered.reconcile(ROOM, new Set(), 9, true), 'older than what is known').to.deep.equal([]);
     expect(delivered.accept(ROOM, 9, true, 12), 'older than what is known').to.equal(false);
   });
 
   it('is complete up to the latest version that was reconciled, if Redis had all members', () => {
     const delivered = new DeliveredPresence(() => true);
     delivered.accept(ROOM, 3, true, 10);
-    expect([delivered.versionOf(ROOM), delivered.isComplete(ROOM)]).to.deep.equal([10, false]);
-    delivered.reconcile(ROOM, new Set([3]), 12);
-    expect([delivered.versionOf(ROOM), delivered.isComplete(ROOM)]).to.deep.equal([12, true]);
+    expect(delivered.knownOf(ROOM)).to.deep.equal({ version: 10, isComplete: false });
+    delivered.reconcile(ROOM, new Set([3]), 12, true);
+    expect(delivered.knownOf(ROOM)).to.deep.equal({ version: 12, isComplete: true });
     delivered.accept(ROOM, 4, true, 13);
-    expect([delivered.versionOf(ROOM), delivered.isComplete(ROOM)]).to.deep.equal([13, false]);
+    expect(delivered.knownOf(ROOM)).to.deep.equal({ version: 13, isComplete: false });
     delivered.reconcile(ROOM, new Set([3, 4]), 14, false);
-    expect([delivered.versionOf(ROOM), delivered.isComplete(ROOM)]).to.deep.equal([14, false]);
+    expect(delivered.knownOf(ROOM)).to.deep.equal({ version: 14, isComplete: false });
   });
 
   it('gives versions above all it has received', () => {
@@ -60,7 +60,7 @@ describe('the presence known to connections', () => {
     expect([first, delivered.nextVersion(), delivered.nextVersion()]).to.deep.equal([1, 41, 42]);
     delivered.accept(ROOM, 3, true, 60);
     expect(delivered.nextVersion()).to.equal(61);
-    delivered.reconcile(ROOM, new Set(), 80);
+    delivered.reconcile(ROOM, new Set(), 80, true);
     expect(delivered.nextVersion()).to.equal(81);
   });
 });
