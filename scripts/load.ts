@@ -13,7 +13,7 @@ import {
   type Outputs,
   optionSchema,
   remoteTargetOf,
-  someOptions,
+  scenarioOptions,
 } from './load/options.js';
 import { judge, judgeAgain, print, renewBaseline, statusOf, writeFiles } from './load/outcome.js';
 import { endAllGroups } from './load/process-group.js';
@@ -107,7 +107,7 @@ function requireWritable(outputs: Outputs): void {
 /** @throws InvalidArguments for what none of the scenarios would heed */
 function requireHeeded(scenarios: Scenario[], options: LoadOptions): void {
   const names = scenarios.map((scenario) => scenario.name).join(', ');
-  const faults = someOptions
+  const faults = scenarioOptions
     .filter(
       (option) => options[option] !== undefined && !scenarios.some(({ heeds }) => heeds.includes(option)),
     )

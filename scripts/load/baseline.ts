@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
 import { isCpu, isLatency, isTimed, type Metric, metrics } from './metrics.js';
-import { BASELINE_TURNS, commonOptions, type LoadOptions, type SomeOption } from './options.js';
+import { BASELINE_TURNS, commonOptions, type LoadOptions, type ScenarioOption } from './options.js';
 import type { Report } from './report/page.js';
 import { isFailure, labelOf, type Result, type Scenario } from './scenario.js';
 import { differenceInterval, median } from './statistics.js';
@@ -54,7 +54,7 @@ export function readReports(option: string, file: string): Report[] {
 type Conditions = Pick<Report, 'options' | 'machine'>;
 
 /** Why no figure of two runs can be compared; undefined if they can. */
-function difference(now: Conditions, before: Conditions, heeds: SomeOption[]): string | undefined {
+function difference(now: Conditions, before: Conditions, heeds: ScenarioOption[]): string | undefined {
   if ((now.options.profile === undefined) !== (before.options.profile === undefined))
     return 'only one of both wrote profiles';
   for (const name of [...heeds, ...commonOptions]) {
@@ -171,7 +171,7 @@ export function incomparable(
  * Compares every figure of the service that can be worse with that of an earlier run.
  * @param heeds as of `incomparable`
  */
-export function compareWith(baseline: Report[], now: Compared, heeds: SomeOption[]): Comparison[] {
+export function compareWith(baseline: Report[], now: Compared, heeds: ScenarioOption[]): Comparison[] {
   const before = baseline.find(({ scenario }) => scenario === now.scenario);
   const reason = incomparable(baseline, { name: now.scenario, heeds }, now);
   const pace = paceOf(now, before);

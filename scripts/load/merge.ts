@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
 import { isSame, readReports } from './baseline.js';
 import { encode, merge, percentiles } from './latency.js';
-import { commonOptions, type LoadOptions, someOptions } from './options.js';
+import { commonOptions, type LoadOptions, scenarioOptions } from './options.js';
 import type { Report } from './report/page.js';
 import { resultOf } from './run-scenario.js';
 import type { Measured, Result } from './scenario.js';
@@ -17,7 +17,7 @@ const HIGHEST = ['clients', 'late', 'others', 'steal', 'duration'] as const;
 const LEAST_TOGETHER = 0.8;
 
 /** Options that all machines have in common. */
-const COMMON: (keyof LoadOptions)[] = [...someOptions, ...commonOptions, 'runs', 'only'];
+const COMMON: (keyof LoadOptions)[] = [...scenarioOptions, ...commonOptions, 'runs', 'only'];
 
 /** Seconds of all machines: counts are added, and p99 is that of the slowest one. */
 function mergeTimelines(timelines: PlottedSecond[][]): PlottedSecond[] {

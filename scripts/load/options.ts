@@ -116,7 +116,7 @@ export const mergeOptions = z
 export type LoadOptions = z.output<typeof optionSchema>;
 
 /** Options that only some scenarios heed: they change what is measured there. */
-export const someOptions = [
+export const scenarioOptions = [
   'members',
   'rooms',
   'streams',
@@ -128,7 +128,7 @@ export const someOptions = [
   'stages',
 ] as const satisfies (keyof LoadOptions)[];
 
-export type SomeOption = (typeof someOptions)[number];
+export type ScenarioOption = (typeof scenarioOptions)[number];
 
 /** Options that change what any scenario measures, by their values. */
 export const commonOptions = ['seconds', 'clients'] as const satisfies (keyof LoadOptions)[];

@@ -19,7 +19,7 @@ const PACKAGES = [
 /** Programs, and what prints their version. nchan is a module without a program. */
 const PROGRAMS: Record<string, [program: string, ...args: string[]]> = {
   nginx: ['nginx', '-v'],
-  nchan: ['dpkg-query', '--status', 'libnginx-mod-nchan'],
+  nchan: ['dpkg-query', '--show', 'libnginx-mod-nchan'],
   mosquitto: ['mosquitto', '-h'],
   'redis-server': ['redis-server', '--version'],
 };

@@ -1,5 +1,5 @@
 import { type Figures, isLatency, isTimed, type Metric } from './metrics.js';
-import type { LoadOptions, SomeOption } from './options.js';
+import type { LoadOptions, ScenarioOption } from './options.js';
 import type { ProcessGroup } from './process-group.js';
 import type { RemoteTarget } from './remote-target.js';
 import type { StageCounts, StageFigures } from './stages.js';
@@ -96,7 +96,7 @@ export interface Scenario {
   /** Columns of its table, the first being its subject. */
   columns: Metric[];
   /** Options that change what it measures, beside those of all scenarios. */
-  heeds: SomeOption[];
+  heeds: ScenarioOption[];
   /** Whether it can load an installation that runs already. */
   isRemote?: true;
   /** Whether what may be lost is an objective of `--slo`, and losses are no failure. */

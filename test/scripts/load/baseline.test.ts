@@ -11,7 +11,7 @@ import {
   doubtsOf,
   readReports,
 } from '../../../scripts/load/baseline.js';
-import { optionSchema, someOptions } from '../../../scripts/load/options.js';
+import { optionSchema, scenarioOptions } from '../../../scripts/load/options.js';
 import { renewBaseline, statusOf } from '../../../scripts/load/outcome.js';
 import type { Report } from '../../../scripts/load/report/page.js';
 import { differenceInterval } from '../../../scripts/load/statistics.js';
@@ -19,7 +19,7 @@ import { atMost } from '../../../scripts/load/verdict.js';
 import { runScript } from '../script-runs.js';
 import { line, machine, reportOf } from './results.js';
 
-const compareWith = (baseline: Report[], now: Report) => compareHeeding(baseline, now, [...someOptions]);
+const compareWith = (baseline: Report[], now: Report) => compareHeeding(baseline, now, [...scenarioOptions]);
 
 describe('a load test against its baseline', () => {
   const before = [100, 104, 98, 102, 96];
