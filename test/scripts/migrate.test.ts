@@ -11,6 +11,7 @@ import { type EmbeddedMongo, startEmbeddedMongo } from '../../scripts/embedded-m
 import { runService } from '../../scripts/start/run-service.js';
 import { eventually } from '../support/eventually.js';
 import { commandIn } from '../support/mongo-wire.js';
+import { scansOf } from '../support/service.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
 import { runHere, runScript, spawnScript } from './script-runs.js';
 
@@ -156,6 +157,12 @@ describe('npm run migrate', () => {
         ...{ status: 1, stdout: '', stderr: line },
       });
     expect(await contentsOf(db)).to.deep.equal(before);
+  });
+
+  it('looks for data without a version by an index, as monitoring counts collection scans', async () => {
+    const before = await scansOf(db);
+    expect(await run('verify')).to.include({ status: 1 });
+    expect(await scansOf(db)).to.deep.equal(before);
   });
 
   it('changes nothing with --dry-run, and says what it would do', async () => {

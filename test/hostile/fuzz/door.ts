@@ -93,7 +93,8 @@ async function expectFlat({ child, handles, memory }: Held): Promise<void> {
 export async function expectNoScans(mongoUri: string): Promise<void> {
   const client = await MongoClient.connect(mongoUri);
   try {
-    expect(await scansOf(client.db()), 'queries that no index serves').to.deep.equal([]);
+    const scans = await scansOf(client.db());
+    if (scans.length > 0) throw new Error(`queries that no index serves: ${JSON.stringify(scans)}`);
   } finally {
     await client.close();
   }
