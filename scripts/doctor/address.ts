@@ -1,7 +1,9 @@
 import type { Config } from '../../domain/platform/config.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
+import { isLoopback } from './loopback.js';
 import { type Answer, below, messageOf, openSocket, openStream, request } from './request.js';
 import { settingOf } from './settings.js';
+import { statusInPieces } from './split-request.js';
 
 /** A certificate that expires sooner, days, should have been renewed. */
 const CERTIFICATE_DAYS = 14;
@@ -20,7 +22,7 @@ function judgeAnswer({ status, headers, certificateUntil }: Answer, url: string)
       `${host} answers ${status} to a public read`,
       'the proxy’s upstream, and the service’s ports',
     );
-  if (protocol === 'http:' && !/^(?:localhost|127\..*|\[::1\])$/.test(hostname))
+  if (protocol === 'http:' && !isLoopback(hostname))
     return warning(
       `${host} is not encrypted: tokens can be read on the way`,
       'TLS (deploy/nginx.conf.template)',
@@ -87,7 +89,11 @@ async function checkSocket(base: string, token: string | undefined): Promise<Ver
 }
 
 /** Sends the requests of one long-polling session, each over a connection of its own, with the proxy's cookies. */
-async function checkSticky(base: string, sticky: Config['GATEWAY_STICKY'] | undefined): Promise<Verdict> {
+async function checkSticky(
+  base: string,
+  sticky: Config['GATEWAY_STICKY'] | undefined,
+  url: string | undefined,
+): Promise<Verdict> {
   const path = '/socket.io/?EIO=4&transport=polling';
   const opened = await request(below(base, path));
   if (opened.status === 400) {
@@ -117,7 +123,30 @@ async function checkSticky(base: string, sticky: Config['GATEWAY_STICKY'] | unde
       );
   }
   await post('1');
-  return ok(`${POLLS} requests of a long-polling session met one gateway`);
+  return judgePolling(`${POLLS} requests of a long-polling session met one gateway`, url);
+}
+
+/**
+ * Long-polling costs the gateway more than a WebSocket, and lets a client hold requests open.
+ * @param url the public address
+ */
+const judgePolling = (text: string, url: string | undefined): Verdict =>
+  url === undefined
+    ? ok(text)
+    : warning(
+        `${text}; anybody may open one`,
+        'if all clients use WebSockets, refuse it in the proxy (deploy/nginx.conf.template)',
+      );
+
+/** Sends a handshake in pieces, which a proxy may pass on as it arrives. */
+async function checkPieces(base: string): Promise<Verdict> {
+  const status = await statusInPieces(below(base, '/socket.io/?EIO=4&transport=polling'));
+  if (status === 505)
+    return warning(
+      'a handshake whose first line arrives in pieces is answered 505',
+      'GATEWAY_ENGINE=ws, if clients or the proxy send it so (docs/operations.md, "What sockets run on")',
+    );
+  return ok('a handshake that arrives in pieces is answered as a whole one');
 }
 
 interface Addresses {
@@ -150,7 +179,14 @@ export function inspectAddress(
     },
     {
       name: 'sticky',
-      run: async () => checkSticky(await gatewayBase(), settingOf(config, 'GATEWAY_STICKY')),
+      run: async () => checkSticky(await gatewayBase(), settingOf(config, 'GATEWAY_STICKY'), url),
+    },
+    {
+      name: 'pieces',
+      run: async () => {
+        requireUrl();
+        return checkPieces(await gatewayBase());
+      },
     },
   ];
   return { checks, answer: answer.given };

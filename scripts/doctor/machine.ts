@@ -36,31 +36,42 @@ export function judgeNode(version: string, range: string): Verdict {
   return failure(`Node ${version} is not supported`, `install one of ${range.replaceAll('||', 'or')}`);
 }
 
-/** Tries uWebSockets.js in a process of its own, which a bad binary may end. @returns why it does not load */
-async function uwsFault(): Promise<string | undefined> {
-  const load = "await import('uWebSockets.js')";
+/** What a trial of uWebSockets.js found. */
+export interface Trial {
+  /** Why it does not load. */
+  fault?: string;
+  /** How it answers a request whose first line arrives in pieces. */
+  statusInPieces?: number;
+}
+
+/** Tries uWebSockets.js in a process of its own, which a bad binary may end. */
+async function tryUws(): Promise<Trial> {
+  const program = join(import.meta.dirname, 'engine-probe.js');
   try {
-    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', load], { cwd: projectRoot() });
-    return undefined;
+    const { stdout } = await promisify(execFile)(process.execPath, [program], { cwd: projectRoot() });
+    return { statusInPieces: Number(stdout) };
   } catch (error) {
     const { stderr = '', signal } = error as { stderr?: string; signal?: string };
-    return /^(?:\w*Error.*|.*version `.*)$/m.exec(stderr)?.[0] ?? (signal ? `ends by ${signal}` : 'fails');
+    const reason = /^(?:\w*Error.*|.*version `.*)$/m.exec(stderr)?.[0];
+    return { fault: reason ?? (signal ? `ends by ${signal}` : 'fails') };
   }
 }
 
+const NEWER = 'a newer package (docs/operations.md, "What sockets run on")';
+
 /**
  * Judges what sockets run on.
- * @param fault why uWebSockets.js does not load here
+ * @param trial of uWebSockets.js on this machine
  * @param running the engine of the gateway that answers, where it can be read
  */
 export function judgeEngine(
   setting: Config['GATEWAY_ENGINE'],
-  fault: string | undefined,
+  { fault, statusInPieces = 200 }: Trial,
   running: string | undefined,
 ): Verdict {
   const expected = setting === 'ws' || fault ? 'ws' : 'uws';
   const lacks = `uWebSockets.js does not load: ${fault}`;
-  const remedy = 'Node 20 or 22 on glibc, or a newer package (docs/operations.md, "What sockets run on")';
+  const remedy = `Node 20 or 22 on glibc, or ${NEWER}`;
   if (setting === 'uws' && fault) return failure(lacks, remedy);
   if (running !== undefined && running !== expected)
     return warning(
@@ -70,6 +81,11 @@ export function judgeEngine(
   const serves = running ? ', and serves' : '';
   if (setting === 'ws') return ok(`ws, as GATEWAY_ENGINE says${serves}`);
   if (fault) return warning(`${lacks}; sockets run on ws`, remedy);
+  if (statusInPieces !== 200)
+    return warning(
+      `uWebSockets.js loads${serves}, but is old: it answers ${statusInPieces} to a request line that arrives in pieces`,
+      `GATEWAY_ENGINE=ws if clients or the proxy send it so, or ${NEWER}`,
+    );
   return ok(`uWebSockets.js loads${serves}`);
 }
 
@@ -88,7 +104,7 @@ async function checkEngine(config: Config, gatewayBase: () => Promise<string>): 
   const running = gatewayBase()
     .then((base) => runningEngine(config, base))
     .catch(() => undefined);
-  return judgeEngine(setting, setting === 'ws' ? undefined : await uwsFault(), await running);
+  return judgeEngine(setting, setting === 'ws' ? {} : await tryUws(), await running);
 }
 
 /** The most files that a process may open, where the system tells. (proc(5), limits) */

@@ -3,6 +3,7 @@ import { createLogger } from '../../domain/platform/logger.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis/connection.js';
 import { parseRedisUrl } from '../../domain/platform/redis/url.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
+import { isLoopback } from './loopback.js';
 
 /** Time for Redis to accept a write and to return what is published, ms. */
 const CONNECT_MS = 3_000;
@@ -143,7 +144,7 @@ export function judgePersistence({ info, settings }: RedisFacts): Verdict {
 /** Judges who else can reach it. */
 export function judgeAccess({ settings }: RedisFacts, { REDIS_URL = '', production }: Config): Verdict {
   const { password, tls, addresses } = parseRedisUrl(REDIS_URL);
-  const isLocal = addresses.every(({ host }) => /^(?:localhost|127\..*|::1)$/.test(host));
+  const isLocal = addresses.every(({ host }) => isLoopback(host));
   if (!password) {
     const isOpen =
       settings?.['protected-mode'] === 'no' && !/^(?:-?(?:127\S*|::1)\s*)+$/.test(settings.bind ?? '');

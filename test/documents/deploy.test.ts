@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
@@ -61,16 +61,22 @@ describe('the images of deploy/', () => {
     });
   }
 
-  it('are of Node 24, and without pm2', () => {
+  it('are of the newest Node whose uWebSockets.js binary is in the lockfile, and without pm2', () => {
     const [build = '', ...images] = textOf('deploy/Dockerfile')
       .replaceAll(/^#.*/gm, '')
       .split(/^(?=FROM )/m)
       .slice(1);
+    // ABI 127 is Node 22: the image follows when the package has the binary of a newer one.
+    const binaries = readdirSync(`${projectRoot()}/node_modules/uWebSockets.js/dist/bin`);
+    const newest = Math.max(
+      ...binaries.map((name) => Number(/^uws_linux_x64_(\d+)\.node$/.exec(name)?.[1] ?? 0)),
+    );
+    expect(newest).to.equal(127);
     expect(build)
-      .to.match(/^FROM node:24-/)
+      .to.match(/^FROM node:22-/)
       .and.include('npm uninstall --no-save --omit=dev pm2');
     expect(images.join(''))
-      .to.match(/^FROM node:24-/)
+      .to.match(/^FROM node:22-/)
       .and.not.include('pm2');
   });
 

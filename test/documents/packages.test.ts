@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { projectRoot } from '../../domain/platform/project-root.js';
 import { tableOf, textOf } from './documents.js';
 
 /** An entry of the lockfile. */
@@ -81,6 +85,20 @@ describe('package-lock.json', () => {
     const aboutAuthors = ['funding', 'license'];
     const rest = JSON.stringify(lockfile, (key, value) => (aboutAuthors.includes(key) ? undefined : value));
     expect(rest).not.to.match(/:\/\/|"resolved"|git[+@]/);
+  });
+});
+
+describe('the binaries of uWebSockets.js', () => {
+  it('have the blob ids of SECURITY.md', () => {
+    const folder = join(projectRoot(), 'node_modules/uWebSockets.js/dist/bin');
+    const files = readdirSync(folder).filter((name) => /_linux_(?:x64|arm64)_/.test(name));
+    const ids = files.sort().map((name) => {
+      const content = readFileSync(join(folder, name));
+      // How Git names a file. (gitformat-pack(5), "object types")
+      const id = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+      return [`\`${name}\``, `\`${id}\``];
+    });
+    expect(tableOf('SECURITY.md', '| file | blob id |')).to.deep.equal(ids);
   });
 });
 

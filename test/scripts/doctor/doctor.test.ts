@@ -66,15 +66,22 @@ describe('npm run doctor', () => {
   });
 
   it('names what sockets run on: as the setting and the binary say, and what serves', () => {
-    expect(judgeEngine('ws', undefined, undefined)).to.deep.equal({
+    expect(judgeEngine('ws', {}, undefined)).to.deep.equal({
       result: 'ok',
       text: 'ws, as GATEWAY_ENGINE says',
     });
-    expect(judgeEngine('ws', undefined, 'ws').text).to.equal('ws, as GATEWAY_ENGINE says, and serves');
-    expect(judgeEngine('auto', undefined, 'uws').text).to.equal('uWebSockets.js loads, and serves');
-    expect(judgeEngine('auto', 'Error: no binary', 'ws')).to.include({ result: 'warning' });
-    expect(judgeEngine('uws', 'Error: no binary', 'uws')).to.include({ result: 'failure' });
-    expect(judgeEngine('ws', undefined, 'uws')).to.include({
+    expect(judgeEngine('ws', {}, 'ws').text).to.equal('ws, as GATEWAY_ENGINE says, and serves');
+    expect(judgeEngine('auto', { statusInPieces: 200 }, 'uws')).to.deep.equal({
+      result: 'ok',
+      text: 'uWebSockets.js loads, and serves',
+    });
+    expect(judgeEngine('auto', { statusInPieces: 505 }, 'uws')).to.include({
+      result: 'warning',
+      text: 'uWebSockets.js loads, and serves, but is old: it answers 505 to a request line that arrives in pieces',
+    });
+    expect(judgeEngine('auto', { fault: 'Error: no binary' }, 'ws')).to.include({ result: 'warning' });
+    expect(judgeEngine('uws', { fault: 'Error: no binary' }, 'uws')).to.include({ result: 'failure' });
+    expect(judgeEngine('ws', {}, 'uws')).to.include({
       result: 'warning',
       text: 'the gateway runs on uws; one that starts here would run on ws',
     });
