@@ -8,10 +8,27 @@ import type { AppContext } from './context.js';
 /** Largest JSON body, bytes, as sent and after decompression. The largest legitimate one, an article, is far below. */
 const MAX_BODY = 1024 * 1024;
 
-/** Largest body of the disconnect call, bytes: it holds one e-mail address. */
+/** Largest body of the disconnect call, bytes, the same: it holds one e-mail address. */
 const MAX_FORM = 16_384;
 
-const bodyTooLarge = () => new AppError('PAYLOAD_TOO_LARGE', 'the body is larger than 1mb');
+/** The limit of a kind of body, bytes, and the texts of its errors. */
+interface BodyKind {
+  max: number;
+  tooLarge: string;
+  unreadable: string;
+}
+
+const JSON_BODY: BodyKind = {
+  max: MAX_BODY,
+  tooLarge: 'the body is larger than 1mb',
+  unreadable: 'the body is not a JSON object',
+};
+
+const FORM_BODY: BodyKind = {
+  max: MAX_FORM,
+  tooLarge: `the body is larger than ${MAX_FORM} bytes`,
+  unreadable: 'the body could not be read',
+};
 
 /**
  * A whole body at once: a decoder in the request's stream would have to be ended on every way out, or its late
@@ -19,35 +36,35 @@ const bodyTooLarge = () => new AppError('PAYLOAD_TOO_LARGE', 'the body is larger
  */
 const decoders = new Map([
   ['gzip', promisify(unzip)],
+  ['x-gzip', promisify(unzip)],
   ['deflate', promisify(unzip)],
   ['br', promisify(brotliDecompress)],
 ]);
 
-/**
- * @param encoding the Content-Encoding
- * @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown encoding, PAYLOAD_TOO_LARGE, MALFORMED_BODY
- */
-async function decompress(bytes: Buffer, encoding: string): Promise<Buffer> {
-  if (encoding === 'identity') return bytes;
-  const decode = decoders.get(encoding);
-  if (!decode) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this content encoding is not supported');
-  try {
-    return await decode(bytes, { maxOutputLength: MAX_BODY });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge();
-    throw new AppError('MALFORMED_BODY', 'the body is not a JSON object', { cause: error });
-  }
-}
+/** The codings of a Content-Encoding, in any case, without `identity`, which changes nothing. (RFC 9110, 8.4) */
+const codingsOf = (header: string): string[] =>
+  header
+    .split(',')
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity');
 
 /**
- * Reads a body as sent, up to `limit` bytes.
- * @throws AppError `tooLarge`; MALFORMED_BODY with the given reason
+ * Reads a body as its client meant it.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown content coding, or for several; PAYLOAD_TOO_LARGE, MALFORMED_BODY
  */
-async function readBytes(ctx: AppContext, limit: number, tooLarge: AppError, unreadable: string) {
+async function readBytes(ctx: AppContext, { max, tooLarge, unreadable }: BodyKind): Promise<Buffer> {
+  const [coding, another] = codingsOf(ctx.get('Content-Encoding'));
+  const decode = coding === undefined ? undefined : decoders.get(coding);
+  if ((coding !== undefined && !decode) || another !== undefined) {
+    ctx.set('Accept-Encoding', 'gzip, deflate, br');
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding: must be gzip, deflate, br or identity');
+  }
   try {
-    return await getRawBody(ctx.req, { length: ctx.get('Content-Length') || undefined, limit });
+    const sent = await getRawBody(ctx.req, { length: ctx.get('Content-Length') || undefined, limit: max });
+    return decode && sent.length > 0 ? await decode(sent, { maxOutputLength: max }) : sent;
   } catch (error) {
-    if ((error as { status?: number }).status === 413) throw tooLarge;
+    const { status, code } = error as { status?: number; code?: string };
+    if (status === 413 || code === 'ERR_BUFFER_TOO_LARGE') throw new AppError('PAYLOAD_TOO_LARGE', tooLarge);
     throw new AppError('MALFORMED_BODY', unreadable, { cause: error });
   }
 }
@@ -73,8 +90,7 @@ function parseJson(ctx: AppContext, text: string): unknown {
 export async function readJsonBody(ctx: AppContext): Promise<unknown> {
   if (ctx.get('Transfer-Encoding') === '' && !(Number(ctx.get('Content-Length')) > 0)) return {};
   if (ctx.is('multipart')) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
-  const sent = await readBytes(ctx, MAX_BODY, bodyTooLarge(), 'the body is not a JSON object');
-  const bytes = await decompress(sent, ctx.get('Content-Encoding') || 'identity');
+  const bytes = await readBytes(ctx, JSON_BODY);
   const value = parseJson(ctx, new TextDecoder().decode(bytes));
   if (!isUtf8(bytes)) throw new AppError('MALFORMED_BODY', 'the body is not UTF-8');
   return value;
@@ -100,14 +116,9 @@ function filled(fields: Record<string, unknown>): Record<string, unknown> {
  * Reads the fields of a form, whatever its content type says (the legacy client labels the form as JSON): form-encoded,
  * a JSON object, or the query string where there is no body.
  *
- * @throws AppError PAYLOAD_TOO_LARGE, MALFORMED_BODY
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or MALFORMED_BODY
  */
 export async function readFormBody(ctx: AppContext): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(
-    ctx,
-    MAX_FORM,
-    new AppError('PAYLOAD_TOO_LARGE', `the body is larger than ${MAX_FORM} bytes`),
-    'the body could not be read',
-  );
+  const bytes = await readBytes(ctx, FORM_BODY);
   return { ...filled(ctx.query), ...filled(parseForm(new TextDecoder().decode(bytes))) };
 }

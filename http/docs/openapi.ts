@@ -73,11 +73,10 @@ function bodyOf({ body, bodyShown, encoding }: RouteDefinition, schemas: Schemas
 }
 
 /** Errors of any call with such input, in addition to its own. */
-function impliedErrors({ params, query, body, encoding }: RouteDefinition): ErrorCode[] {
+function impliedErrors({ params, query, body }: RouteDefinition): ErrorCode[] {
   return [
     ...(params || query || body ? (['INVALID_INPUT'] as const) : []),
-    ...(body ? (['MALFORMED_BODY', 'PAYLOAD_TOO_LARGE'] as const) : []),
-    ...(body && encoding !== 'form' ? (['UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+    ...(body ? (['MALFORMED_BODY', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
     'UNAUTHORIZED',
     'TOKEN_EXPIRED',
     'RATE_LIMITED',

@@ -106,11 +106,60 @@ describe('the content type of a body', () => {
     }
   });
 
-  it('changes nothing for an unknown content encoding: 415', async () => {
+  it('reads content codings in any case, by their old names, and identity', async () => {
+    const article = '{"categoryId":1,"title":"coded","context":"고양이"}';
+    const packed: [string, Buffer][] = [
+      ['GZIP', gzipSync(article)],
+      ['x-gzip', gzipSync(article)],
+      ['X-GZip', gzipSync(article)],
+      ['Deflate', deflateSync(article)],
+      ['Br', brotliCompressSync(article)],
+      ['identity', Buffer.from(article)],
+      ['Identity', Buffer.from(article)],
+      ['identity, gzip', gzipSync(article)],
+    ];
+    for (const [coding, raw] of packed)
+      expect(await post(raw, '', { 'Content-Encoding': coding }), coding).to.deep.equal([200, undefined]);
+  });
+
+  it('changes nothing for an unknown content coding, or for two: 415', async () => {
     for (const type of ['application/json', 'text/plain']) {
-      const answer = await post('{}', type, { 'Content-Encoding': 'rot13' });
-      expect(answer).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+      for (const coding of ['rot13', 'compress', 'gzip, gzip', 'gzip, br']) {
+        const answer = await post('{}', type, { 'Content-Encoding': coding });
+        expect(answer, coding).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+      }
     }
+    const refused = await call('/community/article', {
+      method: 'POST',
+      raw: '{}',
+      headers: { Authorization: me.token, 'Content-Encoding': 'rot13' },
+    });
+    expect(refused.headers.get('accept-encoding'), 'what may be sent').to.equal('gzip, deflate, br');
+    expect(refused.body).to.deep.include({
+      errors: ['Content-Encoding: must be gzip, deflate, br or identity'],
+    });
+  });
+
+  it('reads content codings of the form by which a member leaves a room, too', async () => {
+    const { http } = await service();
+    const leave = async (body: Buffer, coding: string) => {
+      const headers = { 'Content-Encoding': coding, 'User-Agent': 'never seen before' };
+      const answer = await fetch(`${http}/chatroom/1`, { method: 'POST', body, headers });
+      return [answer.status, ((await answer.json()) as { message?: string }).message];
+    };
+    const form = `email=${encodeURIComponent(me.email)}`;
+    for (const [coding, raw] of [
+      ['gzip', gzipSync(form)],
+      ['X-GZIP', gzipSync(form)],
+      ['deflate', deflateSync(form)],
+      ['br', brotliCompressSync(form)],
+      ['Identity', Buffer.from(form)],
+    ] as const)
+      expect(await leave(raw, coding), coding).to.deep.equal([200, undefined]);
+    expect(await leave(gzipSync('email=nobody'), 'gzip'), 'its text').to.deep.equal([400, 'INVALID_INPUT']);
+    expect(await leave(Buffer.from(form), 'gzip')).to.deep.equal([400, 'MALFORMED_BODY']);
+    expect(await leave(gzipSync(' '.repeat(16_385)), 'gzip')).to.deep.equal([413, 'PAYLOAD_TOO_LARGE']);
+    expect(await leave(Buffer.from(form), 'rot13')).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
   it('may claim JSON for the form by which a member leaves a room (legacy)', async () => {
