@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { RateLimiterRes } from 'rate-limiter-flexible';
+import { metrics } from '../../domain/platform/metrics.js';
 import { createRateLimits } from '../../domain/platform/rate-limits/index.js';
 import { type Budget, budgets, limitsOf } from '../../domain/platform/rate-limits/rate-limits.js';
 import { createMemoryRateLimits } from '../../domain/platform/rate-limits/rate-limits.memory.js';
 import { createRedisRateLimits } from '../../domain/platform/rate-limits/rate-limits.redis.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
+import { counted } from '../support/counted.js';
 import {
   describeOnRedis,
   hasRedisServer,
@@ -39,6 +41,14 @@ describe('enabled rate limits', () => {
       expect(refused.retryAfterMs).within(1_000 * (seconds - 3), 1_000 * seconds);
     });
   }
+
+  it('pass on a failure of the limiter, which refuses nobody', async () => {
+    const failure = new Error('the limiter is broken');
+    const limits = limitsOf(budgets, () => () => Promise.reject(failure));
+    const before = await counted(metrics.limitHits, { limit: 'read' });
+    expect(await limits.take('read', 'key').catch((error) => error)).equal(failure);
+    expect(await counted(metrics.limitHits, { limit: 'read' })).equal(before);
+  });
 
   it('return a time to wait even in the last moment of a window', async () => {
     const limits = limitsOf(budgets, () => () => Promise.reject(new RateLimiterRes(0, 0)));

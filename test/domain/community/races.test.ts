@@ -122,6 +122,21 @@ describe('in the middle of a call', () => {
     });
   }
 
+  it('a heart that is taken is taken by one of two', async () => {
+    await here.community.giveHeart(author, 'article', no);
+    let second: unknown;
+    const first = await meanwhile(
+      'after',
+      [Heart, 'findOneAndUpdate'],
+      async () => {
+        second = await outcome(elsewhere.community.removeHeart(author, 'article', no));
+      },
+      () => outcome(here.community.removeHeart(author, 'article', no)),
+    );
+    expect([first, second]).to.deep.equal(['ok', 'HEART_NOT_FOUND']);
+    await expectConsistent(no);
+  });
+
   for (const target of ['article', 'comment'] as const) {
     it(`a heart is taken from ${target === 'article' ? 'an article' : 'a comment'} that goes`, async () => {
       const id = target === 'article' ? no : commentId;

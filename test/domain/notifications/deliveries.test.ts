@@ -174,6 +174,10 @@ describe('a notification', () => {
     here.notifications.pollSoon();
     await eventually(() => expect(here.sockets).to.deep.equal([id]));
     expect(here.streams).to.deep.equal([id]);
+    // No interval passes here: only the next announcement can find it.
+    const next = await storeElsewhere();
+    here.notifications.pollSoon();
+    await eventually(() => expect(here.sockets).to.deep.equal([id, next]));
   });
 
   it('whose push is repeated is delivered once', async () => {

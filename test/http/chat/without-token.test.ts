@@ -1,7 +1,11 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
+import { MongoNetworkError } from 'mongodb';
 import { call, type Member, member } from '../../support/api.js';
 import { openRoom, push } from '../../support/chat.js';
 import { service } from '../../support/service.js';
+import { connect } from '../../support/sockets.js';
+import { takeErrors } from '../../support/unexpected-errors.js';
 
 type Setting = 'off' | 'bound' | 'open';
 
@@ -118,4 +122,37 @@ describe('who may push a message', () => {
       });
     }
   }
+
+  it('is told to try again, not to log in, when the member of its cookie cannot be looked up', async () => {
+    const { members } = (await service()).domain;
+    const lookUp = mock.method(members, 'authenticate', async () => {
+      throw new MongoNetworkError('the database is away');
+    });
+    const { status, body } = await call('/chatroom/notification', {
+      method: 'POST',
+      json: push(chatNo, saleNo, 'hello', { sendTime: ++sendTime }),
+      headers: headers.get('cookie of the asker') ?? {},
+    });
+    lookUp.mock.restore();
+    expect(status).to.equal(503);
+    expect(body).to.include({ message: 'SERVICE_UNAVAILABLE' });
+    takeErrors();
+  });
+
+  it('is the member whose socket was authenticated last at a shared client', async () => {
+    const shared = { 'User-Agent': 'one browser for both' };
+    const sender = async () => {
+      const { body } = await call<{ senderNo?: number }>('/chatroom/notification', {
+        method: 'POST',
+        json: push(chatNo, saleNo, `message ${++sendTime}`, { sendTime }),
+        headers: shared,
+      });
+      return body.senderNo;
+    };
+    await people.asker.get('/chatroom', shared);
+    await people.author.get('/chatroom', shared);
+    expect(await sender()).to.equal(people.author.no);
+    await connect(people.asker, { extraHeaders: shared });
+    expect(await sender()).to.equal(people.asker.no);
+  });
 });
