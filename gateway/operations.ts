@@ -1,13 +1,24 @@
+import { challengeOf } from '../domain/kernel/challenge.js';
 import { AppError } from '../domain/kernel/errors.js';
 import type { Config } from '../domain/platform/config.js';
 import { toAppError } from '../domain/platform/failures.js';
 import { createOperations, JSON_TYPE } from '../domain/platform/operations.js';
 import { type Answer, type EngineRequest, SOCKET_PATH } from './engine/engine.js';
 
-/** The answer to a request that failed or is refused. */
-export function errorAnswer(thrown: unknown): Answer {
-  const { status, body, retryAfterMs } = toAppError(thrown);
-  return { status, type: JSON_TYPE, body: `${JSON.stringify(body)}\n`, retryAfterMs };
+/**
+ * The answer to a request that failed or is refused.
+ * @param authorization that header of the request, where a token may be asked for
+ */
+export function errorAnswer(thrown: unknown, authorization?: string): Answer {
+  const error = toAppError(thrown);
+  const { status, body, retryAfterMs } = error;
+  return {
+    status,
+    type: JSON_TYPE,
+    body: `${JSON.stringify(body)}\n`,
+    retryAfterMs,
+    ...(status === 401 && { headers: { 'WWW-Authenticate': challengeOf(error, authorization) } }),
+  };
 }
 
 /** The headers of an answer, by name. */
@@ -38,6 +49,11 @@ export function serveOperations(
         `no such path: ${path.slice(0, 200)}; sockets connect to ${SOCKET_PATH}`,
       );
     }
-    return { status: 200, ...(await call(headers.authorization)) };
+    const { authorization } = headers;
+    try {
+      return { status: 200, ...(await call(authorization)) };
+    } catch (error) {
+      return errorAnswer(error, authorization);
+    }
   };
 }

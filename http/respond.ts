@@ -1,9 +1,10 @@
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
+import { challengeOf } from '../domain/kernel/challenge.js';
 import type { AppError } from '../domain/kernel/errors.js';
 
 /** What an answer needs of a request's context, whatever router it comes from. */
-type Answerable = Pick<ParameterizedContext, 'status' | 'body' | 'set'>;
+type Answerable = Pick<ParameterizedContext, 'status' | 'body' | 'get' | 'set'>;
 
 /** The content type of every answer, verbatim. (interface, "Paths and bodies") */
 export const JSON_TYPE = 'application/json;charset=UTF-8';
@@ -42,5 +43,6 @@ export function respondError(ctx: Answerable, error: AppError): void {
   ctx.status = error.status;
   ctx.body = toJson(error.body);
   ctx.set('Content-Type', JSON_TYPE);
+  if (error.status === 401) ctx.set('WWW-Authenticate', challengeOf(error, ctx.get('Authorization')));
   if (error.retryAfterMs !== undefined) ctx.set('Retry-After', retryAfter(error.retryAfterMs));
 }

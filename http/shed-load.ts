@@ -6,7 +6,7 @@ import { isProbe, requestIdOf } from './middleware/request-context.js';
 import { JSON_TYPE, retryAfter, toJson } from './respond.js';
 
 /** Headers that a page of another origin may read. */
-export const EXPOSED_HEADERS = 'X-Request-Id,Retry-After';
+export const EXPOSED_HEADERS = 'X-Request-Id,Retry-After,WWW-Authenticate';
 
 /**
  * Refuses requests of an overloaded process before Koa, logs and metrics by route: a refusal costs a third less so, and the

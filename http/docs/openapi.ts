@@ -85,6 +85,14 @@ function impliedErrors({ params, query, body }: RouteDefinition): ErrorCode[] {
   ];
 }
 
+/** The headers of such an answer. */
+function headersOf(status: number): Pick<ResponseDocument, 'headers'> {
+  if (status === 401) return { headers: { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } } };
+  if (status === 429 || status === 503)
+    return { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } };
+  return {};
+}
+
 /** One answer for all errors of a status, with an example of each. */
 function errorAnswer(
   status: number,
@@ -97,9 +105,7 @@ function errorAnswer(
   ]);
   return {
     description: errors.map(({ code, reason }) => `${code}: ${reason}`).join('; '),
-    ...(status === 429 || status === 503
-      ? { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } }
-      : {}),
+    ...headersOf(status),
     content: { [JSON_TYPE]: { schema: schemas.yielded(errorBody), examples: Object.fromEntries(examples) } },
   };
 }
@@ -178,6 +184,11 @@ export function buildOpenApi(routes: readonly Route[]): OpenApiDocument {
     components: {
       schemas: schemas.components,
       headers: {
+        Challenge: {
+          description:
+            'what is missing, or what is wrong with the token: `error="invalid_token"`, with TOKEN_EXPIRED in `error_description` of one that has expired',
+          schema: { type: 'string', examples: ['Bearer realm="adoption", error="invalid_token"'] },
+        },
         RetryAfter: {
           description: 'whole seconds to wait before the same request may succeed',
           schema: { type: 'integer', minimum: 1 },

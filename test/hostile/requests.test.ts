@@ -224,6 +224,36 @@ describe('malformed requests', () => {
     }
   });
 
+  it('name one host, or get 400 and a closed connection', async () => {
+    const { http } = await service();
+    const answer = (hosts: string) =>
+      rawRequest(http, `GET /healthz HTTP/1.1\r\n${hosts}\r\n`, /\r\n\r\n[\s\S]*\}/);
+    for (const hosts of [
+      'Host: x\r\nHost: y\r\n',
+      'Host: x\r\nhost: x\r\n',
+      'Host: x\r\nX-Between: 1\r\nHOST:\r\n',
+      'Host: x y\r\n',
+      'Host: http://x\r\n',
+      'Host: x/y\r\n',
+      'Host: me@x\r\n',
+      'Host: [::1\r\n',
+      'Host: x:port\r\n',
+    ]) {
+      const text = await answer(hosts);
+      expect(text, hosts).to.match(/^HTTP\/1\.1 400 [\s\S]*Connection: close\r\n[\s\S]*"errors":\["Host: /);
+    }
+    for (const host of [
+      'x',
+      '',
+      'a_b.example.org:8080',
+      '127.0.0.1:1',
+      '[::1]:8080',
+      'xn--e1aybc.example',
+      'x:',
+    ])
+      expect(await answer(`Host: ${host}\r\n`), host).to.match(/^HTTP\/1\.1 200 /);
+  });
+
   it('that are not HTTP get an error or a closed connection, and nothing else is affected', async () => {
     const { http, gateway } = await service();
     const head = 'Host: x\r\n';

@@ -49,11 +49,18 @@ describe('settings', () => {
 
   it('METRICS_TOKEN guards /metrics on both ports', async () => {
     for (const base of [service.http, service.gateway]) {
-      for (const Authorization of ['', 'operators only', 'Bearer operators onlx', 'Bearer operators only ']) {
-        const answer = await fetch(`${base}/metrics`, { headers: { Authorization } });
-        const isRight = Authorization.trim() === 'Bearer operators only';
-        expect(answer.status, `${base} ${Authorization}`).to.equal(isRight ? 200 : 401);
-      }
+      const ask = async (Authorization: string) => {
+        const { status, headers } = await fetch(`${base}/metrics`, { headers: { Authorization } });
+        return [status, headers.get('www-authenticate')];
+      };
+      for (const wrong of ['operators only', 'Bearer operators onlx'])
+        expect(await ask(wrong), wrong).to.deep.equal([
+          401,
+          'Bearer realm="adoption", error="invalid_token"',
+        ]);
+      expect(await ask('')).to.deep.equal([401, 'Bearer realm="adoption"']);
+      for (const right of ['Bearer operators only', 'Bearer operators only '])
+        expect(await ask(right), right).to.deep.equal([200, null]);
     }
   });
 

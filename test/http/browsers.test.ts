@@ -64,7 +64,7 @@ describe('CORS and the session cookie', () => {
         }
         expect(asked.headers.get('access-control-max-age')).to.equal(when(mayCall, '600'));
         const exposed = answer.headers.get('access-control-expose-headers');
-        expect(exposed).to.equal(when(mayCall, 'X-Request-Id,Retry-After'));
+        expect(exposed).to.equal(when(mayCall, 'X-Request-Id,Retry-After,WWW-Authenticate'));
       }
     });
   }

@@ -25,6 +25,7 @@ export async function expectError(
   const answer = await asked;
   expect(answer.status, answer.text).to.equal(status);
   expect(answer.headers.get('content-type')).to.equal('application/json;charset=UTF-8');
+  if (status === 401) expect(answer.headers.get('www-authenticate')).to.match(/^Bearer realm="adoption"/);
   expect(answer.body).to.have.all.keys('status', 'message', 'errors');
   expect(answer.body).to.include({ status, message: code });
   const texts = (answer.body as { errors: string[] }).errors;

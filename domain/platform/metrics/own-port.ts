@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { challengeOf } from '../../kernel/challenge.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Config } from '../config.js';
 import { toAppError } from '../failures.js';
@@ -99,7 +100,9 @@ export async function serveOwnPort(
       const { type, body } = await call(req.headers.authorization);
       res.setHeader('Content-Type', type).end(body);
     } catch (thrown) {
-      const { status, body, retryAfterMs } = toAppError(thrown);
+      const error = toAppError(thrown);
+      const { status, body, retryAfterMs } = error;
+      if (status === 401) res.setHeader('WWW-Authenticate', challengeOf(error, req.headers.authorization));
       if (retryAfterMs) res.setHeader('Retry-After', Math.ceil(retryAfterMs / 1_000));
       res.writeHead(status, { 'Content-Type': JSON_TYPE }).end(`${JSON.stringify(body)}\n`);
     }

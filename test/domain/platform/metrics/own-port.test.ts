@@ -81,7 +81,9 @@ describe('the port of a process’s own', () => {
     const headers = { Authorization: 'Bearer operators' };
     writeTargets({ DATA_DIR: folder }, []);
     for (const path of ['/metrics', '/metrics/cluster']) {
-      expect((await call(path)).status, path).to.equal(401);
+      const refused = await call(path);
+      expect(refused.status, path).to.equal(401);
+      expect(refused.headers.get('www-authenticate')).to.equal('Bearer realm="adoption"');
       expect((await call(path, { headers })).status, path).to.equal(200);
     }
     expect((await call('/readyz')).status).to.equal(200);
