@@ -15,31 +15,59 @@ export interface Client {
   readonly foreign?: true;
 }
 
+/**
+ * Headers that only proxies send: RFC 9110 (7.6.3), RFC 7239, and those by which servers, load balancers and CDNs
+ * name the caller or the host that it asked for.
+ */
+const PROXY_HEADERS = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'via',
+  'x-forwarded-host',
+  'cf-connecting-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'x-azure-clientip',
+  'x-envoy-external-address',
+  'x-original-forwarded-for',
+] as const;
+
 /** The headers that identify a client; Node joins repeated ones. */
-export interface ClientHeaders {
-  'user-agent'?: string | undefined;
-  origin?: string | undefined;
-  forwarded?: string | undefined;
-  'x-forwarded-for'?: string | undefined;
-  'x-real-ip'?: string | undefined;
-}
+export type ClientHeaders = {
+  [name in 'user-agent' | 'origin' | (typeof PROXY_HEADERS)[number]]?: string | undefined;
+};
 
 /** An IPv4-mapped IPv6 address, as Node writes it. */
 const MAPPED = /^::ffff:(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
+/** An address as some proxies forward it (Azure, IIS): with the port of the caller, IPv6 in brackets. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d*)?|([\d.]+):\d*)$/;
+
 /**
- * The canonical form of an address: IPv4-mapped ones as IPv4, IPv6 shortened (RFC 5952). uWebSockets.js
+ * IPv4 within IPv6, shortened: as the system writes IPv4 (RFC 4291, 2.5.5.2), and as NAT64 does (RFC 6052, 2.1), whose
+ * callers would otherwise all be of one network. Its zeros may be part of the `::`.
+ */
+const IPV4_WITHIN = /^(?:::ffff:(?=[^:]+:)|64:ff9b::)(?:([0-9a-f]{1,4}):)?([0-9a-f]{0,4})$/;
+
+/**
+ * The canonical form of an address: IPv4 within IPv6 as IPv4, IPv6 shortened (RFC 5952), without a port. uWebSockets.js
  * writes all eight groups, Node does not.
  */
-function plainAddress(address: string): string {
+function plainAddress(written: string): string {
   // The fast paths: nearly every request has one of these two.
-  if (!address.includes(':')) return address;
-  if (MAPPED.test(address)) return address.slice('::ffff:'.length);
+  if (!written.includes(':')) return written;
+  if (MAPPED.test(written)) return written.slice('::ffff:'.length);
+  const [, inBrackets, ipv4] = WITH_PORT.exec(written) ?? [];
+  const address = inBrackets ?? ipv4 ?? written;
   if (!isIPv6(address) || address.includes('%')) return address;
   const short = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
-  if (!mapped) return short;
-  const [high, low] = [Number.parseInt(mapped[1] as string, 16), Number.parseInt(mapped[2] as string, 16)];
+  const within = IPV4_WITHIN.exec(short);
+  if (!within) return short;
+  const [high, low] = within.slice(1).map((group) => Number.parseInt(group || '0', 16)) as [number, number];
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
@@ -65,7 +93,7 @@ function chainOf(remote: string, forwardedFor: string): string[] {
 
 /** Whether a proxy says that it forwards the request. */
 export function isForwarded(headers: ClientHeaders): boolean {
-  return Boolean(headers['x-forwarded-for'] || headers.forwarded || headers['x-real-ip']);
+  return PROXY_HEADERS.some((name) => headers[name]);
 }
 
 /**

@@ -24,6 +24,12 @@ describe('the caller', () => {
       [{ 'x-forwarded-for': '203.0.113.7' }, 0],
       [{ forwarded: 'for=203.0.113.7' }, 0],
       [{ 'x-real-ip': '203.0.113.7' }, 0],
+      [{ via: '1.1 cache' }, 0],
+      [{ 'x-forwarded-host': 'app.example.org' }, 0],
+      [{ 'cf-connecting-ip': '203.0.113.7' }, 0],
+      [{ 'true-client-ip': '203.0.113.7' }, 0],
+      [{ 'x-client-ip': '203.0.113.7' }, 0],
+      [{ 'fly-client-ip': '203.0.113.7' }, 0],
       [{}, 1],
       [{ 'x-forwarded-for': '' }, 1],
       [{ 'x-forwarded-for': '203.0.113.7' }, 2],
@@ -36,6 +42,7 @@ describe('the caller', () => {
       [{ 'x-forwarded-for': '', forwarded: '' }, 0],
       [{ 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }, 1],
       [{ 'x-forwarded-for': '6.6.6.6, 203.0.113.7' }, 1],
+      [{ 'x-forwarded-for': '203.0.113.7', via: '1.1 edge', 'cf-connecting-ip': '203.0.113.7' }, 1],
     ] as const) {
       expect(forwarded(headers, hops)).not.to.have.property('proxied');
       expect(clientHash(forwarded(headers, hops))).to.match(/^[\w-]{27}$/);
@@ -95,6 +102,34 @@ describe('the caller', () => {
     }
     expect(address('0000:0000:0000:0000:0000:0000:0000:0001')).to.equal('::1');
     expect(address('fe80::1%eth0')).to.equal('fe80::1%eth0');
+  });
+
+  it('has no port, with which some proxies forward it', () => {
+    for (const [forwarded, plain] of [
+      ['203.0.113.7:4711', '203.0.113.7'],
+      ['6.6.6.6:1, 203.0.113.7:65535', '203.0.113.7'],
+      ['[2001:db8::1]:4711', '2001:db8::1'],
+      ['[2001:DB8:0:0:0:0:0:1]', '2001:db8::1'],
+      ['[::ffff:203.0.113.7]:4711', '203.0.113.7'],
+    ] as const) {
+      expect(address('10.0.0.1', forwarded, 1), forwarded).to.equal(plain);
+    }
+  });
+
+  it('is the IPv4 address behind NAT64', () => {
+    for (const [translated, plain] of [
+      ['64:ff9b::198.51.100.7', '198.51.100.7'],
+      ['0064:ff9b:0000:0000:0000:0000:c633:6407', '198.51.100.7'],
+      ['64:ff9b::100:0', '1.0.0.0'],
+      ['64:ff9b::1', '0.0.0.1'],
+      ['[64:ff9b::c633:6407]:4711', '198.51.100.7'],
+      // Other networks.
+      ['64:ff9b::1:c633:6407', '64:ff9b::1:c633:6407'],
+      ['64:ff9b:1::c633:6407', '64:ff9b:1::c633:6407'],
+      ['::ffff:1', '::ffff:1'],
+    ] as const) {
+      expect(address(translated), translated).to.equal(plain);
+    }
   });
 
   it('is bounded, whatever is forwarded', () => {
