@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
@@ -7,6 +6,7 @@ import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import { openDatabase } from '../command/open-database.js';
 import { withDomain } from '../command/with-domain.js';
+import { makePrivate } from '../embedded-mongo/folder/data-folder.js';
 import { addSampleData } from '../sample-data/add-sample-data.js';
 import { welcome } from '../start/welcome.js';
 import { followLog, logFolder } from './log-tail.js';
@@ -59,7 +59,8 @@ export async function startCluster(): Promise<number> {
   const config = loadConfig(undefined, undefined, clusterFaults);
   const pm2 = new Pm2(pm2Home(config));
   await checkPreconditions(config);
-  mkdirSync(logFolder(config), { recursive: true });
+  // pm2 keeps a log, and the environment of each process, in its home.
+  for (const folder of [logFolder(config), pm2Home(config)]) makePrivate(folder);
   const { HTTP_PORT: httpPort, GATEWAY_PORT: gatewayPort, HTTP_INSTANCES, GATEWAY_INSTANCES } = config;
   const processes = HTTP_INSTANCES + GATEWAY_INSTANCES + (config.MONGODB_URI ? 0 : 1);
   const text = await welcome(

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { makeDataFolder, socketUri } from './folder/data-folder.js';
+import { makeDataFolder, makePrivate, socketUri } from './folder/data-folder.js';
 import { type Hold, holdOwner } from './folder/lock.js';
 
 /** Longest time for a database to start, or to be restarted after it was lost, ms. */
@@ -132,7 +132,7 @@ const logFile = (dataDir: string) => join(dataDir, 'logs', 'database.log');
 /** The database's log; undefined if it cannot be opened, which must not prevent a start. */
 function openLog(dataDir: string): number | undefined {
   try {
-    mkdirSync(join(dataDir, 'logs'), { recursive: true });
+    makePrivate(join(dataDir, 'logs'));
     return openSync(logFile(dataDir), 'a');
   } catch {
     return undefined;

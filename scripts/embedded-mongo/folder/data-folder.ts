@@ -25,7 +25,8 @@ export const DATABASE = 'adoption';
 const ALL_KEYS = { start: Buffer.of(0), end: Buffer.alloc(9, 255), reverse: false };
 
 /**
- * Creates a folder that no other user may enter, or makes an existing one so: its sockets ask for no password.
+ * Creates a folder that no other user may enter, or makes an existing one so: its sockets ask for no password, and logs name
+ * members and addresses.
  * @throws the system's error
  */
 export function makePrivate(folder: string): void {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Pm2 } from '../../../scripts/cluster/pm2.js';
@@ -92,6 +92,8 @@ describe('npm run cluster', function () {
     for (const base of [cluster.http, cluster.gateway])
       expect((await fetch(`${base}/readyz`)).status).to.equal(200);
     expect(existsSync(join(cluster.folder, 'logs', 'gateway.log'))).to.equal(true);
+    for (const folder of ['logs', 'pm2'])
+      expect((statSync(join(cluster.folder, folder)).mode & 0o777).toString(8), folder).to.equal('700');
     await cluster.importMembers();
   });
 

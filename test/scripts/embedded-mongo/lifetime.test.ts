@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoNetworkError } from 'mongodb';
@@ -143,6 +143,12 @@ describe('embedded database: how long it lives', () => {
     await mkdir(folder);
     await writeFile(join(folder, 'format-version'), '99\n');
     expect((await failure(open())).message).to.contain('data format 99');
+  });
+
+  it('keeps its log from other users, also where an older release did not', async () => {
+    await mkdir(join(dataDir, 'logs'), { mode: 0o755 });
+    await open();
+    expect(((await stat(join(dataDir, 'logs'))).mode & 0o777).toString(8)).to.equal('700');
   });
 
   it('starts where its log cannot be kept', async () => {
