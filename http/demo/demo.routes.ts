@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import Router from '@koa/router';
 import type { Domain } from '../../domain/domain.js';
+import type { Client } from '../../domain/kernel/client.js';
 import { AppError } from '../../domain/kernel/errors.js';
 import { literalPattern } from '../../domain/kernel/literal-pattern.js';
 import { createOriginPolicy } from '../../domain/kernel/origins.js';
@@ -32,6 +33,18 @@ function demoFiles(): Map<string, StaticFile> {
     ...filesUnder(join(folder, 'members'), '/demo/members'),
     ['/demo/socket.io.js', readStaticFile(join(socketIo, 'client-dist', 'socket.io.esm.min.js'))],
   ]);
+}
+
+/** The addresses by which programs of one machine reach each other (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3). */
+const LOOPBACK = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/;
+
+/** Tokens are for this machine, whatever Host another one sends, and whatever a proxy on this one passes on. */
+function refuseOtherMachines(remoteAddress: string, { address, proxied }: Client): void {
+  if (proxied || !LOOPBACK.test(remoteAddress) || !LOOPBACK.test(address))
+    throw new AppError(
+      'FORBIDDEN',
+      'only programs of the service’s own machine may ask for this, without a proxy',
+    );
 }
 
 /**
@@ -79,6 +92,7 @@ export function createDemoRouter(domain: Domain, config: Config, gatewayPort: nu
   const refuseOtherPages = createPageCheck(config);
   router.get('/demo/tokens', async (ctx) => {
     ctx.state.route = '/demo/tokens';
+    refuseOtherMachines(ctx.req.socket.remoteAddress ?? '', ctx.state.client);
     // Not ctx.host: behind a proxy that is X-Forwarded-Host, which a page may send.
     refuseOtherPages(ctx.get('Origin'), `${ctx.protocol}://${ctx.get('Host')}`);
     const members = await introduceMembers(domain, config);

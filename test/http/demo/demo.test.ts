@@ -1,4 +1,6 @@
-import { get } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { get, type RequestOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
 import type { Domain } from '../../../domain/domain.js';
@@ -6,6 +8,7 @@ import { loadConfig } from '../../../domain/platform/config.js';
 import { createDemoRouter } from '../../../http/demo/demo.routes.js';
 import { type DemoMember, introduceMembers, isSampleAddress } from '../../../http/demo/introduce-members.js';
 import { call } from '../../support/api.js';
+import { type ServedHttp, serveHttp } from '../../support/http-server.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.js';
 
 interface Demo {
@@ -100,6 +103,49 @@ describe('the demo page', () => {
   });
 });
 
+describe('the demo’s tokens', () => {
+  let demo: ServedHttp;
+  before(async () => {
+    demo = await serveHttp({ HOST: '0.0.0.0', DEMO: true });
+  });
+  after(() => demo.server.drain());
+
+  /** @param from address of the machine that asks, under a forged name */
+  async function ask(from: string, headers: Record<string, string> = {}, { port } = demo): Promise<number> {
+    const setPeer = (message: unknown) => {
+      const { socket } = message as { socket: Socket };
+      Object.defineProperty(socket, 'remoteAddress', { value: from, configurable: true });
+    };
+    subscribe('http.server.request.start', setPeer);
+    try {
+      const options = { host: '127.0.0.1', port, path: '/demo/tokens' };
+      return await statusOf({ ...options, headers: { Host: 'localhost', ...headers } });
+    } finally {
+      unsubscribe('http.server.request.start', setPeer);
+    }
+  }
+
+  it('are for programs of the same machine alone, whatever Host others send', async () => {
+    for (const from of ['127.0.0.1', '::ffff:127.0.0.1', '::1', '127.0.1.1'])
+      expect(await ask(from), from).to.equal(200);
+    for (const from of ['192.0.2.7', '::ffff:192.0.2.7', '2001:db8::1', '::127.0.0.1'])
+      expect(await ask(from), from).to.equal(403);
+  });
+
+  it('are for nobody behind a proxy on that machine', async () => {
+    expect(await ask('127.0.0.1', { 'X-Forwarded-For': '192.0.2.7' })).to.equal(403);
+    expect(await ask('127.0.0.1', { Via: '1.1 proxy' })).to.equal(403);
+    const trusting = await serveHttp({ DEMO: true, TRUST_PROXY: 1 });
+    try {
+      expect(await ask('127.0.0.1', { 'X-Forwarded-For': '192.0.2.7' }, trusting)).to.equal(403);
+      expect(await ask('192.0.2.7', { 'X-Forwarded-For': '127.0.0.1' }, trusting)).to.equal(403);
+      expect(await ask('127.0.0.1', { 'X-Forwarded-For': '127.0.0.1' }, trusting)).to.equal(200);
+    } finally {
+      await trusting.server.drain();
+    }
+  });
+});
+
 describe('without DEMO', () => {
   it('there is no demo page and there are no tokens', async () => {
     for (const path of ['/demo', '/demo/tokens', '/demo/main.js', '/demo/socket.io.js']) {
@@ -172,6 +218,16 @@ describe('sample members', () => {
     }
   });
 });
+
+/** @returns the status of the answer; `fetch` sends no other Host */
+function statusOf(options: RequestOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get(options, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode as number);
+    }).on('error', reject);
+  });
+}
 
 /** The page's policy as sent to a client that names this host. */
 function requestWithHost(base: string, host: string): Promise<string> {
