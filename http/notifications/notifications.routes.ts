@@ -23,7 +23,7 @@ export function notificationRoutes({ notifications }: Domain, streams: StreamHub
       id: 'openEventStream',
       summary: 'Open event stream',
       description:
-        'Opens the stream of the calling member’s notifications. Every event is named `sse`. The first one says `EventStream Created. [userId=N]`; each later one holds a notification record as JSON. Event ids are `{memberNo}_{n}`, n rising: send the last one you have as `Last-Event-ID` and everything missed comes first, in order. A comment line comes every 20 s. The stream ends when its token expires, when its reader lags more than 1 MiB or takes nothing for 30 s, or when the member opens an eleventh one.',
+        'Opens the stream of the calling member’s notifications. Every event is named `sse`. The first one says `EventStream Created. [userId=N]`; each later one holds a notification record as JSON. Event ids are `{memberNo}_{n}`, n rising: send the last one you have as `Last-Event-ID` and everything missed comes first, in order. A comment line comes every 20 s. The stream ends when its token expires, or when its reader lags more than 1 MiB or takes nothing for 30 s. If the member opens an eleventh one, that holds a `retry` of 60 s alone, and ends.',
       auth: 'required',
       limit: 'read',
       headers: streamHeaders,

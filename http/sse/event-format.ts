@@ -12,6 +12,15 @@ export const HEARTBEAT = ': heartbeat\n\n';
 /** Time before a client reconnects, ms. */
 export const RETRY_MS = 3_000;
 
+/** Time, ms, before a client tries again whose member has too many streams. */
+const TOO_MANY_RETRY_MS = 60_000;
+
+/**
+ * A stream in place of one too many. Neither 204 nor 429, after which browsers and polyfills never come back: the streams
+ * of a phone that changed networks count until the system gives them up, and its next one must be served then.
+ */
+export const TOO_MANY = `retry: ${TOO_MANY_RETRY_MS}\n: too-many\n\n`;
+
 /** Headers of a stream: no proxy may buffer, cache or change it. (interface, "Notifications") */
 export const STREAM_HEADERS = {
   'Content-Type': 'text/event-stream;charset=UTF-8',

@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Notifications } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
+import { STREAM_HEADERS, TOO_MANY } from './event-format.js';
 import { Stream, type StreamServices } from './stream.js';
 
 /** Heartbeat interval, ms; the usual polyfill reconnects after 45 s of silence. (contract, section 6) */
 const HEARTBEAT_MS = 20_000;
 
-/** Most streams of one member, without limits any number; one more closes the oldest. (contract, section 6) */
+/** Most streams of one member, without limits any number; one more is told to try again later. (contract, section 6) */
 const MAX_STREAMS = 10;
 
 /** Every open event stream of this process. */
 export class StreamHub {
   readonly #services: StreamServices;
   readonly #isLimited: boolean;
-  /** In the order in which they were opened. */
   readonly #streams = new Set<Stream>();
   /** How many each member has: sets of them would take 170 bytes each. */
   readonly #counts = new Map<number, number>();
@@ -54,12 +54,16 @@ export class StreamHub {
   open(req: IncomingMessage, res: ServerResponse, memberNo: number, expiresAt: number, cursor: number): void {
     // The client disconnected during the cursor look-up: `close` will not be emitted again.
     if (res.destroyed || req.socket.destroyed) return;
+    const count = this.#counts.get(memberNo) ?? 0;
+    if (this.#isLimited && count >= MAX_STREAMS && !this.#closing) {
+      metrics.streamsClosed.inc({ reason: 'too-many' });
+      res.writeHead(200, STREAM_HEADERS).end(TOO_MANY);
+      return;
+    }
     const stream = new Stream(res, this.#services, memberNo, expiresAt, cursor);
     metrics.streams.inc();
     this.#streams.add(stream);
-    const count = (this.#counts.get(memberNo) ?? 0) + 1;
-    this.#counts.set(memberNo, count);
-    if (this.#isLimited && count > MAX_STREAMS) this.#oldestOf(memberNo)?.close('too-many');
+    this.#counts.set(memberNo, count + 1);
     this.#setExpiry(stream);
     if (this.#closing) stream.close('drain');
   }
@@ -82,11 +86,6 @@ export class StreamHub {
     await Promise.all(ends);
     clearInterval(this.#heartbeat);
     this.#stopWatching();
-  }
-
-  #oldestOf(memberNo: number): Stream | undefined {
-    for (const stream of this.#streams) if (stream.memberNo === memberNo) return stream;
-    return undefined;
   }
 
   /** Sets a timer only if the stream expires before the next heartbeat: one for each would waste memory. */

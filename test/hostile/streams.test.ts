@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { EventSourcePolyfill } from 'event-source-polyfill';
 import { type Member, member } from '../support/api.js';
 import { eventually } from '../support/eventually.js';
 import { serveHttp } from '../support/http-server.js';
@@ -68,19 +69,46 @@ describe('event streams of broken and greedy clients', () => {
     await answer.body?.cancel();
   });
 
-  it('39: are limited to ten a member: the oldest are closed with the reason, and none stays counted', async () => {
+  it('39: are limited to ten a member: one too many is told to come back later, and the others stay open', async () => {
     const before = await countStreams();
     const { server, base } = await serveHttp({ RATE_LIMIT: 'on' });
     const streams = [];
-    for (let i = 0; i < 20; i += 1) streams.push(await openStream(me, { base }));
-    await Promise.all(streams.slice(0, 10).map(({ ended }) => ended));
-    for (const { comments } of streams.slice(0, 10)) expect(comments.at(-1)).to.equal('too-many');
+    for (let i = 0; i < 10; i += 1) streams.push(await openStream(me, { base }));
+    for (let i = 0; i < 3; i += 1) {
+      const refused = await openStream(me, { base, lastEventId: `${me.no}_0` });
+      await refused.ended;
+      const { status, events, comments, retry } = refused;
+      expect({ status, events, comments, retry }).to.deep.equal({
+        ...{ status: 200, events: [], comments: ['too-many'], retry: 60_000 },
+      });
+    }
     expect(await countStreams()).to.equal(before + 10);
     await notifyOf(me, 'hello');
-    await Promise.all(streams.slice(10).map((stream) => stream.next(({ data }) => data.includes('hello'))));
-    for (const stream of streams) stream.close();
+    await Promise.all(streams.map((stream) => stream.next(({ data }) => data.includes('hello'))));
+    streams[0]?.close();
+    await eventually(async () => expect(await countStreams()).to.equal(before + 9));
+    const next = await openStream(me, { base });
+    await next.next();
+    for (const stream of [...streams, next]) stream.close();
     await eventually(async () => expect(await countStreams()).to.equal(before));
     await server.drain();
+  });
+
+  it('39: one too many has the usual polyfill wait, and not give up', async () => {
+    const { server, base } = await serveHttp({ RATE_LIMIT: 'on' });
+    const streams = [];
+    for (let i = 0; i < 10; i += 1) streams.push(await openStream(me, { base }));
+    const source = new EventSourcePolyfill(`${base}/notification/connect`, {
+      headers: { Authorization: me.token },
+    });
+    try {
+      await new Promise((resolve) => source.addEventListener('error', resolve));
+      expect(source.readyState).to.equal(EventSourcePolyfill.CONNECTING);
+    } finally {
+      source.close();
+      for (const stream of streams) stream.close();
+      await server.drain();
+    }
   });
 
   it('40: of clients that disconnect at once leave nothing behind', async () => {

@@ -61,6 +61,13 @@ export const ofRequests: Stated[] = [
     [metricsPage, '# stream of a member'],
   ],
   [
+    'http/sse/event-format.ts TOO_MANY_RETRY_MS',
+    s,
+    [openApi, 'a `retry` of #'],
+    [contract, 'comes back after #'],
+    [operations, 'told to come back after #'],
+  ],
+  [
     'http/sse/stream-hub.ts MAX_STREAMS',
     count,
     [contract, 'at most # streams'],

@@ -9,12 +9,15 @@ export class FakeResponse extends EventEmitter {
   writableLength = 0;
   writableNeedDrain = false;
   isEnded = false;
-  writeHead(): void {}
+  writeHead(): this {
+    return this;
+  }
   getHeader(): undefined {}
   write(text: string): void {
     this.text += text;
   }
-  end(): void {
+  end(text = ''): void {
+    this.text += text;
     this.isEnded = true;
     this.emit('close');
   }

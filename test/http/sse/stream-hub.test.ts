@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Delivery, Notifications } from '../../../domain/notifications/index.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { metrics } from '../../../domain/platform/metrics.js';
-import type { CloseReason } from '../../../http/sse/stream.js';
+import type { Stream } from '../../../http/sse/stream.js';
 import { StreamHub } from '../../../http/sse/stream-hub.js';
 import { counted } from '../../support/counted.js';
 import { nextTurn } from '../../support/eventually.js';
@@ -175,12 +175,9 @@ describe('the hub of event streams', () => {
   });
 
   /** Causes of each end. */
-  const ends: Record<CloseReason, (res: FakeResponse) => Promise<void> | void> = {
+  const ends: Record<Parameters<Stream['close']>[0], (res: FakeResponse) => Promise<void> | void> = {
     client: (res) => void res.emit('error', new Error('gone')),
     expired: () => pass(10),
-    'too-many': () => {
-      for (let i = 0; i < 10; i += 1) open();
-    },
     slow: (res) => {
       res.writableLength = 2 ** 21;
       pass(20);
@@ -197,25 +194,32 @@ describe('the hub of event streams', () => {
   };
   for (const [reason, end] of Object.entries(ends)) {
     it(`counts an end as ${reason} once, and ends once`, async () => {
-      const counts = async () => [
-        await counted(metrics.streams),
-        await counted(metrics.streamsClosed, { reason }),
-      ];
-      const [open0 = 0, ended0 = 0] = await counts();
+      const counts = () =>
+        Promise.all([counted(metrics.streams), counted(metrics.streamsClosed, { reason })]);
+      const [open0, ended0] = await counts();
       const res = open(reason === 'expired' ? 10_000 : 3_600_000);
       await nextTurn(2);
       expect(await counts()).to.deep.equal([open0 + 1, ended0]);
       await end(res);
-      const others = reason === 'too-many' ? 10 : 0;
-      expect(await counts()).to.deep.equal([open0 + others, ended0 + 1]);
+      expect(await counts()).to.deep.equal([open0, ended0 + 1]);
       const byForce = reason === 'slow' || reason === 'client';
-      expect([res.destroyed, res.isEnded]).to.deep.equal([byForce, !byForce]);
-      expect(source.subscribed).to.equal(others);
+      expect(res).to.include({ destroyed: byForce, isEnded: !byForce });
+      expect(source.subscribed).to.equal(0);
       res.emit('close');
       res.emit('error', new Error('late'));
-      expect(await counts()).to.deep.equal([open0 + others, ended0 + 1]);
+      expect(await counts()).to.deep.equal([open0, ended0 + 1]);
     });
   }
+
+  it('tells one too many of a member to come back later, and leaves the others open', async () => {
+    const before = await counted(metrics.streamsClosed, { reason: 'too-many' });
+    const ten = Array.from({ length: 10 }, () => open());
+    expect(open()).to.include({ isEnded: true, text: 'retry: 60000\n: too-many\n\n' });
+    expect([...ten, open(3_600_000, 8)].some(({ isEnded }) => isEnded)).to.equal(false);
+    expect(await counted(metrics.streamsClosed, { reason: 'too-many' })).to.equal(before + 1);
+    ten[3]?.emit('close');
+    expect([open().isEnded, open().isEnded]).to.deep.equal([false, true]);
+  });
 
   it('keeps nothing of streams that have ended', async () => {
     const taken = await memoryTaken(3_000, async (i) => {
