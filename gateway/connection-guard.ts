@@ -70,6 +70,12 @@ function isPoll({ method, headers }: EngineRequest): boolean {
   return method === 'GET' && !headers.upgrade;
 }
 
+/** Bytes that the body of a request announces, 0 without one; undefined where they cannot be told before it has arrived. */
+function bodyBytes({ headers }: EngineRequest): number | undefined {
+  const length = headers['content-length'] ?? '0';
+  return headers['transfer-encoding'] === undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
+}
+
 /** With them a page can read a refusal, which Engine.IO, and its CORS, never sees. `createOriginGuard` has let it pass. */
 export function corsHeaders(
   { headers: { origin } }: EngineRequest,
@@ -99,11 +105,14 @@ export function createConnectionGuard(
     );
   }
 
-  /** The error for a request of a session, which costs as much as a frame. */
+  /** The error for a request of a session, which costs as much as a frame, and the bytes of its body, whether or not they arrive. */
   function refusalOf(session: Connection, request: EngineRequest): AppError | undefined {
     const { allowance } = session;
     if (!allowance) return undefined;
-    if (!limits.take(allowance, 1, 0)) closeSpent(session);
+    const bytes = bodyBytes(request);
+    if (!limits.take(allowance, 1, bytes ?? 0)) closeSpent(session);
+    else if (bytes === undefined)
+      return new AppError('INVALID_INPUT', 'Content-Length: must tell the bytes of the body');
     return allowance.isSpent && !isPoll(request)
       ? new AppError('INVALID_INPUT', 'this session is closing')
       : undefined;

@@ -149,7 +149,7 @@ export class ConnectionLimits {
   }
 
   /**
-   * Packets in the body of a long-polling request but the first, which the request itself has paid for; as soon as there are
+   * Packets in the body of a long-polling request but the first: the request itself has paid for it, and for the bytes; as soon as there are
    * too many, they are not counted on.
    */
   countPackets(body: string): number {

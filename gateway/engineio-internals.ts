@@ -59,7 +59,7 @@ export interface ConnectionGuard {
    * that is being closed for sending too much.
    */
   refuse(request: EngineRequest): AppError | undefined;
-  /** Charges frames that have arrived, before they are parsed, and closes a connection that has sent too much. @returns whether they may be parsed */
+  /** Charges what has arrived, before it is parsed, and closes a connection that has sent too much. @returns whether it may be parsed */
   mayPass(transport: Transport, frames: number, bytes: number): boolean;
   /** A WebSocket has closed. */
   closed(transport: Transport): void;
@@ -88,7 +88,7 @@ export function limitFrames(io: GatewayServer, guard: ConnectionGuard): void {
     };
     const onData = transport.onData.bind(transport);
     transport.onData = (body) => {
-      if (guard.mayPass(transport, limits.countPackets(body), Buffer.byteLength(body))) onData(body);
+      if (guard.mayPass(transport, limits.countPackets(body), 0)) onData(body);
     };
   });
 }

@@ -7,6 +7,7 @@ import {
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
+  type WebSocket,
   type WebSocketBehavior,
 } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
@@ -23,6 +24,7 @@ import { errorAnswer, headersOf } from '../operations.js';
 import type { GatewayServer, GatewaySocket } from '../socket.js';
 import { ACK, EVENT, publishByAdapter } from '../socketio-internals.js';
 import type { Answer, Engine, EngineHandlers, EngineRequest, Publisher } from './engine.js';
+import { frameBytes } from './frame-meter.js';
 
 /*
  * What Engine.IO's server on uWebSockets.js does not do by itself, and what it hides (docs/decisions/patched-internals.md).
@@ -252,6 +254,8 @@ export class UwsEngine implements Engine {
    */
   #guardSockets({ refuse, guard }: EngineHandlers): void {
     const ws = this.#app.ws.bind(this.#app);
+    const mayPass = (socket: WebSocket<unknown>, { byteLength }: ArrayBuffer): boolean =>
+      !guard || guard.mayPass((socket.getUserData() as Upgraded).transport, 1, frameBytes(byteLength));
     this.#app.ws = ((pattern: string, behavior: WebSocketBehavior<unknown>) => {
       const { upgrade, open, message } = behavior;
       return ws(pattern, {
@@ -274,9 +278,11 @@ export class UwsEngine implements Engine {
         },
         message(socket, data, isBinary) {
           if (isBinary) socket.end(1003, 'binary frames are not accepted');
-          else if (!guard || guard.mayPass((socket.getUserData() as Upgraded).transport, 1, data.byteLength))
-            message?.(socket, data, isBinary);
+          else if (mayPass(socket, data)) message?.(socket, data, isBinary);
         },
+        // uWebSockets.js has answered it.
+        ping: mayPass,
+        pong: mayPass,
         close(socket, code, reason) {
           const { transport } = socket.getUserData() as Upgraded;
           guard?.closed(transport);

@@ -8,6 +8,7 @@ import {
   MAX_BACKPRESSURE,
   type Transport,
 } from '../engineio-internals.js';
+import { FrameMeter } from './frame-meter.js';
 
 /*
  * What Engine.IO's connections on ws and node:http do not do by themselves (docs/decisions/patched-internals.md).
@@ -16,6 +17,9 @@ import {
 /** Time within which a client must read some of an answer, or answer the end of its WebSocket, ms. uWebSockets.js has the same. */
 export const UNREAD_MS = 10_000;
 
+/** Time in which the reason may reach a client that has sent too much, ms. */
+const FAREWELL_MS = 2_000;
+
 /** The part of a WebSocket of ws that is used here. */
 interface WebSocket {
   /** Bytes that the system has not taken yet. */
@@ -23,12 +27,16 @@ interface WebSocket {
   readonly readyState: number;
   /** The connection below, which Engine.IO uses, too. */
   readonly _socket: Socket;
+  /** What parses frames. */
+  readonly _receiver: { write(chunk: Buffer): boolean };
+  /** Reads nothing more of the connection. */
+  pause(): void;
   close(code?: number, reason?: string): void;
   terminate(): void;
   listeners(event: 'message'): ((data: Buffer, isBinary: boolean) => void)[];
   removeAllListeners(event: 'message'): void;
   on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): void;
-  on(event: 'ping' | 'pong', listener: (data: Buffer) => void): void;
+  on(event: 'ping', listener: () => void): void;
   once(event: 'close', listener: () => void): void;
 }
 
@@ -61,23 +69,41 @@ function doClose(this: WebSocketTransport, done?: () => void): void {
   done?.();
 }
 
-/** Charges frames before Engine.IO reads them, and refuses binary ones: no event has any. */
+/**
+ * Charges all that arrives before ws parses it, also on a connection that is closing. Of a connection that has sent too much,
+ * ws parses and reads nothing more.
+ */
+function meter(transport: WebSocketTransport, guard: ConnectionGuard): void {
+  const { socket } = transport;
+  const frames = new FrameMeter();
+  let isSpent = false;
+  socket._socket.prependListener('data', (chunk: Buffer) => {
+    if (isSpent || guard.mayPass(transport, frames.count(chunk), chunk.length)) return;
+    isSpent = true;
+    // Neither the client's agreement to the end nor its own end can be seen from now on.
+    socket.pause();
+    setTimeout(() => socket.terminate(), FAREWELL_MS).unref();
+  });
+  const { _receiver: receiver } = socket;
+  const parse = receiver.write.bind(receiver);
+  receiver.write = (chunk) => !isSpent && parse(chunk);
+}
+
+/** Limits what arrives, and refuses binary frames: no event has any. */
 function guardFrames(transport: WebSocketTransport, guard: ConnectionGuard | undefined): void {
   const { socket } = transport;
+  if (guard) meter(transport, guard);
   const [read] = socket.listeners('message');
   socket.removeAllListeners('message');
   socket.on('message', (data, isBinary) => {
     if (socket.readyState !== OPEN) return;
     if (isBinary) endSocket(socket, 1003, 'binary frames are not accepted');
-    else if (!guard || guard.mayPass(transport, 1, data.length)) read?.(data, isBinary);
+    else read?.(data, isBinary);
   });
   // ws answers each ping, and keeps what the client does not read of the answers.
-  const onControl = ({ length }: Buffer): void => {
+  socket.on('ping', () => {
     if (socket.bufferedAmount > MAX_BACKPRESSURE) socket.terminate();
-    else guard?.mayPass(transport, 1, length);
-  };
-  socket.on('ping', onControl);
-  socket.on('pong', onControl);
+  });
   transport.doClose = doClose;
   socket.once('close', () => guard?.closed(transport));
 }

@@ -116,7 +116,7 @@ describe('a connection that sends too much', () => {
     const before = await refused('frames');
     const hostile = await rawPolling(lone.base);
     const atFirst = parsed();
-    expect(await hostile.post(times('40{"token":"x"}', 5_000))).to.equal(200);
+    expect(await hostile.post(times('40{"token":"x"}', 2_000))).to.equal(200);
     // While it waits for the poll, nothing more is read, or counted.
     for (let i = 0; i < 3; i += 1) expect(await hostile.post(['3'])).to.equal(400);
     const upgrade = new URL(hostile.url).search.slice(1).replace('polling', 'websocket');
@@ -214,7 +214,8 @@ describe('a connection that sends too much', () => {
     const made = await Promise.all(Array.from({ length: 9 }, () => raw()));
     for (const socket of made) flood(socket, times('40{"token":"x"}', 9));
     await Promise.all(made.slice(5).map((socket) => socket.next(/RATE_LIMITED/)));
-    expect(parsed()).to.equal(50);
+    // On ws, frames that arrive together are refused together.
+    expect(parsed()).to.be.within(41, 50);
     expect(await member.ask('room:join', { chatNo: 1 })).to.include({ status: 200 });
   });
 });

@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect, type Socket, type SocketConstructorOpts } from 'node:net';
 
 /** Silence, in ms, after which `rawRequest` gives up: a server may wait longer for the rest of a request. */
 const SILENCE_MS = 2_000;
@@ -20,9 +20,9 @@ export const rawGet = (path: string, token = '', ...headers: string[]): string =
   [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: ${token}`, ...headers, '', ''].join('\r\n');
 
 /** A TCP connection to the host of an address. Its errors are dropped: `close` follows each of them. */
-export function openTcp(base: string): Socket {
+export function openTcp(base: string, options: SocketConstructorOpts = {}): Socket {
   const { hostname, port } = new URL(base);
-  return connect(Number(port), hostname).on('error', () => {});
+  return connect({ ...options, port: Number(port), host: hostname }).on('error', () => {});
 }
 
 /** @param request sent at once */

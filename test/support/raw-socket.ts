@@ -57,9 +57,13 @@ function firstFrame(bytes: Buffer): { text: string; end: number } | undefined {
   return { text: bytes.toString('utf8', start, start + length), end: start + length };
 }
 
-/** Opens one; resolves once the handshake is answered or refused. */
-export async function rawSocket(base: string, query?: string, headers?: string[]): Promise<RawSocket> {
-  const socket = openTcp(base);
+/** Opens one; resolves once the handshake is answered or refused. @param socket its connection, by default a new one */
+export async function rawSocket(
+  base: string,
+  query?: string,
+  headers?: string[],
+  socket = openTcp(base),
+): Promise<RawSocket> {
   const received = createReceivedLog<string>();
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
   socket.write(handshakeRequest(query, headers));
