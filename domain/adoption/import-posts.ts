@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../kernel/clock.js';
 import { insertNew } from '../platform/mongo/inserts.js';
-import { nextNumbers, reserveNumber } from '../platform/sequence.model.js';
+import { nextNumbers, reserveNumbers } from '../platform/sequence.model.js';
 import { AdoptionPost, type AdoptionPostRecord } from './adoption-post.model.js';
 import type { AdoptionPostDraft } from './save-post.js';
 
@@ -40,9 +40,9 @@ async function findStored(
   return new Map<number | string, AdoptionPostRecord>([...byNumber, ...byKey]);
 }
 
-/** To be called before an import with its highest number: posts without a number get higher ones. */
+/** To be called before an import with the highest of its numbers that might be assigned: posts without one get higher ones. */
 export async function reservePostNumbers(highest: number): Promise<void> {
-  await reserveNumber('adoption', highest);
+  await reserveNumbers('adoption', [highest]);
 }
 
 /**
@@ -62,7 +62,7 @@ export async function importPosts(
   const stored = await findStored(numbers, keys);
 
   // Reserved before use: concurrently created posts do not get the same numbers.
-  if (numbers.length > 0) await reserveNumber('adoption', Math.max(...numbers));
+  await reserveNumbers('adoption', numbers);
   const freshKeys = keys.filter((key) => !stored.has(key));
   let next = freshKeys.length > 0 ? await nextNumbers('adoption', freshKeys.length) : 0;
   const createdAt = new Date(clock.now());

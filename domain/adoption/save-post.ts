@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
-import { nextNumbers, reserveNumber } from '../platform/sequence.model.js';
+import { nextNumbers, reserveNumbers } from '../platform/sequence.model.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
 /** A validated adoption post. */
@@ -32,7 +32,7 @@ export async function savePost(
   const { authorNo, title, name, age, kind, latitude, longitude, thumbnail, modal = false } = draft;
   const fields = { authorNo, title, name, age, kind, latitude, longitude, thumbnail, modal };
   // Reserved before use: concurrently created posts do not get the same number.
-  if (id !== undefined) await reserveNumber('adoption', id);
+  if (id !== undefined) await reserveNumbers('adoption', [id]);
   const no = id ?? (await nextNumbers('adoption'));
   await AdoptionPost.updateOne(
     { _id: no },

@@ -1,4 +1,4 @@
-import { reserveNumber } from '../platform/sequence.model.js';
+import { reserveNumbers } from '../platform/sequence.model.js';
 import { Article } from './article.model.js';
 import { Comment } from './comment.model.js';
 import type { CommunityDeps } from './community-deps.js';
@@ -69,8 +69,14 @@ export async function restoreArticles(
   const comments = articles.flatMap((article) => article.comments);
   // Reserved before use: concurrent writers do not get the same numbers.
   await Promise.all([
-    reserveNumber('article', Math.max(0, ...articles.map(({ id }) => id))),
-    reserveNumber('comment', Math.max(0, ...comments.map(({ id }) => id))),
+    reserveNumbers(
+      'article',
+      articles.map(({ id }) => id),
+    ),
+    reserveNumbers(
+      'comment',
+      comments.map(({ id }) => id),
+    ),
   ]);
   await Heart.bulkWrite(
     articles.flatMap((article) => [

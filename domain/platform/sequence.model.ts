@@ -10,6 +10,12 @@ const Sequence = model(
   ),
 );
 
+/**
+ * Highest number that is assigned. Numbers from outside may be higher, such as the 15 digits that Korean shelters give an
+ * animal (유기번호): a sequence raised to one of these would assign what a shelter assigns next.
+ */
+export const HIGHEST_ASSIGNED = 1_000_000_000_000;
+
 export type SequenceName = 'member' | 'article' | 'comment' | 'adoption' | 'room' | 'notification';
 
 /**
@@ -27,15 +33,16 @@ export async function nextNumbers(name: SequenceName, count = 1): Promise<number
   return after.value - count + 1;
 }
 
-/** Raises a sequence to a number from outside (import), so that it is not assigned again. */
-export async function reserveNumber(name: SequenceName, number: number): Promise<void> {
-  await Sequence.updateOne({ _id: name }, { $max: { value: number } }, { upsert: true });
+/** Raises a sequence to the numbers from outside (import) that it would assign again. */
+export async function reserveNumbers(name: SequenceName, numbers: number[]): Promise<void> {
+  const value = Math.max(0, ...numbers.filter((number) => number <= HIGHEST_ASSIGNED));
+  if (value > 0) await Sequence.updateOne({ _id: name }, { $max: { value } }, { upsert: true });
 }
 
-/** The highest number of a record in a collection; 0 without any. */
+/** The highest number of a record in a collection that a sequence may have assigned; 0 without any. */
 export async function highestNumber(model: { collection: unknown }): Promise<number> {
   const options = { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 } as const;
-  const [last] = await readRecords<{ _id: number }>(model, {}, options);
+  const [last] = await readRecords<{ _id: number }>(model, { _id: { $lte: HIGHEST_ASSIGNED } }, options);
   return last?._id ?? 0;
 }
 
@@ -60,7 +67,7 @@ export function checkSequence(
         yield {
           ...{ area, kind: 'sequence', record: `sequence ${name}`, found: value, expected: used },
           text: `sequence ${name}: stands at ${value}, but number ${used} is in use`,
-          repair: () => reserveNumber(name, used),
+          repair: () => reserveNumbers(name, [used]),
         };
       }
       await checked(1);

@@ -18,7 +18,7 @@ export function adoptionRoutes({ adoption }: Pick<Domain, 'adoption'>): Route[] 
       id: 'listRenderRecords',
       summary: 'List render records',
       description:
-        'Returns the adoption posts as a map renders them, newest first, at most 50,000 and 16 MiB. No token is needed.',
+        'Returns the adoption posts as a map renders them, highest number first, at most 50,000 and 16 MiB. No token is needed.',
       auth: 'optional',
       limit: 'read',
       query: renderQuery,

@@ -35,4 +35,4 @@ export const renderRecords = z
       })
       .meta({ id: 'RenderRecord', description: 'An adoption post as the map renders it.' }),
   )
-  .meta({ description: 'posts, newest first' }) satisfies z.ZodType<RenderRecord[]>;
+  .meta({ description: 'posts, highest number first' }) satisfies z.ZodType<RenderRecord[]>;

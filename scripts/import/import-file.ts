@@ -1,4 +1,5 @@
 import type { Domain } from '../../domain/domain.js';
+import { HIGHEST_ASSIGNED } from '../../domain/platform/sequence.model.js';
 import { createProgress } from '../command/progress.js';
 import { readCsv } from './read-csv.js';
 import { readJsonArray } from './read-json.js';
@@ -35,15 +36,16 @@ function summary(counts: Record<'member' | 'adoption', Counts>, rejected: number
 }
 
 /**
- * The highest id of a post in the file, 0 for none. Posts without an id get higher numbers: otherwise one of
- * them might get the id of a later row.
+ * The highest id of a post in the file that might be assigned to another, 0 for none. Posts without an id get higher
+ * numbers: otherwise one of them might get the id of a later row.
  */
 async function highestNumber(rows: AsyncIterable<Row>): Promise<number> {
   let highest = 0;
   for await (const raw of rows) {
     const checked = 'fault' in raw ? undefined : checkRow(raw.value);
     if (!checked || 'faults' in checked || checked.row.record !== 'adoption') continue;
-    highest = Math.max(highest, checked.row.id ?? 0);
+    const { id = 0 } = checked.row;
+    if (id <= HIGHEST_ASSIGNED) highest = Math.max(highest, id);
   }
   return highest;
 }

@@ -80,22 +80,31 @@ class RecordReader {
   }
 }
 
+/** @throws UnreadableFile when a header does not name `record`, or names a column twice */
+function checkHeader(line: number, header: string[]): void {
+  if (!header.includes('record'))
+    throw new UnreadableFile(
+      `line ${line}: the first row of a CSV file names its columns, separated by commas, "record" among them`,
+    );
+  const twice = header.find((name, i) => name !== '' && header.indexOf(name) < i);
+  if (twice !== undefined)
+    throw new UnreadableFile(`line ${line}: the column "${twice}" is named twice: delete or rename one`);
+}
+
 /**
- * CSV with a header row, comma-separated, UTF-8.
- * @throws UnreadableFile when the header does not name `record`
+ * CSV with a header row, comma-separated, UTF-8; rows without a value are skipped.
+ * @throws UnreadableFile when the header does not name `record`, or names a column twice
  */
 export async function* readCsv(pieces: AsyncIterable<string>): AsyncGenerator<Row> {
   let header: string[] | undefined;
   for await (const record of new RecordReader(splitLines(pieces)).records()) {
+    // Spreadsheets write their empty rows as commas.
+    if ('cells' in record && record.cells.every((cell) => cell === '')) continue;
     if (header) {
       yield 'cells' in record ? rowOf(record.line, header, record.cells) : record;
       continue;
     }
     header = 'cells' in record ? record.cells : [];
-    if (!header.includes('record')) {
-      throw new UnreadableFile(
-        `line ${record.line}: the first row of a CSV file names its columns, separated by commas, "record" among them`,
-      );
-    }
+    checkHeader(record.line, header);
   }
 }

@@ -1,4 +1,4 @@
-import { parseJson } from './read-ndjson.js';
+import { MALFORMED, parseJson } from './read-ndjson.js';
 import { MAX_ROW, type Row, tooLong, UnreadableFile } from './source.js';
 
 /** Significant characters outside and inside a string; the text between them is read as a whole. */
@@ -19,7 +19,7 @@ class ArraySplitter {
   /** White space at the start of the current line, and whether more may follow. */
   #indent = 0;
   #atLineStart = true;
-  /** Open brackets and braces; 0 before and after the array. */
+  /** Open brackets and braces; 0 before the array. */
   #depth = 0;
   #ended = false;
   /** The line of text after the array; 0 for none. */
@@ -33,9 +33,13 @@ class ArraySplitter {
   #startIndent = 0;
   #overlong = false;
 
-  /** Splits the next piece of the file. @throws UnreadableFile if it is not an array */
-  *split(piece: string): Generator<Row> {
-    let text = piece;
+  /**
+   * Splits the next piece of the file.
+   * @param isAgain whether it is what a damaged element held. Each line that may begin the next element then does: so
+   *   no text is read more than twice, however many elements are damaged
+   * @throws UnreadableFile if it is not an array
+   */
+  *split(text: string, isAgain = false): Generator<Row> {
     let at = 0;
     while (at < text.length) {
       if (this.#ended) {
@@ -45,31 +49,22 @@ class ArraySplitter {
       const next = this.#plain(text, at);
       if (next === text.length) return;
       const character = text[next] as string;
+      if (isAgain && this.#mayBeginNext(character)) yield this.#cut();
       const ended = this.#mark(character);
       at = next + 1;
       if (!ended && this.#text.length <= MAX_ROW) continue;
-      const again = yield* this.#finish(ended === ']');
-      if (again !== undefined) {
-        // The character that ended the damaged element ends the one found in it.
-        text = again + text.slice(ended ? next : at);
-        at = 0;
-      } else if (ended === ']') {
-        this.#depth = 0;
-        this.#ended = true;
-      }
+      const wasDamaged = yield* this.#finish(ended === ']');
+      // The character that ended the damaged element ends the last one found in it.
+      if (wasDamaged && ended) at = next;
     }
   }
 
   /** Handles the end of the file. @throws UnreadableFile if it held no array */
   *end(): Generator<Row> {
-    if (this.#depth === 0 && !this.#ended) {
+    if (this.#depth === 0) {
       throw new UnreadableFile('the file is empty; a JSON file holds an array');
     }
-    while (this.#start > 0) {
-      const again = yield* this.#finish(false);
-      if (again === undefined) break;
-      yield* this.split(again);
-    }
+    while (this.#start > 0) yield* this.#finish(false);
     if (!this.#ended) yield { line: this.#line, fault: UNCLOSED };
     if (this.#trailingLine > 0)
       yield { line: this.#trailingLine, fault: 'stands behind the end of the array' };
@@ -85,7 +80,7 @@ class ArraySplitter {
   /** Reads the plain text from an offset on. @returns the offset of the next significant character */
   #plain(text: string, at: number): number {
     const marks = this.#inString ? IN_STRING : OUTSIDE;
-    marks.lastIndex = this.#escaped ? at + 1 : at;
+    marks.lastIndex = this.#escaped && text[at] !== '\n' ? at + 1 : at;
     this.#escaped = false;
     const next = marks.exec(text)?.index ?? text.length;
     const plain = text.slice(at, next);
@@ -145,38 +140,60 @@ class ArraySplitter {
 
   /**
    * Yields the element that ends here or has become too long.
-   * @returns text to be read again if the element is damaged and another one seems to begin in it
+   * @returns whether it is damaged and another one seemed to begin in it: the text from there on has been read again
    */
-  *#finish(last: boolean): Generator<Row, string | undefined> {
+  *#finish(last: boolean): Generator<Row, boolean> {
     const [line, text] = [this.#start, this.#text];
     const row = this.#overlong ? { line, fault: tooLong } : parseJson(line, text);
     if (line === 0) {
       // `[]` is empty; `[a,]` and `[,a]` have a surplus comma.
       if (!last || this.#afterComma) yield { line: this.#line, fault: 'is empty: there is a comma too many' };
       this.#afterComma = !last;
-      return undefined;
+      this.#ended = last;
+      return false;
     }
     const again = 'fault' in row && !this.#overlong ? this.#nextStart(text) : undefined;
     if (again === undefined && text.length > MAX_ROW) {
       // The rest of an element that is too long is discarded.
       this.#overlong = true;
       this.#text = '';
-      return undefined;
+      return false;
     }
     yield row;
-    this.#text = '';
-    this.#start = 0;
-    this.#overlong = false;
+    this.#beginElement();
     this.#afterComma = !last;
-    if (again === undefined) return undefined;
+    if (again === undefined) {
+      this.#ended = last;
+      return false;
+    }
     this.#line = line + (text.slice(0, again).match(/\n/g)?.length ?? 0);
-    this.#depth = 1;
     this.#inString = false;
     this.#escaped = false;
     this.#indent = 0;
     this.#atLineStart = true;
     this.#afterComma = true;
-    return text.slice(again);
+    yield* this.split(text.slice(again), true);
+    return true;
+  }
+
+  /** Whether a character begins an object on a line of its own, indented no deeper than the open element. */
+  #mayBeginNext(character: string): boolean {
+    return character === '{' && this.#atLineStart && this.#start > 0 && this.#indent <= this.#startIndent;
+  }
+
+  /** Ends the open element, whose quotes or brackets are not closed. */
+  #cut(): Row {
+    const line = this.#start;
+    const fault = this.#overlong ? tooLong : MALFORMED;
+    this.#beginElement();
+    return { line, fault };
+  }
+
+  #beginElement(): void {
+    this.#text = '';
+    this.#start = 0;
+    this.#overlong = false;
+    this.#depth = 1;
   }
 
   /** Offset of a line that begins another object, indented no deeper than the element. */

@@ -1,11 +1,13 @@
 import { type Row, splitLines, tooLong } from './source.js';
 
+export const MALFORMED = 'is not well-formed JSON';
+
 /** One JSON value as a row. */
 export function parseJson(line: number, text: string): Row {
   try {
     return { line, value: JSON.parse(text) };
   } catch {
-    return { line, fault: 'is not well-formed JSON' };
+    return { line, fault: MALFORMED };
   }
 }
 

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { text, wholeNumber } from '../../domain/kernel/input.js';
 
-/**
- * Highest id of an imported adoption post: later posts get higher numbers, which must also be exact in JSON.
- */
-const MAX_ID = 1_000_000_000_000;
-
 /** Text without surrounding white space. */
 const trimmed = (max: number) =>
   z.preprocess(
@@ -14,13 +9,26 @@ const trimmed = (max: number) =>
     text(max).refine((value) => !value.includes('\uFFFD'), 'holds bytes that are not UTF-8'),
   );
 
-/** A number, or its decimal text as in CSV. */
+/** A decimal number as spreadsheets write it in CSV: `37.5`, `3.75E+01`. */
+const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?(?<exponent>E[+-]?\d{1,3})?$/i;
+
+/** A number, or its decimal text. */
 function number<T extends z.ZodType>(schema: T) {
   return z.preprocess(
-    (value) => (typeof value === 'string' && /^-?\d{1,20}(\.\d{1,20})?$/.test(value) ? Number(value) : value),
+    (value) => (typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value),
     schema,
   );
 }
+
+/** The number of a post. A spreadsheet rounds one of more than 11 digits that it writes with an exponent. */
+const postId = z
+  .unknown()
+  .refine((value) => !(typeof value === 'string' && DECIMAL.exec(value)?.groups?.exponent), {
+    error: ({ input }) =>
+      `${input} has lost digits: in the spreadsheet, show this column as numbers without decimals, and export again`,
+    abort: true,
+  })
+  .pipe(number(wholeNumber(1)));
 
 /** A field that may be missing, null or empty. */
 function optional<T extends z.ZodType>(schema: T) {
@@ -47,7 +55,7 @@ const memberRow = z.object({
 
 const adoptionRow = z.object({
   record: z.literal('adoption'),
-  id: optional(number(wholeNumber(1, MAX_ID))),
+  id: optional(postId),
   title: trimmed(200),
   author: email,
   name: trimmed(100),

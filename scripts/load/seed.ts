@@ -9,7 +9,7 @@ import { Notification } from '../../domain/notifications/notification.model.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
-import { reserveNumber, type SequenceName } from '../../domain/platform/sequence.model.js';
+import { reserveNumbers, type SequenceName } from '../../domain/platform/sequence.model.js';
 import type { ConnectionSpec } from './clients/connection.js';
 import { SECRET } from './installation.js';
 import * as records from './seed-records.js';
@@ -65,7 +65,7 @@ async function insertNumbered(
   [first, last]: [number, number],
   record: (no: number) => { _id: number },
 ): Promise<void> {
-  await reserveNumber(sequence, last);
+  await reserveNumbers(sequence, [last]);
   await insertAll(model, last - first + 1, (i) => record(first + i));
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AdoptionPost } from '../../domain/adoption/adoption-post.model.js';
+import { checkAdoption } from '../../domain/adoption/index.js';
 import { Member } from '../../domain/members/member.model.js';
 import { importFile } from '../../scripts/import/import-file.js';
 import { inspectFile } from '../../scripts/import/source.js';
@@ -130,6 +131,54 @@ describe('Importing a file', () => {
     expect(batches).to.deep.equal([500, 498, 99]);
     const posts = await AdoptionPost.find({ _id: { $gte: high } }).lean();
     expect(posts.map(({ title }) => title)).to.deep.equal(['Numbered', 'Without a number']);
+  });
+
+  it('takes numbers as spreadsheets write them, and says what to do with an id that has lost digits', async () => {
+    const place = { latitude: '3.75E+01', longitude: '-1.27e2' };
+    const { result, lines } = await importRows([
+      memberRow('sheet'),
+      postRow('sheet', { id: '4.48567E+14' }),
+      postRow('sheet', { ...place, title: 'Exponents' }),
+      postRow('sheet', { longitude: '1.27E' }),
+    ]);
+    expect(result).to.equal(1);
+    expect(lines).to.deep.equal([
+      'line 2: id: 4.48567E+14 has lost digits: in the spreadsheet, show this column as numbers without decimals, and export again',
+      'line 4: longitude: must be a number',
+      ...importSummary([1, 0, 0], [1, 0, 0], 2),
+    ]);
+    const post = await AdoptionPost.findOne({ _id: { $gt: 0 }, title: 'Exponents' }).lean();
+    expect(post).to.include({ latitude: 37.5, longitude: -127 });
+  });
+
+  it('takes numbers of shelters, 15 digits and up to 2^53, and gives no post of its own the next of them', async () => {
+    const { domain } = await service();
+    const own = (await domain.adoption.savePost({ ...postRow('a'), authorNo: 1 })) + 5;
+    const [shelter, most] = [448567202600001, Number.MAX_SAFE_INTEGER];
+    const rows = [
+      memberRow('shelter'),
+      postRow('shelter', { id: shelter, title: 'Sheltered' }),
+      postRow('shelter', { id: String(most), title: 'Last' }),
+      postRow('shelter', { id: own, title: 'Own' }),
+      postRow('shelter', { title: 'Without a number' }),
+      postRow('shelter', { id: '9007199254740992' }),
+    ];
+    const { lines } = await importRows(rows);
+    expect(lines).to.deep.equal([
+      'line 6: id: must be a whole number below 2^53',
+      ...importSummary([1, 0, 0], [4, 0, 0], 1),
+    ]);
+    const posts = await AdoptionPost.find({ _id: { $gte: own } }, { title: 1 })
+      .sort({ _id: 1 })
+      .lean();
+    expect(posts).to.deep.equal([
+      { _id: own, title: 'Own' },
+      { _id: own + 1, title: 'Without a number' },
+      { _id: shelter, title: 'Sheltered' },
+      { _id: most, title: 'Last' },
+    ]);
+    for (const check of checkAdoption())
+      for await (const finding of check.run(() => undefined)) expect.fail(finding.text);
   });
 
   it('prints no control characters', async () => {

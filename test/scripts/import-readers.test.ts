@@ -107,6 +107,30 @@ describe('The import readers', () => {
       expect(read.slice(1)).to.deep.equal(rows);
     });
 
+    it('reads no text more than twice, however many elements are damaged', async () => {
+      const count = 20_000;
+      const damages = [' {"a":"open},\n', ' {"a":1,\n', ' {\n', ' {"a":[\n', ' {"a":"open},\n {"b":2}},\n'];
+      for (const damage of damages) {
+        const lines = damage.split('\n').length - 1;
+        const text = `[\n${damage.repeat(count / lines)} {"c":3}\n]`;
+        const read: string[] = [];
+        for await (const row of readJsonArray(inPieces(text, 65_536)))
+          read.push(
+            'fault' in row ? `${row.line}! ${row.fault}` : `${row.line}: ${JSON.stringify(row.value)}`,
+          );
+        const expected = Array.from({ length: count }, (_, i) => `${i + 2}! ${BAD_JSON}`);
+        expect(read.slice(0, count), damage).to.deep.equal(expected);
+        expect(read[count], damage).to.equal(`${count + 2}: {"c":3}`);
+      }
+    }).timeout(20_000);
+
+    it('counts a line that ends with an escape character', async () => {
+      expect(await read(readJsonArray, '[\n {"a":"open\\\n},\n {"b":2}\n]')).to.deep.equal([
+        `2! ${BAD_JSON}`,
+        '4: {"b":2}',
+      ]);
+    });
+
     it('reports surplus commas, and a file that was cut off', async () => {
       const comma = 'is empty: there is a comma too many';
       expect(await read(readJsonArray, '[1,,2,]')).to.deep.equal([
@@ -224,6 +248,17 @@ describe('The import readers', () => {
         `5! ${QUOTE}`,
         '6: {"record":"member","name":"e"}',
       ]);
+    });
+
+    it('skips rows of commas alone, before the header, too', async () => {
+      const text = ',,\r\nrecord,name,\r\n,,\r\nmember,d,\r\n, ,,,\r\n"","",""\r\n,\r\n';
+      expect(await read(readCsv, text)).to.deep.equal(['4: {"record":"member","name":"d"}']);
+    });
+
+    it('refuses a column that is named twice; several without a name are no such', async () => {
+      const refused = await refusal(readCsv, '\nrecord,name,age, name\nmember,a,2,b');
+      expect(refused).to.equal('line 2: the column "name" is named twice: delete or rename one');
+      expect(await read(readCsv, 'record,,\nmember,,')).to.deep.equal(['2: {"record":"member"}']);
     });
 
     it('reports missing and surplus values, and refuses a header without record', async () => {

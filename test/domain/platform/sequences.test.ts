@@ -5,7 +5,7 @@ import { checkMembers } from '../../../domain/members/index.js';
 import {
   checkSequence,
   nextNumbers,
-  reserveNumber,
+  reserveNumbers,
   type SequenceName,
 } from '../../../domain/platform/sequence.model.js';
 import { service } from '../../support/service.js';
@@ -45,15 +45,15 @@ describe('numbers of records', () => {
 
   it('continue after a number from outside, and never fall', async () => {
     const name = ownSequence();
-    await reserveNumber(name, 10);
+    await reserveNumbers(name, [10]);
     expect(await nextNumbers(name)).to.equal(11);
-    await reserveNumber(name, 5);
+    await reserveNumbers(name, [5]);
     expect(await nextNumbers(name)).to.equal(12);
   });
 
   it('are reported if the sequence is behind, until repaired', async () => {
     const [behind, fresh] = [ownSequence(), ownSequence()];
-    await reserveNumber(behind, 9);
+    await reserveNumbers(behind, [9]);
     for (const [name, value] of [
       [behind, 9],
       [fresh, 0],
