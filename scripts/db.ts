@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../domain/platform/config.js';
+import { livingProcesses } from '../domain/platform/heartbeat.model.js';
+import { connectMongo, disconnectMongo } from '../domain/platform/mongo/connection.js';
 import { openDatabase, requireDatabase } from './command/open-database.js';
 import { createProgress } from './command/progress.js';
 import { readArguments } from './command/read-arguments.js';
@@ -10,14 +12,15 @@ import { checkDump } from './embedded-mongo/dump-files.js';
 import { claimDataDir } from './start/claim-data-dir.js';
 
 const usage = `Usage: npm run db -- dump [DIR]
-       npm run db -- restore DIR
+       npm run db -- restore DIR [--drop]
 
 dump writes the database (MONGODB_URI, or the embedded one of DATA_DIR) to DIR in mongodump's layout, by default to
 a new folder in DATA_DIR/backups. For a consistent snapshot, dump while the service is stopped: collections are read
 one after the other.
 
 restore reads such a folder into a database whose collections are empty, while no service runs on it. A damaged
-folder is refused before anything is written, and a restore that fails leaves nothing.
+folder is refused before anything is written, and a restore that fails leaves nothing. With --drop, what the
+database holds is dropped first, also what the folder has not: dump it before, to be able to go back.
 
 Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 interrupted.`;
 
@@ -46,7 +49,21 @@ async function dumpTo(config: Config, given: string | undefined, signal: AbortSi
   }
 }
 
-async function restoreFrom(config: Config, dir: string, signal: AbortSignal): Promise<string> {
+/** @throws Error naming processes of the service: they would go on from numbers that are in their memory */
+async function requireNoService(uri: string): Promise<void> {
+  await connectMongo(uri);
+  try {
+    const living = await livingProcesses();
+    if (living.length > 0)
+      throw new Error(
+        `${living.join('; ')}: the service runs on this database, stop it first (a killed process counts for 90 s)`,
+      );
+  } finally {
+    await disconnectMongo();
+  }
+}
+
+async function restoreFrom(config: Config, dir: string, drop: boolean, signal: AbortSignal): Promise<string> {
   const total = await checkDump(dir);
   // A service keeps numbers in memory, and would go on from those of its empty database.
   const claim = config.MONGODB_URI ? undefined : await claimDataDir(config);
@@ -56,7 +73,9 @@ async function restoreFrom(config: Config, dir: string, signal: AbortSignal): Pr
   });
   const progress = createProgress(total, 'restore');
   try {
-    await restore(database.uri, dir, (_, documents) => progress.advance(documents), signal);
+    if (drop && !claim) await requireNoService(database.uri);
+    const onProgress = (_: string, documents: number) => progress.advance(documents);
+    await restore(database.uri, dir, { onProgress, signal, drop });
     return `Restored ${total} documents from ${dir}. Before you start the service: npm run verify`;
   } finally {
     progress.stop();
@@ -65,13 +84,23 @@ async function restoreFrom(config: Config, dir: string, signal: AbortSignal): Pr
   }
 }
 
-await runCommand(usage, async (args) => {
-  const { positionals } = readArguments({ args, allowPositionals: true, options: {} });
+/** @throws UsageError */
+function readCall(args: string[]): { action: 'dump' | 'restore'; dir: string | undefined; drop: boolean } {
+  const {
+    positionals,
+    values: { drop = false },
+  } = readArguments({ args, allowPositionals: true, options: { drop: { type: 'boolean' } } });
   const [action, dir] = positionals;
   if (action !== 'dump' && action !== 'restore')
     throw new UsageError(action ? `there is no action ${action}` : 'dump or restore?');
   if (action === 'restore' && dir === undefined) throw new UsageError('restore needs the folder of a dump');
+  if (drop && action === 'dump') throw new UsageError('dump takes no --drop');
   if (positionals.length > 2) throw new UsageError(`${action} takes one folder`);
+  return { action, dir, drop };
+}
+
+await runCommand(usage, async (args) => {
+  const { action, dir, drop } = readCall(args);
   const config = loadConfig();
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();
@@ -79,7 +108,7 @@ await runCommand(usage, async (args) => {
   try {
     const { signal } = interruption;
     const text = await (dir !== undefined && action === 'restore'
-      ? restoreFrom(config, dir, signal)
+      ? restoreFrom(config, dir, drop, signal)
       : dumpTo(config, dir, signal));
     process.stdout.write(`${text}\n`);
     return 0;

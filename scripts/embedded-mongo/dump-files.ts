@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { EJSON } from 'bson';
 import type { Document, IndexDescription } from 'mongodb';
 import { decode, MAX_DOCUMENT_BYTES } from './values/bson-types.js';
@@ -53,7 +53,10 @@ async function findDump(dir: string): Promise<string> {
   throw new Error(`${dir} holds no dump`);
 }
 
-/** The paths of the *.bson files of a dump, by name. @throws Error naming one that is missing beside its metadata */
+/**
+ * The paths of the *.bson files of a dump, by name.
+ * @throws Error naming one that is missing beside its metadata, or that no collection can be named after
+ */
 export async function dumpedIn(dir: string): Promise<string[]> {
   const folder = await findDump(dir);
   const all = await readdir(folder);
@@ -65,11 +68,37 @@ export async function dumpedIn(dir: string): Promise<string[]> {
       if (names.includes(documents) || (await readMetadata(join(folder, file))).type === 'view') continue;
       throw new Error(`${join(folder, documents)} is missing: the dump is not whole`);
     }
-    return names.sort().map((name) => join(folder, name));
+    const paths = names.sort().map((name) => join(folder, name));
+    const collections = new Map<string, string>();
+    for (const path of paths) {
+      const name = collectionNameOf(path);
+      const other = collections.get(name);
+      if (other) throw new Error(`${other} and ${path} are both the collection ${name}`);
+      collections.set(name, path);
+    }
+    return paths;
   }
   if (all.some((name) => name.endsWith('.bson.gz')))
     throw new Error(`${folder} is compressed: gunzip its files first`);
   throw new Error(`${folder} holds no *.bson files`);
+}
+
+/**
+ * The collection of a .bson file, whose name is percent-encoded.
+ * @throws Error naming the file if that is no name of a collection
+ */
+export function collectionNameOf(path: string): string {
+  let name = '.';
+  try {
+    name = decodeURIComponent(basename(path, '.bson'));
+  } catch {
+    // As a name that is none.
+  }
+  if (name.startsWith('.') || name.includes('\0') || name.includes('$'))
+    throw new Error(
+      `${path} has no name of a collection: it is not percent-encoded UTF-8, starts with a dot, or holds NUL or $`,
+    );
+  return name;
 }
 
 /** The metadata file beside a .bson file. */
@@ -77,9 +106,15 @@ export const metadataOf = (path: string) => path.replace(/\.bson$/, '.metadata.j
 
 /** @throws Error naming the file if it is damaged */
 async function readMetadata(file: string): Promise<Metadata> {
-  const text = await readFile(file, 'utf8');
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw fileError(error, file);
+  });
   try {
-    return EJSON.parse(text, { relaxed: true }) as Metadata;
+    const metadata = EJSON.parse(text, { relaxed: true });
+    const { indexes = [] } = metadata;
+    if (!Array.isArray(indexes) || !indexes.every((index) => typeof index?.key === 'object' && index.key))
+      throw new Error('"indexes" must be an array of indexes, each with its "key"');
+    return metadata as Metadata;
   } catch (error) {
     throw new Error(`${file} is damaged: ${(error as Error).message}`, { cause: error });
   }

@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir, open, rename, rm, rmdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EJSON } from 'bson';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
 import { SCHEMA_COLLECTION } from '../../domain/platform/mongo/schema-version.js';
-import { documentsIn, dumpedIn, fileError, type Metadata, metadataOf, readIndexes } from './dump-files.js';
+import {
+  collectionNameOf,
+  documentsIn,
+  dumpedIn,
+  fileError,
+  type Metadata,
+  metadataOf,
+  readIndexes,
+} from './dump-files.js';
 import { decode } from './values/bson-types.js';
 
 /** Called as documents are read or written. */
@@ -15,6 +23,14 @@ export type OnProgress = (collection: string, documents: number) => void;
 /** Most documents and bytes of one insert. */
 const BATCH = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
+
+interface RestoreOptions {
+  onProgress?: OnProgress;
+  /** Aborts the restore. */
+  signal?: AbortSignal;
+  /** Drops what the database holds. */
+  drop?: boolean;
+}
 
 async function withDatabase<T>(uri: string, work: (db: Db) => Promise<T>): Promise<T> {
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5000 });
@@ -118,32 +134,43 @@ async function dumpCollection(
 }
 
 /**
+ * Drops what a database holds, if `drop` is set.
+ * @throws Error naming a collection that is not empty if it is not
+ */
+async function makeRoom(db: Db, drop: boolean): Promise<void> {
+  // The version of the data is the dump's; one without it is older than version 1. What is there already has its own.
+  for (const one of await db.collections()) {
+    const isData = one.collectionName !== SCHEMA_COLLECTION && !one.collectionName.startsWith('system.');
+    if (!isData) continue;
+    if (drop) await one.drop();
+    else if (await one.findOne({}, { projection: { _id: 1 } }))
+      throw new Error(
+        `the collection ${one.namespace} is not empty: restore into another DATA_DIR, or another database of ` +
+          'MONGODB_URI, or replace all that this one holds, with --drop',
+      );
+  }
+  await db.collection(SCHEMA_COLLECTION).deleteMany({});
+}
+
+/**
  * Reads a dump (of this program or of mongodump) into the database of `uri`. `dir` is the folder of one database, or
- * one that holds exactly one. Collections that are not empty are refused before anything is written; indexes are built
- * after the documents are inserted. Collections of a restore that fails or is aborted are dropped again.
+ * one that holds exactly one. Collections that are not empty are refused before anything is written, or dropped if `drop`
+ * is set; indexes are built after the documents are inserted. Collections of a restore that fails or is aborted are
+ * dropped again.
  */
 export async function restore(
   uri: string,
   dir: string,
-  onProgress: OnProgress = () => {},
-  signal?: AbortSignal,
+  { onProgress = () => {}, signal, drop = false }: RestoreOptions = {},
 ): Promise<number> {
   return withDatabase(uri, async (db) => {
     const paths = await dumpedIn(dir);
-    // The version of the data is the dump's; one without it is older than version 1. What is there already has its own.
-    for (const one of await db.collections()) {
-      const isData = one.collectionName !== SCHEMA_COLLECTION && !one.collectionName.startsWith('system.');
-      if (isData && (await one.findOne({}, { projection: { _id: 1 } })))
-        throw new Error(
-          `the collection ${one.namespace} is not empty: restore into another DATA_DIR, or another database of MONGODB_URI`,
-        );
-    }
-    await db.collection(SCHEMA_COLLECTION).deleteMany({});
+    await makeRoom(db, drop);
     let total = 0;
     const begun: Collection[] = [];
     try {
       for (const path of paths) {
-        const collection = collectionOf(db, path);
+        const collection = db.collection(collectionNameOf(path));
         begun.push(collection);
         total += await restoreCollection(collection, path, onProgress, signal);
       }
@@ -168,8 +195,6 @@ async function dropAll(collections: Collection[], why: Error): Promise<void> {
     );
   }
 }
-
-const collectionOf = (db: Db, path: string) => db.collection(decodeURIComponent(basename(path, '.bson')));
 
 async function restoreCollection(
   collection: Collection,

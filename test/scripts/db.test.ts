@@ -43,12 +43,31 @@ describe('npm run db', () => {
     expect(await scratch.collection('members').countDocuments({ email: 'a@example.org' })).to.equal(1);
   });
 
+  it('replaces what the database holds with --drop, unless a service runs on it', async () => {
+    const members = scratch.collection('members');
+    await members.insertOne({ email: 'b@example.org' });
+    const beats = scratch.collection('heartbeats');
+    await beats.insertOne({ _id: 'process 7 on here, 1' as never, at: new Date() });
+    expect(await db('restore', 'named', '--drop')).to.deep.equal({
+      status: 1,
+      stdout: '',
+      stderr:
+        'process 7 on here, 1: the service runs on this database, stop it first (a killed process counts for 90 s)\n',
+    });
+    expect(await members.countDocuments()).to.equal(2);
+    await beats.deleteMany({});
+    expect(await db('restore', 'named', '--drop')).to.include({ status: 0, stderr: '' });
+    const emails = (await members.find().toArray()).map(({ email }) => email);
+    expect(emails).to.deep.equal(['a@example.org']);
+  });
+
   it('refuses wrong arguments with status 2, each in its words', async () => {
     const lines: [string[], string][] = [
       [[], 'dump or restore?'],
       [['save', 'x'], 'there is no action save'],
       [['restore'], 'restore needs the folder of a dump'],
       [['dump', 'a', 'b'], 'dump takes one folder'],
+      [['dump', '--drop'], 'dump takes no --drop'],
     ];
     for (const [args, line] of lines) {
       const { status, stderr } = await db(...args);

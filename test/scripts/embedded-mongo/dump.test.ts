@@ -88,6 +88,18 @@ describe('embedded database: dump and restore', () => {
     expect(await to.db.collection('typed').findOne({})).to.equal(null);
   });
 
+  it('replaces all that the database holds if it is told to', async () => {
+    const [from, to] = [await fill(), await start()];
+    await dump(from.uri, join(folder, 'dump'));
+    await to.db.collection('schema').insertOne({ _id: 'schema' as never, prepared: 1, finished: 1 });
+    await to.db.collection('other').insertOne({ a: 1 });
+    await to.db.collection('many').insertOne({ a: 1 });
+    expect(await restore(to.uri, join(folder, 'dump'), { drop: true })).to.equal(await countAll(from.uri));
+    expect(await countAll(to.uri)).to.equal(await countAll(from.uri));
+    const names = (await to.db.listCollections().toArray()).map(({ name }) => name);
+    expect(names).not.to.include('other');
+  });
+
   it('carries documents, number types and indexes to another server', async () => {
     const from = await fill();
     const dumped: [string, number][] = [];
@@ -110,7 +122,7 @@ describe('embedded database: dump and restore', () => {
       'typed.metadata.json',
     ]);
     const to = await start();
-    await restore(to.uri, folder, (...progress) => restored.push(progress));
+    await restore(to.uri, folder, { onProgress: (...progress) => restored.push(progress) });
     expect(restored).to.deep.equal(dumped);
     for (const name of ['typed', 'many', 'empty']) {
       // As text: chai compares thousands of documents slowly.
@@ -198,12 +210,10 @@ describe('embedded database: dump and restore', () => {
     const names = async () => (await to.db.listCollections().toArray()).map(({ name }) => name);
 
     const interruption = new AbortController();
-    const aborted = restore(
-      to.uri,
-      folder,
-      (name) => name === 'many' && interruption.abort(),
-      interruption.signal,
-    );
+    const aborted = restore(to.uri, folder, {
+      onProgress: (name) => name === 'many' && interruption.abort(),
+      signal: interruption.signal,
+    });
     expect((await failure(aborted)).name).to.equal('AbortError');
     expect(await names()).to.deep.equal([]);
 
@@ -221,7 +231,29 @@ describe('embedded database: dump and restore', () => {
     const metadata = join(folder, 'adoption', 'many.metadata.json');
     await writeFile(metadata, '{');
     expect((await failure(checkDump(folder))).message).to.contain(`${metadata} is damaged: `);
+    for (const text of ['null', '{"indexes":5}', '{"indexes":[null]}', '{"indexes":[{"name":"a"}]}']) {
+      await writeFile(metadata, text);
+      expect((await failure(checkDump(folder))).message, text).to.contain(`${metadata} is damaged: `);
+    }
+    await rm(metadata);
+    await mkdir(metadata);
+    expect((await failure(checkDump(folder))).message).to.equal(`${metadata} is a folder`);
+    await rm(metadata, { recursive: true });
     await writeFile(metadata, '{}');
+    for (const name of ['%E0.bson', '%.bson', '.bson', 'a%00b.bson', '$x.bson']) {
+      const path = join(folder, 'adoption', name);
+      await writeFile(path, '');
+      expect((await failure(checkDump(folder))).message, name).to.equal(
+        `${path} has no name of a collection: it is not percent-encoded UTF-8, starts with a dot, or holds NUL or $`,
+      );
+      await rm(path);
+    }
+    const twin = join(folder, 'adoption', '%6Dany.bson');
+    await writeFile(twin, '');
+    expect((await failure(checkDump(folder))).message).to.equal(
+      `${twin} and ${join(folder, 'adoption', 'many.bson')} are both the collection many`,
+    );
+    await rm(twin);
     const documents = join(folder, 'adoption', 'many.bson');
     await rename(documents, `${documents}.away`);
     expect((await failure(checkDump(folder))).message).to.equal(
