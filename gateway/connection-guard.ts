@@ -60,14 +60,9 @@ export function createOriginGuard({ CORS_ORIGINS }: Pick<Config, 'CORS_ORIGINS'>
   };
 }
 
-/** The session that a request names, read as Engine.IO reads it: decoded, the last of several. */
-export function sessionIdOf({ query }: EngineRequest): string {
-  return Object.fromEntries(new URLSearchParams(query)).sid ?? '';
-}
-
 /** Whether a request fetches what waits for its session. */
-function isPoll({ method, headers }: EngineRequest): boolean {
-  return method === 'GET' && !headers.upgrade;
+function isPoll({ method, isUpgrade }: EngineRequest): boolean {
+  return method === 'GET' && !isUpgrade;
 }
 
 /** Bytes that the body of a request announces, 0 without one; undefined where they cannot be told before it has arrived. */
@@ -90,14 +85,10 @@ export function corsHeaders(
   };
 }
 
-/**
- * Applies the limits to requests and connections.
- * @param sessionOf finds a connection by its id
- */
+/** Applies the limits to requests and connections. */
 export function createConnectionGuard(
   limits: ConnectionLimits,
   { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,
-  sessionOf: (id: string) => Connection | undefined,
 ): ConnectionGuard {
   function network(remote: string, forwardedFor: string | undefined): string {
     return networkOf(
@@ -125,10 +116,9 @@ export function createConnectionGuard(
     return reason && refusal(reason, limits.retryAfterMs);
   }
 
-  function refuse(request: EngineRequest): AppError | undefined {
+  function refuse(request: EngineRequest, session: Connection | undefined): AppError | undefined {
     // A page's preflight, which is no connect; its answer costs no more than a refusal.
     if (request.method === 'OPTIONS') return undefined;
-    const session = sessionOf(sessionIdOf(request));
     return session ? refusalOf(session, request) : refusalOfConnect(request);
   }
 

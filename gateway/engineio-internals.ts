@@ -24,7 +24,11 @@ export interface Transport {
   socket?: { getBufferedAmount?(): number; bufferedAmount?: number; terminate?(): void };
   /** The connection of this transport, or that may upgrade to it; absent without limits. */
   connection?: Connection;
+  /** Of long-polling: the poll, and the request with packets, that are under way. */
+  req?: object | null;
+  dataReq?: object | null | undefined;
   onData(body: string): void;
+  onError(reason: string): void;
   doWrite(data: string, options: object, done: () => void): void;
 }
 
@@ -57,8 +61,9 @@ export interface ConnectionGuard {
   /**
    * Refuses a request that names no session, if its network has used up its budget, and all but polls of a session
    * that is being closed for sending too much.
+   * @param session the one that the request names, if there is one
    */
-  refuse(request: EngineRequest): AppError | undefined;
+  refuse(request: EngineRequest, session: Connection | undefined): AppError | undefined;
   /** Charges what has arrived, before it is parsed, and closes a connection that has sent too much. @returns whether it may be parsed */
   mayPass(transport: Transport, frames: number, bytes: number): boolean;
   /** A WebSocket has closed. */

@@ -21,6 +21,12 @@ export function errorAnswer(thrown: unknown, authorization?: string): Answer {
   };
 }
 
+/** The answer to a request whose head can be read in two ways. */
+export function framingAnswer({ framingFault }: EngineRequest): Answer | undefined {
+  if (framingFault === undefined) return undefined;
+  return { ...errorAnswer(new AppError('INVALID_INPUT', framingFault)), closes: true };
+}
+
 /** The headers of an answer, by name. */
 export function headersOf({ type, retryAfterMs, headers }: Answer): Record<string, string> {
   return {

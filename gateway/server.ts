@@ -14,7 +14,7 @@ import { RequestLog } from '../domain/platform/request-log.js';
 import { createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
 import { createAuthentication } from './authenticate.js';
 import { createConnectionHandler } from './connection.js';
-import { corsHeaders, createConnectionGuard, createOriginGuard, sessionIdOf } from './connection-guard.js';
+import { corsHeaders, createConnectionGuard, createOriginGuard } from './connection-guard.js';
 import { ConnectionLimits } from './connection-limits.js';
 import { type Engine, type EngineRequest, SOCKET_PATH } from './engine/engine.js';
 import { openEngine } from './engine/open-engine.js';
@@ -32,6 +32,7 @@ import { plantInPublisher } from './planted-pushes.js';
 import { watchExpiries } from './session-expiry.js';
 import type { GatewayServer } from './socket.js';
 import { SocketLive } from './socket-live.js';
+import { parameterOf, transportFault } from './transport-faults.js';
 
 /** Largest frame accepted, bytes: the longest message with every character escaped, and a margin. */
 const MAX_FRAME = 128 * 1024;
@@ -84,11 +85,7 @@ export class Gateway {
     this.#logger = logger;
     this.#engine = engine;
     this.#redis = redis;
-    if (config.RATE_LIMIT === 'on') {
-      this.#guard = createConnectionGuard(new ConnectionLimits(config), config, (id) =>
-        sessionOf(this.#io, id),
-      );
-    }
+    if (config.RATE_LIMIT === 'on') this.#guard = createConnectionGuard(new ConnectionLimits(config), config);
     const bus = redis && createSocketBus(redis, config.REDIS_ADAPTER);
     this.#options = this.#createOptions(bus);
     this.#io = new Server(this.#options);
@@ -139,7 +136,11 @@ export class Gateway {
       refuse: (request) => {
         const foreign = refuseForeign(request);
         if (foreign) return errorAnswer(foreign);
-        const error = this.#guard?.refuse(request) ?? this.#refuseConnect(domain.overload, request);
+        const session = sessionOf(io, parameterOf(request, 'sid'));
+        const error =
+          this.#guard?.refuse(request, session) ??
+          this.#refuseConnect(domain.overload, request) ??
+          transportFault(request, session);
         return error && { ...errorAnswer(error), headers: corsHeaders(request, this.#config) };
       },
       serve: serveOperations(this.#config, async () => {
@@ -174,7 +175,7 @@ export class Gateway {
    * again by itself, later each time. What belongs to a session passes.
    */
   #refuseConnect(overload: Overload, request: EngineRequest): AppError | undefined {
-    if (sessionIdOf(request) !== '' || request.method === 'OPTIONS') return undefined;
+    if (parameterOf(request, 'sid') !== '' || request.method === 'OPTIONS') return undefined;
     return this.#isDraining ? going() : overload.refuse('connect');
   }
 

@@ -10,7 +10,6 @@ import type { SocketDescription } from './docs/asyncapi.js';
 import { createDocsRouter } from './docs/docs.routes.js';
 import { errorHandler } from './middleware/error-handler.js';
 import { limitAddress } from './middleware/limit.js';
-import { oneHost } from './middleware/one-host.js';
 import { requestContext } from './middleware/request-context.js';
 import { createOperationsRouter, type Probe } from './operations.routes.js';
 import { createRouter, documentedRoutes } from './router.js';
@@ -36,7 +35,6 @@ export function createApp(
 
   app.use(requestContext(domain, config, logger));
   app.use(errorHandler);
-  app.use(oneHost);
   app.use(
     cors({
       origin: (ctx) => (originAllowed(ctx.get('Origin')) ? ctx.get('Origin') : ''),

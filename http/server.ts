@@ -12,6 +12,7 @@ import { Connections } from './connections.js';
 import type { SocketDescription } from './docs/asyncapi.js';
 import { stopAccepting } from './node-internals.js';
 import type { Probe } from './operations.routes.js';
+import { refuseFraming } from './refuse-framing.js';
 import { shedLoad } from './shed-load.js';
 import { StreamHub } from './sse/stream-hub.js';
 
@@ -101,7 +102,8 @@ export class HttpServer {
       keepAliveTimeout: KEEP_ALIVE_MS,
     };
     const server = createServer(options);
-    const connections = new Connections(server, shedLoad(domain.overload, this.#config, app.callback()), {
+    const handle = refuseFraming(shedLoad(domain.overload, this.#config, app.callback()));
+    const connections = new Connections(server, handle, {
       stalledMs,
       answerMs,
       // A proxy has one address for all of its clients, and counts them.

@@ -20,6 +20,10 @@ export interface EngineRequest {
   headers: IncomingHttpHeaders;
   /** Address of the peer. */
   remoteAddress: string;
+  /** Whether it becomes a WebSocket if it is not refused. */
+  isUpgrade: boolean;
+  /** Why its head can be read in two ways; it is answered 400 then, and its connection closed. */
+  framingFault: string | undefined;
 }
 
 /** An answer that is not Engine.IO's. */
@@ -30,6 +34,8 @@ export interface Answer {
   retryAfterMs?: number | undefined;
   /** Further headers. */
   headers?: Record<string, string>;
+  /** The connection ends with it, and nothing that was sent after the request is taken for another one. */
+  closes?: boolean;
 }
 
 /** What an engine calls. */

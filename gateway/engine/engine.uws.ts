@@ -1,16 +1,13 @@
 import * as uws from 'uWebSockets.js';
 import {
   App,
-  type HttpRequest,
   type HttpResponse,
-  type RecognizedString,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
   type WebSocket,
   type WebSocketBehavior,
 } from 'uWebSockets.js';
-import { STATUS_CODES } from 'node:http';
 import type { Adapter } from 'socket.io-adapter';
 import { watchSpareFiles } from '../../domain/platform/spare-files.js';
 import {
@@ -20,11 +17,12 @@ import {
   MAX_BACKPRESSURE,
   type Transport,
 } from '../engineio-internals.js';
-import { errorAnswer, headersOf } from '../operations.js';
+import { framingAnswer } from '../operations.js';
 import type { GatewayServer, GatewaySocket } from '../socket.js';
 import { ACK, EVENT, publishByAdapter } from '../socketio-internals.js';
-import type { Answer, Engine, EngineHandlers, EngineRequest, Publisher } from './engine.js';
+import type { Engine, EngineHandlers, Publisher } from './engine.js';
 import { frameBytes } from './frame-meter.js';
+import { answer, type HttpAnswer, readRequest } from './requests.uws.js';
 
 /*
  * What Engine.IO's server on uWebSockets.js does not do by itself, and what it hides (docs/decisions/patched-internals.md).
@@ -46,12 +44,6 @@ type Listen = (
   done: (socket: us_listen_socket | false) => void,
 ) => void;
 
-/** An answer, and what is to be done once the system has taken all of it. */
-interface HttpAnswer extends HttpResponse {
-  unsent?: boolean;
-  onSent?: () => void;
-}
-
 /** A long-polling transport; `res` wraps the answer to the poll under way. */
 interface Polling extends Transport {
   res: { res: HttpAnswer };
@@ -68,60 +60,6 @@ function silence(): void {
   type Switch = { _cfg?(key: string): void };
   const { _cfg, default: whole } = uws as unknown as Switch & { default?: Switch };
   (_cfg ?? whole?._cfg)?.('silent');
-}
-
-/**
- * `HttpResponse.end` that buffers nothing. What the client does not read stays unsent: uWebSockets.js closes a
- * connection on which the next request arrives before that, or on which nothing is read for 10 s.
- */
-function endUnbuffered(this: HttpAnswer, body: RecognizedString = ''): HttpResponse {
-  this.writeHeader('X-Content-Type-Options', 'nosniff');
-  const bytes = Buffer.from(body as string);
-  const start = this.getWriteOffset();
-  const send = (from: number): boolean => {
-    const [ok, done] = this.tryEnd(bytes.subarray(from), bytes.length);
-    this.unsent = !done;
-    return ok;
-  };
-  send(0);
-  if (this.unsent)
-    this.onWritable((offset) => {
-      const ok = send(offset - start);
-      if (!this.unsent) this.onSent?.();
-      return ok;
-    });
-  return this;
-}
-
-/** Reads a request while its handler runs: uWebSockets.js forbids it later. Of a repeated header the last is kept, as Engine.IO does. */
-function readRequest(res: HttpResponse, req: HttpRequest): EngineRequest {
-  const headers: Record<string, string> = {};
-  req.forEach((name, value) => {
-    headers[name] = value;
-  });
-  return {
-    method: req.getMethod().toUpperCase(),
-    path: req.getUrl(),
-    query: req.getQuery() ?? '',
-    headers,
-    remoteAddress: Buffer.from(res.getRemoteAddressAsText()).toString(),
-  };
-}
-
-/** Sends an answer when it is ready, unless the client has gone: uWebSockets.js forbids touching an aborted response. */
-function answer(res: HttpResponse, ready: Promise<Answer>): void {
-  let aborted = false;
-  res.onAborted(() => {
-    aborted = true;
-  });
-  ready.catch(errorAnswer).then((given) => {
-    if (aborted) return;
-    res.cork(() => {
-      res.writeStatus(`${given.status} ${STATUS_CODES[given.status]}`);
-      for (const [name, value] of Object.entries(headersOf(given))) res.writeHeader(name, value);
-      res.end(given.body);
-    });
-  });
 }
 
 /** The JSON of a payload, with it: a message goes to its room and, in the acknowledgement, to its sender. */
@@ -210,7 +148,6 @@ export class UwsEngine implements Engine {
     this.#guardRequests(handlers);
     this.#guardSockets(handlers);
     io.attachApp(app);
-    app.any('/*', (res, req) => answer(res, handlers.serve(readRequest(res, req))));
     const publisher = new UwsPublisher(io.of('/').adapter, app);
     io.engine.on('connection', (connection: Connection) => {
       const { transport } = connection;
@@ -235,16 +172,21 @@ export class UwsEngine implements Engine {
     this.#app.filter(onChange);
   }
 
-  #guardRequests({ refuse }: EngineHandlers): void {
+  #guardRequests({ refuse, serve }: EngineHandlers): void {
     const any = this.#app.any.bind(this.#app);
     this.#app.any = (pattern, handler) =>
       any(pattern, (res, req) => {
-        res.end = endUnbuffered;
-        // Of other paths: the answer 404 costs no more than a refusal.
-        const refusal = pattern === '/*' ? undefined : refuse(readRequest(res, req));
+        const request = readRequest(res, req, false);
+        const refusal = framingAnswer(request) ?? refuse(request);
         if (refusal) answer(res, Promise.resolve(refusal));
         else return handler(res, req);
       });
+    any('/*', (res, req) => {
+      const request = readRequest(res, req, false);
+      const fault = framingAnswer(request);
+      // The answer 404 costs no more than a refusal.
+      answer(res, fault ? Promise.resolve(fault) : serve(request));
+    });
   }
 
   /**
@@ -263,8 +205,8 @@ export class UwsEngine implements Engine {
         maxBackpressure: MAX_BACKPRESSURE,
         closeOnBackpressureLimit: true,
         upgrade(res, req, context) {
-          res.end = endUnbuffered;
-          const refusal = refuse(readRequest(res, req));
+          const request = readRequest(res, req, true);
+          const refusal = framingAnswer(request) ?? refuse(request);
           if (refusal) answer(res, Promise.resolve(refusal));
           else return upgrade?.(res, req, context);
         },

@@ -4,10 +4,10 @@ import type { Duplex } from 'node:stream';
 import { Server as EngineServer } from 'engine.io';
 import type { ServerOptions } from 'socket.io';
 import type { Adapter } from 'socket.io-adapter';
+import { framingFault, headerLines } from '../../domain/kernel/framing.js';
 import { watchSpareFiles } from '../../domain/platform/spare-files.js';
-import { sessionIdOf } from '../connection-guard.js';
-import { type Connection, sessionOf } from '../engineio-internals.js';
-import { errorAnswer, headersOf } from '../operations.js';
+import type { Connection } from '../engineio-internals.js';
+import { errorAnswer, framingAnswer, headersOf } from '../operations.js';
 import type { GatewayServer } from '../socket.js';
 import { EVENT, publishByAdapter } from '../socketio-internals.js';
 import {
@@ -48,18 +48,27 @@ function whyUnshared(version: string): string | undefined {
   );
 }
 
-function readRequest(req: IncomingMessage): EngineRequest {
-  const { method = '', url = '', headers, socket } = req;
+/** @param isUpgrade whether Node hands its connection over */
+function readRequest(req: IncomingMessage, isUpgrade: boolean): EngineRequest {
+  const { method = '', url = '', headers, rawHeaders, socket } = req;
   // Without the fragment, as Engine.IO reads it.
   const [target = ''] = url.split('#');
   const [path = '', ...query] = target.split('?');
-  return { method, path, query: query.join('?'), headers, remoteAddress: socket.remoteAddress ?? '' };
+  return {
+    ...{ method, path, query: query.join('?'), headers, remoteAddress: socket.remoteAddress ?? '' },
+    isUpgrade: isUpgrade && headers.upgrade?.toLowerCase() === 'websocket',
+    framingFault: framingFault(headerLines(rawHeaders)),
+  };
 }
+
+/** Connections that end with an answer which is under way: nothing that their clients send is read any more. */
+const ending = new WeakSet<Socket>();
 
 /** Sends an answer when it is ready. */
 function answer(res: ServerResponse, ready: Promise<Answer>): void {
   ready.catch(errorAnswer).then((given) => {
     res.statusCode = given.status;
+    if (given.closes) res.setHeader('Connection', 'close');
     for (const [name, value] of Object.entries(headersOf(given))) res.setHeader(name, value);
     res.end(given.body);
   });
@@ -120,21 +129,29 @@ export class WsEngine implements Engine {
     const engine = new EngineServer(options);
     io.bind(engine);
     this.#keepConnections();
-    const serve = (req: IncomingMessage, res: ServerResponse, pass: () => void): void => {
+    const serve = (
+      req: IncomingMessage,
+      res: ServerResponse,
+      isUpgrade: boolean,
+      pass: (request: EngineRequest) => void,
+    ): void => {
       res.setHeader('X-Content-Type-Options', 'nosniff');
       // Once it has ended: a poll waits for longer.
       res.once('prefinish', () => res.setTimeout(UNREAD_MS));
-      const request = readRequest(req);
+      const request = readRequest(req, isUpgrade);
       const isOurs = request.path === SOCKET_PATH;
-      const refusal = isOurs ? handlers.refuse(request) : undefined;
+      const fault = framingAnswer(request);
+      if (fault) ending.add(req.socket);
+      const refusal = fault ?? (isOurs ? handlers.refuse(request) : undefined);
       if (refusal) answer(res, Promise.resolve(refusal));
-      else if (isOurs) pass();
+      else if (isOurs) pass(request);
       else answer(res, handlers.serve(request));
     };
     this.#server.on('request', (req, res) => {
+      if (ending.has(req.socket)) return;
       // The client has not read the answer before.
       if (req.socket.writableLength > 0) req.socket.destroy();
-      else serve(req, res, () => engine.handleRequest(req as never, res));
+      else serve(req, res, false, () => engine.handleRequest(req as never, res));
     });
     this.#server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
       // Until ws has its own listener.
@@ -145,18 +162,9 @@ export class WsEngine implements Engine {
         return;
       }
       const res = responseTo(req);
-      const isWebSocket = req.headers.upgrade?.toLowerCase() === 'websocket';
-      serve(req, res, () => {
-        if (!isWebSocket) {
+      serve(req, res, true, ({ isUpgrade }) => {
+        if (!isUpgrade) {
           engine.handleRequest(req as never, res);
-          return;
-        }
-        const request = readRequest(req);
-        const session = sessionOf(io, sessionIdOf(request));
-        const isPolling = new URLSearchParams(request.query).getAll('transport').at(-1) === 'polling';
-        // Nothing to upgrade: Engine.IO would say so by closing the WebSocket, which takes it half a minute.
-        if (isPolling || (session && (session.upgrading || session.transport.name === 'websocket'))) {
-          socket.destroy();
           return;
         }
         res.detachSocket(req.socket);

@@ -134,7 +134,7 @@ describe('import rules', () => {
     ['socket.io', /^gateway\//],
     ['socket.io-adapter', /^gateway\//],
     ['@socket.io/redis-adapter', /^domain\/platform\/socket-adapter\.ts$/],
-    ['uWebSockets.js', /^gateway\/engine\/engine\.uws\.ts$/],
+    ['uWebSockets.js', /^gateway\/engine\/[a-z]+\.uws\.ts$/],
     ['engine.io', /^gateway\/engine\/engine\.ws\.ts$/],
     ['koa', /^http\//],
     ['@koa/router', /^http\//],

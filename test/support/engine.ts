@@ -13,3 +13,6 @@ export const engineName: Promise<EngineName> = (async () => {
     () => 'ws' as const,
   );
 })();
+
+/** The engines that this Node can run, for tests that are about each. */
+export const engineNames: EngineName[] = (await engineName) === 'uws' ? ['uws', 'ws'] : ['ws'];

@@ -146,20 +146,6 @@ describe('the engine ws', () => {
     expect(sockets()).to.equal(0);
   });
 
-  it('closes a connection that asks for a session which is no longer long-polling', async () => {
-    const { socket } = await connect({ token: 'member-7' }, {}, lone.base);
-    const stranger = await rawSocket(lone.base, `EIO=4&transport=websocket&sid=${socket.io.engine.id}`);
-    await stranger.closed;
-    expect(socket.connected).to.equal(true);
-  });
-
-  it('closes a WebSocket that asks for long-polling at once, and keeps nothing of it', async () => {
-    const { closed, heard } = await rawSocket(lone.base, 'EIO=4&transport=polling');
-    await closed;
-    expect(heard).to.deep.equal([]);
-    expect(lone.io.engine.clientsCount).to.equal(0);
-  });
-
   it('closes all its connections in the end, read or not', async () => {
     const opened: RawConnection[] = [];
     for (const request of ['', rawGet('/healthz'), rawGet('/socket.io/?EIO=4&transport=polling')])
