@@ -1,11 +1,11 @@
-import type { Actor } from '../kernel/actor.js';
+import type { Person } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
 import type { ChatDeps } from './chat-deps.js';
 import { type Caller, possibleCallers } from './identify-poster.js';
 import { sideOf } from './room.model.js';
 
 /** @throws AppError CHAT_ROOM_NOT_FOUND as `disconnectFromRoom` says */
-async function disconnectMember(deps: ChatDeps, actor: Actor, chatNo: number, email: string): Promise<void> {
+async function disconnectMember(deps: ChatDeps, actor: Person, chatNo: number, email: string): Promise<void> {
   const room = await deps.states.get(chatNo);
   const member = await deps.directory.findByEmail(email);
   if (!member || !sideOf(room, member.no)) {

@@ -1,4 +1,4 @@
-import type { Actor } from '../kernel/actor.js';
+import type { Person } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
 import type { ChatDeps } from './chat-deps.js';
 import { requireParticipant } from './room.model.js';
@@ -7,9 +7,9 @@ import type { RoomState } from './room-states.js';
 /** What may identify the caller of a call without an Authorization header. */
 export interface Caller {
   /** The member whose token was sent. */
-  actor?: Actor | undefined;
+  actor?: Person | undefined;
   /** The member whose session cookie was sent, if it is valid. */
-  cookieActor?: Actor | undefined;
+  cookieActor?: Person | undefined;
   /** Hash of the client, if it identifies anybody (kernel/client.ts). */
   client?: string | undefined;
 }
@@ -23,7 +23,7 @@ interface Claim {
 /** Who makes a push call, and for which room. */
 export interface Poster {
   room: RoomState;
-  actor: Actor;
+  actor: Person;
   /** The payload names the other participant as its sender: a broadcast posted back. */
   namesOther: boolean;
 }

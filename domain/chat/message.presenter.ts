@@ -1,4 +1,4 @@
-import type { Actor } from '../kernel/actor.js';
+import type { Person } from '../kernel/actor.js';
 import type { MessagePayload } from '../kernel/live.js';
 import type { MessageRecord } from './message.model.js';
 import { other } from './room.model.js';
@@ -29,7 +29,7 @@ function readCount(record: MessageRecord, state: RoomState): number {
 export function presentMessage(
   record: MessageRecord,
   state: RoomState,
-  sender: Actor | undefined,
+  sender: Person | undefined,
   readerNo: number,
 ): MessageView {
   return {
@@ -49,7 +49,7 @@ export function presentMessage(
 export function presentPayload(
   record: MessageRecord,
   state: RoomState,
-  sender: Actor | undefined,
+  sender: Person | undefined,
 ): MessagePayload {
   return {
     id: record._id,

@@ -1,5 +1,5 @@
 import type { Adoption } from '../adoption/index.js';
-import type { Actor } from '../kernel/actor.js';
+import type { Person } from '../kernel/actor.js';
 import type { RoomMark, RoomView } from '../kernel/live.js';
 import type { MemberDirectory } from '../members/index.js';
 import { other, type Side } from './room.model.js';
@@ -21,7 +21,7 @@ export interface MarkedView {
 export function presentRoom(
   state: RoomState,
   side: Side,
-  participant: Actor | undefined,
+  participant: Person | undefined,
   saleTitle: string,
 ): RoomView {
   const { latest } = state;

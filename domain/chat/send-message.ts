@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Actor } from '../kernel/actor.js';
-import { text } from '../kernel/input.js';
+import type { Person } from '../kernel/actor.js';
+import { imageAddress, text } from '../kernel/input.js';
 import type { MessagePayload } from '../kernel/live.js';
 import { toAppError } from '../platform/failures.js';
 import { type MessageStages, noteStages } from '../platform/message-stages.js';
@@ -10,10 +10,10 @@ import { type ContentType, contentTypes, Message } from './message.model.js';
 import { presentPayload } from './message.presenter.js';
 import { BOTH_SIDES, requireParticipant } from './room.model.js';
 
-/** Longest message text, UTF-16 code units. */
+/** Longest message text, code points. */
 const MAX_TEXT = 5_000;
 
-/** Longest address of an image, characters. */
+/** Longest address of an image, code points. */
 const MAX_ADDRESS = 2_048;
 
 /** `lat lng` in decimal degrees. */
@@ -30,22 +30,28 @@ export const messageFields = {
     description: 'kind of content: text, image or picture (an address), coords ("latitude longitude")',
   }),
   content: text(MAX_TEXT).meta({
-    description: 'the text, address or coordinates (decimal degrees)',
+    description:
+      'the text; the address of an image: http(s), a path, or a data URL of an image, of 2,048 characters at most; or coordinates (decimal degrees)',
     example: 'Is Bori still looking for a home?',
   }),
 };
+
+const address = imageAddress(MAX_ADDRESS);
+
+/** What is wrong with the content of a message that is no text. */
+function faultOf(contentType: string, content: string): string | undefined {
+  if (contentType === 'coords')
+    return areCoords(content) ? undefined : 'must be "latitude longitude" in decimal degrees';
+  if (contentType !== 'image' && contentType !== 'picture') return undefined;
+  return address.safeParse(content).error?.issues[0]?.message;
+}
 
 /** Checks `content` against `contentType`: a zod refinement of an object that holds both. */
 export function checkContent(
   { contentType, content }: { contentType: string; content: string },
   ctx: z.RefinementCtx,
 ): void {
-  const fault =
-    contentType === 'coords' && !areCoords(content)
-      ? 'must be "latitude longitude" in decimal degrees'
-      : (contentType === 'image' || contentType === 'picture') && content.length > MAX_ADDRESS
-        ? `must have at most ${MAX_ADDRESS} characters`
-        : undefined;
+  const fault = faultOf(contentType, content);
   if (fault) ctx.addIssue({ code: 'custom', path: ['content'], message: fault });
 }
 
@@ -84,7 +90,7 @@ async function charge(
  * @returns the payload; with a `clientKey` used before, that of the first message
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN, QUOTA_EXCEEDED, SERVICE_UNAVAILABLE
  */
-export async function sendMessage(deps: ChatDeps, actor: Actor, input: SendInput): Promise<MessagePayload> {
+export async function sendMessage(deps: ChatDeps, actor: Person, input: SendInput): Promise<MessagePayload> {
   const { states, ledger, live, changes, notifyAbsent, directory } = deps;
   const { chatNo, contentType, content, clientKey, stages } = input;
   try {

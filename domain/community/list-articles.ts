@@ -1,4 +1,5 @@
-import { commonLength, shortened } from '../kernel/list-size.js';
+import { commonLength } from '../kernel/list-size.js';
+import { codePoints, shortened } from '../kernel/shortened.js';
 import { createGroupedReads } from '../platform/grouped-reads.js';
 import { readSummaries, type SummarisedArticle } from './article.model.js';
 import { type ArticleSummary, presentArticleSummary } from './article.presenter.js';
@@ -35,7 +36,7 @@ export async function listArticles(
   const shown = [...page, ...[hot, weekly].filter((article) => article !== undefined)];
   const authors = await deps.directory.lookUp(shown.map(({ authorNo }) => authorNo));
   const length = commonLength(
-    shown.map(({ context }) => context.length),
+    shown.map(({ context }) => codePoints(context)),
     MAX_TEXT,
   );
   const present = (article: SummarisedArticle) =>

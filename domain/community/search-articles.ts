@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { literalPattern } from '../kernel/literal-pattern.js';
+import { comparable } from '../kernel/same-text.js';
 import {
   countLive,
   type ListOrder,
@@ -87,6 +88,6 @@ async function byNickname(
 ): Promise<LiveArticle[]> {
   if (option !== 'author') return articles;
   const authors = await directory.lookUp(articles.map(({ authorNo }) => authorNo));
-  const pattern = new RegExp(literalPattern(keyword), 'i');
-  return articles.filter(({ authorNo }) => pattern.test(authors.get(authorNo)?.nickname ?? ''));
+  const pattern = new RegExp(literalPattern(comparable(keyword)), 'i');
+  return articles.filter(({ authorNo }) => pattern.test(comparable(authors.get(authorNo)?.nickname ?? '')));
 }

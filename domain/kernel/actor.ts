@@ -1,10 +1,14 @@
 export type Role = 'USER' | 'ADMIN';
 
-/** The member on whose behalf a use case runs. */
-export interface Actor {
+/** A member as others see them. */
+export interface Person {
   readonly no: number;
   readonly email: string;
   readonly nickname: string;
   readonly profile: string;
+}
+
+/** The member on whose behalf a use case runs, with the role that the token in hand gives. */
+export interface Actor extends Person {
   readonly role: Role;
 }

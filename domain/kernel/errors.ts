@@ -62,7 +62,8 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     const texts = typeof errors === 'string' ? [errors] : errors;
-    this.errors = texts.length > 0 ? texts : [catalogue[code].text];
+    // A text may quote what the client sent.
+    this.errors = texts.length > 0 ? texts.map((text) => text.toWellFormed()) : [catalogue[code].text];
     const { status } = catalogue[code];
     this.retryAfterMs =
       options.retryAfterMs ?? (status === 429 || status === 503 ? DEFAULT_RETRY_AFTER_MS : undefined);

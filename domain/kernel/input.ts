@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError } from './errors.js';
+import { isImageAddress, NO_IMAGE_ADDRESS } from './image-address.js';
 
 /** Digits only: no sign, blank, point or exponent. */
 const DIGITS = /^\d+$/;
@@ -39,7 +40,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * Text written by a person. Lone surrogates are refused: UTF-8 cannot represent them, so other characters
  * would be read back.
  *
- * @param max in UTF-16 code units
+ * @param max in code points, as `maxLength` of JSON Schema and OpenAPI counts: an emoji may have one or several
  */
 export function text(max: number, min = 1) {
   return z
@@ -48,6 +49,11 @@ export function text(max: number, min = 1) {
     .max(max, `must have at most ${max} characters`)
     .refine((value) => !LONE_SURROGATE.test(value), 'must be well-formed Unicode')
     .refine((value) => min === 0 || value.trim().length > 0, 'must not be blank');
+}
+
+/** The address of an image. @param max in code points */
+export function imageAddress(max: number, min = 1) {
+  return text(max, min).refine(isImageAddress, NO_IMAGE_ADDRESS);
 }
 
 /** Faults per response: enough to correct a form, too few for an amplification attack. */

@@ -44,15 +44,8 @@ function firstThatFit<T>(items: T[], max: number, partOf: (item: T) => unknown):
   return end < 0 ? items : items.slice(0, Math.max(1, end));
 }
 
-/** A text of at most so many UTF-16 code units, `…` at the end of one that was longer. */
-export function shortened(text: string, max: number): string {
-  if (text.length <= max) return text;
-  // Never cut inside a surrogate pair.
-  return `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
-
 /**
- * The length, in UTF-16 code units, to which texts must be shortened to have at most `max` together: only the
+ * The length, in code points, to which texts must be shortened to have at most `max` together: only the
  * longest are, and all of these alike.
  */
 export function commonLength(lengths: number[], max: number): number {

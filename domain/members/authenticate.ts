@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { createCache } from '../platform/cache.js';
 import type { MemberDirectory } from './member-directory.js';
-import { recordMember } from './record-member.js';
+import { recordMember, toActor } from './record-member.js';
 import type { Claims } from './verify-token.js';
 
 /** The caller, and the expiry of their token (epoch ms). */
@@ -33,7 +33,7 @@ export function createAuthenticator(
       return known;
     }
     const claims = await verifyToken(token);
-    const actor = await recordMember(clock, claims);
+    const actor = toActor(await recordMember(clock, claims), claims.claimedRole);
     directory.remember(actor);
     const session = { actor, expiresAt: claims.expiresAt * 1_000 };
     accepted.set(token, session);

@@ -7,7 +7,7 @@ import { checkSequence, highestNumber } from '../platform/sequence.model.js';
 import { createAuthenticator } from './authenticate.js';
 import { Member } from './member.model.js';
 import { createMemberDirectory } from './member-directory.js';
-import { type MemberFacts, recordMember } from './record-member.js';
+import { type MemberFacts, recordMember, toActor } from './record-member.js';
 import { type SavedMember, saveMembers } from './save-members.js';
 import { loadSigningKey } from './signing-key.js';
 import { createTokenVerifier } from './verify-token.js';
@@ -16,6 +16,7 @@ export type { Session } from './authenticate.js';
 export { issueToken } from './issue-token.js';
 export type { MemberDirectory } from './member-directory.js';
 export { saveMembers } from './save-members.js';
+export { MAX_NAME, MAX_PICTURE, shownName, shownPicture } from './shown-claims.js';
 export { tokenOf } from './verify-token.js';
 
 /**
@@ -40,7 +41,7 @@ export async function createMembers(config: Config, clock: Clock, logger: Logger
     directory,
     /** Creates or updates a member without a token (import). */
     async record(facts: MemberFacts): Promise<Actor> {
-      const actor = await recordMember(clock, facts);
+      const actor = toActor(await recordMember(clock, facts), null);
       directory.remember(actor);
       return actor;
     },

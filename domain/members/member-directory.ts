@@ -1,9 +1,9 @@
-import type { Actor } from '../kernel/actor.js';
+import type { Person } from '../kernel/actor.js';
 import { createCache } from '../platform/cache.js';
 import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
 import { joinRunningOf } from '../platform/shared-runs.js';
 import { findMembers, Member } from './member.model.js';
-import { toActor } from './record-member.js';
+import { toPerson } from './record-member.js';
 
 /** Longest time, ms, until a nickname changed by another serving process is seen here. */
 const FRESH_MS = 5_000;
@@ -12,15 +12,15 @@ const FRESH_MS = 5_000;
 const KEPT_MS = 60_000;
 
 /** The member with this e-mail address. */
-async function findByEmail(email: string): Promise<Actor | undefined> {
+async function findByEmail(email: string): Promise<Person | undefined> {
   const [record] = (await findMembers([email.toLowerCase()])).values();
-  return record && toActor(record);
+  return record && toPerson(record);
 }
 
 /** The members with these e-mail addresses (lower case) who have not left. */
-async function findByEmails(emails: string[]): Promise<Map<string, Actor>> {
+async function findByEmails(emails: string[]): Promise<Map<string, Person>> {
   const members = [...(await findMembers(emails)).values()].filter(({ leftAt }) => leftAt === undefined);
-  return new Map(members.map((member) => [member.email, toActor(member)]));
+  return new Map(members.map((member) => [member.email, toPerson(member)]));
 }
 
 /** The numbers of all members who have not left, in batches, lowest first. */
@@ -45,10 +45,10 @@ async function* allNumbers(batch: number): AsyncGenerator<number[]> {
  */
 export function createMemberDirectory(isShared = true) {
   const freshMs = isShared ? FRESH_MS : KEPT_MS;
-  const cache = createCache<number, Actor>(50_000, KEPT_MS);
+  const cache = createCache<number, Person>(50_000, KEPT_MS);
   const read = createGroupedReads(async (numbers: number[]) => {
     const records = await Member.find({ _id: { $in: numbers } }, null, WHOLE_GROUP).lean();
-    return new Map(records.map((record) => [record._id, toActor(record)]));
+    return new Map(records.map((record) => [record._id, toPerson(record)]));
   });
   const readMissing = joinRunningOf(async (no: number) => {
     const since = performance.now();
@@ -58,15 +58,15 @@ export function createMemberDirectory(isShared = true) {
   });
 
   /** Caches what was read, unless this process has learnt something newer since the read began (performance.now()). */
-  function keep(member: Actor, since: number): void {
+  function keep(member: Person, since: number): void {
     const age = KEPT_MS - cache.getRemainingTTL(member.no);
     if (performance.now() - age < since) cache.set(member.no, member);
   }
 
   return {
     /** The members with these numbers; unknown numbers are left out. */
-    async lookUp(numbers: Iterable<number>): Promise<Map<number, Actor>> {
-      const found = new Map<number, Actor>();
+    async lookUp(numbers: Iterable<number>): Promise<Map<number, Person>> {
+      const found = new Map<number, Person>();
       const missing: number[] = [];
       for (const no of new Set(numbers)) {
         const isFresh = cache.getRemainingTTL(no) > KEPT_MS - freshMs;
@@ -84,14 +84,14 @@ export function createMemberDirectory(isShared = true) {
       return found;
     },
     /** Caches what this process has just learnt of a member. */
-    remember(member: Actor): void {
+    remember(member: Person): void {
       cache.set(member.no, member);
     },
     /**
      * What a member is now, as far as this process knows, else the database: a connection's copy may be as old as the
      * connection. Callers go on in the order in which they came.
      */
-    async current(member: Actor): Promise<Actor> {
+    async current(member: Person): Promise<Person> {
       const { no } = member;
       return (await (readMissing.running(no) ?? cache.get(no) ?? readMissing(no))) ?? member;
     },

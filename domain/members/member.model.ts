@@ -9,12 +9,12 @@ export interface MemberRecord {
   nickname: string;
   profile: string;
   /**
-   * Granted by an import; applies while the newest token claims none. In records of versions without `claimedRole` it may
-   * be what a token claimed (docs/operations.md, "Administrators of earlier versions").
+   * What an import granted; USER, too, if none did. ADMIN in a record of an earlier version may be what a token claimed
+   * (docs/operations.md, "Administrators of earlier versions").
    */
   role: Role;
-  /** Claimed by the newest token, if it claims one; then `role` does not apply, also if it is the higher one. */
-  claimedRole?: Role | null;
+  /** An import granted `role`. Earlier versions do not set it. */
+  granted?: true;
   /** `iat` of the token that last set the fields, epoch seconds; older tokens change nothing. */
   claimsAt: number;
   createdAt: Date;
@@ -29,7 +29,7 @@ const schema = new Schema<MemberRecord>(
     nickname: { type: String, required: true },
     profile: String,
     role: { type: String, enum: ['USER', 'ADMIN'], required: true },
-    claimedRole: { type: String, enum: ['USER', 'ADMIN', null] },
+    granted: Boolean,
     claimsAt: Number,
     createdAt: { type: Date, required: true },
     leftAt: Date,

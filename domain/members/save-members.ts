@@ -33,15 +33,15 @@ export async function saveMembers(clock: Clock, facts: MemberFacts[]): Promise<S
   const saved = facts.map((fact): SavedMember => {
     const record = known.get(fact.email);
     if (!record) {
-      return { actor: toActor(createdByEmail.get(fact.email) as MemberRecord), outcome: 'created' };
+      return { actor: toActor(createdByEmail.get(fact.email) as MemberRecord, null), outcome: 'created' };
     }
-    if (record.leftAt) return { actor: toActor(record), outcome: 'left' };
+    if (record.leftAt) return { actor: toActor(record, null), outcome: 'left' };
     const changes = changesOf(record, fact);
     const isChanged = Object.keys(changes).length > 0;
     // The time is stored even if nothing changes, as in recordMember.
     if (isChanged || fact.issuedAt > record.claimsAt)
       updates.push({ _id: record._id, changes: { ...changes, claimsAt: fact.issuedAt } });
-    return { actor: toActor({ ...record, ...changes }), outcome: isChanged ? 'updated' : 'unchanged' };
+    return { actor: toActor({ ...record, ...changes }, null), outcome: isChanged ? 'updated' : 'unchanged' };
   });
   if (updates.length > 0) {
     await Member.bulkWrite(

@@ -12,6 +12,7 @@ import type { Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import type { Config } from '../platform/config.js';
+import { shownName, shownPicture } from './shown-claims.js';
 import type { SigningKey } from './signing-key.js';
 
 /** The claims of a valid token. */
@@ -36,14 +37,16 @@ const MAX_SKEW_S = 60;
 /** Longest accepted token, characters: longer than any real one, but cheap to hash. */
 const MAX_TOKEN_LENGTH = 8_192;
 
-const text = (max: number) => z.string().trim().min(1).max(max).optional().catch(undefined);
+/** A claim that others see; one that is no text, or of which nothing is left, counts as absent. */
+const shown = (show: (text: string) => string | undefined) =>
+  z.string().transform(show).optional().catch(undefined);
 
 const claimsSchema = z.object({
   sub: z.email().max(254),
-  nickname: text(50),
-  name: text(50),
-  profile: text(2_048),
-  picture: text(2_048),
+  nickname: shown(shownName),
+  name: shown(shownName),
+  profile: shown(shownPicture),
+  picture: shown(shownPicture),
   role: z.enum(['USER', 'ADMIN']).nullable().catch(null),
   iat: z.number().optional(),
   exp: z.number(),

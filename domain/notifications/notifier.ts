@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
-import { shortened } from '../kernel/list-size.js';
+import { shortened } from '../kernel/shortened.js';
 import { Batcher } from '../platform/batcher.js';
 import { createCache } from '../platform/cache.js';
 import { insertEach, insertInOrder } from '../platform/mongo/inserts.js';
@@ -34,7 +34,7 @@ const MAX_GROUP = 1_000;
 /** Members whose last number is remembered. */
 const MAX_MEMBERS = 100_000;
 
-/** Longest text shown, in UTF-16 code units: a notification leads to its subject, it does not repeat it. */
+/** Longest text shown, in code points: a notification leads to its subject, it does not repeat it. */
 const MAX_CONTENT = 200;
 
 /** Stores runs of one record each by one insert, in which a refused record does not delay the others. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ArticleDetail, ArticleList } from '../../domain/community/index.js';
-import { pathId, text, wholeNumber } from '../../domain/kernel/input.js';
+import { imageAddress, pathId, text, wholeNumber } from '../../domain/kernel/input.js';
 
 /** Most characters a title, a text, an address and a search word may have, and images an article. */
 const MAX_TITLE = 200;
@@ -18,7 +18,7 @@ const DEFAULT_SIZE = 10;
 const categoryId = wholeNumber(0, MAX_CATEGORY).meta({ example: 1 });
 const title = text(MAX_TITLE).meta({ description: 'title', example: 'Bori found a home' });
 const context = text(MAX_CONTEXT).meta({ example: 'Three months after adoption …' });
-const thumbnail = text(MAX_URL, 0).meta({ example: 'image/bori-small.jpg' });
+const thumbnail = imageAddress(MAX_URL, 0).meta({ example: 'image/bori-small.jpg' });
 
 const image = z.object(
   {
@@ -27,8 +27,8 @@ const image = z.object(
       description: 'image identifier, the writer’s own; `imageNo` where it is read',
       example: 1,
     }),
-    url: text(MAX_URL).meta({
-      description: 'image address; `imageUrl` where it is read',
+    url: imageAddress(MAX_URL).meta({
+      description: 'image address: http(s), a path, or a data URL of an image; `imageUrl` where it is read',
       example: 'image/bori.jpg',
     }),
   },

@@ -1,5 +1,5 @@
 import type { Domain } from '../../domain/domain.js';
-import type { Actor } from '../../domain/kernel/actor.js';
+import type { Person } from '../../domain/kernel/actor.js';
 import { issueToken } from '../../domain/members/index.js';
 import type { Config } from '../../domain/platform/config.js';
 
@@ -31,7 +31,7 @@ export function isSampleAddress(email: string): boolean {
   return RESERVED.test(email);
 }
 
-async function sampleMembers({ members }: Domain): Promise<Actor[]> {
+async function sampleMembers({ members }: Domain): Promise<Person[]> {
   for await (const numbers of members.directory.allNumbers(MAX_MEMBERS)) {
     const people = await members.directory.lookUp(numbers);
     return [...people.values()].filter(({ email }) => isSampleAddress(email)).sort((a, b) => a.no - b.no);

@@ -43,7 +43,7 @@ const INTRODUCTION = `Live traffic of the service: Socket.IO 4 (path \`/socket.i
 
 **Connecting.** The access token goes in \`auth.token\` or the \`Authorization\` header. A refused connection gets \`connect_error\` whose \`data\` is the error body. A connection that is not let in within 10 s is closed.
 
-**Requests.** Each client event takes one object and an acknowledgement function, which is called with \`{"status":200, …}\` or with the error body; a retryable error has \`retryAfterMs\` beside it. Where a request takes an integer, text of digits (\`"42"\`) counts as that number. Binary data is refused.
+**Requests.** Each client event takes one object and an acknowledgement function, which is called with \`{"status":200, …}\` or with the error body; a retryable error has \`retryAfterMs\` beside it. Where a request takes an integer, text of digits (\`"42"\`) counts as that number. Limits of text count Unicode code points, as \`maxLength\` does. Binary data is refused.
 
 **Order.** Messages of a room are numbered 1, 2, 3 … by \`seq\`. The database is the truth and an event is a hint about it: drop a number you have, and after a gap or a reconnect join the room again with the last number you have as \`after\`, until \`more\` is false.`;
 

@@ -1,13 +1,25 @@
 import { z } from 'zod';
-import { text, wholeNumber } from '../../domain/kernel/input.js';
+import { NO_IMAGE_ADDRESS } from '../../domain/kernel/image-address.js';
+import { imageAddress, text, wholeNumber } from '../../domain/kernel/input.js';
+import { MAX_NAME, MAX_PICTURE, shownName, shownPicture } from '../../domain/members/index.js';
 
-/** Text without surrounding white space. */
-const trimmed = (max: number) =>
+/** Text without surrounding white space. Invalid UTF-8 has become U+FFFD (source.ts). */
+const trim = <T extends z.ZodType<string>>(schema: T) =>
   z.preprocess(
     (value) => (typeof value === 'string' ? value.trim() : value),
-    // Invalid UTF-8 has become U+FFFD (source.ts).
-    text(max).refine((value) => !value.includes('\uFFFD'), 'holds bytes that are not UTF-8'),
+    schema.refine((value) => !value.includes('\uFFFD'), 'holds bytes that are not UTF-8'),
   );
+
+const trimmed = (max: number) => trim(text(max));
+
+/**
+ * Text that others see of a member: what a token's claim is made into, but one that is too long is refused, as its
+ * operator can correct it.
+ */
+const shown = (max: number, show: (text: string) => string | undefined, fault: string) =>
+  trim(z.string('must be text').max(max, `must have at most ${max} characters`))
+    .transform((value) => show(value) ?? '')
+    .refine((value) => value !== '', fault);
 
 /** A decimal number as spreadsheets write it in CSV: `37.5`, `3.75E+01`. */
 const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?(?<exponent>E[+-]?\d{1,3})?$/i;
@@ -48,8 +60,8 @@ const email = z.preprocess(
 const memberRow = z.object({
   record: z.literal('member'),
   email,
-  nickname: trimmed(50),
-  profile: optional(trimmed(2_048)),
+  nickname: shown(MAX_NAME, shownName, 'must not be blank'),
+  profile: optional(shown(MAX_PICTURE, shownPicture, NO_IMAGE_ADDRESS)),
   role: optional(z.enum(['USER', 'ADMIN'], 'must be USER or ADMIN')),
 });
 
@@ -63,7 +75,7 @@ const adoptionRow = z.object({
   kind: trimmed(100),
   latitude: degrees(90),
   longitude: degrees(180),
-  thumbnail: trimmed(2_048),
+  thumbnail: trim(imageAddress(2_048)),
 });
 
 export const row = z.discriminatedUnion('record', [memberRow, adoptionRow], 'must be member or adoption');

@@ -74,6 +74,32 @@ describe('npm run import', () => {
     expect(await posts()).to.deep.equal(stored);
   });
 
+  it('makes what others see of a member fit to be shown, and refuses addresses of other schemes', async () => {
+    const address = 'must be an http(s) address, a path or a data URL of an image';
+    const path = scratch.file(
+      'shown.ndjson',
+      [
+        '{"record":"member","email":"cut@example.org","nickname":"나비\\ud83d\\u202e\\u0000","profile":"/p/\\ud83d"}',
+        JSON.stringify({ ...lee, email: 'bad@example.org', profile: 'javascript:alert(1)' }),
+        JSON.stringify({ ...bori, id: 90, thumbnail: 'javascript:alert(1)' }),
+        JSON.stringify({ ...lee, email: 'bad@example.org', nickname: '\u202e' }),
+        JSON.stringify({ ...lee, email: 'bad@example.org', nickname: 'n'.repeat(51) }),
+      ].join('\n'),
+    );
+    const { stdout } = await run(path);
+    expect(stdout).to.equal(
+      [
+        `line 2: profile: ${address}`,
+        `line 3: thumbnail: ${address}`,
+        'line 4: nickname: must not be blank',
+        'line 5: nickname: must have at most 50 characters',
+        counts([1, 0, 0], [0, 0, 0], 4),
+      ].join('\n'),
+    );
+    const member = await scratch.collection('members').findOne({ email: 'cut@example.org' });
+    expect(member).to.include({ nickname: '나비\uFFFD', profile: '/p/\uFFFD' });
+  });
+
   it('CSV: the same rows; changed ones replace the stored ones', async () => {
     const path = scratch.file(
       'rows.csv',

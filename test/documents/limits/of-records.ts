@@ -20,7 +20,7 @@ export const ofRecords: Stated[] = [
   [
     'domain/chat/send-message.ts MAX_TEXT',
     count,
-    [protocol, '| # UTF-16 code units |'],
+    [protocol, '| text of a message | # characters |'],
     [openApi, '"maxLength":#'],
     [asyncApi, '"maxLength":#'],
   ],
@@ -71,6 +71,12 @@ export const ofRecords: Stated[] = [
     words(60, 'a minute'),
     [contract, 'more than # in the future'],
     [decisions('identity'), 'at most # in the future'],
+  ],
+  ['domain/members/shown-claims.ts MAX_NAME', count, [contract, 'a name of more than # characters']],
+  [
+    'domain/members/shown-claims.ts MAX_PICTURE',
+    spelt,
+    [operations, '| name; picture | a member | 50; # characters |'],
   ],
   [
     'domain/members/remote-keys.ts MAX_SET',

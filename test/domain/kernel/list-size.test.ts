@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { commonLength, fitting, shortened } from '../../../domain/kernel/list-size.js';
+import { commonLength, fitting } from '../../../domain/kernel/list-size.js';
 
 describe('the size of a list', () => {
   it('is as many of the first items as fit, by their bytes of JSON, at least one', () => {
@@ -36,12 +36,6 @@ describe('the size of a list', () => {
     };
     expect(fitting(['a', 'b'], 100, countedPart)).to.deep.equal(['a', 'b']);
     expect(parts).to.equal(2);
-  });
-
-  it('shortens texts, never inside a surrogate pair', () => {
-    expect(shortened('abcd', 4)).to.equal('abcd');
-    expect(shortened('abcde', 4)).to.equal('abc…');
-    expect(shortened('ab🐕de', 4)).to.equal('ab…');
   });
 
   it('shortens the longest only, and these alike', () => {

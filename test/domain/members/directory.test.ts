@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Actor } from '../../../domain/kernel/actor.js';
+import type { Person } from '../../../domain/kernel/actor.js';
 import { Member } from '../../../domain/members/member.model.js';
 import { createMemberDirectory, type MemberDirectory } from '../../../domain/members/member-directory.js';
 import { nextTurn } from '../../support/eventually.js';
@@ -15,28 +15,27 @@ describe('the directory of members', () => {
   let directory: MemberDirectory;
   const actors = (nicknames: string[]) =>
     Promise.all(
-      nicknames.map(async (nickname) =>
-        (await service()).domain.members.record({
-          email: `${randomUUID()}@example.org`,
-          nickname,
-          issuedAt: 0,
-        }),
-      ),
+      nicknames.map(async (nickname): Promise<Person> => {
+        const email = `${randomUUID()}@example.org`;
+        const { domain } = await service();
+        const { role: _, ...person } = await domain.members.record({ email, nickname, issuedAt: 0 });
+        return person;
+      }),
     );
-  const leave = ({ no }: Actor) => Member.updateOne({ _id: no }, { $set: { leftAt: new Date() } });
+  const leave = ({ no }: Person) => Member.updateOne({ _id: no }, { $set: { leftAt: new Date() } });
 
   beforeEach(() => {
     directory = createMemberDirectory();
   });
 
   it('leaves out unknown numbers, and returns each member once', async () => {
-    const [one] = (await actors(['one'])) as [Actor];
+    const [one] = (await actors(['one'])) as [Person];
     expect(await directory.lookUp([one.no, 2 ** 40, one.no])).to.deep.equal(new Map([[one.no, one]]));
     expect(await directory.lookUp([one.no, 2 ** 40])).to.deep.equal(new Map([[one.no, one]]));
   });
 
   it('shows another process’s change within five seconds, and reads no more often', async () => {
-    const [one] = (await actors(['before'])) as [Actor];
+    const [one] = (await actors(['before'])) as [Person];
     await directory.lookUp([one.no]);
     await Member.updateOne({ _id: one.no }, { $set: { nickname: 'after' } });
     const shown = async () => (await directory.lookUp([one.no])).get(one.no)?.nickname;
@@ -45,7 +44,7 @@ describe('the directory of members', () => {
   });
 
   it('shows it within a minute where no other process serves', async () => {
-    const [one] = (await actors(['before'])) as [Actor];
+    const [one] = (await actors(['before'])) as [Person];
     const alone = createMemberDirectory(false);
     await alone.lookUp([one.no]);
     await Member.updateOne({ _id: one.no }, { $set: { nickname: 'after' } });
@@ -55,7 +54,7 @@ describe('the directory of members', () => {
   });
 
   it('keeps what this process has learnt during a read', async () => {
-    const [one] = (await actors(['stored'])) as [Actor];
+    const [one] = (await actors(['stored'])) as [Person];
     for (const read of [() => directory.lookUp([one.no]), () => directory.current(one)]) {
       directory = createMemberDirectory();
       const reading = read();
@@ -66,7 +65,7 @@ describe('the directory of members', () => {
   });
 
   it('tells what a member is now: for a minute from memory, then from the database', async () => {
-    const [one] = (await actors(['stored'])) as [Actor];
+    const [one] = (await actors(['stored'])) as [Person];
     const copy = { ...one, nickname: 'of a connection' };
     directory.remember({ ...one, nickname: 'learnt' });
     const current = () => directory.current(copy);
@@ -77,7 +76,7 @@ describe('the directory of members', () => {
   });
 
   it('tells it in the order in which it is asked, in memory or not', async () => {
-    const [one] = (await actors(['one'])) as [Actor];
+    const [one] = (await actors(['one'])) as [Person];
     const order: number[] = [];
     const ask = (turn: number) => directory.current(one).then(() => order.push(turn));
     const asked = [ask(1)];
@@ -90,14 +89,14 @@ describe('the directory of members', () => {
   });
 
   it('evicts the least recently used member', async () => {
-    const actor = (no: number, nickname: string) => ({ no, nickname }) as Actor;
+    const actor = (no: number, nickname: string) => ({ no, nickname }) as Person;
     for (let no = 0; no <= HELD; no += 1) directory.remember(actor(-no, 'held'));
     expect(await directory.current(actor(0, 'own'))).to.include({ nickname: 'own' });
     expect(await directory.current(actor(-1, 'own'))).to.include({ nickname: 'held' });
   });
 
   it('finds by e-mail address in any case, including those who left', async () => {
-    const [one] = (await actors(['one'])) as [Actor];
+    const [one] = (await actors(['one'])) as [Person];
     await leave(one);
     expect(await directory.findByEmail(one.email.toUpperCase())).to.deep.equal(one);
     expect(await directory.findByEmail('nobody@example.org')).to.equal(undefined);
@@ -110,7 +109,11 @@ describe('the directory of members', () => {
   });
 
   it('lists all members except those who left', async () => {
-    const [stays, leaves, stays2] = (await actors(['stays', 'leaves', 'stays too'])) as [Actor, Actor, Actor];
+    const [stays, leaves, stays2] = (await actors(['stays', 'leaves', 'stays too'])) as [
+      Person,
+      Person,
+      Person,
+    ];
     await leave(leaves);
     const emails = [stays, leaves, stays2].map(({ email }) => email);
     expect(await directory.findByEmails([...emails, 'nobody@example.org'])).to.deep.equal(

@@ -220,8 +220,11 @@ describe('tokens', () => {
       role: 'USER',
     });
     const over = { nickname: 'n'.repeat(51), name: 'fits', profile: 'p'.repeat(2_049), picture: 'fits' };
-    expect(await said(over)).to.deep.equal({ nickname: 'fits', profile: 'fits', role: 'USER' });
+    const cut = `${'n'.repeat(49)}…`;
+    expect(await said(over)).to.deep.equal({ nickname: cut, profile: 'fits', role: 'USER' });
     expect(await said({ nickname: '  ', name: 'said' })).to.include({ nickname: 'said' });
+    const foreign = { profile: 'javascript:alert(1)', picture: 'https://example.org/a.png' };
+    expect(await said(foreign)).to.include({ profile: 'https://example.org/a.png' });
   });
 
   it('without an iat count as older than those with one', async () => {
@@ -245,28 +248,30 @@ describe('tokens', () => {
     await connect({ token: jwt });
   });
 
-  it('make an administrator only as long as the newest one says so', async () => {
+  it('make an administrator of their own bearer only, whatever was issued before or after', async () => {
     const { domain } = await service();
     const sub = `${randomUUID()}@example.org`;
     const roleOf = async (claims: Claims) =>
       (await domain.members.authenticate(await signed({ sub, ...claims }))).actor.role;
     expect(await roleOf({ iat: now() - 30, role: 'ADMIN' })).to.equal('ADMIN');
     expect(await roleOf({ iat: now() - 20 })).to.equal('USER');
-    expect(await roleOf({ iat: now() - 25, role: 'ADMIN' }), 'an older one').to.equal('USER');
+    expect(await roleOf({ iat: now() - 25, role: 'ADMIN' }), 'an older one').to.equal('ADMIN');
+    expect(await roleOf({ iat: now() - 40 }), 'older than both').to.equal('USER');
+    expect(await roleOf({ iat: undefined }), 'undated').to.equal('USER');
     expect(await roleOf({ iat: now() - 10, role: 'ADMIN' })).to.equal('ADMIN');
     expect(await roleOf({ iat: now() - 5, role: 'ROOT' }), 'no role of ours').to.equal('USER');
   });
 
-  it('without a role leave an imported one', async () => {
+  it('give no other role than an imported one', async () => {
     const { domain } = await service();
     const email = `${randomUUID()}@example.org`;
     const roleOf = async (claims: Claims) =>
       (await domain.members.authenticate(await signed({ sub: email, ...claims }))).actor.role;
     await domain.members.record({ email, role: 'ADMIN', issuedAt: now() - 30 });
     expect(await roleOf({ iat: now() - 20 })).to.equal('ADMIN');
-    expect(await roleOf({ iat: now() - 15, role: 'USER' })).to.equal('USER');
-    await domain.members.saveAll([{ email, role: 'ADMIN', issuedAt: now() - 10 }]);
-    expect(await roleOf({ iat: now() - 5 })).to.equal('ADMIN');
+    expect(await roleOf({ iat: now() - 15, role: 'USER' })).to.equal('ADMIN');
+    await domain.members.saveAll([{ email, role: 'USER', issuedAt: now() - 10 }]);
+    expect(await roleOf({ iat: now() - 5, role: 'ADMIN' })).to.equal('USER');
   });
 
   it('may have an address of 254 characters', async () => {

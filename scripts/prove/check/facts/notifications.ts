@@ -27,7 +27,7 @@ export interface NotificationRecord {
   deletedAt?: number;
 }
 
-/** Longest content that a notification shows whole, UTF-16 code units (domain/notifications/notifier.ts). */
+/** Content of fewer UTF-16 code units is shown whole: a code point has one or two (domain/notifications/notifier.ts). */
 const WHOLE = 199;
 
 /** The chat notifications of a room. */
