@@ -74,11 +74,16 @@ export class PresenceStore {
   readonly #redis: RedisConnection;
   readonly #script = loadScript('domain/chat/presence.lua');
   readonly #lifetime: number;
+  readonly #onLoss: () => void;
 
-  /** @param lifetime how long an entry lasts that is not refreshed, ms; the same in all processes */
-  constructor(redis: RedisConnection, lifetime: number) {
+  /**
+   * @param lifetime how long an entry lasts that is not refreshed, ms; the same in all processes
+   * @param onLoss called before an answer that Redis gave without its data
+   */
+  constructor(redis: RedisConnection, lifetime: number, onLoss: () => void) {
     this.#redis = redis;
     this.#lifetime = lifetime;
+    this.#onLoss = onLoss;
   }
 
   /** @returns as presence.lua does; so do the methods below */
@@ -126,11 +131,14 @@ export class PresenceStore {
   async #run<T>(command: string, chatNos: number[], ...args: (number | string)[]): Promise<T | undefined> {
     const { processId } = this.#redis;
     const answer = await this.#redis.ask((commands) =>
-      this.#script(commands, chatNos.map(redisKeys.presence), [
-        ...[command, processId, this.#lifetime, this.clearedFor],
-        ...args,
-      ]),
+      this.#script(
+        commands,
+        [...chatNos.map(redisKeys.presence), redisKeys.presenceMark(chatNos[0] as number)],
+        [command, processId, this.#lifetime, this.clearedFor, ...args],
+      ),
     );
-    return answer as T | undefined;
+    const [lost, result] = (answer ?? [0, undefined]) as [number, T | undefined];
+    if (lost === 1) this.#onLoss();
+    return result;
   }
 }

@@ -9,11 +9,18 @@
 --            Redis had not heard of; the process decides by their times which are older
 --            `!memberNo` for processes whose arrivals Redis has not heard of
 --          - `#`, scored with the version of the latest change of who is present
+--          and last the mark of their group, which never expires: without it, this server has lost its data
 -- ARGV[1]  command: enter, leave, clear, list or refresh
 -- ARGV[2]  processId of the caller
 -- ARGV[3]  lifetime of an entry, ms
 -- ARGV[4]  lifetime of a tombstone, and of an unused key, ms
 -- ARGV[5…] arguments of the command, named at its head, as are its answers
+
+-- Returns {lost, answer}: 1 if the mark was missing, else 0; the answer of the command
+
+local mark = table.remove(KEYS)
+local lost = redis.call('EXISTS', mark) == 0
+if lost then redis.call('SET', mark, 1) end
 
 local process, lifetime, keyLifetime = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
@@ -241,4 +248,4 @@ function commands.refresh()
   return { changes, rooms }
 end
 
-return commands[ARGV[1]]()
+return { lost and 1 or 0, commands[ARGV[1]]() }

@@ -5,6 +5,7 @@ import { joinNext } from '../platform/shared-runs.js';
 import { DeliveredPresence } from './delivered-presence.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
 import { LocalConnections } from './presence.memory.js';
+import { PresenceInterruptions } from './presence-interruptions.js';
 import {
   CLEARED,
   CLEARED_LATE,
@@ -38,10 +39,9 @@ export class RedisPresence implements Presence {
   #due = new Set<number>();
   readonly #refresh = joinNext<void, void>(() => this.#refreshAll());
   readonly #timer: NodeJS.Timeout;
-  readonly #stopListening: (() => void)[];
-  #graceTimer: NodeJS.Timeout | undefined;
+  readonly #interruptions: PresenceInterruptions;
+  readonly #stopListening: () => void;
   #refreshedAt = performance.now();
-  #interruptedAt = performance.now();
   /** When the last complete refresh of all rooms began in which expired entries were removed. */
   #reconciledAt = Number.NEGATIVE_INFINITY;
   #closed = false;
@@ -50,7 +50,8 @@ export class RedisPresence implements Presence {
     this.#redis = redis;
     this.#openRooms = openRooms;
     this.#times = times;
-    this.#store = new PresenceStore(redis, times.lifetime);
+    this.#interruptions = new PresenceInterruptions(redis, times.grace, () => void this.#refresh());
+    this.#store = new PresenceStore(redis, times.lifetime, () => this.#interruptions.tellLoss());
     this.#uncleared = new UnclearedMembers({
       clear: (uncleared) => this.#clearLate(uncleared),
       isDown: () => redis.down,
@@ -58,10 +59,8 @@ export class RedisPresence implements Presence {
     });
     this.#timer = setInterval(() => void this.#refresh(), times.refreshEvery);
     this.#timer.unref();
-    this.#stopListening = [
-      redis.on('up', this.#onBack),
-      redis.listen('messageBuffer', (channel) => channel === redisChannels.presenceCleared, this.#onCleared),
-    ];
+    const isCleared = (channel: string) => channel === redisChannels.presenceCleared;
+    this.#stopListening = redis.listen('messageBuffer', isCleared, this.#onCleared);
     void redis.subscriber().subscribe(redisChannels.presenceCleared);
   }
 
@@ -101,7 +100,7 @@ export class RedisPresence implements Presence {
 
   async isPresent(chatNo: number, memberNo: number): Promise<boolean> {
     if (this.isHere(chatNo, memberNo)) return true;
-    const snapshot = await this.#store.list(chatNo);
+    const snapshot = await this.#snapshot(chatNo);
     return snapshot?.slice(1).includes(memberNo) ?? false;
   }
 
@@ -110,9 +109,9 @@ export class RedisPresence implements Presence {
   }
 
   async list(chatNo: number): Promise<number[]> {
-    const snapshot = await this.#store.list(chatNo);
+    const snapshot = await this.#snapshot(chatNo);
     if (this.#local.hasRoom(chatNo)) {
-      if (snapshot && (this.#mayRemove() || !this.#delivered.isListed(chatNo))) {
+      if (snapshot && (this.#interruptions.isOver || !this.#delivered.isListed(chatNo))) {
         this.#reconcile(chatNo, snapshot);
       }
       this.#delivered.markListed(chatNo);
@@ -141,8 +140,8 @@ export class RedisPresence implements Presence {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
-    clearTimeout(this.#graceTimer);
-    for (const stop of this.#stopListening) stop();
+    this.#interruptions.close();
+    this.#stopListening();
     void this.#redis.subscriber().unsubscribe(redisChannels.presenceCleared);
     for (const chatNo of this.#local.rooms()) {
       for (const memberNo of this.#local.members(chatNo)) {
@@ -153,13 +152,11 @@ export class RedisPresence implements Presence {
     await this.#refresh();
   }
 
-  readonly #onBack = (): void => {
-    this.#interruptedAt = performance.now();
-    void this.#refresh();
-    // Once more after the other processes have reconnected: their changes may not have arrived.
-    clearTimeout(this.#graceTimer);
-    this.#graceTimer = setTimeout(() => void this.#refresh(), this.#times.grace + 1).unref();
-  };
+  /** Who is present; if Redis has just lost it, once all processes have written it again. */
+  async #snapshot(chatNo: number): Promise<PresenceSnapshot | undefined> {
+    const snapshot = await this.#store.list(chatNo);
+    return (await this.#interruptions.restored()) ? this.#store.list(chatNo) : snapshot;
+  }
 
   readonly #onCleared = (_channel: string, text: string): void => {
     const chatNo = Number(text);
@@ -214,10 +211,6 @@ export class RedisPresence implements Presence {
     return connections.length > 0;
   }
 
-  #mayRemove(): boolean {
-    return performance.now() - this.#interruptedAt >= this.#times.grace;
-  }
-
   /** Members with a connection here, without those whom another process has removed: this one is about to end their connections. */
   #staying(chatNo: number): number[] {
     return this.#local.members(chatNo).filter((memberNo) => !this.#delivered.isGone(chatNo, memberNo));
@@ -237,9 +230,9 @@ export class RedisPresence implements Presence {
       void this.#depart(chatNo, memberNo);
     }
     // This process was frozen until its entries expired: others may have been frozen, too.
-    if (performance.now() - this.#refreshedAt > this.#times.lifetime) this.#interruptedAt = performance.now();
+    if (performance.now() - this.#refreshedAt > this.#times.lifetime) this.#interruptions.note();
     this.#refreshedAt = performance.now();
-    const startedAt = this.#mayRemove() ? performance.now() : this.#reconciledAt;
+    const startedAt = this.#interruptions.isOver ? performance.now() : this.#reconciledAt;
     const all = new Set([...this.#local.rooms(), ...this.#unconfirmed.rooms()]);
     for (const chatNos of inCalls(all)) if (!(await this.#refreshRooms(chatNos))) return;
     this.#reconciledAt = startedAt;
@@ -265,7 +258,7 @@ export class RedisPresence implements Presence {
   async #callRefresh(chatNos: number[]): Promise<boolean> {
     const { lastEntry } = this.#local;
     // Redis may have lost changes in an interruption, and given their versions to others.
-    const isReconciled = this.#reconciledAt > this.#interruptedAt;
+    const isReconciled = this.#reconciledAt > this.#interruptions.at;
     const rooms = chatNos.map((chatNo) => {
       const { version, isComplete } = this.#delivered.knownOf(chatNo);
       return {
@@ -275,7 +268,7 @@ export class RedisPresence implements Presence {
         unconfirmed: this.#unconfirmed.take(chatNo),
       };
     });
-    const mayRemove = this.#mayRemove();
+    const mayRemove = this.#interruptions.isOver;
     const sentAt = performance.now();
     const answer = await this.#store.refresh(rooms, mayRemove);
     if (!answer) {
@@ -286,7 +279,8 @@ export class RedisPresence implements Presence {
     for (const [position, ...change] of changes) {
       this.#apply(chatNos[position - 1] as number, change, { lastEntry, sentAt });
     }
-    for (const [position, ...snapshot] of mayRemove ? snapshots : []) {
+    // Not if the answer has shown that Redis has lost its data.
+    for (const [position, ...snapshot] of mayRemove && this.#interruptions.isOver ? snapshots : []) {
       const chatNo = chatNos[position - 1] as number;
       if (this.#delivered.isListed(chatNo)) this.#reconcile(chatNo, snapshot);
     }

@@ -18,6 +18,9 @@ export const redisKeys = {
   roomGroup: (chatNo: number) => chatNo % ROOM_GROUPS,
   /** Sorted set of a room's present members; format: domain/chat/presence.lua. */
   presence: (chatNo: number) => `${PREFIX}presence:{${chatNo % ROOM_GROUPS}}:${chatNo}`,
+  /** The mark of a room's group, and those of all groups; see presence-interruptions.ts. */
+  presenceMark: (chatNo: number) => `${PREFIX}presence:{${chatNo % ROOM_GROUPS}}:kept`,
+  presenceMarks: () => Array.from({ length: ROOM_GROUPS }, (_, group) => redisKeys.presenceMark(group)),
   /** A member seen from a client; format: domain/chat/recent-clients.lua. */
   recentClients: (clientHash: string, memberNo: number) =>
     `${PREFIX}recent-clients:${clientHash}:${memberNo}`,
@@ -32,6 +35,8 @@ export const redisChannels = {
   deliveries: (memberNo: number | '') => `${PREFIX}wake-ups:${memberNo}`,
   /** Members removed from a room on every process. */
   presenceCleared: `${PREFIX}presence-cleared`,
+  /** Redis has lost who is present. */
+  presenceLost: `${PREFIX}presence-lost`,
   /** What each process wrote, every second. */
   reports: `${PREFIX}reports`,
   /** A process's messages to itself, for the health check. */

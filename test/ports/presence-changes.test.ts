@@ -149,7 +149,7 @@ describe('changes of presence on several processes', () => {
 
   it('are all that a process is told of, and only what its connections may not know', async () => {
     const { redis } = await start();
-    const store = new PresenceStore(redis, TIMES.lifetime);
+    const store = new PresenceStore(redis, TIMES.lifetime, () => {});
     const [version] = (await store.enter(room, 3)) as [number, number];
     const told = async (known: number, isComplete: boolean) => {
       const entries = {

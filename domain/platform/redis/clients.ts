@@ -19,7 +19,7 @@ export const COMMAND_TIMEOUT_MS = 1_000;
 const SILENCE_MS: Record<Purpose, number> = { commands: 3_000, publisher: 2_000, subscriber: 5_000 };
 
 /** Longest pause between connection attempts, ms. */
-const MAX_RETRY_DELAY_MS = 2_000;
+const MAX_RETRY_DELAY_MS = 1_000;
 
 /** Shortest time, ms, between reconnects because a server is read-only. */
 const READONLY_EVERY_MS = 1_000;

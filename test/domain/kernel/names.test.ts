@@ -18,7 +18,8 @@ describe('names', () => {
         redisKeys.rateLimit(id),
       ]),
       ...['a', 'b'].map((id) => redisChannels.echo(id)),
-      ...[redisChannels.presenceCleared, redisChannels.sockets],
+      ...[redisChannels.presenceCleared, redisChannels.presenceLost, redisChannels.sockets],
+      ...redisKeys.presenceMarks(),
     ];
     for (const name of all) expect(name).to.match(/^adoption:/);
     expect(new Set(all).size).to.equal(all.length);

@@ -118,6 +118,21 @@ const OUTAGE_S = Number(process.env.REDIS_OUTAGE_S ?? 4);
     expect(stale, 'typing events from before the outage ended').to.deep.equal([]);
   });
 
+  it('25: Redis lost its data: whoever is in a room is there at the next join, and is not notified of the next message', async () => {
+    const { author, asker, chatNo } = await cluster.openRoom();
+    const [one, two] = await Promise.all([connect(author, {}, gateway(0)), connect(asker, {}, gateway(1))]);
+    await Promise.all([one.join(chatNo), two.join(chatNo)]);
+    const both = [author.no, asker.no].sort((a, b) => a - b);
+    await admin.flushall();
+    expect((await two.join(chatNo)).present).to.deep.equal(both);
+    await admin.flushall();
+    await two.send(chatNo, 'while both are there');
+    await one.ask('room:leave', { chatNo });
+    await two.send(chatNo, 'while one is away');
+    await one.next<{ content: string }>('notification', ({ content }) => content === 'while one is away');
+    expect(one.heard('notification')).to.have.length(1);
+  });
+
   it('26: processes started without Redis serve what they can, are not ready, and become ready when Redis starts', async () => {
     await cluster.redis.kill();
     await cluster.kill('gateway-1');

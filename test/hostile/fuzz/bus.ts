@@ -40,7 +40,14 @@ const { sockets } = redisChannels;
 const rooms = [`room:${ROOM}`, `member:${AUTHOR}`, 'member:1e0', 'room:', '__proto__', ''];
 const channel = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...rooms.slice(0, 2).map((room) => `${sockets}#/#${room}#`)) },
-  { weight: 3, arbitrary: fc.constantFrom(redisChannels.deliveries(AUTHOR), redisChannels.presenceCleared) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      redisChannels.deliveries(AUTHOR),
+      redisChannels.presenceCleared,
+      redisChannels.presenceLost,
+    ),
+  },
   fc.constantFrom(
     ...[`${sockets}#/#`, `${sockets}-request#/#`, `${sockets}-response#/#`, redisChannels.deliveries('')],
     ...rooms.slice(2).map((room) => `${sockets}#/#${room}#`),

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { redisChannels, redisKeys } from '../kernel/redis-keys.js';
+import type { RedisConnection } from '../platform/redis/connection.js';
+
+/** Time in which all processes have written their members again, ms. */
+const RESTORED_AFTER_MS = 500;
+
+/**
+ * Times at which Redis may lack members of any process: after an outage, and after a flush or a failover to a replica without
+ * the data. Of the latter the first process that notices it tells all others. Each group of rooms has a mark, which never
+ * expires: where it is missing, so are the rooms.
+ */
+export class PresenceInterruptions {
+  readonly #redis: RedisConnection;
+  readonly #graceMs: number;
+  readonly #refresh: () => void;
+  readonly #stopListening: (() => void)[];
+  #graceTimer: NodeJS.Timeout | undefined;
+  #at = performance.now();
+  #lostAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param graceMs time in which other processes, too, have written their members again, ms
+   * @param refresh writes this process's members again; called at once, and after the grace
+   */
+  constructor(redis: RedisConnection, graceMs: number, refresh: () => void) {
+    this.#redis = redis;
+    this.#graceMs = graceMs;
+    this.#refresh = refresh;
+    this.#stopListening = [
+      redis.on('up', () => {
+        this.#restore();
+        void this.#mark();
+      }),
+      redis.listen(
+        'messageBuffer',
+        (channel) => channel === redisChannels.presenceLost,
+        () => this.#onLoss(),
+      ),
+    ];
+    void redis.subscriber().subscribe(redisChannels.presenceLost);
+    void this.#mark();
+  }
+
+  /** When the last one ended (performance.now()). */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Whether the grace after it is over. */
+  get isOver(): boolean {
+    return performance.now() - this.#at >= this.#graceMs;
+  }
+
+  /** There was one just now. */
+  note(): void {
+    this.#at = performance.now();
+  }
+
+  /** A mark was missing. */
+  tellLoss(): void {
+    this.#onLoss();
+    void this.#redis.publish(redisChannels.presenceLost, '');
+  }
+
+  /** @returns whether Redis had just lost its data: what it answered before this is not to be relied on */
+  async restored(): Promise<boolean> {
+    const waitMs = this.#lostAt + RESTORED_AFTER_MS - performance.now();
+    if (waitMs <= 0) return false;
+    await sleep(waitMs, undefined, { ref: false });
+    return true;
+  }
+
+  close(): void {
+    clearTimeout(this.#graceTimer);
+    for (const stop of this.#stopListening) stop();
+    void this.#redis.subscriber().unsubscribe(redisChannels.presenceLost);
+  }
+
+  /** Sets the marks that are missing: at the first start all. */
+  async #mark(): Promise<void> {
+    const answers = await this.#redis.ask((commands) =>
+      Promise.all(redisKeys.presenceMarks().map((key) => commands.set(key, 1, 'NX'))),
+    );
+    if (answers?.includes('OK')) this.tellLoss();
+  }
+
+  #onLoss(): void {
+    this.#lostAt = performance.now();
+    this.#restore();
+  }
+
+  #restore(): void {
+    this.note();
+    this.#refresh();
+    // Once more after the other processes have reconnected: their changes may not have arrived.
+    clearTimeout(this.#graceTimer);
+    this.#graceTimer = setTimeout(this.#refresh, this.#graceMs + 1).unref();
+  }
+}
