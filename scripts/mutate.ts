@@ -7,8 +7,9 @@ import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { measureCoverage } from './mutate/coverage.js';
 import { denotes, mutantsOf } from './mutate/mutant.js';
+import { drawFrom, seededRandom } from './mutate/random.js';
 import { type Equivalent, type Result, report } from './mutate/report.js';
-import { draw, runMutants } from './mutate/run-mutants.js';
+import { runMutants } from './mutate/run-mutants.js';
 
 const usage = `Usage: npm run mutate -- [PATH ...] [options]
 
@@ -20,8 +21,9 @@ PATH: a folder or file of the source (default: domain gateway http)
 
   --sample N     changes to try, drawn at random (default: all)
   --seed S       seed of the draw (default: random, printed)
-  --seconds N    most seconds of tests for one change, by their usual duration (default 90), but at least one test
-                 file; those that run most of the changed file in the least time come first
+  --seconds N    most seconds of CPU time of tests for one change, by what they usually take (default 90), but at
+                 least one test file; those that run most of the changed file in the least time come first, and
+                 the nearest for code that runs when the file is loaded
   --jobs N       test files or changes run at the same time (default 2)
   --tests PATH   folder or file of tests to run, for instance test/domain/chat; may be repeated (default: all)
   --fresh        measure again what each test file reaches
@@ -138,7 +140,7 @@ await runCommand(usage, async (args) => {
   );
   const mutants = survivors
     ? all.filter((mutant) => open.some((one) => denotes(one, mutant)))
-    : draw(all, sample ?? all.length, seed);
+    : drawFrom(all, sample ?? all.length, seededRandom(seed));
   process.stdout.write(`${mutants.length} of ${all.length} changes, seed ${last.seed}\n`);
 
   const known = join(root, 'scripts', 'mutate', 'equivalent.json');

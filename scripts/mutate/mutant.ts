@@ -21,7 +21,7 @@ export interface Mutant extends Mutation, Required<ChangeKey> {
   compiled: string;
   /** Line of the source, from 1. */
   line: number;
-  /** Tests that run it, those that run most of the file per time first. */
+  /** Tests that run it, those that run most of the file per time first; the nearest first, if all that load the file run it. */
   tests: TestCoverage[];
 }
 
@@ -63,10 +63,18 @@ export function mutantsOf(root: string, compiled: string, coverages: TestCoverag
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const ranked = coverages.map((coverage) => ({
     coverage,
+    near: nearness(coverage.test, compiled),
     worth: (share(coverage, compiled, text.length) + nearness(coverage.test, compiled)) / coverage.ms,
   }));
   ranked.sort((a, b) => b.worth - a.worth);
-  const ordered = ranked.map(({ coverage }) => coverage);
+  const loading = ranked.filter(({ coverage }) => compiled in coverage.covered);
+  // What runs when the file is loaded, such as a constant, is run by tests that have nothing to do with it.
+  const nearestFirst = [...loading].sort((a, b) => b.near - a.near);
+  const testsOf = (at: number) => {
+    const covering = loading.filter(({ coverage }) => covers(coverage, compiled, at));
+    const ordered = covering.length === loading.length ? nearestFirst : covering;
+    return ordered.map(({ coverage }) => coverage);
+  };
   const counts = new Map<string, number>();
   return mutationsOf(compiled, text).map((mutation) => {
     const row = lineStarts.findLastIndex((start) => start <= mutation.start);
@@ -79,7 +87,7 @@ export function mutantsOf(root: string, compiled: string, coverages: TestCoverag
     return {
       ...mutation,
       ...{ compiled, file, line, code, nth },
-      tests: ordered.filter((coverage) => covers(coverage, compiled, mutation.start)),
+      tests: testsOf(mutation.start),
     };
   });
 }

@@ -11,3 +11,15 @@ export function seededRandom(seed: number): (limit: number) => number {
     return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * limit);
   };
 }
+
+/**
+ * Draws from a list without repeats.
+ * @param below as `seededRandom` yields it
+ */
+export function drawFrom<T>(list: readonly T[], size: number, below: (limit: number) => number): T[] {
+  const rest = [...list];
+  return Array.from(
+    { length: Math.min(size, rest.length) },
+    () => rest.splice(below(rest.length), 1)[0] as T,
+  );
+}

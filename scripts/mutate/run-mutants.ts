@@ -1,22 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutant } from './mutant.js';
-import { seededRandom } from './random.js';
 import { type Equivalent, type Result, resultOf } from './report.js';
 import { createSandbox } from './sandbox.js';
 
-/** Time beyond three times their usual duration after which tests count as hanging, ms. */
-const SLACK_MS = 30_000;
-
-/** Draws without repeats, reproducibly by seed. */
-export function draw<T>(list: readonly T[], size: number, seed: number): T[] {
-  const rest = [...list];
-  const below = seededRandom(seed);
-  return Array.from(
-    { length: Math.min(size, rest.length) },
-    () => rest.splice(below(rest.length), 1)[0] as T,
-  );
-}
+/** CPU time beyond three times the usual one after which tests count as hanging, s. */
+const SLACK_SECONDS = 30;
 
 /** As many tests of a mutant as the time allows, but at least the first. */
 function affordable({ tests: [first, ...others] }: Mutant, ms: number): { tests: string[]; ms: number } {
@@ -33,7 +22,7 @@ function affordable({ tests: [first, ...others] }: Mutant, ms: number): { tests:
 export interface RunOptions {
   /** The built project's folder. */
   root: string;
-  /** Most time of tests for one mutant, by their usual duration, ms; one test file runs even if it takes longer. */
+  /** Most CPU time of tests for one mutant, by what they usually take, ms; one test file runs even if it takes more. */
   budgetMs: number;
   /** Mutants tried at the same time. */
   jobs: number;
@@ -57,7 +46,8 @@ export async function runMutants(mutants: readonly Mutant[], options: RunOptions
         // Code that no test reaches needs no run.
         const passed =
           tests.length === 0 ||
-          (await sandbox.run(mutant.compiled, changed, tests, 3 * ms + SLACK_MS)).passed;
+          (await sandbox.run(mutant.compiled, changed, tests, Math.ceil((3 * ms) / 1_000) + SLACK_SECONDS))
+            .passed;
         done(resultOf(mutant, !passed, tests.length, equivalents));
       }
     } finally {

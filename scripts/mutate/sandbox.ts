@@ -8,8 +8,9 @@ export interface Sandbox {
    * Changes a file, runs tests until one fails, and restores the file.
    * @param file compiled file, from the project's root
    * @param text its changed text
+   * @param cpuSeconds CPU time after which a process of the tests is killed, s
    */
-  run(file: string, text: string, tests: string[], timeoutMs: number): Promise<TestRun>;
+  run(file: string, text: string, tests: string[], cpuSeconds: number): Promise<TestRun>;
   remove(): void;
 }
 
@@ -27,12 +28,12 @@ export function createSandbox(root: string, name: string): Sandbox {
   }
   cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
   return {
-    async run(file, text, tests, timeoutMs) {
+    async run(file, text, tests, cpuSeconds) {
       const path = join(folder, file);
       const original = readFileSync(path);
       writeFileSync(path, text);
       try {
-        return await runTests(folder, tests, timeoutMs);
+        return await runTests(folder, tests, cpuSeconds);
       } finally {
         writeFileSync(path, original);
       }

@@ -7,6 +7,9 @@ const SCHEDULES = Number(process.env.SCHEDULES ?? 10_000);
 /** Many times as many as any schedule needs. */
 const MAX_STEPS = 5_000;
 
+/** Longest time of one schedule, ms. All together may take as long as a busy machine needs. */
+const ONE_MS = 120_000;
+
 /** Lets the scheduled steps take place one at a time, in the order that the scheduler chooses, until nothing is left to do. */
 async function runAll(scheduler: fc.Scheduler): Promise<void> {
   for (let idle = 0, steps = 0; idle < 3; ) {
@@ -38,11 +41,13 @@ export function everySchedule<T>(
     step: (label: string) => Promise<void>,
   ) => (settle: () => Promise<void>) => void | Promise<void>,
 ): void {
-  it(`${title}, in ${SCHEDULES} schedules`, async () => {
+  it(`${title}, in ${SCHEDULES} schedules`, async function () {
     const seed = Number(process.env.SCHEDULE_SEED ?? Math.floor(Math.random() * 2 ** 31));
     process.stdout.write(`      SCHEDULE_SEED=${seed}\n`);
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), program, async (scheduler, given) => {
+        // Starts mocha's time limit anew.
+        this.timeout(ONE_MS);
         const check = start(given, (label) => scheduler.schedule(Promise.resolve(), label));
         const settle = () => runAll(scheduler);
         await settle();

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../scripts/mutate/random.js';
+import { drawFrom, seededRandom } from '../../scripts/mutate/random.js';
 
 /**
  * Random choices, repeatable by their seed. Prints it, so that a failing run can be repeated.
@@ -12,6 +12,8 @@ export function createRandom(variable: string) {
     seed,
     /** An integer from 0 to below `limit`. */
     below,
+    /** The list in random order. */
+    shuffle: <T>(list: readonly T[]) => drawFrom(list, list.length, below),
     pick: <T>(list: readonly T[]) => list[below(list.length)] as T,
   };
 }

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Actor } from '../../../domain/kernel/actor.js';
 import { Member } from '../../../domain/members/member.model.js';
 import { member } from '../../support/api.js';
+import { createRandom } from '../../support/random.js';
 import { service } from '../../support/service.js';
 import { refusal } from '../../support/sockets.js';
 
@@ -143,7 +144,7 @@ describe('claims about members', () => {
 
   it('end with the newest ones if many come at once', async () => {
     const email = address();
-    const times = Array.from({ length: 20 }, (_, i) => i + 1).sort(() => Math.random() - 0.5);
+    const times = createRandom('CLAIMS_SEED').shuffle(Array.from({ length: 20 }, (_, i) => i + 1));
     await Promise.all(times.map((at) => record({ email, nickname: `n${at}`, issuedAt: at })));
     expect(await Member.countDocuments({ email })).to.equal(1);
     expect(await Member.findOne({ email }).lean()).to.include({ nickname: 'n20', claimsAt: 20 });

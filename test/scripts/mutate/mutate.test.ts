@@ -14,49 +14,10 @@ import { expect } from 'chai';
 import { projectRoot } from '../../../domain/platform/project-root.js';
 import { measureCoverage, type TestCoverage } from '../../../scripts/mutate/coverage.js';
 import { denotes, mutantsOf } from '../../../scripts/mutate/mutant.js';
-import { mutationsOf } from '../../../scripts/mutate/mutations.js';
+import { drawFrom, seededRandom } from '../../../scripts/mutate/random.js';
 import { type Equivalent, type Result, report } from '../../../scripts/mutate/report.js';
-import { draw, runMutants } from '../../../scripts/mutate/run-mutants.js';
+import { runMutants } from '../../../scripts/mutate/run-mutants.js';
 import { runHere } from '../script-runs.js';
-
-/** The texts of all mutations. */
-function changed(text: string): string[] {
-  return mutationsOf('x.js', text).map(
-    ({ start, end, replacement }) => text.slice(0, start) + replacement + text.slice(end),
-  );
-}
-
-describe('mutations of a file', () => {
-  it('remove an await, and the awaited call', () => {
-    expect(changed('await save(x);')).to.have.members([' save(x);', 'void 0;']);
-  });
-
-  it('negate a condition, and fix it to true or false', () => {
-    expect(changed('if (a) b;')).to.have.members(['if (!(a)) b;', 'if (true) b;', 'if (false) b;']);
-  });
-
-  it('replace a comparison', () => {
-    expect(changed('x = a < b;')).to.include.members(['x = a <= b;', 'x = a > b;']);
-  });
-
-  it('drop an operand, a field and the content of a finally block', () => {
-    expect(changed('x = a && b;')).to.include.members(['x = a;', 'x = b;']);
-    expect(changed('f = { unique: u, sparse: s };')).to.include.members([
-      'f = {  sparse: s };',
-      'f = { unique: u,  };',
-    ]);
-    expect(changed('try { } finally { x }')).to.include('try { } finally {}');
-  });
-
-  it('multiply a constant by ten, divide it, or add one', () => {
-    expect(changed('f(500);')).to.include.members(['f((5000));', 'f((50));']);
-    expect(changed('f(0);')).to.include('f((1));');
-  });
-
-  it('leave log calls alone', () => {
-    expect(changed("logger.warn({ a: 1 }, 'x');")).to.deep.equal([]);
-  });
-});
 
 const source = `export function grade(points) {
     if (points >= 50) return 'passed';
@@ -192,6 +153,28 @@ describe('a run of mutants', () => {
     expect(await run(100)).to.deep.equal([{ covering: 3, run: 1 }]);
   });
 
+  it('runs the nearest tests first for code that runs when its file is loaded', () => {
+    writeSource(root, 'limits', 'export const MOST = 5;\nexport const half = () => MOST / 2;\n');
+    const text = readFileSync(join(root, 'dist', 'limits.js'), 'utf8');
+    const whole: [number, number][] = [[0, text.length]];
+    const untilHalf: [number, number][] = [[0, text.indexOf('MOST / 2')]];
+    const measurement = (test: string, ms: number, covered: [number, number][]): TestCoverage => ({
+      ...{ test: `dist/test/${test}.test.js`, ms, hashes: {} },
+      covered: { 'dist/limits.js': covered },
+    });
+    const measurements = [
+      measurement('other/quick', 100, whole),
+      measurement('limits', 5_000, whole),
+      measurement('other/another', 200, untilHalf),
+    ];
+    const testsOf = (line: number) =>
+      mutantsOf(root, 'dist/limits.js', measurements)
+        .find((mutant) => mutant.line === line)
+        ?.tests.map(({ test }) => test.replace('dist/test/', '').replace('.test.js', ''));
+    expect(testsOf(1)).to.deep.equal(['limits', 'other/quick', 'other/another']);
+    expect(testsOf(2)).to.deep.equal(['other/quick', 'limits']);
+  });
+
   it('measures again only if the test has changed, or with isFresh', async () => {
     const measure = async (isFresh = false) =>
       (await measureCoverage(root, ['dist/test/near.test.js'], 1, isFresh, () => {}))[0];
@@ -227,6 +210,7 @@ describe('a run of mutants', () => {
 
   it('draws the same for the same seed, without repeats', () => {
     const list = Array.from({ length: 100 }, (_, i) => i);
+    const draw = (_: number[], size: number, seed: number) => drawFrom(list, size, seededRandom(seed));
     expect(draw(list, 10, 3))
       .to.deep.equal(draw(list, 10, 3))
       .and.not.deep.equal(draw(list, 10, 4));
