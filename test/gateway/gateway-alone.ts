@@ -9,6 +9,7 @@ import { Gateway } from '../../gateway/server.js';
 import type { GatewayServer } from '../../gateway/socket.js';
 import { engineSetting } from '../support/engine.js';
 import { type RawSocket, rawSocket } from '../support/raw-socket.js';
+import { stopService } from '../support/service.js';
 import { createWatchedLogger } from '../support/unexpected-errors.js';
 
 /** A domain that stores nothing: the token `member-7` is member 7, who takes part in every room. */
@@ -89,10 +90,12 @@ export type LoneGateway = Awaited<ReturnType<typeof startGateway>>;
 const running = new Set<Gateway>();
 
 /**
- * A gateway in this process on its own port, over a domain that stores nothing.
+ * A gateway in this process on its own port, over a domain that stores nothing. Ends the service of this process, which
+ * an earlier file may have left: Socket.IO replaces methods of a prototype that all gateways of a process share.
  * @param joined whether it runs as one of several, though the others are missing
  */
 export async function startGateway(settings: Record<string, string> = {}, joined = false) {
+  await stopService();
   const config = loadConfig({
     ...{ ...engineSetting, NODE_ENV: 'test', GATEWAY_PORT: '0', DRAIN_WINDOW_MS: '0' },
     ...settings,

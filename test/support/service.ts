@@ -112,14 +112,17 @@ export function service(): Promise<TestService> {
   return started;
 }
 
+/** Of all services that this process has stopped. */
+const scans: CollectionScan[] = [];
+
 /**
  * Stops it, if it was started.
- * @returns the queries of the run without an index
+ * @returns the queries without an index of all services that this process has stopped
  */
 export async function stopService(): Promise<CollectionScan[]> {
   const running = await started;
   started = undefined;
-  const scans = (await running?.collectionScans()) ?? [];
+  scans.push(...((await running?.collectionScans()) ?? []));
   await running?.stop();
   return scans;
 }
