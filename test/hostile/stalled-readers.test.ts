@@ -12,8 +12,8 @@ import { openTcp, rawGet } from '../support/raw-connection.js';
 import { service } from '../support/service.js';
 import { later } from '../support/time.js';
 
-/** Time, in ms, after which the server under test closes a client that does not read; the default is half a minute. */
-const STALLED_MS = 1_500;
+/** Interval, in ms, between the server's looks for clients that do not read; these tests call them, at times of their own. */
+const LOOK_MS = 10_000;
 
 /** Notifications of 100 kB: more than the system buffers for a connection. */
 const MANY = 120;
@@ -32,24 +32,40 @@ interface Request {
   lastEventId?: string;
 }
 
-/** Resolves once the system's buffers for a client are full: for a quarter of a second they take no more. */
+/** Resolves once the system's buffers for a client are full: for a quarter of a second they take no more of an answer. */
 async function filled(client: Socket): Promise<void> {
+  let left = 0;
   for (let looks = 0; looks < 5; ) {
     await sleep(50);
-    const response = answerTo(client)?.response;
-    if (response?.writableEnded) throw new Error('the answer ended before the buffers were full');
-    looks = response?.writableNeedDrain ? looks + 1 : 0;
+    const { writableLength = 0 } = answerTo(client)?.response ?? {};
+    looks = writableLength > 0 && writableLength === left ? looks + 1 : 0;
+    left = writableLength;
   }
+}
+
+/** A server that looks for clients that do not read when `look` is called, as if that were `ms` later than it is. */
+async function serveWatched(settings: Record<string, string> = {}) {
+  const made = mock.method(globalThis, 'setInterval');
+  const served = await serveHttp(settings);
+  const looks = made.mock.calls.filter(({ arguments: [, ms] }) => ms === LOOK_MS);
+  made.mock.restore();
+  for (const { result } of looks) clearInterval(result);
+  const look = (ms = 0) =>
+    later(ms, async () => {
+      for (const { arguments: called } of looks) called[0]();
+    });
+  return { ...served, look };
 }
 
 describe('clients that do not read', () => {
   let server: HttpServer;
+  let look: (ms?: number) => Promise<void>;
   let base: string;
   let me: Member;
   const clients: Socket[] = [];
 
   before(async () => {
-    ({ server, base } = await serveHttp({}, {}, { stalledMs: STALLED_MS }));
+    ({ server, base, look } = await serveWatched({ RATE_LIMIT: 'on' }));
   });
   beforeEach(async () => {
     me = await member();
@@ -61,11 +77,7 @@ describe('clients that do not read', () => {
 
   /** Sends requests over one connection, and reads nothing until `resume`. */
   function send(...requests: Request[]): Socket {
-    return sendTo(base, ...requests);
-  }
-
-  function sendTo(at: string, ...requests: Request[]): Socket {
-    const client = openTcp(at);
+    const client = openTcp(base);
     client.pause();
     clients.push(client);
     for (const { path, token = me.token, lastEventId } of requests)
@@ -85,14 +97,15 @@ describe('clients that do not read', () => {
     const before = await stalled();
     const silent = send({ path: '/notification/all' });
     const busy = send({ path: '/notification/all' });
+    await Promise.all([silent, busy].map(filled));
+    await look();
     // Each byte of a next request restarts Node’s own socket timeout.
-    busy.write('GET /healthz HTTP/1.1\r\nDrip: ');
-    const drip = setInterval(() => busy.write('x'), STALLED_MS / 6);
-    try {
-      await eventually(async () => expect(await stalled()).to.equal(before + 2));
-    } finally {
-      clearInterval(drip);
-    }
+    busy.write('GET /healthz HTTP/1.1\r\nDrip: x');
+    await look(20_000);
+    expect(await stalled()).to.equal(before);
+    busy.write('x');
+    await look(30_000);
+    expect(await stalled()).to.equal(before + 2);
     let received = 0;
     silent.on('data', ({ length }: Buffer) => {
       received += length;
@@ -105,83 +118,60 @@ describe('clients that do not read', () => {
 
   it('of an event stream are closed during its replay', async () => {
     await notify(me, MANY);
-    const before = [await stalled(), await openStreams()];
-    send(stream(me));
-    await eventually(async () => expect(await openStreams()).to.equal((before[1] ?? 0) + 1));
+    const before = [await stalled(), await openStreams()] as const;
+    await filled(send(stream(me)));
+    await look();
+    await look(20_000);
+    expect([await stalled(), await openStreams()]).to.deep.equal([before[0], before[1] + 1]);
+    await look(30_000);
     await eventually(async () =>
-      expect([await stalled(), await openStreams()]).to.deep.equal([(before[0] ?? 0) + 1, before[1]]),
+      expect([await stalled(), await openStreams()]).to.deep.equal([before[0] + 1, before[1]]),
     );
   });
 
   it('of an event stream that has ended with its token is closed', async () => {
-    // Long enough for the stream to end before it is closed for the stall itself.
-    const patient = await serveHttp({ RATE_LIMIT: 'on' }, {}, { stalledMs: 5 * STALLED_MS });
-    try {
-      const short = await member();
-      await notify(short, MANY);
-      const { token } = await service();
-      const before = [await stalled(), await ended('expired')] as const;
-      // A token expires at a whole second.
-      await sleep(1_000 - (Date.now() % 1_000));
-      const shortToken = await token(short.email, { ttl: '5s' });
-      // An end that fits into the buffers would be no stall.
-      await filled(sendTo(patient.base, stream({ no: short.no, token: shortToken })));
-      await eventually(async () => expect(await ended('expired')).to.equal(before[1] + 1));
-      expect(await stalled(), 'ended, and still connected').to.equal(before[0]);
-      await eventually(async () => expect(await stalled()).to.equal(before[0] + 1));
-    } finally {
-      await patient.server.drain();
-    }
+    const short = await member();
+    await notify(short, MANY);
+    const { token } = await service();
+    const before = [await stalled(), await ended('expired')] as const;
+    // Below the 20 s between two heartbeats, at one of which a longer one would get its timer.
+    const shortToken = await token(short.email, { ttl: '19s' });
+    const made = mock.method(globalThis, 'setTimeout');
+    const silent = send(stream({ no: short.no, token: shortToken }));
+    // An end that fits into the buffers would be no stall.
+    await filled(silent);
+    const expiries = made.mock.calls.filter(({ arguments: [, ms] }) => ms && ms > 10_000 && ms <= 19_000);
+    made.mock.restore();
+    for (const { arguments: called } of expiries) called[0]();
+    expect(await ended('expired')).to.equal(before[1] + 1);
+    await look();
+    await look(20_000);
+    expect(await stalled(), 'ended, and still connected').to.equal(before[0]);
+    await look(30_000);
+    expect(await stalled()).to.equal(before[0] + 1);
   });
 
   it('stay open if they read slowly: they get whole answers, also two in a row', async () => {
-    // On a busy machine the pauses become longer.
-    const patient = await serveHttp({}, {}, { stalledMs: 2 * STALLED_MS });
-    try {
-      await notify(me, MANY);
-      const before = await stalled();
-      const client = sendTo(patient.base, { path: '/notification/all', token: me.token });
-      await eventually(() => expect(answerTo(client)?.response.writableEnded).to.equal(true));
-      client.write(rawGet('/notification/all', me.token));
-      let received = 0;
-      client.on('data', ({ length }: Buffer) => {
-        received += length;
-        client.pause();
-        // At most 64 KiB each time: the whole takes longer than the bound, each pause is shorter.
-        setTimeout(() => client.resume(), received < 8_000_000 ? 40 : 0);
-      });
-      client.resume();
-      await eventually(() => expect(received).to.be.above(2 * MANY * 100_000));
-      expect(await stalled()).to.equal(before);
-    } finally {
-      await patient.server.drain();
-    }
-  });
-
-  it('40: are closed after half a minute by default', async () => {
     await notify(me, MANY);
-    const made = mock.method(globalThis, 'setInterval');
-    const usual = await serveHttp();
-    // The checks run every 10 s.
-    const looks = made.mock.calls.filter(({ arguments: [, ms] }) => ms === 10_000);
-    made.mock.restore();
-    try {
-      const look = async () => {
-        for (const {
-          arguments: [run],
-        } of looks)
-          run();
-      };
-      const before = await stalled();
-      await filled(sendTo(usual.base, stream(me)));
-      await look();
-      await later(20_000, look);
-      expect(await stalled()).to.equal(before);
-      await later(30_000, look);
-      expect(await stalled()).to.equal(before + 1);
-    } finally {
-      await usual.server.drain();
-    }
+    const before = await stalled();
+    const client = send({ path: '/notification/all' });
+    await eventually(() => expect(answerTo(client)?.response.writableEnded).to.equal(true));
+    client.write(rawGet('/notification/all', me.token));
+    let received = 0;
+    // A look at every fifth of an answer, each 25 s later: below the bound from one to the next, far above it in all.
+    let looks = 0;
+    client.on('data', async ({ length }: Buffer) => {
+      received += length;
+      if (received < ((looks + 1) * MANY * 100_000) / 5) return;
+      looks += 1;
+      client.pause();
+      await look(looks * 25_000);
+      client.resume();
+    });
+    client.resume();
+    await eventually(() => expect(received).to.be.above(2 * MANY * 100_000));
+    expect(looks).to.be.at.least(10);
+    expect(await stalled()).to.equal(before);
   });
 
   it('of a stream requested behind another get none until that one ends, and leave nothing behind', async () => {
