@@ -6,7 +6,7 @@ import { parseInput } from '../domain/kernel/input.js';
 import type { AppContext, Auth } from './context.js';
 import { authenticate } from './middleware/authenticate.js';
 import { limit } from './middleware/limit.js';
-import { readFormBody, readJsonBody } from './read-body.js';
+import { MAX_BODY, readFormBody, readJsonBody } from './read-body.js';
 import { DONE, NO_STORE, respond } from './respond.js';
 
 type Schema = z.ZodType | undefined;
@@ -60,6 +60,10 @@ export interface RouteDefinition<
   body?: B;
   /** How the body is encoded; JSON by default. */
   encoding?: 'form';
+  /** Most bytes of a JSON body; MAX_BODY by default. */
+  maxBody?: number;
+  /** Refuses callers whom no body could help, before it is read. @throws AppError */
+  admit?(actor: Actor | undefined): void;
   /** The JSON body of the answer; without it the answer is `{"status":200}`. */
   answer?: R;
   /** @returns the answer; undefined if the handler has written the response itself */
@@ -70,6 +74,9 @@ export interface Route {
   definition: RouteDefinition;
   run(ctx: AppContext): Promise<void>;
 }
+
+const readBody = (ctx: AppContext, { encoding, maxBody }: RouteDefinition): Promise<unknown> =>
+  encoding === 'form' ? readFormBody(ctx) : readJsonBody(ctx, maxBody ?? MAX_BODY);
 
 /** Runs a documented call: authenticate, limit, validate, handle, respond, always in this order. */
 export function route<
@@ -88,8 +95,8 @@ export function route<
       await limit(ctx, definition.limit, actor);
       const params = definition.params && parseInput(definition.params, ctx.params, 'path');
       const query = definition.query && parseInput(definition.query, ctx.query, 'query');
-      const read = definition.encoding === 'form' ? readFormBody : readJsonBody;
-      const body = definition.body && parseInput(definition.body, await read(ctx), 'body');
+      definition.admit?.(actor);
+      const body = definition.body && parseInput(definition.body, await readBody(ctx, definition), 'body');
       const { client, domain } = ctx.state;
       const request = { actor, client, params, query, body, peek: ctx.method === 'HEAD', ctx };
       const answer = await domain.overload.follow(definition.handle(request as Request<A, P, Q, B>));

@@ -7,6 +7,7 @@ import type { ChatDeps } from './chat-deps.js';
 import { createRoom } from './create-room.js';
 import { disconnectFromRoom } from './disconnect-from-room.js';
 import { enterRoom } from './enter-room.js';
+import { requireToken } from './identify-poster.js';
 import { Ledger } from './ledger.js';
 import { listMessages } from './list-messages.js';
 import { listRooms } from './list-rooms.js';
@@ -91,6 +92,7 @@ export function createChat(options: ChatOptions) {
     sendMessage: sendMessage.bind(null, deps),
     pushMessage: pushMessage.bind(null, deps),
     echoMessage: echoMessage.bind(null, deps),
+    requireToken: requireToken.bind(null, deps),
     markRead: markRead.bind(null, deps),
     enterRoom: enterRoom.bind(null, deps),
     /** To be called before a connection leaves a room: presence ends with a member's last one. */

@@ -32,6 +32,7 @@ function pushRoute({ chat, rateLimits }: Domain): Route {
     auth: 'optional',
     cookie: true,
     limit: 'write',
+    admit: (actor) => chat.requireToken({ actor }),
     body: notificationBody,
     bodyShown: notificationForms,
     answer: chatNotification,

@@ -56,7 +56,11 @@ const filled = z
 /** A broadcast posted back (legacy): only its id counts, whatever the other fields hold. */
 const echoBody = z
   .object({
-    id: z.string().min(1, 'must be null or a message id').max(64).meta({ description: messageId }),
+    id: z
+      .string('must be null or a message id')
+      .min(1, 'must be null or a message id')
+      .max(64)
+      .meta({ description: messageId }),
     chatNo: id.meta(room),
     senderName: filled,
     readCount: filled,
@@ -95,15 +99,14 @@ const pushBody = z
 /** What `notificationBody` accepts. */
 export const notificationForms = z.union([pushBody, echoBody]);
 
-/** Distinguished by `id`, so that a fault names a field of the intended form. */
-export const notificationBody = z
-  .looseObject({ id: z.string('must be null or a message id').nullish() })
-  .transform((body, ctx) => {
-    const parsed = (body.id == null ? pushBody : echoBody).safeParse(body);
-    if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) ctx.issues.push({ ...issue, input: issue.input } as never);
-    return z.NEVER;
-  });
+/** Distinguished by `id`, so that a fault names a field of the intended form. What neither form has is not copied. */
+export const notificationBody = z.unknown().transform((body, ctx) => {
+  const { id: given } = (body ?? {}) as { id?: unknown };
+  const parsed = (given == null ? pushBody : echoBody).safeParse(body);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) ctx.issues.push({ ...issue, input: issue.input } as never);
+  return z.NEVER;
+});
 
 /** The form fields of the disconnect call. */
 export const disconnectFields = z.object({

@@ -1,5 +1,6 @@
 import type { Domain } from '../../domain/domain.js';
 import { limit } from '../middleware/limit.js';
+import { MAX_ARTICLE_BODY } from '../read-body.js';
 import { type Route, route } from '../route.js';
 import { untilGone } from '../until-gone.js';
 import {
@@ -62,6 +63,7 @@ export function articleRoutes({ community }: Pick<Domain, 'community'>): Route[]
       auth: 'required',
       limit: 'write',
       body: articleBody,
+      maxBody: MAX_ARTICLE_BODY,
       errors: { QUOTA_EXCEEDED: 'more than 100 articles in 24 h' },
       handle: ({ actor, body }) => community.createArticle(actor, body),
     }),
@@ -78,6 +80,7 @@ export function articleRoutes({ community }: Pick<Domain, 'community'>): Route[]
       limit: 'write',
       params: articlePath,
       body: articleChanges,
+      maxBody: MAX_ARTICLE_BODY,
       errors: { FORBIDDEN: 'only its author may edit an article', ...noArticle },
       handle: ({ actor, params, body }) => community.editArticle(actor, params.articleId, body),
     }),

@@ -90,6 +90,7 @@ describe('limits', () => {
       `${spelt(points)} in ${duration} s`;
     for (const name of ['read', 'list', 'search', 'write', 'address', 'message'] as const)
       expect(rest).to.include(row(budgets[name]));
+    expect(rest).to.include(`${spelt(budgets.bytes.points)} bytes in ${budgets.bytes.duration} s`);
     for (const name of ['message', 'socketEvent'] as const) {
       const { points, duration } = budgets[name];
       expect(textOf(protocol)).to.include(`| ${points} in ${duration} s |`);

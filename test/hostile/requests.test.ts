@@ -136,7 +136,8 @@ describe('malformed requests', () => {
     for (const raw of [
       '[]',
       '{}',
-      deep('[', ']', 100_000),
+      deep('[', ']', 30_000),
+      '['.repeat(60_000),
       `{"target":${deep('[', ']', 3_000)},"id":${deep('{"a":', '}', 3_000).replace('}', '1}')}}`,
     ]) {
       await expectError(heart(raw), 400, 'INVALID_INPUT');
@@ -146,8 +147,8 @@ describe('malformed requests', () => {
 
   it('43: cost little CPU, however many faults a long text or list has', async () => {
     const bodies: [path: string, raw: string][] = [
-      ['/chatroom/notification', `{"sendTime":"2022-08-01T${'1'.repeat(100_000)}\\n"}`],
-      ['/notification', `{"idList":[${'0,'.repeat(400_000)}0]}`],
+      ['/chatroom/notification', `{"sendTime":"2022-08-01T${'1'.repeat(60_000)}\\n"}`],
+      ['/notification', `{"idList":[${'0,'.repeat(30_000)}0]}`],
       ['/community/article', `{"imageList":[${'{},'.repeat(300_000)}{}]}`],
     ];
     for (const [path, raw] of bodies) {

@@ -79,9 +79,9 @@ describe('a body that is too large', () => {
       gzipSync(blanks, { finishFlush: constants.Z_FULL_FLUSH }),
       Buffer.alloc(200, 255),
     ]);
-    const answer = await fetch(`${http}/chatroom/notification`, {
+    const answer = await fetch(`${http}/community/article`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+      headers: { Authorization: me.token, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
       body,
     });
     expect(answer.status).to.be.oneOf([400, 413]);

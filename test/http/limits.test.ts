@@ -14,18 +14,21 @@ import { type ServedHttp, serveHttp } from '../support/http-server.js';
 const ADDRESS = '127.0.0.1';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
+/** A budget, whose, and how much of it where that is not 1. */
+type Taken = [Budget, string | number, number?];
+
 describe('the budget of a request', () => {
   let me: Member;
   let served: ServedHttp;
   let behindProxy: ServedHttp;
-  let taken: [Budget, string | number][];
+  let taken: Taken[];
   /** The exhausted budget. */
   let usedUp: Budget | undefined;
 
   before(async () => {
     const rateLimits = {
-      async take(budget: Budget, key: string | number) {
-        taken.push([budget, key]);
+      async take(budget: Budget, key: string | number, points?: number) {
+        taken.push(points === undefined ? [budget, key] : [budget, key, points]);
         if (budget === usedUp) throw new AppError('RATE_LIMITED', [], { retryAfterMs: 1_001 });
       },
     };
@@ -55,10 +58,13 @@ describe('the budget of a request', () => {
     const { asker, chatNo, saleNo } = await openRoom();
     const mine = { Authorization: asker.token };
     const known = { Cookie: `session=${asker.token}` };
-    const address: [Budget, string] = ['address', ADDRESS];
+    const address: Taken = ['address', ADDRESS];
     const member = `member:${asker.no}`;
     const message = push(chatNo, saleNo, 'hello');
-    const expected: [string, Record<string, string>, object | undefined, [Budget, string | number][]][] = [
+    const unknown = push(999_999_999, 1, 'hello');
+    const echo = { id: 'x', chatNo: 1 };
+    const bytes = (json: object): Taken => ['bytes', ADDRESS, JSON.stringify(json).length];
+    const expected: [string, Record<string, string>, object | undefined, Taken[]][] = [
       ['GET /community/list/recent', {}, undefined, [address, ['read', ADDRESS]]],
       ['GET /community/list/recent?option=1', {}, undefined, [address, ['read', ADDRESS]]],
       [
@@ -79,12 +85,27 @@ describe('the budget of a request', () => {
       ['HEAD /notification/connect', mine, undefined, [address, ['read', member]]],
       ['GET /chatroom', mine, undefined, [address, ['list', member]]],
       [`GET /chatroom/${chatNo}`, mine, undefined, [address, ['list', member]]],
-      ['POST /community/heart', mine, { what: 'is wrong' }, [address, ['write', member]]],
+      [
+        'POST /community/heart',
+        mine,
+        { what: 'is wrong' },
+        [address, ['write', member], bytes({ what: 'is wrong' })],
+      ],
       ['POST /chatroom/1?email=x', {}, undefined, [address, ['write', ADDRESS]]],
-      ['POST /chatroom/notification', {}, push(999_999_999, 1, 'hello'), [address, ['write', ADDRESS]]],
-      ['POST /chatroom/notification', known, message, [address, ['write', ADDRESS], ['message', asker.no]]],
-      ['POST /chatroom/notification', mine, message, [address, ['write', member], ['message', asker.no]]],
-      ['POST /chatroom/notification', mine, { id: 'x', chatNo: 1 }, [address, ['write', member]]],
+      ['POST /chatroom/notification', {}, unknown, [address, ['write', ADDRESS], bytes(unknown)]],
+      [
+        'POST /chatroom/notification',
+        known,
+        message,
+        [address, ['write', ADDRESS], bytes(message), ['message', asker.no]],
+      ],
+      [
+        'POST /chatroom/notification',
+        mine,
+        message,
+        [address, ['write', member], bytes(message), ['message', asker.no]],
+      ],
+      ['POST /chatroom/notification', mine, echo, [address, ['write', member], bytes(echo)]],
       ['GET /notification/all', { Authorization: 'nonsense' }, undefined, [address]],
       ['GET /nowhere', mine, undefined, [address]],
       ['GET /openapi.json', {}, undefined, [address]],
@@ -146,6 +167,7 @@ describe('the budget of a request', () => {
       ['list', 'GET /chatroom/nonsense', { Authorization: me.token }, undefined],
       ['search', 'GET /community/list/recent?keyword=a&option=3', {}, undefined],
       ['write', 'POST /community/heart', { Authorization: me.token }, { what: 'is wrong' }],
+      ['bytes', 'POST /community/heart', { Authorization: me.token }, { what: 'is wrong' }],
       ['message', 'POST /chatroom/notification', byCookie, push(chatNo, saleNo, 'hello')],
     ];
     for (const [budget, request, headers, json] of requests) {

@@ -50,6 +50,14 @@ export function rateLimitsContract(name: string, open: () => RateLimits): void {
       }
     });
 
+    it('takes several points at once, also more than a share', async () => {
+      await limits.take('bytes', key, 60);
+      await limits.take('bytes', key, 40);
+      const refused = await limits.take('bytes', key, 1).catch((error: unknown) => error);
+      expect(refused).instanceOf(AppError).with.property('code', 'RATE_LIMITED');
+      expect((refused as AppError).errors).deep.equal(['more than 100 bytes in 2 s']);
+    });
+
     it('counts every one of simultaneous requests', async () => {
       const results = await Promise.allSettled(
         Array.from({ length: 130 }, () => limits.take('message', key)),

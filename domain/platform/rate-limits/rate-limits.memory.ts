@@ -5,6 +5,6 @@ import { type Budgets, limitsOf, type RateLimits } from './rate-limits.js';
 export function createMemoryRateLimits(sizes: Budgets): RateLimits {
   return limitsOf(sizes, (budget, size) => {
     const limiter = new RateLimiterMemory({ ...size, keyPrefix: budget });
-    return (key) => limiter.consume(key);
+    return (key, points) => limiter.consume(key, points);
   });
 }

@@ -28,12 +28,12 @@ interface Share {
   until: number;
 }
 
-/** Takes a point of a share. @returns whether it had one @throws RateLimiterRes if the key is refused */
-function takeFrom(share: Share): boolean {
+/** Takes points of a share. @returns whether it had them @throws RateLimiterRes if the key is refused */
+function takeFrom(share: Share, points: number): boolean {
   const wait = share.until - performance.now();
   if (wait <= 0) return false;
   if (share.isRefused) throw new RateLimiterRes(0, wait);
-  share.left -= 1;
+  share.left -= points;
   return share.left >= 0;
 }
 
@@ -48,11 +48,13 @@ function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize)
     insuranceLimiter: alone,
   });
 
-  async function fetchShare(key: string): Promise<void> {
+  /** @param least points that the share has to have */
+  async function fetchShare(key: string, least: number): Promise<void> {
     const now = performance.now();
+    const left = Math.max(perShare, least);
     try {
-      const { msBeforeNext } = await (redis.down ? alone : shared).consume(key, perShare);
-      shares.set(key, { left: perShare, isRefused: false, until: now + waitOf(size, msBeforeNext) });
+      const { msBeforeNext } = await (redis.down ? alone : shared).consume(key, left);
+      shares.set(key, { left, isRefused: false, until: now + waitOf(size, msBeforeNext) });
     } catch (error) {
       // Refused here until the window ends, without more calls. Not by the library, which goes by the time of day.
       if (error instanceof RateLimiterRes) {
@@ -63,14 +65,14 @@ function createLimiter(redis: RedisConnection, budget: Budget, size: BudgetSize)
     }
   }
 
-  return async (key: string): Promise<void> => {
+  return async (key: string, points: number): Promise<void> => {
     for (;;) {
       const share = shares.get(key);
       if (share instanceof Promise) {
         await share;
       } else {
-        if (share && takeFrom(share)) return;
-        const fetching = fetchShare(key);
+        if (share && takeFrom(share, points)) return;
+        const fetching = fetchShare(key, points);
         shares.set(key, fetching);
         await fetching;
       }

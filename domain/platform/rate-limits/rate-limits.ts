@@ -19,6 +19,8 @@ export const budgets = {
   write: { points: 500, duration: 10 },
   /** All requests of an address, checked first. */
   address: { points: 5_000, duration: 10 },
+  /** Bytes of bodies of an address, as sent and, of compressed ones, again as decompressed; charged before they are parsed. */
+  bytes: { points: 16_000_000, duration: 10 },
   /** Messages of a member, by socket or push. */
   message: { points: 100, duration: 5 },
   /** Other socket events of a member, unknown ones included. */
@@ -36,33 +38,40 @@ export type Budgets = Record<Budget, BudgetSize>;
  * disconnected each counts alone, and nothing waits.
  */
 export interface RateLimits {
-  /** Takes one point of a budget. @throws AppError RATE_LIMITED with the waiting time */
-  take(budget: Budget, key: string | number): Promise<void>;
+  /**
+   * Takes points of a budget, one by default.
+   * @throws AppError RATE_LIMITED with the waiting time
+   */
+  take(budget: Budget, key: string | number, points?: number): Promise<void>;
 }
 
 /** How long a key waits at most, ms: what the library says goes by a clock that may have been set back. */
 export const waitOf = ({ duration }: BudgetSize, msBeforeNext: number): number =>
   Math.min(duration * 1_000, Math.max(1, Math.ceil(msBeforeNext)));
 
+/** Takes points of a key. @throws RateLimiterRes to refuse it */
+type Take = (key: string, points: number) => Promise<unknown>;
+
 /**
  * Limits of these sizes.
- * @param createLimiter creates the limiter of a budget, which rejects with a RateLimiterRes to refuse a key
+ * @param createLimiter creates the limiter of a budget
  */
 export function limitsOf(
   sizes: Budgets,
-  createLimiter: (budget: Budget, size: BudgetSize) => (key: string) => Promise<unknown>,
+  createLimiter: (budget: Budget, size: BudgetSize) => Take,
 ): RateLimits {
   const names = Object.keys(sizes) as Budget[];
   const limiters = new Map(names.map((budget) => [budget, createLimiter(budget, sizes[budget])]));
   return {
-    async take(budget, key) {
+    async take(budget, key, taken = 1) {
       try {
-        await (limiters.get(budget) as (key: string) => Promise<unknown>)(String(key));
+        await (limiters.get(budget) as Take)(String(key), taken);
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
         metrics.limitHits.inc({ limit: budget });
         const { points, duration } = sizes[budget];
-        throw new AppError('RATE_LIMITED', `more than ${points} requests in ${duration} s`, {
+        const what = budget === 'bytes' ? 'bytes' : 'requests';
+        throw new AppError('RATE_LIMITED', `more than ${points} ${what} in ${duration} s`, {
           retryAfterMs: waitOf(sizes[budget], refused.msBeforeNext),
         });
       }

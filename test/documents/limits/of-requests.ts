@@ -80,7 +80,34 @@ export const ofRequests: Stated[] = [
     [contract, 'line is sent every #,'],
   ],
   // Requests.
-  ['http/read-body.ts MAX_BODY', mib, [openApi, 'A body has at most #']],
+  [
+    'http/read-body.ts MAX_BODY',
+    kib,
+    [openApi, 'A body has at most #'],
+    [contract, 'A body has at most #'],
+    [operations, '| body; of an article; form | a request | #; 1 MiB; 16 KiB |'],
+  ],
+  [
+    'http/read-body.ts MAX_ARTICLE_BODY',
+    mib,
+    [openApi, 'an article #'],
+    [contract, "an article's #"],
+    [operations, '| body; of an article; form | a request | 64 KiB; #; 16 KiB |'],
+  ],
+  [
+    'http/read-body.ts MAX_DEPTH',
+    count,
+    [openApi, 'at most # levels'],
+    [contract, 'at most # levels'],
+    [operations, '| levels; values of JSON | a request | #; 5,000 |'],
+  ],
+  [
+    'http/read-body.ts MAX_VALUES',
+    spelt,
+    [openApi, 'levels and # values'],
+    [contract, 'levels and # values'],
+    [operations, '| levels; values of JSON | a request | 32; # |'],
+  ],
   ['http/read-body.ts MAX_FORM', kib, [openApi, 'a form #']],
   ['http/server.ts MAX_HEAD', kib, [openApi, 'all headers #'], [legacy, 'may have #.']],
   [
@@ -129,8 +156,12 @@ export const ofRequests: Stated[] = [
     [decisions('identity'), 'more than # characters'],
   ],
   ['domain/members/authenticate.ts TRUSTED_MS', s, [decisions('identity'), 'remembered for #, because']],
-  ['http/read-body.ts MAX_BODY', mib, [operations, '| body; form | a request | #; 16 KiB |']],
-  ['http/read-body.ts MAX_FORM', kib, [operations, '| body; form | a request | 1 MiB; # |']],
+  [
+    'http/read-body.ts MAX_FORM',
+    kib,
+    [contract, "a form's #"],
+    [operations, '| body; of an article; form | a request | 64 KiB; 1 MiB; # |'],
+  ],
   ['http/server.ts MAX_HEAD', kib, [operations, 'headers | a request | # |']],
   // Redis.
   [
