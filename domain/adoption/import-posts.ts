@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../kernel/clock.js';
+import { formsOf, isSameText } from '../kernel/same-text.js';
 import { insertNew } from '../platform/mongo/inserts.js';
 import { nextNumbers, reserveNumbers } from '../platform/sequence.model.js';
 import { AdoptionPost, type AdoptionPostRecord } from './adoption-post.model.js';
 import type { AdoptionPostDraft } from './save-post.js';
 
-/** An imported post; without a number, author, title and name identify it. */
+/** An imported post; without a number, author, title and name identify it, in any form of Unicode (NFC, NFD). */
 export type ImportedPost = Omit<AdoptionPostDraft, 'modal'> & { id?: number | undefined };
 
 /** `taken`: another post, imported without a number, has this number; nothing was changed. */
@@ -14,11 +15,21 @@ export type ImportOutcome = 'created' | 'updated' | 'unchanged' | 'taken';
 /** The fields that an import sets. */
 type Fields = Omit<AdoptionPostDraft, 'modal'>;
 
-/** Identity of a post without a number. */
 function naturalKey({ authorNo, title, name }: Fields): string {
   return createHash('sha256')
     .update(JSON.stringify([authorNo, title, name]))
     .digest('base64url');
+}
+
+/**
+ * The identity of a post without a number, and after it those that earlier versions stored, which compared the forms of
+ * Unicode that their rows had.
+ */
+function naturalKeys(post: Fields): [string, ...string[]] {
+  const [first, ...others] = formsOf(post.title).flatMap((title) =>
+    formsOf(post.name).map((name) => naturalKey({ ...post, title, name })),
+  );
+  return [first as string, ...others];
 }
 
 function fieldsOf(post: Fields): Fields {
@@ -40,6 +51,15 @@ async function findStored(
   return new Map<number | string, AdoptionPostRecord>([...byNumber, ...byKey]);
 }
 
+/** @returns a function that finds a post's number, or its key: the one it is stored under, else the first */
+function identityIn(stored: ReadonlyMap<number | string, unknown>) {
+  return (post: ImportedPost): number | string => {
+    if (post.id !== undefined) return post.id;
+    const keys = naturalKeys(post);
+    return keys.find((key) => stored.has(key)) ?? keys[0];
+  };
+}
+
 /** To be called before an import with the highest of its numbers that might be assigned: posts without one get higher ones. */
 export async function reservePostNumbers(highest: number): Promise<void> {
   await reserveNumbers('adoption', [highest]);
@@ -56,15 +76,15 @@ export async function importPosts(
   clock: Clock,
   posts: ImportedPost[],
 ): Promise<{ outcomes: ImportOutcome[]; numbers: number[] }> {
-  const identities = posts.map((post) => post.id ?? naturalKey(post));
-  const numbers = identities.filter((identity) => typeof identity === 'number');
-  const keys = identities.filter((identity) => typeof identity === 'string');
-  const stored = await findStored(numbers, keys);
+  const numbers = posts.flatMap(({ id }) => id ?? []);
+  const keyed = posts.flatMap((post) => (post.id === undefined ? [naturalKeys(post)] : []));
+  const stored = await findStored(numbers, keyed.flat());
+  const identities = posts.map(identityIn(stored));
 
   // Reserved before use: concurrently created posts do not get the same numbers.
   await reserveNumbers('adoption', numbers);
-  const freshKeys = keys.filter((key) => !stored.has(key));
-  let next = freshKeys.length > 0 ? await nextNumbers('adoption', freshKeys.length) : 0;
+  const fresh = identities.filter((identity) => typeof identity === 'string' && !stored.has(identity));
+  let next = fresh.length > 0 ? await nextNumbers('adoption', fresh.length) : 0;
   const createdAt = new Date(clock.now());
   const created: AdoptionPostRecord[] = [];
   for (const [i, identity] of identities.entries()) {
@@ -89,8 +109,8 @@ export async function importPosts(
     const before = stored.get(identity);
     if (!before) return 'created';
     const fields = fieldsOf(posts[i] as ImportedPost);
-    if (before.importKey !== undefined && before.importKey !== naturalKey(fields)) return 'taken';
-    if (JSON.stringify(fields) === JSON.stringify(fieldsOf(before))) return 'unchanged';
+    if (before.importKey !== undefined && !naturalKeys(fields).includes(before.importKey)) return 'taken';
+    if (isSameText(JSON.stringify(fields), JSON.stringify(fieldsOf(before)))) return 'unchanged';
     updates.push({ _id: before._id, fields });
     return 'updated';
   });

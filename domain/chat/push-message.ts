@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../kernel/errors.js';
 import type { MessagePayload } from '../kernel/live.js';
+import { comparable, formsOf } from '../kernel/same-text.js';
 import { metrics } from '../platform/metrics.js';
 import type { ChatDeps } from './chat-deps.js';
 import { type Caller, identifyPoster, requireToken } from './identify-poster.js';
@@ -50,7 +51,9 @@ const POSTED_BACK_WITHIN = 1_000;
  */
 function retryKey({ sendTime, contentType, content }: PushInput, now: number): string | undefined {
   if (sendTime == null || Math.abs(sendTime - now) > PLAUSIBLE_MS) return undefined;
-  const hash = createHash('sha256').update(`${contentType}\n${content}`).digest('base64url');
+  const hash = createHash('sha256')
+    .update(`${contentType}\n${comparable(content)}`)
+    .digest('base64url');
   return `push:${sendTime}:${hash}`;
 }
 
@@ -70,7 +73,8 @@ async function findCopied(
 ): Promise<MessageRecord | null> {
   const { chatNo, contentType, content, sendTime } = input;
   const senderNo = posterNo === room.creator ? room.joiner : room.creator;
-  const alike = { chatNo, seq: { $gt: room.seq - POSTED_BACK_WITHIN }, contentType, content };
+  const same = { contentType, content: { $in: formsOf(content) } };
+  const alike = { chatNo, seq: { $gt: room.seq - POSTED_BACK_WITHIN }, ...same };
   // Only a plausible sendTime makes a key.
   if (clientKey !== undefined && sendTime != null) {
     const sent = { $or: [{ sentAt: new Date(sendTime) }, { senderNo, clientKey }] };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { literalPattern } from '../kernel/literal-pattern.js';
+import { literalPattern, patternsOf } from '../kernel/literal-pattern.js';
 import { comparable } from '../kernel/same-text.js';
 import {
   countLive,
@@ -18,7 +18,7 @@ export interface ArticleSearch {
   /** Articles per page. */
   size: number;
   categoryId?: number | undefined;
-  /** Matched literally and case-insensitively. */
+  /** Matched literally, case-insensitively and in any form of Unicode (NFC, NFD). */
   keyword: string;
   /** Where to search: `either` title or context; `author` is the author's nickname. */
   option: 'title' | 'context' | 'either' | 'author';
@@ -76,9 +76,9 @@ async function findNumbers(
 
 function contentFilter({ keyword, option }: ArticleSearch): object {
   if (option === 'author') return {};
-  const pattern = { $regex: literalPattern(keyword), $options: 'i' };
-  if (option === 'either') return { $or: [{ title: pattern }, { context: pattern }] };
-  return { [option]: pattern };
+  const patterns = patternsOf(keyword).map((source) => ({ $regex: source, $options: 'i' }));
+  const fields = option === 'either' ? ['title', 'context'] : [option];
+  return { $or: fields.flatMap((field) => patterns.map((pattern) => ({ [field]: pattern }))) };
 }
 
 async function byNickname(

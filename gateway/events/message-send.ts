@@ -1,3 +1,4 @@
+import { comparable } from '../../domain/kernel/same-text.js';
 import { beginStages } from '../../domain/platform/message-stages.js';
 import { defineEvent } from '../handle.js';
 import { requests } from '../protocol.js';
@@ -9,7 +10,7 @@ export const messageSend = defineEvent({
   schema: requests['message:send'].request,
   async handle({ domain, arrivedAt }, actor, { chatNo, contentType, content, clientId }) {
     // The prefix keeps client ids apart from the keys of pushed messages.
-    const clientKey = clientId === undefined ? undefined : `socket:${clientId}`;
+    const clientKey = clientId === undefined ? undefined : `socket:${comparable(clientId)}`;
     const stages = beginStages(arrivedAt);
     return {
       message: await domain.chat.sendMessage(actor, { chatNo, contentType, content, clientKey, stages }),

@@ -1,4 +1,5 @@
 import type { Domain } from '../../domain/domain.js';
+import { comparable } from '../../domain/kernel/same-text.js';
 import type { AdoptionRow, MemberRow } from './row.schema.js';
 
 /** A valid row and its place in the file. */
@@ -25,7 +26,8 @@ export interface StoreResult {
 /** The record a row is about: two rows about one record must not be stored in the same batch. */
 export function identityOf({ row }: CheckedRow): string {
   if (row.record === 'member') return `member ${row.email}`;
-  return row.id === undefined ? JSON.stringify([row.author, row.title, row.name]) : `adoption ${row.id}`;
+  if (row.id !== undefined) return `adoption ${row.id}`;
+  return comparable(JSON.stringify([row.author, row.title, row.name]));
 }
 
 async function storeMembers(domain: Domain, rows: { line: number; row: MemberRow }[]): Promise<StoreResult> {

@@ -85,6 +85,14 @@ export function itChatsOverSockets<M extends ChatMember>(world: ChatWorld<M>): v
     });
   });
 
+  it('compares clientIds in any form of Unicode', async () => {
+    const client = await connect(asker);
+    const send = (form: 'NFC' | 'NFD') =>
+      client.send<{ message: { id: string } }>(chatNo, 'hello', '나비'.normalize(form));
+    expect((await send('NFD')).message.id).to.equal((await send('NFC')).message.id);
+    expect(await contentsOf(asker, chatNo)).to.deep.equal(['hello']);
+  });
+
   it('answers a repeated clientId with the first message, also while the first send is under way', async () => {
     const client = await connect(asker);
     const send = () => client.send<{ message: { id: string } }>(chatNo, 'hello', 'same');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +47,30 @@ describe('Importing a file', () => {
     const { result, stdout } = await printed(() => importFile(domain, path, file));
     return { result, lines: stdout.trimEnd().split('\n') };
   }
+
+  it('stores a post once whatever form of Unicode its rows have, also beside rows of an earlier version', async () => {
+    const row = (form: 'NFC' | 'NFD') =>
+      postRow('a', { title: `고양이 ${runs}`.normalize(form), name: '나비'.normalize(form) });
+    const { domain } = await service();
+    const before = await domain.adoption.savePost({ ...postRow('a'), authorNo: 1 });
+    const titles = async () =>
+      (await AdoptionPost.find({ _id: { $gt: before } }).lean()).map(({ title }) => title);
+    const summary = (...of: [number, number, number]) => importSummary([0, 0, 1], of, 0);
+    const first = await importRows([memberRow('a'), row('NFD'), row('NFC')]);
+    expect(first.lines).to.deep.equal(importSummary([1, 0, 0], [1, 0, 1], 0));
+    expect(await titles()).to.deep.equal([row('NFD').title]);
+    // The key as an earlier version stored it.
+    const { _id, authorNo, title, name } = (await AdoptionPost.findById(before + 1).lean()) ?? {};
+    const raw = createHash('sha256')
+      .update(JSON.stringify([authorNo, title, name]))
+      .digest('base64url');
+    await AdoptionPost.updateOne({ _id }, { $set: { importKey: raw } });
+    for (const form of ['NFC', 'NFD'] as const)
+      expect((await importRows([memberRow('a'), row(form)])).lines, form).to.deep.equal(summary(0, 0, 1));
+    const changed = await importRows([memberRow('a'), { ...row('NFC'), age: '4' }]);
+    expect(changed.lines).to.deep.equal(summary(0, 1, 0));
+    expect(await titles()).to.deep.equal([row('NFC').title]);
+  });
 
   it('stores rows about one record in order: the later one wins', async () => {
     const { domain } = await service();

@@ -60,6 +60,16 @@ describe('claims about members', () => {
     expect(stored?.createdAt.getTime()).to.be.within(started, Date.now());
   });
 
+  it('change no name that differs in its form of Unicode only', async () => {
+    const { domain } = await service();
+    const email = address();
+    const [composed, decomposed] = ['나비'.normalize('NFC'), '나비'.normalize('NFD')];
+    expect(await record({ email, nickname: decomposed, issuedAt: 100 })).to.include({ nickname: decomposed });
+    expect(await record({ email, nickname: composed, issuedAt: 200 })).to.include({ nickname: decomposed });
+    const [saved] = await domain.members.saveAll([{ email, nickname: composed, issuedAt: 300 }]);
+    expect(saved).to.include({ outcome: 'unchanged' });
+  });
+
   it('are saved in bulk, with the outcomes in order', async () => {
     const { domain } = await service();
     const [same, changed, older, gone, fresh, late] = Array.from({ length: 6 }, address) as [

@@ -86,6 +86,16 @@ describe('POST /chatroom/notification', () => {
     expect(await contents()).to.deep.equal(['once']);
   });
 
+  it('recognises a retry and a broadcast posted back in any form of Unicode, and keeps that of the first', async () => {
+    const [composed, decomposed] = ['나비'.normalize('NFC'), '나비'.normalize('NFD')];
+    const sendTime = Date.now();
+    const first = await pushTo(room, asker, decomposed, { sendTime });
+    expect((await pushTo(room, asker, composed, { sendTime })).body).to.deep.equal(first.body);
+    const back = push(chatNo, saleNo, composed, { senderEmail: asker.email });
+    expect((await author.post('/chatroom/notification', back)).body).to.deep.equal(first.body);
+    expect(await contents()).to.deep.equal([decomposed]);
+  });
+
   it('treats two pushes with the same text as two messages if sendTime is implausible', async () => {
     const day = 24 * 3_600_000;
     const moments = [

@@ -125,6 +125,23 @@ describe('GET /community/list/{recent|like}', () => {
     ]);
   });
 
+  it('searches titles, texts and authors in any form of Unicode, and changes none', async () => {
+    const [composed, decomposed] = ['각시 느티나무'.normalize('NFC'), '각시 느티나무'.normalize('NFD')];
+    const own = 2_000_000_000 + (categoryId % 100_000_000);
+    const writers = [await member({ nickname: composed }), await member({ nickname: decomposed })];
+    for (const [i, text] of [composed, decomposed].entries())
+      await writers[i]?.post('/community/article', { categoryId: own, title: text, context: text });
+    const titles = async (keyword: string, option: string) => {
+      const query = { keyword, option, categoryId: own, size: 50 };
+      return (await list('recent', query)).list.map(({ title }) => title);
+    };
+    for (const keyword of ['느티'.normalize('NFC'), '느티'.normalize('NFD')])
+      for (const option of ['title', 'context', '3', 'author'])
+        expect(await titles(keyword, option), `${keyword} ${option}`).to.deep.equal([decomposed, composed]);
+    // 가 is no part of 각.
+    for (const option of ['title', 'author']) expect(await titles('가', option)).to.deep.equal([]);
+  });
+
   it('searches by the numbers that the app sends: 1 titles, 2 texts, 3 either', async () => {
     const found: [string, number, number[]][] = [
       ['a.c', 1, [4]],

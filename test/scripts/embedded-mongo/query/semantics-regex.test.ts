@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { literalPattern } from '../../../../domain/kernel/literal-pattern.js';
+import { literalPattern, patternsOf } from '../../../../domain/kernel/literal-pattern.js';
 import { useEngine } from '../support/run-command.js';
 
 /** Patterns with a text and whether they match it, or undefined where they are refused. */
@@ -19,6 +19,9 @@ const patterns: [pattern: string, options: string, text: string, matches: boolea
   ['\\x41', '', 'A', true],
   ['a\\/b', '', 'a/b', true],
   ['a-b_"/&\n', '', 'a-b_"/&\n', true],
+  ['a(?![b-d])', '', 'ab', false],
+  ['a(?![b-d])', '', 'abae', true],
+  ['A(?![\u0300-\u0344])', 'i', 'xa', true],
   ...[
     'a|b',
     'a.',
@@ -33,6 +36,11 @@ const patterns: [pattern: string, options: string, text: string, matches: boolea
     '}',
     'a^',
     'a$',
+    '(?![b])c',
+    '(?=[b])',
+    '(?![^b])',
+    '(?![\\d])',
+    '(?![z-a])',
     '\\d',
     '\\a',
     '\\-',
@@ -75,6 +83,24 @@ describe('embedded database: regular expressions', () => {
         (await find('c', { filter })).map(({ _id }) => _id),
         text,
       ).to.deep.equal([i]);
+    }
+  });
+
+  it('any text in any form of Unicode, as the service searches', async () => {
+    const texts = ['각'.normalize('NFC'), '각'.normalize('NFD'), '가'.normalize('NFD')];
+    await run({ insert: 'forms', documents: texts.map((a, _id) => ({ _id, a })) });
+    for (const [text, expected] of [
+      ['각', [0, 1]],
+      ['가', [2]],
+    ] as const) {
+      for (const keyword of [text.normalize('NFC'), text.normalize('NFD')]) {
+        const $or = patternsOf(keyword).map((source) => ({ a: { $regex: source, $options: 'i' } }));
+        const found = await find('forms', { filter: { $or } });
+        expect(
+          found.map(({ _id }) => _id),
+          keyword,
+        ).to.deep.equal(expected);
+      }
     }
   });
 
