@@ -39,14 +39,17 @@ export class Replay {
 
   /** @param now epoch ms that the rows' ages count back from */
   async run(rows: ActivityRow[], now: number): Promise<void> {
-    for (const [i, row] of rows.entries()) {
-      this.#time = timeOf(now, row.hoursAgo).getTime();
-      if (row.record === 'announcement') await this.#announce(row);
-      else if (row.record === 'comment') await this.#notifyOfComment(row, rows);
-      else if (row.record === 'message') await this.#send(row, `sample:${i}`);
+    try {
+      for (const [i, row] of rows.entries()) {
+        this.#time = timeOf(now, row.hoursAgo).getTime();
+        if (row.record === 'announcement') await this.#announce(row);
+        else if (row.record === 'comment') await this.#notifyOfComment(row, rows);
+        else if (row.record === 'message') await this.#send(row, `sample:${i}`);
+      }
+    } finally {
+      await this.#chat.close();
+      await this.#notifications.close();
     }
-    await this.#chat.close();
-    await this.#notifications.close();
   }
 
   async #announce({ content, url }: ActivityOf<'announcement'>): Promise<void> {

@@ -11,6 +11,16 @@ import { runService } from './run-service.js';
 import { welcome } from './welcome.js';
 
 /**
+ * Adds the sample data. If that fails, as on a full disk, the service goes on: its ports are open by then, and it has
+ * perhaps acknowledged what others sent.
+ */
+async function tryToAddSampleData(domain: Domain, logger: Logger): Promise<void> {
+  await addSampleData(domain, logger).catch((error) =>
+    logger.error({ err: error }, 'the sample data are incomplete: the next start continues with them'),
+  );
+}
+
+/**
  * Opens the data and the ports, serves, and prints the addresses.
  * @param shutdown gets the steps of its stop once it serves
  * @throws Error with a readable message, after releasing the data
@@ -30,7 +40,7 @@ export async function serveEverything(config: Config, logger: Logger, shutdown: 
     await requirePorts(config, ['HTTP_PORT', 'GATEWAY_PORT', 'METRICS_PORT']);
     const opened = await openDatabase(config, watcher);
     database = opened;
-    const prepare = config.DEMO ? (domain: Domain) => addSampleData(domain, logger) : undefined;
+    const prepare = config.DEMO ? (domain: Domain) => tryToAddSampleData(domain, logger) : undefined;
     const service = await runService(config, logger, opened.uri, shutdown, prepare);
     shutdown.add('embedded database', () => opened.close());
     shutdown.add('DATA_DIR', async () => claim?.release());

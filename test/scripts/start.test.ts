@@ -40,6 +40,11 @@ const INCOMPLETE = preload(`
   };
   process.getBuiltinModule('node:module').syncBuiltinESMExports();`);
 
+/** Limits the size of files, as a full disk does: the database of this and of all processes that it starts takes a part of the sample data. */
+const ON_A_FULL_DISK = preload(`
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  execFileSync('prlimit', ['--pid', String(process.pid), '--fsize=' + 200 * 1024]);`);
+
 describe('npm start in its first second', () => {
   let folder: string;
   beforeEach(() => {
@@ -115,5 +120,28 @@ describe('npm start in its first second', () => {
       ['fatal', 'uncaught exception', 'planted exception'],
     ]);
     await expectReleased();
+  });
+
+  it('serves although the disk takes only a part of the sample data, which the next start completes', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const starts: { articles: number; faults: string[] }[] = [];
+    for (const nodeOptions of [ON_A_FULL_DISK, '']) {
+      const { child, output } = start(nodeOptions);
+      const url = await eventually(() => {
+        const [found] = /http:\S+(?=\/community)/.exec(output.text) ?? [];
+        expect(found, output.text).not.to.equal(undefined);
+        return found;
+      });
+      const answer = await fetch(`${url}/community/list/recent?size=50`);
+      const { list } = (await answer.json()) as { list: unknown[] };
+      child.kill('SIGTERM');
+      await once(child, 'close');
+      const logged = output.text.split('\n').filter((line) => line.startsWith('{'));
+      starts.push({ articles: list.length, faults: logged.map((line) => JSON.parse(line).msg) });
+    }
+    const [first, second] = starts;
+    expect(first?.faults).to.include('the sample data are incomplete: the next start continues with them');
+    expect(second?.faults).to.deep.equal([]);
+    expect(second?.articles).to.be.above(first?.articles ?? 0);
   });
 });
