@@ -15,6 +15,7 @@ import { Duty } from './platform/duty.js';
 import { startBeating, uniqueProcessName } from './platform/heartbeat.model.js';
 import type { Logger } from './platform/logger.js';
 import { metrics } from './platform/metrics.js';
+import { watchDataClock } from './platform/mongo/data-clock.js';
 import { databaseTime, estimatedDatabaseTime } from './platform/mongo/database-time.js';
 import { Overload } from './platform/overload.js';
 import { createQuotas, createRateLimits } from './platform/rate-limits/index.js';
@@ -83,6 +84,7 @@ export async function createDomain(options: DomainOptions) {
   const stopWatching = metrics.queueLength.watch(searches.waiting, { queue: 'searches' });
   let stopBeating: Awaited<ReturnType<typeof startBeating>> | undefined;
   let driftWatch: DriftWatch | undefined;
+  let stopClock: (() => void) | undefined;
   const stopListening =
     redis && resendAfterOutages(redis, (since, isOver) => chat.resendSince(since, isOver));
 
@@ -106,6 +108,7 @@ export async function createDomain(options: DomainOptions) {
     async start(verifies = false): Promise<void> {
       // Reports carry the time. If the database does not answer, that of the first heartbeat.
       await databaseTime().catch(() => {});
+      stopClock = watchDataClock(logger);
       reports?.start({
         writes: (since) => ({ ...chat.writtenSince(since), notifications: notifications.takePublished() }),
         news: notifications.takeNews,
@@ -120,7 +123,7 @@ export async function createDomain(options: DomainOptions) {
     },
     /** Stops timers and queues; everything acknowledged is stored already. */
     async close(): Promise<void> {
-      for (const stop of [stopListening, stopWatching]) stop?.();
+      for (const stop of [stopListening, stopWatching, stopClock]) stop?.();
       await Promise.all([sweeps.close(), driftWatch?.close(), duty?.close(), chat.close()]);
       await notifications.close();
       // Otherwise it goes as a killed process does: the others look for what it could not publish.

@@ -1,8 +1,10 @@
 /** Opens the domain on a database: for processes, commands and tests. */
+import { highestSentAt } from './chat/index.js';
 import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
 import { showReadiness } from './platform/metrics.js';
 import { connectMongo, disconnectMongo, pingMongo } from './platform/mongo/connection.js';
+import { openDataClock } from './platform/mongo/data-clock.js';
 import { type Bringing, prepareDatabase } from './platform/mongo/migrate.js';
 import { watchMongo } from './platform/mongo/watch.js';
 import { cachedFor } from './platform/shared-runs.js';
@@ -44,6 +46,7 @@ export async function openDomain({
   try {
     await connectMongo(mongoUri);
     await prepareDatabase(mongoUri, bringing, (text) => options.logger.info(text));
+    await openDataClock(highestSentAt);
     const stopWatchingMongo = watchMongo(options.logger);
     const domain = await createDomain(options);
     // Nothing limits how often it is asked for.

@@ -20,7 +20,8 @@ const reasons = {
 export type ClosedFor =
   | (typeof reasons)[keyof typeof reasons]['name']
   | (typeof disconnects)[keyof typeof disconnects]
-  | 'slow';
+  | 'slow'
+  | 'restore';
 
 /** By what Socket.IO calls it; `forced close` is a second connect request. */
 const disconnects = {

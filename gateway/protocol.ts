@@ -34,18 +34,28 @@ export const requests = {
       chatNo,
       after: wholeNumber().optional().meta({
         description:
-          'the last `seq` the client has: `messages` holds what follows it. Absent: the newest messages',
+          'the last `seq` the client has: `messages` holds what follows it. Absent, or above the `seq` of the room: the newest messages',
         example: 40,
+      }),
+      afterId: text(64).optional().meta({
+        description:
+          'the `id` of the message with that `seq`. If that message is another one, numbers have begun anew: the newest messages',
+        example: '01a1fdaf-659c-7225-8364-a17b426e53dd',
       }),
     }),
     ack: z.object({
       messages: z
         .array(messagePayload)
         .meta({ description: 'at most 500, and 256 KiB of text; oldest first' }),
+      from: z.enum(['after', 'newest']).meta({
+        description:
+          'what `messages` are. `after`: those that follow the `seq` the client has. `newest`: the newest of the room; they take ' +
+          'the place of what the client has, and `seq` that of its number',
+      }),
       more: z.boolean().meta({
         description:
-          'whether there is more than `messages` holds. With `after`: join again with the last `seq` of `messages`. ' +
-          'Without it: the room has older messages, which `GET /chatroom/{chat_no}?before={id}` reads',
+          'whether there are more than `messages`. With `from` `after` newer ones: join again with the last `seq` of `messages`. ' +
+          'With `newest` older ones, which `GET /chatroom/{chat_no}?before={id}` reads',
       }),
       seq: z.int().meta({ description: 'number of the newest message of the room', example: 41 }),
       present: z.array(z.int()).meta({ description: 'numbers of the members who are in the room now' }),

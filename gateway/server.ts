@@ -11,8 +11,10 @@ import type { Overload } from '../domain/platform/overload.js';
 import { portFault, tryPort } from '../domain/platform/port-faults.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
 import { RequestLog } from '../domain/platform/request-log.js';
+import { onRestore } from '../domain/platform/restores.js';
 import { createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
 import { createAuthentication } from './authenticate.js';
+import type { ClosedFor } from './close-reasons.js';
 import { createConnectionHandler } from './connection.js';
 import { corsHeaders, createConnectionGuard, createOriginGuard } from './connection-guard.js';
 import { ConnectionLimits } from './connection-limits.js';
@@ -48,14 +50,14 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const going = () => new AppError('SERVICE_UNAVAILABLE', 'this process is going');
 
 /** Closes all connections, each at a random moment of the window (ms), to spread the reconnects. */
-async function closeOver(io: GatewayServer, windowMs: number): Promise<void> {
+async function closeOver(io: GatewayServer, windowMs: number, reason: ClosedFor): Promise<void> {
   const sockets = [...io.of('/').sockets.values()];
   await Promise.all(
     sockets.map(
       (socket) =>
         new Promise<void>((resolve) => {
           setTimeout(() => {
-            socket.data.closedFor ??= 'drain';
+            socket.data.closedFor ??= reason;
             // The transport, not the session, so that the client reconnects automatically.
             socket.conn.close();
             resolve();
@@ -162,6 +164,9 @@ export class Gateway {
     const { sockets } = io.of('/');
     this.#stopTimers.push(
       () => comparer.stop(),
+      // What their clients and this process know of rooms is ahead of the database: they come back and join anew. At once, as what
+      // is delivered until then may take a client's cursor past messages that it does not have.
+      onRestore(() => void closeOver(io, 0, 'restore')),
       watchExpiries(sockets),
       metrics.queueLength.watch(() => sequencer.waiting, { queue: 'pushes' }),
       metrics.unreadBytes.watch(() => unreadBytes(sockets.values()), { channel: 'sockets' }),
@@ -206,7 +211,7 @@ export class Gateway {
     this.#engine.stopAccepting();
     this.#io.local.emit('drain', { retryAfterMs: this.#config.DRAIN_WINDOW_MS });
     // A single process closes at once: there is no other to connect to.
-    if (this.#redis) await closeOver(this.#io, this.#config.DRAIN_WINDOW_MS);
+    if (this.#redis) await closeOver(this.#io, this.#config.DRAIN_WINDOW_MS, 'drain');
     await this.#io.close();
     // Not before: open connections are served as ever, and their limits, tokens and rooms looked after.
     this.#stop();

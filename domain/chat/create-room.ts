@@ -1,5 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
+import { nextActivity } from '../platform/mongo/data-clock.js';
 import { isDuplicateKey } from '../platform/mongo/errors.js';
 import { nextNumbers } from '../platform/sequence.model.js';
 import type { ChatDeps } from './chat-deps.js';
@@ -36,7 +37,8 @@ export async function createRoom(
   let chatNo: number;
   try {
     chatNo = await nextNumbers('room');
-    await Room.create({ _id: chatNo, ...pair, createdAt: new Date(clock.now()) });
+    const createdAt = new Date(clock.now());
+    await Room.create({ _id: chatNo, ...pair, createdAt, activity: nextActivity() });
   } catch (error) {
     giveBack();
     if (!isDuplicateKey(error)) throw error;

@@ -20,10 +20,20 @@ const MAX_CAUGHT_UP_BYTES = 256 * 1024;
 const fittingText = (records: MessageRecord[]): MessageRecord[] =>
   fitting(records, MAX_CAUGHT_UP_BYTES, ({ content }) => content);
 
+/** What a client has of a room. */
+export interface Had {
+  /** The last number. */
+  after?: number | undefined;
+  /** Identifier of the message with that number, by which a room that was restored is told apart. */
+  afterId?: string | undefined;
+}
+
 export interface Entered {
   /** Oldest first. */
   messages: MessagePayload[];
-  /** True if `messages` does not hold everything that was missed. */
+  /** What `messages` are: those after the number that the client has, or the newest, whatever it has. */
+  from: 'after' | 'newest';
+  /** Whether there are more than `messages`: newer ones, or with `newest` older ones. */
   more: boolean;
   /** Number of the room's newest message. */
   seq: number;
@@ -34,14 +44,34 @@ export interface Entered {
 }
 
 /**
- * Records after a number, or without one the newest, up to `upTo`; oldest first, and one more than fits into
- * an answer.
+ * Records after the number that a client has, up to `upTo`; oldest first, and one more than fits into an answer.
+ * @returns undefined if the room is not the one that the client knows: numbers have begun anew, as after a restore
  */
-async function readMissed(chatNo: number, after: number | undefined, upTo: number): Promise<MessageRecord[]> {
-  if ((after ?? 0) >= upTo) return [];
+async function readAfterHad(
+  chatNo: number,
+  { after, afterId }: Had,
+  upTo: number,
+): Promise<MessageRecord[] | undefined> {
+  if (after === undefined || after > upTo) return undefined;
+  const isNamed = afterId !== undefined && after > 0;
+  if (after === upTo && !isNamed) return [];
   const limit = MAX_CAUGHT_UP + 1;
-  if (after !== undefined) return readMessages(chatNo, 'oldest', { after, upTo, limit });
-  return (await readMessages(chatNo, 'newest', { upTo, limit })).reverse();
+  if (!isNamed) return readMessages(chatNo, 'oldest', { after, upTo, limit });
+  const [had, ...missed] = await readMessages(chatNo, 'oldest', { after: after - 1, upTo, limit: limit + 1 });
+  return had?._id === afterId ? missed : undefined;
+}
+
+/** What a client is to be shown, up to `upTo`, one more than fits into an answer. */
+async function readMissed(
+  chatNo: number,
+  had: Had,
+  upTo: number,
+): Promise<Pick<Entered, 'from'> & { records: MessageRecord[] }> {
+  const missed = await readAfterHad(chatNo, had, upTo);
+  if (missed) return { from: 'after', records: missed };
+  if (upTo === 0) return { from: 'newest', records: [] };
+  const newest = await readMessages(chatNo, 'newest', { upTo, limit: MAX_CAUGHT_UP + 1 });
+  return { from: 'newest', records: newest.reverse() };
 }
 
 /**
@@ -51,7 +81,7 @@ async function readMissed(chatNo: number, after: number | undefined, upTo: numbe
  * Call it once the connection has joined the room and before anything is delivered to it: what is
  * written in between is read here, or else pushed, or found by the comparison with the database.
  *
- * @param after the last number the client has; without it, the newest messages are returned
+ * @param had what the client has; without it, or if numbers have begun anew since, the newest messages are returned
  * @param connection id of the connection, for presence
  * @throws AppError CHAT_ROOM_NOT_FOUND, FORBIDDEN
  */
@@ -59,7 +89,7 @@ export async function enterRoom(
   deps: ChatDeps,
   actor: Actor,
   chatNo: number,
-  after: number | undefined,
+  had: Had,
   connection: string,
 ): Promise<Entered> {
   const { states, presence, live, directory } = deps;
@@ -68,8 +98,8 @@ export async function enterRoom(
   // Read once the member counts as present: messages sent from here on are stored as read.
   const state = await states.load(chatNo);
   const { seq } = state;
-  const [records, people, present] = await Promise.all([
-    readMissed(chatNo, after, seq),
+  const [{ from, records }, people, present] = await Promise.all([
+    readMissed(chatNo, had, seq),
     directory.lookUp([state.creator, state.joiner]),
     presence.list(chatNo),
   ]);
@@ -78,12 +108,13 @@ export async function enterRoom(
     await markStateRead(deps, state, actor.no, seq);
   }
   const shown =
-    after === undefined
+    from === 'newest'
       ? fittingText(records.slice(-MAX_CAUGHT_UP).reverse()).reverse()
       : fittingText(records.slice(0, MAX_CAUGHT_UP));
   const more = shown.length < records.length;
   return {
     messages: shown.map((record) => presentPayload(record, state, people.get(record.senderNo))),
+    from,
     more,
     seq,
     present,

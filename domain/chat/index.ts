@@ -27,6 +27,7 @@ import { createWrittenRooms } from './written-rooms.js';
 export type { Entered } from './enter-room.js';
 export type { Caller } from './identify-poster.js';
 export { MAX_LISTED } from './list-messages.js';
+export { highestSentAt } from './message.model.js';
 export { checkContent, messageFields } from './send-message.js';
 export { createChatState } from './shared-state.js';
 export { checkChat } from './verify-chat.js';

@@ -21,6 +21,8 @@ export interface MessageRecord {
   contentType: ContentType;
   content: string;
   sentAt: Date;
+  /** By the clock of the data (platform/mongo/data-clock.ts): rises over all rooms. Of earlier releases, none. */
+  activity?: number;
   /** Messages each side has sent so far, including this one. */
   sent: Record<Side, number>;
   /** How far each side had read when this was written, as far as known. */
@@ -42,6 +44,7 @@ const schema = new Schema<MessageRecord>(
     contentType: { type: String, enum: contentTypes },
     content: String,
     sentAt: Date,
+    activity: Number,
     sent: { _id: false, creator: Number, joiner: Number },
     read: { _id: false, creator: position, joiner: position },
     clientKey: String,
@@ -55,7 +58,7 @@ schema.index(
   { chatNo: 1, senderNo: 1, clientKey: 1 },
   { unique: true, partialFilterExpression: { clientKey: { $exists: true } } },
 );
-schema.index({ unannounced: 1, sentAt: 1 }, { partialFilterExpression: { unannounced: true } });
+schema.index({ unannounced: 1, activity: 1 }, { partialFilterExpression: { unannounced: true } });
 
 export const Message = model('Message', schema);
 
@@ -75,6 +78,12 @@ export function readMessages(
     { chatNo, seq: { $gt: after, $lte: upTo } },
     { sort: { seq: from === 'oldest' ? 1 : -1 }, limit },
   );
+}
+
+/** The highest wall clock (epoch ms) of a process that stored a message, by the newest identifier; 0 without any. */
+export async function highestSentAt(): Promise<number> {
+  const [newest] = await readRecords<MessageRecord>(Message, {}, { sort: { _id: -1 }, limit: 1 });
+  return newest?.sentAt.getTime() ?? 0;
 }
 
 /** A room, and in a list its newest message, if it has one. Here, because messages know rooms, not rooms messages. */

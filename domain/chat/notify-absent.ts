@@ -106,7 +106,7 @@ export class NotifyAbsent {
     this.#isSweepRequested = false;
     this.#isFurtherBehind = false;
     try {
-      const marked = Message.find({ unannounced: true }).sort({ sentAt: 1 }).lean();
+      const marked = Message.find({ unannounced: true }).sort({ activity: 1 }).lean();
       let batch: MessageRecord[] = [];
       for await (const record of marked.cursor({ batchSize: MAX_BATCH })) {
         batch.push(record);

@@ -3,6 +3,7 @@ import { newMessageId } from '../kernel/ids.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../kernel/live.js';
 import { createCache } from '../platform/cache.js';
 import { createGroupedReads } from '../platform/grouped-reads.js';
+import { nextActivity } from '../platform/mongo/data-clock.js';
 import { joinRunningOf } from '../platform/shared-runs.js';
 import { type ContentType, type MessageRecord, readRoomsByNumber } from './message.model.js';
 import { other, type Position, type RoomRecord, type Side } from './room.model.js';
@@ -60,6 +61,7 @@ export function nextRecord(
     contentType,
     content,
     sentAt: new Date(sentAt),
+    activity: nextActivity(),
     sent,
     read,
   };

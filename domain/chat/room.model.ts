@@ -41,6 +41,8 @@ export interface RoomRecord {
   creator: number;
   joiner: number;
   createdAt: Date;
+  /** Of its creation, as in messages. */
+  activity?: number;
   read: Record<Side, Position>;
 }
 
@@ -53,6 +55,7 @@ const schema = new Schema<RoomRecord>(
     creator: { type: Number, required: true },
     joiner: { type: Number, required: true },
     createdAt: { type: Date, required: true },
+    activity: Number,
     read: { creator: position, joiner: position },
   },
   { versionKey: false, collection: 'rooms' },

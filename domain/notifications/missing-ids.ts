@@ -4,6 +4,17 @@ export interface IdRange {
   to: number;
 }
 
+/** Ids as ranges, lowest first. */
+export function rangesOf(ids: number[]): IdRange[] {
+  const ranges: IdRange[] = [];
+  for (const id of [...ids].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.to === id - 1) last.to = id;
+    else ranges.push({ from: id, to: id });
+  }
+  return ranges;
+}
+
 /**
  * How long a missing id is searched for, ms: longer than a live writer stalls. A record stored later is read
  * by the member's next stream, or together with their next notification.
@@ -38,6 +49,10 @@ export class MissingIds {
       { ...range, from: id + 1 },
     ];
     this.#ranges.splice(i, 1, ...rest.filter(({ from, to }) => from <= to));
+  }
+
+  clear(): void {
+    this.#ranges = [];
   }
 
   /** The ranges still searched for. @param now performance.now() */

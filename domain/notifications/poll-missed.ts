@@ -1,8 +1,9 @@
 import type { Logger } from '../platform/logger.js';
 import type { Report, Reports } from '../platform/redis/reports.js';
+import { onRestore } from '../platform/restores.js';
 import { highestNumber } from '../platform/sequence.model.js';
 import { joinNext } from '../platform/shared-runs.js';
-import { type IdRange, MissingIds } from './missing-ids.js';
+import { type IdRange, MissingIds, rangesOf } from './missing-ids.js';
 import { type MissedNotification, Notification, readIds, readMissed } from './notification.model.js';
 
 /** Interval between polls, ms. */
@@ -55,17 +56,6 @@ async function readIdsWithin(ranges: IdRange[]): Promise<number[]> {
     found.push(...(await readIds({ $or: some }, PAGE)));
   }
   return found;
-}
-
-/** Numbers as ranges, lowest first. */
-function rangesOf(ids: number[]): IdRange[] {
-  const ranges: IdRange[] = [];
-  for (const id of [...ids].sort((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last?.to === id - 1) last.to = id;
-    else ranges.push({ from: id, to: id });
-  }
-  return ranges;
 }
 
 /** What other processes report (platform/redis/reports.ts), as far as the poll needs it. */
@@ -128,7 +118,11 @@ export class MissedPoll {
   #unpublished: IdRange[] = [];
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
-  #stopListening: (() => void) | undefined;
+  #stopListening: ((() => void) | undefined)[] = [];
+  /** Whether the database has become an older copy since the last poll. */
+  #isRestored = false;
+  /** Until when the others may report numbers of before that (performance.now()). */
+  #strangeUntil = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
   constructor(deps: PollDeps) {
@@ -137,9 +131,15 @@ export class MissedPoll {
 
   /** Notifications stored before are left to the streams, which read them when they open. */
   async start(): Promise<void> {
-    this.#lastId = await highestNumber(Notification);
-    await this.#lookBack();
-    this.#stopListening = this.#deps.reports?.onReport((report) => this.#heed(report));
+    await this.#begin();
+    this.#stopListening = [
+      this.#deps.reports?.onReport((report) => this.#heed(report)),
+      onRestore(() => {
+        this.#isRestored = true;
+        this.#strangeUntil = performance.now() + BEFORE_DUTY_MS;
+        this.pollSoon();
+      }),
+    ];
     let waitedMs = 0;
     this.#timer = setInterval(() => {
       waitedMs += CHECK_EVERY_MS;
@@ -150,6 +150,22 @@ export class MissedPoll {
       this.#nameLate();
       if (this.#isPollDue || this.#named.size > 0) void this.#poll();
     }, CHECK_EVERY_MS);
+  }
+
+  async #begin(): Promise<void> {
+    this.#lastId = await highestNumber(Notification);
+    await this.#lookBack();
+  }
+
+  /** Forgets the numbers of a database that has become an older copy: they are given out again. */
+  async #beginAnew(): Promise<void> {
+    this.#missing.clear();
+    this.#named.clear();
+    this.#lastIds.splice(0);
+    for (const list of [this.#expected, this.#unreported, this.#foundBefore, this.#unpublished])
+      list.splice(0);
+    await this.#begin();
+    this.#isRestored = false;
   }
 
   /** Polls without waiting for the interval. */
@@ -174,7 +190,7 @@ export class MissedPoll {
   /** Resolves when no poll is running any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#stopListening?.();
+    for (const stop of this.#stopListening) stop?.();
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
     await this.#poll();
@@ -200,7 +216,8 @@ export class MissedPoll {
     }
     if (this.#named.size > 0) void this.#poll();
     // What comes before has been reported, and would be found missing by now.
-    if (polledUpTo > this.#lastId && !this.#isNeeded) this.#lastId = polledUpTo;
+    const isStrange = performance.now() < this.#strangeUntil;
+    if (polledUpTo > this.#lastId && !this.#isNeeded && !isStrange) this.#lastId = polledUpTo;
   }
 
   /** Names what is late: of members here, and on duty of all. */
@@ -235,6 +252,7 @@ export class MissedPoll {
 
   async #pollOnce(): Promise<void> {
     const startedAt = performance.now();
+    if (this.#isRestored) await this.#beginAnew();
     const isOnDuty = this.#deps.reports?.isOnDuty ?? false;
     if (isOnDuty && !this.#wasOnDuty) {
       this.#unreported.push(...this.#foundBefore.splice(0));

@@ -27,13 +27,13 @@ async function lastNumberAt(memberNo: number, time: number, last: number): Promi
   return reached;
 }
 
-/** The number that an event id stands for; undefined for another member's, a future or an unknown one. */
+/** The number that an event id stands for, perhaps above the last one; undefined for another member's or a malformed one. */
 async function numberOf(memberNo: number, eventId: string, last: number): Promise<number | undefined> {
   // Numbers of 15 digits are exact.
   const match = /^(\d{1,15})_(\d{1,15})$/.exec(eventId);
   if (!match || Number(match[1]) !== memberNo) return undefined;
   const cursor = Number(match[2]);
-  if (cursor < FIRST_EPOCH_MS) return cursor > last ? undefined : cursor;
+  if (cursor < FIRST_EPOCH_MS) return cursor;
   const surely = await lastNumberAt(memberNo, cursor - CLOCKS_MS, last);
   const first = await Notification.findOne(
     { memberNo, n: { $gt: surely }, publishedAt: { $gt: new Date(cursor) } },
@@ -47,13 +47,15 @@ async function numberOf(memberNo: number, eventId: string, last: number): Promis
 /**
  * The number after which a stream replays everything. Of several event ids the furthest one counts: the usual
  * browser polyfill keeps sending the header, and the browser's own client the query, with which the page was
- * opened. Without a valid id nothing is replayed. (contract, section 6)
+ * opened. Without a valid id nothing is replayed. An id above the last one is of before a restore: numbers have begun
+ * anew, and everything there is is replayed. (contract, section 6)
  */
 export async function resumeAfter(memberNo: number, lastEventIds: readonly string[]): Promise<number> {
   const last = await lastNumberOf(memberNo);
   const numbers = await Promise.all(lastEventIds.map((eventId) => numberOf(memberNo, eventId, last)));
   const known = numbers.filter((number) => number !== undefined);
-  return known.length > 0 ? Math.max(...known) : last;
+  const furthest = known.length > 0 ? Math.max(...known) : last;
+  return furthest > last ? 0 : furthest;
 }
 
 /** The member's notifications after a number, in order, page by page, without deleted ones. */

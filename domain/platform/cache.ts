@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { onRestore } from './restores.js';
 
 /** Entries that have expired are dropped so many times in a lifetime. */
 const SWEEPS = 4;
@@ -7,12 +8,23 @@ const SWEEPS = 4;
 /** Entries looked at in one turn of the event loop: all of a large cache may expire together. */
 const SLICE = 1_000;
 
+/** All caches: what they hold of a database is wrong once that is an older copy. Those of no database lose nothing but time. */
+const caches = new Set<WeakRef<{ clear(): void }>>();
+
+onRestore(() => {
+  for (const cache of caches) cache.deref()?.clear();
+});
+
+const collected = new FinalizationRegistry<WeakRef<{ clear(): void }>>((cache) => caches.delete(cache));
+
 /**
  * A least-recently-used cache. Limited by `maxSize`, not `max`, for which lru-cache allocates all entries in
  * advance: for a process's caches 10 MB and 45 ms of CPU time at its start.
  *
  * An entry leaves memory within a quarter of its lifetime after that has ended, whether it is asked for again or not. One
  * timer does it, and only while there are entries: `ttlAutopurge` would need one for each.
+ *
+ * It is emptied when the database has become an older copy (restores.ts).
  *
  * @param max most entries
  * @param ttl lifetime of an entry, ms; 0: unlimited
@@ -59,5 +71,8 @@ export function createCache<K extends string | number, V extends NonNullable<unk
     updateAgeOnGet: since === 'use',
     onInsert: sweepFromNowOn,
   });
+  const ref = new WeakRef(cache);
+  caches.add(ref);
+  collected.register(cache, ref);
   return cache;
 }

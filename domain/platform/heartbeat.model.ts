@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { model, Schema } from 'mongoose';
 import type { Logger } from './logger.js';
 import { databaseTime } from './mongo/database-time.js';
+import { onRestore } from './restores.js';
 
 /** How often a process of the service beats, ms. */
 export const BEAT_EVERY_MS = 30_000;
@@ -69,11 +70,14 @@ export async function startBeating(
   };
   last = beat();
   const timer = setInterval(beatNow, BEAT_EVERY_MS).unref();
+  // An older copy shows those that ran then.
+  const stopListening = onRestore(beatNow);
   await last;
   // There is no hurry: the next start removes what this one cannot.
   removeForgotten().catch(() => {});
   return async (asKilled = false) => {
     clearInterval(timer);
+    stopListening();
     isStopped = true;
     if (asKilled) return;
     const removed = last.then(() => Heartbeat.deleteOne({ _id: name })).catch(() => {});

@@ -9,6 +9,7 @@ import type { GatewaySocket } from '../socket.js';
 /** The answer to a connection that has closed meanwhile; `seq` -1: nobody entered. */
 const NOBODY = {
   messages: [],
+  from: 'newest' as const,
   more: false,
   seq: -1,
   present: [],
@@ -36,7 +37,7 @@ export const roomJoin = defineEvent({
   limit: 'socketEvent',
   schema: requests['room:join'].request,
   inOrder: true,
-  async handle({ domain, sequencer, socket, arrivedAt }, actor, { chatNo, after }) {
+  async handle({ domain, sequencer, socket, arrivedAt }, actor, { chatNo, ...had }) {
     await domain.chat.requireParticipant(actor, chatNo);
     const wasIn = socket.rooms.has(chatRoom(chatNo));
     try {
@@ -44,10 +45,12 @@ export const roomJoin = defineEvent({
         if (!socket.connected) return NOBODY;
         // Join, then read: what is written in between is read, or else pushed.
         await socket.join(chatRoom(chatNo));
-        return domain.chat.enterRoom(actor, chatNo, after, socket.id);
+        return domain.chat.enterRoom(actor, chatNo, had, socket.id);
       });
       domain.chat.noteClient(socket.data.client, actor.no, { rooms: [chatNo] });
-      if (after !== undefined && !wasIn) sendRead(socket, chatNo, after, otherRead);
+      const { after } = had;
+      if (answer.from === 'after' && after !== undefined && !wasIn)
+        sendRead(socket, chatNo, after, otherRead);
       const kind = after === undefined ? 'open' : wasIn ? 'read-on' : 'resume';
       metrics.catchUps.observe({ kind }, secondsSince(arrivedAt));
       metrics.caughtUp.inc({ kind }, answer.messages.length);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Notifications } from '../../domain/notifications/index.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import { metrics } from '../../domain/platform/metrics.js';
+import { onRestore } from '../../domain/platform/restores.js';
 import { STREAM_HEADERS, TOO_MANY } from './event-format.js';
 import { Stream, type StreamServices } from './stream.js';
 
@@ -20,7 +21,7 @@ export class StreamHub {
   readonly #counts = new Map<number, number>();
   readonly #expiries = new Map<Stream, NodeJS.Timeout>();
   readonly #heartbeat: NodeJS.Timeout;
-  readonly #stopWatching: () => void;
+  readonly #stopWatching: (() => void)[];
   #closing = false;
 
   /** @param isLimited whether a member may have MAX_STREAMS at most */
@@ -41,7 +42,13 @@ export class StreamHub {
         this.#setExpiry(stream);
       }
     }, HEARTBEAT_MS);
-    this.#stopWatching = metrics.unreadBytes.watch(() => this.#unreadBytes(), { channel: 'streams' });
+    this.#stopWatching = [
+      metrics.unreadBytes.watch(() => this.#unreadBytes(), { channel: 'streams' }),
+      // Their numbers are ahead of the database: clients reconnect with the last one.
+      onRestore(() => {
+        for (const stream of this.#streams) stream.close('restore');
+      }),
+    ];
   }
 
   #unreadBytes(): number {
@@ -85,7 +92,7 @@ export class StreamHub {
     );
     await Promise.all(ends);
     clearInterval(this.#heartbeat);
-    this.#stopWatching();
+    for (const stop of this.#stopWatching) stop();
   }
 
   /** Sets a timer only if the stream expires before the next heartbeat: one for each would waste memory. */

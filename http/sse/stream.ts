@@ -10,7 +10,7 @@ import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format
 const MAX_LAG = 1024 * 1024;
 
 /** Why a stream ended, for metrics and, as a comment, at its end; one too many is none of `Stream`. */
-export type CloseReason = 'client' | 'expired' | 'too-many' | 'slow' | 'drain' | 'error';
+export type CloseReason = 'client' | 'expired' | 'too-many' | 'slow' | 'drain' | 'error' | 'restore';
 
 /** How a notification came to a stream, for metrics. */
 type Source = 'push' | 'replay' | 'gap';

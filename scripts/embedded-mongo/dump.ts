@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir, open, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EJSON } from 'bson';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
-import { SCHEMA_COLLECTION } from '../../domain/platform/mongo/schema-version.js';
+import { SCHEMA_COLLECTION, SCHEMA_ID } from '../../domain/platform/mongo/schema-version.js';
 import {
   collectionNameOf,
   documentsIn,
@@ -174,6 +174,10 @@ export async function restore(
         begun.push(collection);
         total += await restoreCollection(collection, path, onProgress, signal);
       }
+      // Processes that run look for it (data-clock.ts): last, as from then on they rely on what they read.
+      await db
+        .collection<{ _id: string }>(SCHEMA_COLLECTION)
+        .updateOne({ _id: SCHEMA_ID }, { $set: { generation: randomUUID() } });
       return total;
     } catch (error) {
       await dropAll(begun, error as Error);

@@ -58,6 +58,7 @@ export function messageRecord(chatNo: number, seq: number, content: string, clie
     contentType: 'text',
     content,
     sentAt: new Date(),
+    activity: Date.now(),
     sent: { creator: seq, joiner: 0 },
     read: { creator: { seq, others: 0 }, joiner: { seq, others: seq } },
     clientKey: `socket:${clientId}`,

@@ -79,7 +79,7 @@ export class Replay {
     const post = await this.#domain.adoption.findPost(message.post);
     const asker = author.no === post?.authorNo ? recipient : author;
     const chatNo = await this.#chat.createRoom(asker, { saleNo: message.post, createMember: asker.no });
-    if (message.read) await this.#chat.enterRoom(recipient, chatNo, undefined, 'sample');
+    if (message.read) await this.#chat.enterRoom(recipient, chatNo, {}, 'sample');
     await this.#chat.sendMessage(author, {
       chatNo,
       contentType: 'text',

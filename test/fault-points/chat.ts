@@ -51,7 +51,7 @@ const push = (domain: Domain, { asker, chatNo, saleNo, sendTime }: Chat) =>
 
 /** The recipient opens the room and is present. */
 const open = (domain: Domain, { author, chatNo }: Chat) =>
-  domain.chat.enterRoom(author, chatNo, undefined, 'socket');
+  domain.chat.enterRoom(author, chatNo, {}, 'socket');
 
 /** One message, whatever was repeated: that of every answer, and announced once or not at all. */
 async function sent({ chatNo, author }: Chat, acked: { id: string }[]) {

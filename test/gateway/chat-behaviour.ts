@@ -36,6 +36,7 @@ export function itChatsOverSockets<M extends ChatMember>(world: ChatWorld<M>): v
     expect(joined).to.deep.equal({
       status: 200,
       messages: [],
+      from: 'newest',
       more: false,
       seq: 0,
       present: [author.no, asker.no].sort((a, b) => a - b),

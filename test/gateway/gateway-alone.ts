@@ -31,7 +31,7 @@ function fakeDomain(log: unknown[][]) {
       noteClient: (...seen: unknown[]) => void log.push(['seen', ...seen]),
       requireParticipant: async (_actor: object, _chatNo: number): Promise<void> => {},
       enterRoom: async (_actor: object, _chatNo: number, _after: number | undefined, _socket: string) => ({
-        ...{ messages: [], more: false, seq: 0, present: [] },
+        ...{ messages: [], from: 'newest', more: false, seq: 0, present: [] },
         otherRead: { memberNo: 1, seq: 0 },
       }),
       leaveRoom: async (memberNo: number, chatNo: number): Promise<void> =>

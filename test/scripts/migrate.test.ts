@@ -80,7 +80,8 @@ describe('npm run migrate', () => {
   /** A start that fails ends its process. */
   const run = (script: string) =>
     (script === 'start' ? runScript : runHere)(`scripts/${script}.js`, [], settings);
-  const recorded = () => db.collection<Document>('schema').findOne({}, { projection: { _id: 0 } });
+  const recorded = () =>
+    db.collection<Document>('schema').findOne({}, { projection: { _id: 0, activity: 0, generation: 0 } });
   const urls = async () =>
     (await db.collection('notifications').find().sort({ _id: 1 }).toArray()).map(({ url }) => url);
   const indexNames = async (name: string) => (await db.collection(name).indexes()).map((index) => index.name);

@@ -25,7 +25,7 @@ export const httpMetrics = {
   }),
   streamsClosed: new Counter({
     name: 'adoption_event_streams_closed_total',
-    help: 'Streams that ended: `client` (it disconnected), `expired` and `drain` are normal, `error` is logged, `slow` is a reader 1 MiB behind, `too-many` an eleventh stream of a member, told to try again later',
+    help: 'Streams that ended: `client` (it disconnected), `expired` and `drain` are normal, `error` is logged, `slow` is a reader 1 MiB behind, `too-many` an eleventh stream of a member, told to try again later, `restore`: the database had become an older copy',
     labelNames: ['reason'],
   }),
   streamNotifications: new Counter({

@@ -15,7 +15,7 @@ export const socketMetrics = {
   }),
   socketsClosed: new Counter({
     name: 'adoption_sockets_closed_total',
-    help: 'Connections that ended, each counted once: `client` (it said so), `transport` (page closed, network lost), `drain`, `expired` (its token) and `namespace` (taken out by the service) are normal; `timeout` answered no ping, `error` sent what is no Socket.IO, `slow` is a reader 1 MiB behind, `too-many` the oldest of more than 50 of a member, `frames` sent too much, `another-member` refreshed with the token of another',
+    help: 'Connections that ended, each counted once: `client` (it said so), `transport` (page closed, network lost), `drain`, `expired` (its token) and `namespace` (taken out by the service) are normal; `timeout` answered no ping, `error` sent what is no Socket.IO, `slow` is a reader 1 MiB behind, `too-many` the oldest of more than 50 of a member, `frames` sent too much, `another-member` refreshed with the token of another, `restore`: the database had become an older copy',
     labelNames: ['transport', 'reason'],
   }),
   members: new Gauge({

@@ -6,7 +6,8 @@ export const SCHEMA_VERSION = 1;
 /** The collection of the one record. `npm run db -- restore` replaces it by the dump's. */
 export const SCHEMA_COLLECTION = 'schema';
 
-const ID = 'schema';
+/** The identifier of the record; it also holds the clock of the data (data-clock.ts). */
+export const SCHEMA_ID = 'schema';
 
 /**
  * How far the data is, in versions; data of releases before version 1 has no record and counts as 0. A release of
@@ -36,7 +37,7 @@ const ofNobody = { prepared: 0, finished: 0 };
 
 /** The record as stored. @throws Error when it is damaged */
 export async function readRecord(connection: Connection): Promise<SchemaRecord | undefined> {
-  const record = (await schemaOf(connection).findOne({ _id: ID })) ?? undefined;
+  const record = (await schemaOf(connection).findOne({ _id: SCHEMA_ID })) ?? undefined;
   if (record && !(Number.isInteger(record.prepared) && Number.isInteger(record.finished)))
     throw new Error(`the record of the collection ${SCHEMA_COLLECTION} is damaged: prepared, finished`);
   return record;
@@ -55,7 +56,7 @@ async function isEmpty(connection: Connection): Promise<boolean> {
 
 /** Stores a state if there is no record. */
 async function create(connection: Connection, state: SchemaState): Promise<void> {
-  await schemaOf(connection).updateOne({ _id: ID }, { $setOnInsert: state }, { upsert: true });
+  await schemaOf(connection).updateOne({ _id: SCHEMA_ID }, { $setOnInsert: state }, { upsert: true });
 }
 
 /** Creates the record of data without one, which a lease needs. */
@@ -83,7 +84,7 @@ export async function storeState(
   holder: string,
   state: Partial<SchemaState>,
 ): Promise<boolean> {
-  const filter = { _id: ID, 'lease.holder': holder };
+  const filter = { _id: SCHEMA_ID, 'lease.holder': holder };
   return (await schemaOf(connection).updateOne(filter, { $set: state })).matchedCount === 1;
 }
 
@@ -97,18 +98,21 @@ export async function takeFrom(
     ? { 'lease.holder': before.holder, 'lease.beat': before.beat }
     : { lease: { $exists: false } };
   const lease = { holder, beat: 0 };
-  return (await schemaOf(connection).updateOne({ _id: ID, ...free }, { $set: { lease } })).matchedCount === 1;
+  return (
+    (await schemaOf(connection).updateOne({ _id: SCHEMA_ID, ...free }, { $set: { lease } })).matchedCount ===
+    1
+  );
 }
 
 /** Shows that the holder lives. @returns whether it still has the lease */
 export async function renew(connection: Connection, holder: string): Promise<boolean> {
-  const filter = { _id: ID, 'lease.holder': holder };
+  const filter = { _id: SCHEMA_ID, 'lease.holder': holder };
   return (await schemaOf(connection).updateOne(filter, { $inc: { 'lease.beat': 1 } })).matchedCount === 1;
 }
 
 /** Gives the lease back. */
 export async function giveBack(connection: Connection, holder: string): Promise<void> {
-  await schemaOf(connection).updateOne({ _id: ID, 'lease.holder': holder }, { $unset: { lease: '' } });
+  await schemaOf(connection).updateOne({ _id: SCHEMA_ID, 'lease.holder': holder }, { $unset: { lease: '' } });
 }
 
 /** @throws Error when a newer release has finished its migration: what it wrote cannot be read here */

@@ -93,10 +93,8 @@ export class ChatView {
       left.catch((error) => console.info(error.message));
     }
     this.#room = room;
-    this.#lastSeq = 0;
-    this.#bubbles.clear();
     this.#pending.clear();
-    this.#messages.replaceChildren();
+    this.#empty();
     clearTimeout(this.#typingTimer);
     this.#typing.textContent = '';
     this.#showRoom();
@@ -133,13 +131,25 @@ export class ChatView {
     }
   }
 
+  #empty() {
+    this.#lastSeq = 0;
+    this.#lastId = '';
+    this.#bubbles.clear();
+    this.#messages.replaceChildren();
+  }
+
   async #join() {
     const { chatNo } = this.#room;
-    const after = this.#lastSeq > 0 ? { after: this.#lastSeq } : {};
-    const answer = await this.#session.ask('room:join', { chatNo, ...after });
+    const had = this.#lastSeq > 0 ? { after: this.#lastSeq, afterId: this.#lastId } : {};
+    const answer = await this.#session.ask('room:join', { chatNo, ...had });
     if (this.chatNo !== chatNo) {
       this.#joinAgain = true;
       return;
+    }
+    // The service was restored from a backup: what is shown is of before.
+    if (had.after && answer.from === 'newest') {
+      this.#empty();
+      for (const { element } of this.#pending.values()) this.#messages.append(element);
     }
     for (const message of answer.messages) this.#add(message);
     this.#showPresence(answer.present.includes(otherPartyOf(this.#room, this.#me)));
@@ -156,6 +166,7 @@ export class ChatView {
   #add(message) {
     if (message.seq <= this.#lastSeq) return;
     this.#lastSeq = message.seq;
+    this.#lastId = message.id;
     const mine = message.senderNo === this.#me;
     if (mine) this.#removePending(message.content);
     else this.#showTyping(false);

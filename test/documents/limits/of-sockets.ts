@@ -93,7 +93,7 @@ export const ofSockets: Stated[] = [
     [protocol, '| #, and 256 KiB of text |'],
     [operations, 'their text | an answer | #; 256 KiB |'],
     [contract, 'after that number (at most #)'],
-    [protocol, 'at most #; without: the newest, at most #.'],
+    [protocol, '| at most #, oldest first'],
     [asyncApi, 'at most #, and'],
   ],
   [

@@ -55,7 +55,7 @@ describe('entering a room', () => {
   });
   afterEach(() => chat.close());
 
-  const enter = (after?: number) => chat.enterRoom(room.author.actor, room.chatNo, after, 'author-1');
+  const enter = (after?: number) => chat.enterRoom(room.author.actor, room.chatNo, { after }, 'author-1');
   const send = (content: string) => {
     const { asker, chatNo } = room;
     return chat.sendMessage(asker.actor, {
@@ -74,7 +74,7 @@ describe('entering a room', () => {
     const { asker, author, chatNo } = room;
     await send('hello?');
     await send('anybody there?');
-    expect(await chat.enterRoom(asker.actor, chatNo, 2, 'asker-1')).to.include({ seq: 2 });
+    expect(await chat.enterRoom(asker.actor, chatNo, { after: 2 }, 'asker-1')).to.include({ seq: 2 });
     expect(published).to.deep.equal([]);
     await enter();
     expect(published).to.deep.equal([[author.no, 2]]);
@@ -114,6 +114,7 @@ describe('entering a room', () => {
     const { asker, author, chatNo } = room;
     expect(await enter()).to.deep.equal({
       messages: [],
+      from: 'newest',
       more: false,
       seq: 0,
       present: [author.no],
@@ -124,6 +125,7 @@ describe('entering a room', () => {
     await chat.markRead(asker.actor, chatNo, 1);
     const { messages, ...rest } = await enter(0);
     expect(rest).to.deep.equal({
+      from: 'after',
       more: false,
       seq: 2,
       present: [author.no],
@@ -133,7 +135,10 @@ describe('entering a room', () => {
       [1, 0, author.nickname],
       [2, 1, author.nickname],
     ]);
-    for (const after of [2, 3]) expect((await enter(after)).messages, `after ${after}`).to.deep.equal([]);
+    expect((await enter(2)).messages).to.deep.equal([]);
+    // Numbers have begun anew, as after a restore.
+    const anew = await enter(3);
+    expect([anew.from, anew.messages.map(({ seq }) => seq)]).to.deep.equal(['newest', [1, 2]]);
   });
 
   it('answers five hundred messages at most, and whether there are more', async () => {

@@ -115,7 +115,7 @@ describe('one process of several', () => {
     const { reads, live } = recording();
     const inRoom = { ...live, isInRoom: () => true };
     const chat = await anotherChat({ live: inRoom, ...createChatState(inRoom), shared: true });
-    await chat.enterRoom(author.actor, chatNo, undefined, 'connection');
+    await chat.enterRoom(author.actor, chatNo, {}, 'connection');
     const input = { chatNo, contentType: 'text', content: 'are you there?' } as const;
     const sent = await domain.chat.sendMessage(asker.actor, input);
     expect(sent.readCount).to.equal(1);

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Delivery, Notifications } from '../../../domain/notifications/index.js';
 import { createLogger } from '../../../domain/platform/logger.js';
 import { metrics } from '../../../domain/platform/metrics.js';
+import { noteRestore } from '../../../domain/platform/restores.js';
 import type { Stream } from '../../../http/sse/stream.js';
 import { StreamHub } from '../../../http/sse/stream-hub.js';
 import { counted } from '../../support/counted.js';
@@ -156,7 +157,6 @@ describe('the hub of event streams', () => {
     leaves.destroy();
     await nextTurn(2);
     expect(leaves.numbers, 'gone during its read').to.deep.equal([]);
-
     const after = source.reads;
     open().destroy();
     await nextTurn();
@@ -186,6 +186,7 @@ describe('the hub of event streams', () => {
       void hub.close(0);
       mock.timers.tick(0);
     },
+    restore: noteRestore,
     async error() {
       source.isAway = true;
       source.deliver(notice(9));

@@ -98,13 +98,7 @@ describe('GET /notification/connect', () => {
     await notify(who, 'old');
     const legacy = await openStream(who, { lastEventId: `${who.no}_${before}` });
     expect(JSON.parse((await legacy.next((e) => e.id === `${who.no}_1`)).data).content).to.equal('old');
-    const ids = [
-      `${who.no + 1}_0`,
-      'garbage',
-      `${who.no}_999`,
-      `${who.no}_${Date.now() + 60_000}`,
-      `${who.no}_-1`,
-    ];
+    const ids = [`${who.no + 1}_0`, 'garbage', `${who.no}_${Date.now() + 60_000}`, `${who.no}_-1`];
     const streams = await Promise.all(ids.map((lastEventId) => openStream(who, { lastEventId })));
     await notify(who, 'new');
     for (const [i, stream] of streams.entries()) {
@@ -114,6 +108,20 @@ describe('GET /notification/connect', () => {
         ids[i],
       ).to.deep.equal([`${who.no}_1`, `${who.no}_2`]);
     }
+  });
+
+  it('37: replays everything for a number above the last one, and says by its first id that numbers have begun anew', async () => {
+    const who = await member();
+    await notify(who, 'first');
+    await notify(who, 'second');
+    const both = { lastEventId: `${who.no}_999`, query: `?lastEventId=${who.no}_1` };
+    for (const options of [{ lastEventId: `${who.no}_3` }, both]) {
+      const stream = await openStream(who, options);
+      await stream.next((e) => e.id === `${who.no}_2`);
+      expect(stream.events.map(({ id }) => id)).to.deep.equal([0, 1, 2].map((n) => `${who.no}_${n}`));
+    }
+    const current = await openStream(who, { lastEventId: `${who.no}_2` });
+    expect((await current.next()).id).to.equal(`${who.no}_2`);
   });
 
   it('37: opens for any last id, of any length, in header or query, once or twice', async () => {

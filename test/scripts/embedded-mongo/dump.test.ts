@@ -64,7 +64,8 @@ describe('embedded database: dump and restore', () => {
   });
 
   it('carries the schema version, or that there was none', async () => {
-    const versionIn = (db: Db) => db.collection('schema').findOne({}, { projection: { _id: 0 } });
+    const versionIn = (db: Db) =>
+      db.collection('schema').findOne({}, { projection: { _id: 0, generation: 0 } });
     const [old, current, target] = [await fill(), await start(), await start()];
     await current.db.collection('schema').insertOne({ _id: 'schema' as never, prepared: 1, finished: 1 });
     await target.db.collection('schema').insertOne({ _id: 'schema' as never, prepared: 2, finished: 2 });
