@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { identifyClient, networkOf } from '../domain/kernel/client.js';
+import { announceKeepAlive } from '../domain/platform/keep-alive.js';
 import { bytesTaken } from './node-internals.js';
 
 /** Why a connection was closed, for metrics. */
@@ -164,6 +165,7 @@ export class Connections {
 
   #start(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
     connection.current = res;
+    announceKeepAlive(res);
     if (this.#draining) res.setHeader('Connection', 'close');
     res.on('close', () => this.#finish(connection, res));
     void Promise.resolve(this.#handle(req, res)).then(() => {

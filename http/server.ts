@@ -27,12 +27,6 @@ const CHECK_MS = 1_000;
  */
 const MAX_HEAD = 32 * 1024;
 
-/** How long an idle connection is kept, ms, as announced to clients (`Keep-Alive: timeout=5`). */
-const KEEP_ALIVE_MS = 5_000;
-
-/** How much longer it is kept, ms, for a request sent at the last moment. Node does the same. */
-const KEEP_ALIVE_SLACK_MS = 1_000;
-
 /**
  * Time within which a client must read some of its answers or event stream, ms; its connection is destroyed
  * otherwise. Longer than a phone is usually offline in a tunnel.
@@ -46,7 +40,7 @@ const ANSWER_MS = 300_000;
 const FINISH_MS = 3_000;
 
 /** Shares of a short SHUTDOWN_TIMEOUT_MS after which idle, and all, connections are closed; the rest is the domain's. */
-const IDLE_SHARE = 0.6;
+const IDLE_SHARE = 0.75;
 const CLOSED_SHARE = 0.9;
 
 /** Times, ms, that a client has; tests have shorter ones. */
@@ -85,7 +79,8 @@ export class HttpServer {
    * @throws Error when the port cannot be bound
    */
   async listen(domain: Domain, probe: Probe, sockets: SocketDescription): Promise<number> {
-    const { HOST, HTTP_PORT, HTTP_HELD_MIB, HTTP_CONNECTIONS, LEGACY_ANONYMOUS } = this.#config;
+    const { HOST, HTTP_PORT, HTTP_HELD_MIB, HTTP_CONNECTIONS, LEGACY_ANONYMOUS, KEEP_ALIVE_MS } =
+      this.#config;
     const isLimited = this.#config.RATE_LIMIT === 'on';
     const { headersMs, requestMs, stalledMs, answerMs } = this.#times;
     if (LEGACY_ANONYMOUS === 'open')
@@ -140,11 +135,11 @@ export class HttpServer {
     const { server, streams, connections } = this.#running;
     const closed = new Promise<void>((resolve) => stopAccepting(server, resolve));
     connections.startDraining();
-    // With several processes, idle connections stay open for the announced keep-alive time: a client's next
+    // With several processes, idle connections stay open for as long as they are held otherwise: a client's next
     // answer closes its connection, or the client does. A single process has none to hand over to.
-    const { SHUTDOWN_TIMEOUT_MS: stopMs, DRAIN_WINDOW_MS, REDIS_URL } = this.#config;
+    const { SHUTDOWN_TIMEOUT_MS: stopMs, DRAIN_WINDOW_MS, REDIS_URL, KEEP_ALIVE_MS } = this.#config;
     const several = REDIS_URL !== undefined;
-    const idleMs = several ? Math.min(KEEP_ALIVE_MS + KEEP_ALIVE_SLACK_MS, stopMs * IDLE_SHARE) : 0;
+    const idleMs = several ? Math.min(KEEP_ALIVE_MS, stopMs * IDLE_SHARE) : 0;
     const windowMs = several ? DRAIN_WINDOW_MS : 0;
     const closedMs = Math.min(Math.max(idleMs, windowMs) + FINISH_MS, stopMs * CLOSED_SHARE);
     const timers = [

@@ -37,9 +37,7 @@ const schema = z.object({
   DATA_DIR: z.string().default('.data'),
   /** MongoDB to use; unset: the embedded database. */
   MONGODB_URI: mongoUri.optional(),
-  /**
-   * Redis shared by the processes; unset: everything in one process. Forms: redis/url.ts.
-   */
+  /** Redis shared by the processes; unset: everything in one process. Forms: redis/url.ts. */
   REDIS_URL: redisUrl.optional(),
   /** Signs what processes publish to each other through Redis; the same for all of them. */
   REDIS_SIGNING_KEY: z
@@ -115,6 +113,8 @@ const schema = z.object({
   SEARCHES_AT_ONCE: whole(1, 100).default(2),
   /** Answers not yet read and requests not yet handled that an HTTP process holds at most, MiB. */
   HTTP_HELD_MIB: whole(1, 65_536).default(64),
+  /** How long an idle connection to a process is kept, ms: longer than a proxy in front keeps it. */
+  KEEP_ALIVE_MS: whole(6_000, 3_600_000).default(65_000),
   /** Sample data on an empty database, and the demo page; unset: on with the embedded database. */
   DEMO: onOff.optional(),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
@@ -278,13 +278,11 @@ export function loadConfig(
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...file, ...env })) if (value) given[name] = value;
 
+  // An empty one is unset: a reload cannot remove a variable from running processes otherwise.
+  const named = Object.keys(env).filter((name) => env[name]);
   const unknown = [
     ...unknownInFile(Object.keys(file), variableNames),
-    // An empty one is unset: a reload cannot remove a variable from running processes otherwise.
-    ...unknownInEnvironment(
-      Object.keys(env).filter((name) => env[name]),
-      variableNames,
-    ),
+    ...unknownInEnvironment(named, variableNames),
   ];
   const bad = new Map(
     schema.safeParse(given).error?.issues.map(({ path, message }) => [String(path[0]), message]),

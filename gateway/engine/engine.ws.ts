@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Server as EngineServer } from 'engine.io';
 import type { ServerOptions } from 'socket.io';
 import type { Adapter } from 'socket.io-adapter';
 import { framingFault, headerLines } from '../../domain/kernel/framing.js';
+import { announceKeepAlive } from '../../domain/platform/keep-alive.js';
 import { watchSpareFiles } from '../../domain/platform/spare-files.js';
 import type { Connection } from '../engineio-internals.js';
 import { errorAnswer, framingAnswer, headersOf } from '../operations.js';
@@ -112,17 +113,22 @@ class WsPublisher implements Publisher {
 export class WsEngine implements Engine {
   readonly name = 'ws';
   readonly unshared: string | undefined;
-  readonly #server = createServer({
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionsCheckingInterval: CHECK_MS,
-  });
+  readonly #server: Server;
   /** All connections: Node forgets those that were upgraded. */
   readonly #open = new Set<Socket>();
 
-  /** @param version of Node */
-  constructor(version: string) {
+  /**
+   * @param keepAliveMs how long an idle connection is kept
+   * @param version of Node
+   */
+  constructor(keepAliveMs: number, version: string) {
     this.unshared = whyUnshared(version);
+    this.#server = createServer({
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_MS,
+      keepAliveTimeout: keepAliveMs,
+    });
   }
 
   attach(io: GatewayServer, options: Partial<ServerOptions>, handlers: EngineHandlers): Publisher {
@@ -135,6 +141,7 @@ export class WsEngine implements Engine {
       isUpgrade: boolean,
       pass: (request: EngineRequest) => void,
     ): void => {
+      announceKeepAlive(res);
       res.setHeader('X-Content-Type-Options', 'nosniff');
       // Once it has ended: a poll waits for longer.
       res.once('prefinish', () => res.setTimeout(UNREAD_MS));

@@ -2,6 +2,8 @@ import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import type { Engine } from './engine.js';
 
+type Settings = Pick<Config, 'GATEWAY_ENGINE' | 'KEEP_ALIVE_MS'>;
+
 /** How to get the faster engine. (docs/decisions/engines.md) */
 const REMEDY =
   'newer binaries: npm install uWebSockets.js@npm:@btc-vision/uwebsockets.js@20 (Node 20 to 25, glibc 2.38) ' +
@@ -13,10 +15,9 @@ async function openUws(): Promise<Engine> {
   return new UwsEngine();
 }
 
-/** @param version of Node */
-async function openWs(version = process.versions.node): Promise<Engine> {
+async function openWs({ KEEP_ALIVE_MS }: Settings): Promise<Engine> {
   const { WsEngine } = await import('./engine.ws.js');
-  return new WsEngine(version);
+  return new WsEngine(KEEP_ALIVE_MS, process.versions.node);
 }
 
 /**
@@ -24,8 +25,9 @@ async function openWs(version = process.versions.node): Promise<Engine> {
  * says so.
  * @throws Error with GATEWAY_ENGINE=uws where there is no such binary
  */
-export async function openEngine({ GATEWAY_ENGINE }: Pick<Config, 'GATEWAY_ENGINE'>, logger: Logger) {
-  if (GATEWAY_ENGINE === 'ws') return openWs();
+export async function openEngine(config: Settings, logger: Logger) {
+  const { GATEWAY_ENGINE } = config;
+  if (GATEWAY_ENGINE === 'ws') return openWs(config);
   try {
     return await openUws();
   } catch (error) {
@@ -34,6 +36,6 @@ export async function openEngine({ GATEWAY_ENGINE }: Pick<Config, 'GATEWAY_ENGIN
     // After a general text, the package gives the loader's.
     const [, reason] = /\n\n(?:Error: )?([^\n]+)/.exec((error as Error).message) ?? [];
     logger.warn({ reason }, `${lacks}: sockets are served by the slower engine ws; ${REMEDY}`);
-    return openWs();
+    return openWs(config);
   }
 }

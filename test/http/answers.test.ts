@@ -104,9 +104,10 @@ describe('every answer', () => {
     const { http } = await service();
     const client = rawConnection(http, rawGet('/healthz'));
     await client.until(/\}/);
+    expect(client.text).to.match(/^Keep-Alive: timeout=5\r$/m);
     // Enforced by Node; waiting for them would take as long.
     expect(answerTo(client.socket)?.server).to.include({
-      ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 5_000 },
+      ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000 },
       connectionsCheckingInterval: 1_000,
     });
     client.socket.destroy();

@@ -33,7 +33,7 @@ const serve = (settings: { SHUTDOWN_TIMEOUT_MS?: number } = {}) =>
 
 describe('a keep-alive connection to one http process of several', () => {
   it('carries one more request during a stop, even one that arrived while the process was busy', async () => {
-    const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 400 });
+    const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 1_000 });
     const flag = new Int32Array(new SharedArrayBuffer(4));
     const client = new Worker(CLIENT, { eval: true, workerData: { port, flag, request: REQUEST } });
     expect(await once(client, 'message')).to.deep.equal(['answered']);
@@ -42,14 +42,27 @@ describe('a keep-alive connection to one http process of several', () => {
     await nextTurn();
     Atomics.store(flag, 0, SEND);
     Atomics.notify(flag, 0);
-    // Busy until the request has arrived and the 240 ms of idle connections are over.
-    const busyUntil = performance.now() + 300;
+    // Busy until the request has arrived and the 750 ms of idle connections are over.
+    const busyUntil = performance.now() + 800;
     while (performance.now() < busyUntil || Atomics.load(flag, 0) !== SENT);
     const [answer] = await answered;
     expect(answer)
       .to.match(/^HTTP\/1\.1 200 /)
       .and.match(/^Connection: close\r$/m);
     await stopped;
+  });
+
+  it('is kept for KEEP_ALIVE_MS, however soon clients are told to let go', async () => {
+    const { server, port } = await serveHttp({ KEEP_ALIVE_MS: 300 });
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.write(REQUEST);
+    const [answer] = await once(socket, 'data');
+    const since = performance.now();
+    expect(answer).to.match(/^Keep-Alive: timeout=5\r$/m);
+    await once(socket, 'end');
+    // Timers of Node count whole milliseconds.
+    expect(performance.now() - since).to.be.above(290);
+    await server.drain();
   });
 
   it('stays open during a stop for the announced keep-alive time, and a moment longer', async () => {

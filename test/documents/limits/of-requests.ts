@@ -136,9 +136,7 @@ export const ofRequests: Stated[] = [
     [metricsPage, 'more than # of requests ahead'],
     [operations, 'sent ahead | a connection | # |'],
   ],
-  // The sum of both.
-  ['http/server.ts KEEP_ALIVE_MS', words(5_000, '6 s'), [operations, 'Idle connections stay open for #']],
-  ['http/server.ts KEEP_ALIVE_SLACK_MS', words(1_000, 'one more'), [operations, 'open for 6 s, # than']],
+  ['domain/platform/keep-alive.ts ANNOUNCED_MS', s, [operations, 'may use an idle connection for #']],
   [
     'http/server.ts STALLED_MS',
     s,

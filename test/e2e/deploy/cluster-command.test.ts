@@ -12,7 +12,7 @@ import { createChecker } from '../cluster/checker.js';
 import { startLoad } from '../cluster/load.js';
 import { describeOperatorViews } from './operator-views.js';
 import { type Pm2Cluster, preparePm2Cluster } from './pm2-cluster.js';
-import { startRequests } from './request-load.js';
+import { startKeptConnections, startRequests } from './request-load.js';
 
 /** Rooms whose two members write during the reload. */
 const ROOMS = 12;
@@ -31,8 +31,9 @@ const BROKEN_PM2 = `--import=data:text/javascript,${encodeURIComponent(`
     process.exit(1);
   }`)}`;
 
-/** Requests in flight. */
+/** Requests in flight; connections of another client, which it uses after pauses of up to 6 s. */
 const WORKERS = 24;
+const KEPT = 40;
 
 describe('npm run cluster', function () {
   this.timeout(240_000);
@@ -164,6 +165,8 @@ describe('npm run cluster', function () {
       return { path: '/community/list/recent' };
     });
 
+    const [{ room: first }] = readers as [(typeof readers)[number]];
+    const stopKept = await startKeptConnections(cluster.http, first.author, KEPT, cluster.folder);
     const before = cluster.pids();
     const began = performance.now();
     expect((await cluster.call('/demo')).status).to.equal(200);
@@ -172,6 +175,7 @@ describe('npm run cluster', function () {
     rmSync(join(cluster.folder, '.env'));
     const seconds = (performance.now() - began) / 1_000;
     await requests.stop();
+    const onKept = await stopKept();
     await load.verify(cluster.gateway);
 
     expect(reload.output, reload.output).to.match(/^( +ready +(http|gateway) \d+ .*\n){5}/);
@@ -184,7 +188,8 @@ describe('npm run cluster', function () {
     ).to.deep.equal(Array(5).fill(22_000));
     const kept = cluster.pids().filter((pid) => before.includes(pid));
     expect(kept, 'only pm2 and the database keep running').to.have.length(2);
-    expect(requests.failures).to.deep.equal([]);
+    expect([...requests.failures, ...onKept.failures]).to.deep.equal([]);
+    expect(onKept.reused).to.be.greaterThan(KEPT);
     expect(requests.reused).to.be.greaterThan(requests.answered / 2);
     const losses = load.clients.flatMap((client) => client.losses);
     expect(losses.length, 'every gateway was replaced').to.be.at.least(ROOMS);

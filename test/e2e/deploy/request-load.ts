@@ -1,4 +1,7 @@
 import { Agent, request } from 'node:http';
+import { createTestProcess } from '../../support/child-process.js';
+import { createRandom } from '../../support/random.js';
+import type { Seen } from './kept-connections.js';
 
 /** One request of the load. */
 interface Shot {
@@ -85,5 +88,27 @@ export function startRequests(base: string, workers: number, next: (turn: number
       await all;
       agent.destroy();
     },
+  };
+}
+
+/** Starts a client in a process of its own that uses so many connections after pauses. @returns a function that ends it */
+export async function startKeptConnections(
+  base: string,
+  { token }: { token: string },
+  count: number,
+  folder: string,
+): Promise<() => Promise<Seen>> {
+  const { seed } = createRandom('KEPT_CONNECTIONS_SEED');
+  const client = createTestProcess({
+    name: 'kept connections',
+    path: 'test/e2e/deploy/kept-connections.js',
+    args: [base, token, String(count), String(seed)],
+    folder,
+    env: {},
+  });
+  await client.start();
+  return async () => {
+    await client.kill('SIGTERM');
+    return JSON.parse(client.log) as Seen;
   };
 }

@@ -5,6 +5,7 @@ import { metrics } from '../../../domain/platform/metrics.js';
 import { hasReusePort } from '../../../gateway/engine/engine.ws.js';
 import { counted } from '../../support/counted.js';
 import { eventually, nextTurn } from '../../support/eventually.js';
+import { answerTo } from '../../support/http-server.js';
 import { type RawConnection, rawConnection, rawGet } from '../../support/raw-connection.js';
 import { rawPolling } from '../../support/raw-polling.js';
 import { clientFrame, rawSocket } from '../../support/raw-socket.js';
@@ -51,6 +52,13 @@ describe('the engine ws', () => {
       /^HTTP\/1.1 404 .*no such path: \/nowhere/s,
     );
     expect(await asked(upgradeTo('//', 'websocket'))).to.match(/^HTTP\/1.1 404 /);
+  });
+
+  it('holds idle connections for KEEP_ALIVE_MS, and tells clients to let go sooner', async () => {
+    const client = rawConnection(lone.base, rawGet('/healthz'));
+    expect(await client.until(/\}/)).to.match(/^Keep-Alive: timeout=5\r$/m);
+    expect(answerTo(client.socket)?.server.keepAliveTimeout).to.equal(65_000);
+    client.socket.destroy();
   });
 
   it('survives a request to upgrade behind one that is not answered yet', async () => {
