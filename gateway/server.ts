@@ -43,8 +43,8 @@ const MAX_FRAME = 128 * 1024;
 const PING_INTERVAL_MS = 20_000;
 const PING_TIMEOUT_MS = 10_000;
 
-/** Time for a connection to authenticate, ms. (contract, section 5) */
-const CONNECT_TIMEOUT_MS = 10_000;
+/** Time for a connection to authenticate, ms: apps fetch the token once it is open, some over a slow line. (contract, section 5) */
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /** Why a process that drains takes on nothing. */
 const going = () => new AppError('SERVICE_UNAVAILABLE', 'this process is going');

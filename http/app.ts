@@ -8,7 +8,7 @@ import type { AppState } from './context.js';
 import { createDemoRouter } from './demo/demo.routes.js';
 import type { SocketDescription } from './docs/asyncapi.js';
 import { createDocsRouter } from './docs/docs.routes.js';
-import { errorHandler } from './middleware/error-handler.js';
+import { createErrorHandler } from './middleware/error-handler.js';
 import { limitAddress } from './middleware/limit.js';
 import { requestContext } from './middleware/request-context.js';
 import { createOperationsRouter, type Probe } from './operations.routes.js';
@@ -34,7 +34,7 @@ export function createApp(
   const demo = createDemoRouter(domain, config, sockets.port);
 
   app.use(requestContext(domain, config, logger));
-  app.use(errorHandler);
+  app.use(createErrorHandler(sockets.port));
   app.use(
     cors({
       origin: (ctx) => (originAllowed(ctx.get('Origin')) ? ctx.get('Origin') : ''),

@@ -41,7 +41,7 @@ export interface SocketDescription {
 
 const INTRODUCTION = `Live traffic of the service: Socket.IO 4 (path \`/socket.io/\`, namespace \`/\`), and the event stream of notifications. REST calls are in /openapi.json.
 
-**Connecting.** The access token goes in \`auth.token\` or the \`Authorization\` header. A refused connection gets \`connect_error\` whose \`data\` is the error body. A connection that is not let in within 10 s is closed.
+**Connecting.** The access token goes in \`auth.token\` or the \`Authorization\` header. A refused connection gets \`connect_error\` whose \`data\` is the error body. A connection that is not let in within 30 s is closed.
 
 **Requests.** Each client event takes one object and an acknowledgement function, which is called with \`{"status":200, …}\` or with the error body; a retryable error has \`retryAfterMs\` beside it. Where a request takes an integer, text of digits (\`"42"\`) counts as that number. Limits of text count Unicode code points, as \`maxLength\` does. Binary data is refused.
 

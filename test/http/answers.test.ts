@@ -58,6 +58,15 @@ describe('every answer', () => {
     await eventually(async () => expect(await counted(metrics.httpRequests)).to.equal(before + 1));
   });
 
+  it('to Socket.IO on this port says where sockets are served', async () => {
+    const { port } = new URL((await service()).gateway);
+    const { status, body } = await call<{ errors: string[] }>('/socket.io/?EIO=4&transport=websocket');
+    expect(status).to.equal(404);
+    expect(body.errors).to.deep.equal([
+      `no such path: /socket.io/; sockets connect to the gateway, on port ${port}`,
+    ]);
+  });
+
   it('repeats only the beginning of an unknown path', async () => {
     const errors = async (path: string) => (await call<{ errors: string[] }>(path)).body.errors;
     expect(await errors(`/${'x'.repeat(199)}`)).to.deep.equal([`no such path: /${'x'.repeat(199)}`]);

@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { projectRoot } from '../../domain/platform/project-root.js';
 import { holdOwner } from '../../scripts/embedded-mongo/folder/lock.js';
 import { startProgram } from '../support/child-process.js';
 import { eventually } from '../support/eventually.js';
@@ -44,6 +47,14 @@ const INCOMPLETE = preload(`
 const ON_A_FULL_DISK = preload(`
   const { execFileSync } = process.getBuiltinModule('node:child_process');
   execFileSync('prlimit', ['--pid', String(process.pid), '--fsize=' + 200 * 1024]);`);
+
+describe('npm start', () => {
+  it('says first that it compiles, which takes a slow machine a while', async () => {
+    const said = await promisify(execFile)('npm', ['start', '--', '--help'], { cwd: projectRoot() });
+    expect(said.stderr).to.match(/^Compiling the project, then starting it: .*\n$/);
+    expect(said.stdout).to.include('Usage: npm start');
+  });
+});
 
 describe('npm start in its first second', () => {
   let folder: string;
