@@ -33,7 +33,7 @@ const serve = (settings: { SHUTDOWN_TIMEOUT_MS?: number } = {}) =>
 
 describe('a keep-alive connection to one http process of several', () => {
   it('carries one more request during a stop, even one that arrived while the process was busy', async () => {
-    const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 1_000 });
+    const { server, port } = await serve({ SHUTDOWN_TIMEOUT_MS: 2_000 });
     const flag = new Int32Array(new SharedArrayBuffer(4));
     const client = new Worker(CLIENT, { eval: true, workerData: { port, flag, request: REQUEST } });
     expect(await once(client, 'message')).to.deep.equal(['answered']);
@@ -42,8 +42,8 @@ describe('a keep-alive connection to one http process of several', () => {
     await nextTurn();
     Atomics.store(flag, 0, SEND);
     Atomics.notify(flag, 0);
-    // Busy until the request has arrived and the 750 ms of idle connections are over.
-    const busyUntil = performance.now() + 800;
+    // Busy until the request has arrived and the 1,500 ms of idle connections are over.
+    const busyUntil = performance.now() + 1_550;
     while (performance.now() < busyUntil || Atomics.load(flag, 0) !== SENT);
     const [answer] = await answered;
     expect(answer)
