@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Domain } from '../domain/domain.js';
+import { endAbandoned } from '../domain/platform/abandoned-requests.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
@@ -97,6 +98,7 @@ export class HttpServer {
       keepAliveTimeout: KEEP_ALIVE_MS,
     };
     const server = createServer(options);
+    endAbandoned(server);
     const handle = refuseFraming(shedLoad(domain.overload, this.#config, app.callback()));
     const connections = new Connections(server, handle, {
       stalledMs,

@@ -5,6 +5,7 @@ import { Server as EngineServer } from 'engine.io';
 import type { ServerOptions } from 'socket.io';
 import type { Adapter } from 'socket.io-adapter';
 import { framingFault, headerLines } from '../../domain/kernel/framing.js';
+import { endAbandoned } from '../../domain/platform/abandoned-requests.js';
 import { announceKeepAlive } from '../../domain/platform/keep-alive.js';
 import { watchSpareFiles } from '../../domain/platform/spare-files.js';
 import type { Connection } from '../engineio-internals.js';
@@ -135,6 +136,7 @@ export class WsEngine implements Engine {
     const engine = new EngineServer(options);
     io.bind(engine);
     this.#keepConnections();
+    endAbandoned(this.#server);
     const serve = (
       req: IncomingMessage,
       res: ServerResponse,
