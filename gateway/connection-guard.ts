@@ -17,6 +17,7 @@ import { announceClosing } from './session-expiry.js';
 /** Errors by the reason under which metrics count them. */
 const REFUSED = {
   handshakes: 'too many connects from this address',
+  others: 'too many requests from this address',
   unadmitted: 'too many connections from this address that are not admitted yet',
   connections: 'too many connections from this address',
   frames: 'too much was sent before the connection was admitted, by it or by others of this address',
@@ -109,16 +110,24 @@ export function createConnectionGuard(
       : undefined;
   }
 
+  const networkOfRequest = ({ remoteAddress, headers }: EngineRequest) =>
+    network(remoteAddress, headers['x-forwarded-for'] as string | undefined);
+
   /** The error for a request that names no session. */
-  function refusalOfConnect({ remoteAddress, headers }: EngineRequest): AppError | undefined {
-    const forwardedFor = headers['x-forwarded-for'] as string | undefined;
-    const reason = limits.refuses(network(remoteAddress, forwardedFor));
+  function refusalOfConnect(request: EngineRequest): AppError | undefined {
+    const reason = limits.refuses(networkOfRequest(request));
     return reason && refusal(reason, limits.retryAfterMs);
   }
 
+  /** The error for a request that neither begins a connection nor belongs to one: probes, preflights, unknown paths. */
+  function refuseOther(request: EngineRequest): AppError | undefined {
+    if (limits.asks(networkOfRequest(request))) return undefined;
+    return refusal('others', limits.retryAfterMs);
+  }
+
   function refuse(request: EngineRequest, session: Connection | undefined): AppError | undefined {
-    // A page's preflight, which is no connect; its answer costs no more than a refusal.
-    if (request.method === 'OPTIONS') return undefined;
+    // A page's preflight.
+    if (request.method === 'OPTIONS') return refuseOther(request);
     return session ? refusalOf(session, request) : refusalOfConnect(request);
   }
 
@@ -133,5 +142,5 @@ export function createConnectionGuard(
     if (connection?.allowance && connection.transport === transport) limits.close(connection.allowance);
   }
 
-  return { limits, networkOf: network, refuse, mayPass, closed };
+  return { limits, networkOf: network, refuse, refuseOther, mayPass, closed };
 }

@@ -9,6 +9,9 @@ const MAX_BYTES_UNADMITTED = 32 * 1024;
 const FRAMES_PER_HANDSHAKE = 5;
 const BYTES_PER_HANDSHAKE = 8 * 1024;
 
+/** What else a network may ask in a window, for each handshake that it may make: by default as much as of the HTTP port. */
+const OTHERS_PER_HANDSHAKE = 5;
+
 /** Between the packets of a long-polling body. (Engine.IO protocol, 4) */
 const SEPARATOR = '\x1e';
 
@@ -32,6 +35,8 @@ interface Payer {
   paysFor: number;
   /** Of a network, in this window; 0 of a member. */
   handshakes: number;
+  /** Other requests of a network in this window; 0 of a member. */
+  asked: number;
   /** All connections of a network, those that members pay for included; 0 of a member. */
   open: number;
 }
@@ -86,12 +91,13 @@ export class ConnectionLimits {
     payer.frames = isMember ? SOCKET_FRAMES : FRAMES_PER_HANDSHAKE * SOCKET_HANDSHAKES;
     payer.bytes = isMember ? SOCKET_BYTES : BYTES_PER_HANDSHAKE * SOCKET_HANDSHAKES;
     payer.handshakes = 0;
+    payer.asked = 0;
   }
 
   #payer(key: PayerKey): Payer {
     let payer = this.#payers.get(key);
     if (!payer) {
-      payer = { frames: 0, bytes: 0, paysFor: 0, handshakes: 0, open: 0 };
+      payer = { frames: 0, bytes: 0, paysFor: 0, handshakes: 0, asked: 0, open: 0 };
       this.#refill(key, payer);
       this.#payers.set(key, payer);
     }
@@ -114,6 +120,13 @@ export class ConnectionLimits {
     if (payer.open >= this.#sizes.SOCKET_CONNECTIONS) return 'connections';
     payer.handshakes += 1;
     return undefined;
+  }
+
+  /** Charges a network for any other request that belongs to no session. @returns whether it may be answered */
+  asks(network: string): boolean {
+    const payer = this.#payer(network);
+    payer.asked += 1;
+    return payer.asked <= OTHERS_PER_HANDSHAKE * this.#sizes.SOCKET_HANDSHAKES;
   }
 
   /** @param from the network that a new connection comes from */

@@ -64,6 +64,8 @@ export interface ConnectionGuard {
    * @param session the one that the request names, if there is one
    */
   refuse(request: EngineRequest, session: Connection | undefined): AppError | undefined;
+  /** Refuses any other request, a preflight or a probe for instance, if its network has used up its budget. */
+  refuseOther(request: EngineRequest): AppError | undefined;
   /** Charges what has arrived, before it is parsed, and closes a connection that has sent too much. @returns whether it may be parsed */
   mayPass(transport: Transport, frames: number, bytes: number): boolean;
   /** A WebSocket has closed. */

@@ -1,9 +1,9 @@
 import { challengeOf } from '../domain/kernel/challenge.js';
 import { AppError } from '../domain/kernel/errors.js';
-import type { Config } from '../domain/platform/config.js';
 import { toAppError } from '../domain/platform/failures.js';
-import { createOperations, JSON_TYPE } from '../domain/platform/operations.js';
+import { createOperations, JSON_TYPE, type OperationsConfig } from '../domain/platform/operations.js';
 import { type Answer, type EngineRequest, SOCKET_PATH } from './engine/engine.js';
+import type { ConnectionGuard } from './engineio-internals.js';
 
 /**
  * The answer to a request that failed or is refused.
@@ -38,16 +38,21 @@ export function headersOf({ type, retryAfterMs, headers }: Answer): Record<strin
 
 /**
  * The operators' calls, the same as on the HTTP port. (contract, section 1)
+ * @param guard limits what an address may ask; absent with RATE_LIMIT=off
  * @returns a function that answers requests to other paths than Socket.IO's
  */
 export function serveOperations(
-  config: Pick<Config, 'DATA_DIR' | 'METRICS_TOKEN'>,
+  config: OperationsConfig,
   probe: () => Promise<void>,
+  guard: ConnectionGuard | undefined,
 ) {
-  const operations = createOperations(config, probe);
+  const operations = createOperations(config, probe, 'clients');
   // On the HTTP port and METRICS_PORT only. (SECURITY.md)
   operations.delete('/metrics/cluster');
-  return async ({ method, path, headers }: EngineRequest): Promise<Answer> => {
+  return async (request: EngineRequest): Promise<Answer> => {
+    const { method, path, headers } = request;
+    const refused = guard?.refuseOther(request);
+    if (refused) throw refused;
     const call = method === 'GET' ? operations.get(path) : undefined;
     if (!call) {
       throw new AppError(

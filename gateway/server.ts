@@ -145,10 +145,14 @@ export class Gateway {
           transportFault(request, session);
         return error && { ...errorAnswer(error), headers: corsHeaders(request, this.#config) };
       },
-      serve: serveOperations(this.#config, async () => {
-        if (this.#isDraining) throw going();
-        await probe();
-      }),
+      serve: serveOperations(
+        this.#config,
+        async () => {
+          if (this.#isDraining) throw going();
+          await probe();
+        },
+        this.#guard,
+      ),
       guard: this.#guard,
     });
     const publisher = plantInPublisher(this.#config.PLANTED_FAULT, engine);

@@ -9,7 +9,7 @@ import { createDemoRouter } from './demo/demo.routes.js';
 import type { SocketDescription } from './docs/asyncapi.js';
 import { createDocsRouter } from './docs/docs.routes.js';
 import { createErrorHandler } from './middleware/error-handler.js';
-import { limitAddress } from './middleware/limit.js';
+import { limitAddress, limitPreflights } from './middleware/limit.js';
 import { requestContext } from './middleware/request-context.js';
 import { createOperationsRouter, type Probe } from './operations.routes.js';
 import { createRouter, documentedRoutes } from './router.js';
@@ -35,6 +35,7 @@ export function createApp(
 
   app.use(requestContext(domain, config, logger));
   app.use(createErrorHandler(sockets.port));
+  app.use(limitPreflights);
   app.use(
     cors({
       origin: (ctx) => (originAllowed(ctx.get('Origin')) ? ctx.get('Origin') : ''),
@@ -44,8 +45,8 @@ export function createApp(
       maxAge: 600,
     }),
   );
-  app.use(operations.routes());
   app.use(limitAddress);
+  app.use(operations.routes());
   app.use(router.routes());
   // The demo before the documents: both take /.
   app.use(demo.routes());

@@ -11,7 +11,7 @@ export type Probe = () => Promise<void>;
 /** Health, readiness and metrics. (contract, section 1) */
 export function createOperationsRouter(config: Config, probe: Probe): Router<AppState> {
   const router = new Router<AppState>();
-  for (const [path, call] of createOperations(config, probe))
+  for (const [path, call] of createOperations(config, probe, 'clients'))
     router.get(path, async (ctx) => {
       try {
         const { type, body } = await call(ctx.get('Authorization'));

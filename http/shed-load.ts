@@ -10,7 +10,8 @@ export const EXPOSED_HEADERS = 'X-Request-Id,Retry-After,WWW-Authenticate';
 
 /**
  * Refuses requests of an overloaded process before Koa, logs and metrics by route: a refusal costs a third less so, and the
- * greater the overload, the more of them there are. Probes are always answered, and preflights, which cost no more.
+ * greater the overload, the more of them there are. Probes pass: what watches the process has to learn that it is overloaded. So do
+ * preflights, whose refusal no page could read; both are charged to their address.
  *
  * @param handle gets all others
  */
@@ -18,8 +19,8 @@ export function shedLoad(overload: Overload, config: Config, handle: RequestList
   const originAllowed = createOriginPolicy(config.CORS_ORIGINS);
   const credentials = !config.CORS_ORIGINS?.includes('*');
   return (req, res) => {
-    const isFree = req.method === 'OPTIONS' || isProbe(req.url ?? '');
-    const refused = isFree ? undefined : overload.refuse('request');
+    const passes = req.method === 'OPTIONS' || isProbe(req.url ?? '');
+    const refused = passes ? undefined : overload.refuse('request');
     if (!refused) return handle(req, res);
     const { origin, 'x-request-id': requestId } = req.headers;
     const body = toJson(refused.body);

@@ -140,7 +140,10 @@ export async function showStatus(asJson: boolean): Promise<number> {
   }
   const all = await new Pm2(home).list();
   const processes = await Promise.all(all.map((one) => describe(one, config)));
-  const mergedMetrics = `${baseUrl(config.HOST, config.HTTP_PORT)}/metrics/cluster`;
+  // Where production shows clients' ports no metrics.
+  const own = config.production && !config.METRICS_TOKEN ? all.map((one) => ownUrl(one, config)) : [];
+  const base = own.find((url) => url !== undefined) ?? baseUrl(config.HOST, config.HTTP_PORT);
+  const mergedMetrics = `${base}/metrics/cluster`;
   const targets = targetsFile(config);
   print({ running: true, orphans: [], mergedMetrics, targets, processes }, () => [
     tableOf(processes),

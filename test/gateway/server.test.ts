@@ -48,6 +48,26 @@ describe('a gateway', () => {
     expect(answer).to.include('no such path: /metrics/cluster');
   });
 
+  it('counts whatever an address asks, and refuses more than five times its connects', async () => {
+    const page = { Origin: 'http://localhost', 'Access-Control-Request-Method': 'GET' };
+    for (const [path, method] of [
+      ['/healthz', 'GET'],
+      ['/metrics', 'GET'],
+      ['/nowhere', 'GET'],
+      ['/socket.io/?EIO=4&transport=polling', 'OPTIONS'],
+    ]) {
+      lone = await startGateway({ SOCKET_HANDSHAKES: '10' });
+      const ask = async () => {
+        const answer = await fetch(`${lone.base}${path}`, { method, headers: page });
+        await answer.arrayBuffer();
+        return [answer.status, answer.headers.has('retry-after')];
+      };
+      for (let i = 0; i < 50; i += 1) expect((await ask())[0], path).to.not.equal(429);
+      expect(await ask(), path).to.deep.equal([429, true]);
+      await stopGateways();
+    }
+  });
+
   it('3: offers long-polling if it is the only process or behind a sticky proxy, else refuses it and keeps nothing', async () => {
     const cases: [settings: Record<string, string>, joined: boolean, isOffered: boolean][] = [
       [{}, false, true],

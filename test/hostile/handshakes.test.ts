@@ -121,7 +121,7 @@ describe('connects of one address', () => {
     expect(await statusOf(OPEN, from('198.51.100.7'))).to.equal(429);
   });
 
-  it('do not count if a page only asks whether it may connect, and their refusal can be read by a page', async () => {
+  it('do not count as connects if a page only asks whether it may connect, and their refusal can be read by a page', async () => {
     const page = 'http://localhost:3000';
     lone = await startGateway({ SOCKET_HANDSHAKES: '10' });
     const ask = (method: string) =>

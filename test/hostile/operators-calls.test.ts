@@ -2,13 +2,14 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { register } from 'prom-client';
+import { createOperations } from '../../domain/platform/operations.js';
 import { eventually } from '../support/eventually.js';
 import { service } from '../support/service.js';
 
 /** How long an answer is kept, ms. */
 const KEPT_MS = 1_000;
 
-describe('calls of operators, which no limit holds back', () => {
+describe('calls of operators', () => {
   afterEach(() => mock.restoreAll());
 
   /** Asks both ports at once. @returns the different answers */
@@ -42,6 +43,34 @@ describe('calls of operators, which no limit holds back', () => {
       await askOften('/readyz');
       expect(pings(), 'asked again later').to.be.above(before);
     });
+  });
+
+  it('show strangers no metrics in production, whose own port does', async () => {
+    const ask = async (
+      port: 'clients' | 'own',
+      METRICS_TOKEN: string | undefined,
+      authorization?: string,
+    ) => {
+      const config = { DATA_DIR: '/nonexistent', METRICS_TOKEN, production: true };
+      const calls = createOperations(config, async () => {}, port);
+      const answers = ['/metrics', '/metrics/cluster'].map((path) =>
+        calls
+          .get(path)?.(authorization)
+          .then(
+            ({ body }) => (body.includes('process_cpu_seconds_total') ? 'shown' : 'no metrics'),
+            ({ code, errors: [text] }) => `${code} ${/METRICS_TOKEN|listed/.exec(text)}`,
+          ),
+      );
+      return Promise.all(answers);
+    };
+    const closed = 'NOT_FOUND METRICS_TOKEN';
+    const unlisted = 'NOT_FOUND listed';
+    const refused = 'UNAUTHORIZED METRICS_TOKEN';
+    expect(await ask('clients', undefined)).to.deep.equal([closed, closed]);
+    expect(await ask('clients', 'operators')).to.deep.equal([refused, refused]);
+    expect(await ask('clients', 'operators', 'Bearer operators')).to.deep.equal(['shown', unlisted]);
+    expect(await ask('own', undefined)).to.deep.equal(['shown', unlisted]);
+    expect(await ask('own', 'operators')).to.deep.equal([refused, refused]);
   });
 
   it('collect the metrics once a second, however often /metrics is called', async () => {

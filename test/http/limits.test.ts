@@ -109,9 +109,16 @@ describe('the budget of a request', () => {
       ['GET /notification/all', { Authorization: 'nonsense' }, undefined, [address]],
       ['GET /nowhere', mine, undefined, [address]],
       ['GET /openapi.json', {}, undefined, [address]],
-      ['GET /healthz', {}, undefined, []],
-      ['GET /readyz', {}, undefined, []],
-      ['GET /metrics', {}, undefined, []],
+      ['GET /healthz', {}, undefined, [address]],
+      ['GET /readyz', {}, undefined, [address]],
+      ['GET /metrics', {}, undefined, [address]],
+      ['OPTIONS /chatroom', {}, undefined, [address]],
+      [
+        'OPTIONS /chatroom',
+        { Origin: 'http://localhost', 'Access-Control-Request-Method': 'GET' },
+        undefined,
+        [address],
+      ],
     ];
     for (const [request, headers, json, budgets] of expected) {
       taken = [];

@@ -86,7 +86,7 @@ export async function serveOwnPort(
 ): Promise<{ close(): void } | undefined> {
   const { HOST: host, METRICS_PORT: base, instance } = config;
   if (base === undefined) return undefined;
-  const calls = createOperations(config, probe);
+  const calls = createOperations(config, probe, 'own');
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
