@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand } from './command/run-command.js';
-import { inspectAddress } from './doctor/address.js';
+import { inspectAddress, isSameServer } from './doctor/address.js';
 import { backupChecks } from './doctor/backups.js';
 import { type Check, type Finding, runChecks } from './doctor/check.js';
 import { clockChecks } from './doctor/clocks.js';
@@ -19,7 +19,7 @@ const usage = `Usage: npm run doctor [-- options]
 Checks an installation with its settings, one line for each check: ok, warning, failure or skipped, and what
 to do about it. It changes nothing, except that the member doctor@example.org is created when a token is signed here.
 
-  --url URL           the public address, to check the proxy; without it, the service on this machine
+  --url URL           the public address, to check the proxy, if any; without it, the service on this machine
   --gateway-url URL   the public address of the sockets, if it is another one
   --token TOKEN       a member's token; needed where tokens are signed elsewhere
   --backups DIR       the folder with the backups (default: that of npm run db -- dump, under DATA_DIR)
@@ -42,15 +42,21 @@ type Options = z.output<typeof schema>;
 
 /** All checks, in the order of the report. */
 function listChecks(options: Options): Check[] {
-  const { url, 'gateway-url': gatewayUrl = url, token: given, backups } = options;
+  const { url, 'gateway-url': gatewayUrl, token: given, backups } = options;
   const { checks: settings, config } = readSettings();
   const ports = inspectPorts(config);
   const httpBase = async () => url ?? ports.httpBase();
-  const gatewayBase = async () => gatewayUrl ?? ports.gatewayBase();
+  /** Whether --url is missing, or the service's own port on this machine: nothing stands in front of it. */
+  const isDirect = async () =>
+    url === undefined || isSameServer(url, await ports.httpBase().catch(() => undefined));
+  const gatewayBase = async () => {
+    if (gatewayUrl !== undefined) return gatewayUrl;
+    return url === undefined || (await isDirect()) ? ports.gatewayBase() : url;
+  };
   const database = inspectDatabase(config);
   const redis = inspectRedis(config);
   const token = inspectToken(config, given, httpBase);
-  const publicAddress = inspectAddress(config, { url, httpBase, gatewayBase }, token.accepted);
+  const publicAddress = inspectAddress(config, { url, isDirect, httpBase, gatewayBase }, token.accepted);
   return [
     ...settings,
     ...machineChecks(config, ports),

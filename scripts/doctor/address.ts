@@ -20,7 +20,7 @@ function judgeAnswer({ status, headers, certificateUntil }: Answer, url: string)
   if (status !== 200)
     return failure(
       `${host} answers ${status} to a public read`,
-      'the proxy’s upstream, and the service’s ports',
+      'the service’s log and ports; with a proxy, its upstream',
     );
   if (protocol === 'http:' && !isLoopback(hostname))
     return warning(
@@ -40,18 +40,20 @@ async function checkMetrics(url: string): Promise<Verdict> {
   if (status !== 200) return ok('/metrics is not public');
   return warning(
     'everybody can read /metrics',
-    'hide it in the proxy (deploy/nginx.conf.template), or METRICS_TOKEN',
+    'METRICS_TOKEN, or hide it in a proxy (deploy/nginx.conf.template)',
   );
 }
 
 /** A stream whose first event, sent at once, does not arrive is held back on the way. */
-async function checkStream(base: string, token: string): Promise<Verdict> {
+async function checkStream(base: string, token: string, isDirect: boolean): Promise<Verdict> {
   const { status, headers, first, firstMs } = await openStream(base, token);
   if (status !== undefined && status !== 200)
     return failure(
       `GET /notification/connect answers ${status}: ${messageOf(first)}`,
-      'the proxy’s rules for that path; the service’s log',
+      'the service’s log; with a proxy, its rules for that path',
     );
+  if (firstMs === undefined && isDirect)
+    return failure('the first event of the event stream does not arrive', 'the service’s log');
   if (firstMs === undefined)
     return failure(
       'the proxy holds the event stream back: its first event does not arrive',
@@ -69,13 +71,15 @@ async function checkStream(base: string, token: string): Promise<Verdict> {
 const withOther = (remedy: string, status: number | undefined) =>
   status === 404 ? `${remedy}, or give --gateway-url, if sockets have another address` : remedy;
 
-async function checkSocket(base: string, token: string | undefined): Promise<Verdict> {
+async function checkSocket(base: string, token: string | undefined, isDirect: boolean): Promise<Verdict> {
   const start = await openSocket(base, token);
   if ('refused' in start)
     return failure(
       `no WebSocket to ${new URL(base).host}: ${start.refused}`,
       withOther(
-        'the proxy must pass Upgrade and Connection for /socket.io/ (deploy/nginx.conf.template)',
+        isDirect
+          ? 'the log of the gateway'
+          : 'the proxy must pass Upgrade and Connection for /socket.io/ (deploy/nginx.conf.template)',
         start.status,
       ),
     );
@@ -135,7 +139,7 @@ const judgePolling = (text: string, url: string | undefined): Verdict =>
     ? ok(text)
     : warning(
         `${text}; anybody may open one`,
-        'if all clients use WebSockets, refuse it in the proxy (deploy/nginx.conf.template)',
+        'if all clients use WebSockets, refuse it in a proxy (deploy/nginx.conf.template)',
       );
 
 /** Sends a handshake in pieces, which a proxy may pass on as it arrives. */
@@ -149,9 +153,19 @@ async function checkPieces(base: string): Promise<Verdict> {
   return ok('a handshake that arrives in pieces is answered as a whole one');
 }
 
+/** Whether two addresses are of one port of one machine. */
+export function isSameServer(one: string, other: string | undefined): boolean {
+  if (other === undefined) return false;
+  const [a, b] = [new URL(one), new URL(other)];
+  const isSameHost = a.hostname === b.hostname || (isLoopback(a.hostname) && isLoopback(b.hostname));
+  return isSameHost && a.protocol === b.protocol && a.port === b.port;
+}
+
 interface Addresses {
   /** The public address of REST; undefined if not given. */
   url: string | undefined;
+  /** Whether nothing stands between that address, or the lack of one, and the service. */
+  isDirect(): Promise<boolean>;
   httpBase(): Promise<string>;
   gatewayBase(): Promise<string>;
 }
@@ -159,7 +173,7 @@ interface Addresses {
 /** The way through the proxy: REST, event stream, socket, long-polling. Without a --url, the local service. */
 export function inspectAddress(
   config: () => Config,
-  { url, httpBase, gatewayBase }: Addresses,
+  { url, isDirect, httpBase, gatewayBase }: Addresses,
   token: () => Promise<string>,
 ) {
   const requireUrl = () => {
@@ -172,10 +186,11 @@ export function inspectAddress(
   const checks: Check[] = [
     { name: 'address', run: async () => judgeAnswer(await answer.read(), requireUrl()) },
     { name: 'metrics', run: async () => (await answer.given()) && checkMetrics(requireUrl()) },
-    { name: 'event stream', run: async () => checkStream(await httpBase(), await token()) },
+    { name: 'event stream', run: async () => checkStream(await httpBase(), await token(), await isDirect()) },
     {
       name: 'socket',
-      run: async () => checkSocket(await gatewayBase(), await token().catch(() => undefined)),
+      run: async () =>
+        checkSocket(await gatewayBase(), await token().catch(() => undefined), await isDirect()),
     },
     {
       name: 'sticky',

@@ -101,7 +101,7 @@ export async function request(url: URL, options: RequestOptions = {}): Promise<A
   } catch (error) {
     throw new Fault(
       `${url.host} ${reasonOf(error)}`,
-      'check the address, the proxy, and that the service runs',
+      'check the address, that the service runs, and a proxy in front of it',
       error,
     );
   }
@@ -139,7 +139,8 @@ export async function openStream(base: string, token: string): Promise<StreamSta
       break;
     }
   } catch (error) {
-    if (!ending.signal.aborted) throw new Fault(`${url.host} ${reasonOf(error)}`, 'check the proxy');
+    if (!ending.signal.aborted)
+      throw new Fault(`${url.host} ${reasonOf(error)}`, 'the service’s log, and a proxy in front of it');
   } finally {
     clearTimeout(timer);
     ending.abort();

@@ -81,13 +81,41 @@ export function resultOf(
   };
 }
 
+/** What makes a run shorter. */
+const SHORTER =
+  '--only, --runs 1, --seconds 0.5 (with less than 1, warm-ups are short and no bound is judged)';
+
 /** Time to start a server, fill it and stop it, s. */
 const START_SECONDS = 10;
 
-/** About how long some turns take. */
-function about(scenario: Scenario, options: LoadOptions, turns: number): string {
-  const each = scenario.turnSeconds?.(options) ?? options.seconds + START_SECONDS;
-  return `about ${Math.ceil((turns * each) / 60)} min`;
+/** About how long a turn takes, s. */
+const turnSecondsOf = (scenario: Scenario, options: LoadOptions): number =>
+  scenario.turnSeconds?.(options) ?? options.seconds + START_SECONDS;
+
+/** A length of time, as people say it. */
+const about = (seconds: number): string =>
+  seconds < 90 ? `about ${Math.ceil(seconds)} s` : `about ${Math.ceil(seconds / 60)} min`;
+
+/** Tells how far a scenario is: a bar on a terminal, else plain lines, each with the time that is left. */
+function createAccount(name: string, turns: number, turnSeconds: number) {
+  const progress = createProgress(turns, name);
+  const started = performance.now();
+  let done = 0;
+  const left = () => {
+    const measured = (performance.now() - started) / 1_000 / done;
+    return about((turns - done) * (done > 0 ? measured : turnSeconds));
+  };
+  return {
+    show(text: string): void {
+      if (process.stderr.isTTY) progress.show(text);
+      else process.stderr.write(`${name}: ${text} (${left()} left)\n`);
+    },
+    advance(): void {
+      done += 1;
+      progress.advance(1);
+    },
+    stop: () => progress.stop(),
+  };
 }
 
 function turnsOf(scenario: Scenario, options: LoadOptions): number {
@@ -159,10 +187,11 @@ export async function runScenario(
   const runs = turnsOf(scenario, options);
   // Where builds are compared, so many have to count: void ones are made again, each once at most.
   const more = isCompared(options) ? runs : 0;
-  const progress = createProgress(runs * present.length, scenario.name);
-  const time = about(scenario, options, runs * present.length);
-  if (process.stderr.isTTY)
-    process.stderr.write(`${scenario.name}: ${present.length} lines, ${runs} turns of each, ${time}\n`);
+  const turns = runs * present.length;
+  const turnSeconds = turnSecondsOf(scenario, options);
+  const plan = `${present.length} lines, ${runs} turns of each, ${about(turns * turnSeconds)}`;
+  process.stderr.write(`${scenario.name}: ${plan}; less with ${SHORTER}\n`);
+  const progress = createAccount(scenario.name, turns, turnSeconds);
   try {
     for (let i = 0; i < runs + more; i += 1) {
       for (const entry of present) {
@@ -171,7 +200,7 @@ export async function runScenario(
         progress.show(turn);
         const show = (text: string) => progress.show(`${turn}, ${text}`);
         await takeTurn(entry, options, stopped, remote, show);
-        progress.advance(1);
+        progress.advance();
       }
     }
   } finally {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -113,6 +114,46 @@ describe('deploy/compose.yaml', () => {
           : source in volumes;
         expect(isThere, `${name}: ${source}`).to.equal(true);
       }
+  });
+
+  it('takes each secret from deploy/.env, which its example and the command that writes it have', () => {
+    const text = textOf('deploy/compose.yaml');
+    const needed = new Set([...text.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name]) => name));
+    const example = [...textOf('deploy/.env.example').matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+    const [, written = ''] = /^# {3}for name in (.+); do echo/m.exec(text) ?? [];
+    expect(example).to.have.members([...needed]);
+    expect(written.split(' ')).to.have.members([...needed]);
+  });
+
+  it('writes a whole nginx.conf by its command, with the certificate in the folder that is mounted', () => {
+    const [, command = ''] =
+      /^# {3}(sed .+) deploy\/nginx\.conf\.template > deploy\/nginx\.conf$/m.exec(
+        textOf('deploy/compose.yaml'),
+      ) ?? [];
+    const { status, stdout } = spawnSync('bash', ['-c', `${command} deploy/nginx.conf.template`], {
+      cwd: projectRoot(),
+      encoding: 'utf8',
+    });
+    expect(status).to.equal(0);
+    const [, target] = mounted(services.nginx).find(([source]) => source === './tls') ?? [];
+    expect(target).to.equal('/etc/ssl/adoption');
+    const settings = stdout.replaceAll(/^ *#.*/gm, '');
+    expect(settings).not.to.match(/@\w+@/);
+    const files = [...settings.matchAll(/ssl_certificate(?:_key)? +(\S+);/g)].map(([, file = '']) => file);
+    expect(files.map((file) => file.replace('/etc/ssl/adoption/', ''))).to.deep.equal([
+      'fullchain.pem',
+      'privkey.pem',
+    ]);
+    for (const file of ['fullchain.pem', 'privkey.pem'])
+      expect(textOf('deploy/compose.yaml')).to.include(`deploy/tls/${file}`);
+  });
+
+  it('gives MongoDB a password, and no command with something left out', () => {
+    const text = textOf('deploy/compose.yaml');
+    expect(text)
+      .to.match(/MONGODB_URI: mongodb:\/\/adoption:\$\{MONGODB_PASSWORD\b.*@/)
+      .and.include('--keyFile');
+    expect(text).not.to.include('…');
   });
 
   it('starts Prometheus and Grafana in a profile only, with their configuration and the dashboards', () => {

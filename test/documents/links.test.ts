@@ -34,8 +34,11 @@ describe('the documents', () => {
     expect(paths.length).to.be.greaterThan(60);
     // Files that an installation creates; a folder followed by a placeholder.
     const made = [
+      'deploy/.env',
       'deploy/production.env',
       'deploy/nginx.conf',
+      'deploy/tls/fullchain.pem',
+      'deploy/tls/privkey.pem',
       'deploy/prometheus/metrics_token',
       'http/gateway',
     ];

@@ -61,7 +61,17 @@ async function loadAll(args: string[]): Promise<Reports> {
     const settings = { DATA_DIR: folder, TMPDIR: folder };
     const options = [...TINY, ...args, '--json', json, '--html', html];
     const run = await runScript('scripts/load.js', ['all', ...options], settings);
-    expect(run, run.stderr).to.include({ status: 0, stderr: '' });
+    expect(run.status, run.stderr).to.equal(0);
+    // No terminal: the plan of each scenario, and a line for each turn with what is left.
+    const told = run.stderr.trimEnd().split('\n');
+    for (const name of inAll)
+      expect(told.filter((line) => line.startsWith(`${name}: `))[0]).to.match(
+        /: \d+ lines, \d+ turns of each, about \d+ (?:s|min); less with --only, /,
+      );
+    for (const line of told)
+      expect(line).to.match(
+        /^[a-z]+: (?:\d+ lines, |(?:turn \d+ of \d+|again): .+ \(about \d+ (?:s|min) left\)$)/,
+      );
     for (const name of inAll) expect(run.stdout).to.match(new RegExp(`^${name}: `, 'm'));
     expect(readFileSync(html, 'utf8'))
       .to.match(/^<!doctype html>/)
