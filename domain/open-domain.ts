@@ -7,6 +7,7 @@ import { connectMongo, disconnectMongo, pingMongo } from './platform/mongo/conne
 import { openDataClock } from './platform/mongo/data-clock.js';
 import { type Bringing, prepareDatabase } from './platform/mongo/migrate.js';
 import { watchMongo } from './platform/mongo/watch.js';
+import { OVERLOADED } from './platform/overload.js';
 import { cachedFor } from './platform/shared-runs.js';
 import type { Shutdown } from './platform/shutdown.js';
 
@@ -57,7 +58,7 @@ export async function openDomain({
       if (shutdown.draining) throw new AppError('SERVICE_UNAVAILABLE', 'this process is going');
       if (isStarting) throw new AppError('SERVICE_UNAVAILABLE', 'this process is starting');
       if (domain.overload.isLasting) {
-        throw new AppError('SERVICE_UNAVAILABLE', 'this process is overloaded');
+        throw new AppError('SERVICE_UNAVAILABLE', OVERLOADED);
       }
       await ping();
     }

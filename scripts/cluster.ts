@@ -9,7 +9,8 @@ const usage = `Usage: npm run cluster
        npm run cluster -- status [--json]
        npm run cluster -- logs [--lines N] [--follow]
        npm run cluster -- scale gateways=N http=N
-       npm run cluster -- reload | stop
+       npm run cluster -- reload [--resume | --back]
+       npm run cluster -- stop
 
 Runs the service as several processes on this machine, under the project's own pm2: GATEWAY_INSTANCES (3)
 gateways, HTTP_INSTANCES (2) http processes and, if MONGODB_URI is not set, the embedded database.
@@ -21,7 +22,9 @@ Needs REDIS_URL. Configuration comes from the environment and .env; see docs/ope
   logs       prints the last lines (--lines, 20) of the log of each kind of process; --follow goes on with
              new ones until Ctrl-C
   scale      adds or removes gateways, http processes or both; those removed are drained: no request fails
-  reload     replaces one process after the other, each once the previous one is ready: no request fails
+  reload     replaces one process after the other, each once the previous one is ready: no request fails. It ends
+             at one that does not start; --resume goes on with it, --back replaces those that it had replaced by what
+             this folder and its .env hold now, with their former environment
   stop       drains and ends every process, the database last, and pm2`;
 
 const optionSchema = z.object({
@@ -32,6 +35,8 @@ const optionSchema = z.object({
     .transform(Number)
     .default(20),
   follow: z.boolean().default(false),
+  resume: z.boolean().default(false),
+  back: z.boolean().default(false),
 });
 
 interface Action {
@@ -52,7 +57,14 @@ const actions: Record<string, Action> = {
     run: async ({ lines, follow }) => (await import('./cluster/logs.js')).showLogs(lines, follow),
   },
   scale: { run: async (_, args) => (await import('./cluster/scale.js')).scaleCluster(args) },
-  reload: { run: async () => (await import('./cluster/reload.js')).reloadCluster() },
+  reload: {
+    options: ['resume', 'back'],
+    run: async ({ resume, back }) => {
+      if (resume && back) throw new UsageError('reload takes --resume or --back, not both');
+      const mode = resume ? 'resume' : back ? 'back' : 'all';
+      return (await import('./cluster/reload.js')).reloadCluster(mode);
+    },
+  },
   stop: { run: async () => (await import('./cluster/stop.js')).stopCluster() },
 };
 
@@ -60,7 +72,13 @@ await runCommand(usage, async (args) => {
   const { values, positionals } = readArguments({
     args,
     allowPositionals: true,
-    options: { json: { type: 'boolean' }, lines: { type: 'string' }, follow: { type: 'boolean' } },
+    options: {
+      json: { type: 'boolean' },
+      lines: { type: 'string' },
+      follow: { type: 'boolean' },
+      resume: { type: 'boolean' },
+      back: { type: 'boolean' },
+    },
   });
   const [name = 'start', ...rest] = positionals;
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;

@@ -40,6 +40,9 @@ const HEAP_FREE = 0.85;
 /** Time of overload, ms, after which a process reports that it is not ready, and time without after which it is. */
 const LASTING_MS = 2_000;
 
+/** What a process says that refuses work, or is not ready, for its load alone. */
+export const OVERLOADED = 'this process is overloaded';
+
 /** Clients that are refused wait this long, ms, each another time, so that they do not come back together. */
 const RETRY_MS = [1_000, 5_000] as const;
 
@@ -124,7 +127,7 @@ export class Overload {
     metrics.workRefused.inc({ work });
     const [least, most] = RETRY_MS;
     const retryAfterMs = Math.round(least + Math.random() * (most - least));
-    return new AppError('SERVICE_UNAVAILABLE', 'this process is overloaded', { retryAfterMs });
+    return new AppError('SERVICE_UNAVAILABLE', OVERLOADED, { retryAfterMs });
   }
 
   /**

@@ -57,6 +57,9 @@ interface Description {
   };
 }
 
+/** pm2 replaces a process already, or still waits for one that did not start. */
+export class ReloadUnderWay extends Error {}
+
 /** The pm2 daemon of one home. */
 export class Pm2 {
   readonly #home: string;
@@ -149,33 +152,36 @@ export class Pm2 {
   }
 
   /**
-   * Replaces a process; the new one gets this command's environment over that of the old one.
+   * Replaces a process; the new one gets an environment over that of the old one.
    * @param killTimeout how long pm2 waits when it stops the process, ms. Never lowered: the old process stops within it, too.
+   * @throws ReloadUnderWay
    * @returns whether it got ready; pm2 itself considers one that did not as replaced, and keeps restarting it
    */
-  async reload(id: number, killTimeout: number): Promise<boolean> {
+  async reload(id: number, killTimeout: number, over: NodeJS.ProcessEnv = process.env): Promise<boolean> {
     const find = async () => (await this.list()).find((one) => one.id === id);
     const { restarts = 0, pid: oldPid, killTimeout: present = 0 } = (await find()) ?? {};
     // pm2's name for settings of its own; it keeps them out of the process's environment.
     const current_conf = { kill_timeout: Math.max(present, killTimeout) };
-    const reload = { id, env: { ...process.env, PM2_HOME: this.#home, current_conf } };
-    const over = new AbortController();
-    const reloaded = callDaemon(this.#home, 'reloadProcessId', reload, over.signal).catch((error: Error) => {
+    const reload = { id, env: { ...over, PM2_HOME: this.#home, current_conf } };
+    const ended = new AbortController();
+    const reloaded = callDaemon(this.#home, 'reloadProcessId', reload, ended.signal).catch((error: Error) => {
       if (!/reload (already )?in progress/i.test(error.message)) throw error;
-      throw new Error('Another reload is under way, or one that failed is not over: try again in a minute');
+      throw new ReloadUnderWay(
+        'Another reload is under way, or one that failed is not over: try again in a minute',
+      );
     });
     /** pm2 itself waits for a process that has ended until `listen_timeout`. */
     const failed = (async () => {
-      while (!over.signal.aborted) {
+      while (!ended.signal.aborted) {
         await sleep(LOOK_MS);
-        const now = over.signal.aborted ? undefined : await find();
+        const now = ended.signal.aborted ? undefined : await find();
         if (now === undefined) continue;
         // Until the new process has a pid, it is the old one that has ended, also where pm2 counts it as replaced.
         const isNew = now.restarts > restarts && now.pid !== 0 && now.pid !== oldPid;
         if (now.restarts > restarts + 1 || (isNew && FAILED.includes(now.status))) return;
       }
     })();
-    await Promise.race([reloaded, failed]).finally(() => over.abort());
+    await Promise.race([reloaded, failed]).finally(() => ended.abort());
     const now = await find();
     // pm2 does not count the replacement of a process that had already ended.
     return now?.status === 'online' && now.pid !== oldPid && now.restarts <= restarts + 1;

@@ -16,6 +16,7 @@ import { pm2Home } from './pm2-home.js';
 import { checkPreconditions, clusterFaults } from './preconditions.js';
 import { waitForReadyz } from './readyz.js';
 import { stopAll } from './stop.js';
+import { forgetUnfinished } from './unfinished-reload.js';
 
 /** Time for the processes of a kind to get ready, ms, including a database's recovery after a crash. */
 const READY_MS = 30_000;
@@ -61,6 +62,7 @@ export async function startCluster(): Promise<number> {
   await checkPreconditions(config);
   // pm2 keeps a log, and the environment of each process, in its home.
   for (const folder of [logFolder(config), pm2Home(config)]) makePrivate(folder);
+  forgetUnfinished(pm2Home(config));
   const { HTTP_PORT: httpPort, GATEWAY_PORT: gatewayPort, HTTP_INSTANCES, GATEWAY_INSTANCES } = config;
   const processes = HTTP_INSTANCES + GATEWAY_INSTANCES + (config.MONGODB_URI ? 0 : 1);
   const text = await welcome(

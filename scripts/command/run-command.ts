@@ -26,13 +26,12 @@ export class InvalidArguments extends Error {
   }
 }
 
-/** The lines that explain an error; for an unexpected one, its stack. */
+/** The lines that explain an error. */
 function linesOf(error: unknown): string[] {
   if (error instanceof ConfigError || error instanceof InvalidArguments) return error.faults;
   if (error instanceof AppError) return error.errors;
   if (error instanceof UsageError) return [error.message];
-  if (error instanceof Error && error.message.split('\n').length === 1) return [error.message];
-  return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+  return [error instanceof Error ? error.message : String(error)];
 }
 
 /**

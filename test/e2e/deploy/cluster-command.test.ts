@@ -243,10 +243,24 @@ describe('npm run cluster', function () {
     const away = { REDIS_URL: 'redis://127.0.0.1:1', REDIS_REQUIRED: 'on' };
     const { status, output } = await cluster.run('reload', away);
     expect(output).to.match(/http \d+ does not get ready: the reload ends here\. 4 of 5 processes were not/);
+    expect(output).to.match(/\nTo go on: .+ reload --resume {2}To go back, .+ reload --back\n$/);
+    expect(output).not.to.match(/^ +at /m);
     expect(status).to.equal(1);
     expect((await cluster.call('/community/list/recent')).status).to.equal(200);
     const table = await cluster.run('status');
     expect(table.output.match(/ online /g)?.length).to.be.at.least(5);
+  });
+
+  it('takes back what an ended reload has replaced', async () => {
+    const before = cluster.pids();
+    const { status, output } = await cluster.run('reload --back');
+    expect(output, output).to.match(
+      /\n +ready +http \d+ .*\nWhat the reload had replaced is taken back\.\n$/,
+    );
+    expect(status).to.equal(0);
+    expect(cluster.pids().filter((pid) => before.includes(pid)).length).to.be.at.least(5);
+    const again = await cluster.run('reload --resume');
+    expect(again.output).to.match(/^reload --resume: the last reload was completed, or none was begun\n/);
   });
 
   it('says whom a hanging database keeps from serving, and who hangs; restarts a killed one within seconds', async () => {
@@ -254,7 +268,6 @@ describe('npm run cluster', function () {
     const killed = await holdOwner(folder);
     const { processes } = await cluster.status();
     const [hanging, waiting] = ['gateway', 'http'].map((kind) =>
-      // The reload that the test before ended has left one that does not start.
       processes.find(({ process, ready }) => process === kind && ready),
     );
     for (const pid of [killed?.pid, hanging?.pid]) process.kill(pid as number, 'SIGSTOP');
