@@ -92,7 +92,7 @@ describe('clients that do not read', () => {
     lastEventId: `${no}_0`,
   });
 
-  it('of a REST answer are closed, also when they go on sending', async () => {
+  it('40: of a REST answer are closed after half a minute, also when they go on sending', async () => {
     await notify(me, MANY);
     const before = await stalled();
     const silent = send({ path: '/notification/all' });
