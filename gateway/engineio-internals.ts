@@ -21,7 +21,7 @@ export interface Transport {
   /** Its client does not read. Ours, as is `connection`. */
   isSlow?: boolean;
   /** A WebSocket: what uWebSockets.js has of it, or ws, where it can also end without waiting for what is unsent. */
-  socket?: { getBufferedAmount?(): number; bufferedAmount?: number; terminate?(): void };
+  socket?: { getBufferedAmount?(): number; bufferedAmount?: number; terminate?(): void; close?(): void };
   /** The connection of this transport, or that may upgrade to it; absent without limits. */
   connection?: Connection;
   /** Of long-polling: the poll, and the request with packets, that are under way. */

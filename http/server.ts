@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Domain } from '../domain/domain.js';
 import { endAbandoned } from '../domain/platform/abandoned-requests.js';
+import { CallbackGuard } from '../domain/platform/callback-guard.js';
 import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
@@ -99,7 +100,12 @@ export class HttpServer {
     };
     const server = createServer(options);
     endAbandoned(server);
-    const handle = refuseFraming(shedLoad(domain.overload, this.#config, app.callback()));
+    const callbacks = new CallbackGuard(this.#logger);
+    const handle = callbacks.wrap(
+      'request',
+      (_, [req]) => (req as IncomingMessage).socket.destroy(),
+      refuseFraming(shedLoad(domain.overload, this.#config, app.callback())),
+    );
     const connections = new Connections(server, handle, {
       stalledMs,
       answerMs,
@@ -119,6 +125,7 @@ export class HttpServer {
     server.on('connection', (socket) => {
       if (isShort()) socket.destroy();
     });
+    callbacks.server(server);
     this.#running = { server, streams, connections };
     server.listen(HTTP_PORT, HOST);
     try {

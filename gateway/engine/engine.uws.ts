@@ -1,6 +1,7 @@
 import * as uws from 'uWebSockets.js';
 import {
   App,
+  type HttpRequest,
   type HttpResponse,
   type us_listen_socket,
   us_listen_socket_close,
@@ -8,7 +9,9 @@ import {
   type WebSocket,
   type WebSocketBehavior,
 } from 'uWebSockets.js';
+import type { ServerOptions } from 'socket.io';
 import type { Adapter } from 'socket.io-adapter';
+import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
 import { watchSpareFiles } from '../../domain/platform/spare-files.js';
 import {
   type Connection,
@@ -20,9 +23,12 @@ import {
 import { framingAnswer } from '../operations.js';
 import type { GatewayServer, GatewaySocket } from '../socket.js';
 import { ACK, EVENT, publishByAdapter } from '../socketio-internals.js';
-import type { Engine, EngineHandlers, Publisher } from './engine.js';
+import { containCallbacks } from './callbacks.uws.js';
+import { containEngine, type EngineServer } from './contained.js';
+import type { Engine, EngineHandlers, EngineRequest, Publisher } from './engine.js';
 import { frameBytes } from './frame-meter.js';
 import { answer, type HttpAnswer, readRequest } from './requests.uws.js';
+import { answerTime, Unanswered } from './unanswered.js';
 
 /*
  * What Engine.IO's server on uWebSockets.js does not do by itself, and what it hides (docs/decisions/patched-internals.md).
@@ -135,19 +141,37 @@ export class UwsPublisher implements Publisher {
   }
 }
 
+/** A request, which Engine.IO passes on, with its response. */
+const RESPONSE = Symbol('response');
+
+interface Asked {
+  [RESPONSE]?: HttpResponse;
+}
+
 /** uWebSockets.js: native publishes, some 1.4 to 10 times cheaper than ws (docs/performance.md). */
 export class UwsEngine implements Engine {
   readonly name = 'uws';
   readonly #app = App();
+  readonly #callbacks: CallbackGuard;
+  #unanswered: Unanswered<HttpResponse> | undefined;
   #listening: us_listen_socket | undefined;
 
-  attach(io: GatewayServer, _options: object, handlers: EngineHandlers): UwsPublisher {
+  constructor(callbacks: CallbackGuard) {
+    this.#callbacks = callbacks;
+  }
+
+  attach(io: GatewayServer, options: Partial<ServerOptions>, handlers: EngineHandlers): UwsPublisher {
     const app = this.#app;
     silence();
+    containCallbacks(app, this.#callbacks);
+    this.#unanswered = new Unanswered(answerTime(options), (res) => res.close());
     this.#guardFiles();
     this.#guardRequests(handlers);
     this.#guardSockets(handlers);
     io.attachApp(app);
+    containEngine(io.engine as unknown as EngineServer, this.#callbacks, (req) =>
+      (req as Asked)[RESPONSE]?.close(),
+    );
     const publisher = new UwsPublisher(io.of('/').adapter, app);
     io.engine.on('connection', (connection: Connection) => {
       const { transport } = connection;
@@ -172,17 +196,22 @@ export class UwsEngine implements Engine {
     this.#app.filter(onChange);
   }
 
+  #read(res: HttpResponse, req: HttpRequest, isUpgrade: boolean): EngineRequest {
+    (req as Asked)[RESPONSE] = res;
+    return readRequest(res, req, isUpgrade, this.#unanswered);
+  }
+
   #guardRequests({ refuse, serve }: EngineHandlers): void {
     const any = this.#app.any.bind(this.#app);
     this.#app.any = (pattern, handler) =>
       any(pattern, (res, req) => {
-        const request = readRequest(res, req, false);
+        const request = this.#read(res, req, false);
         const refusal = framingAnswer(request) ?? refuse(request);
         if (refusal) answer(res, Promise.resolve(refusal));
         else return handler(res, req);
       });
     any('/*', (res, req) => {
-      const request = readRequest(res, req, false);
+      const request = this.#read(res, req, false);
       const fault = framingAnswer(request);
       // The answer 404 costs no more than a refusal.
       answer(res, fault ? Promise.resolve(fault) : serve(request));
@@ -204,8 +233,8 @@ export class UwsEngine implements Engine {
         ...behavior,
         maxBackpressure: MAX_BACKPRESSURE,
         closeOnBackpressureLimit: true,
-        upgrade(res, req, context) {
-          const request = readRequest(res, req, true);
+        upgrade: (res, req, context) => {
+          const request = this.#read(res, req, true);
           const refusal = framingAnswer(request) ?? refuse(request);
           if (refusal) answer(res, Promise.resolve(refusal));
           else return upgrade?.(res, req, context);
@@ -251,6 +280,7 @@ export class UwsEngine implements Engine {
   }
 
   close(): void {
+    this.#unanswered?.stop();
     this.stopAccepting();
     this.#app.close();
   }

@@ -6,12 +6,14 @@ import type { ServerOptions } from 'socket.io';
 import type { Adapter } from 'socket.io-adapter';
 import { framingFault, headerLines } from '../../domain/kernel/framing.js';
 import { endAbandoned } from '../../domain/platform/abandoned-requests.js';
+import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
 import { announceKeepAlive } from '../../domain/platform/keep-alive.js';
 import { watchSpareFiles } from '../../domain/platform/spare-files.js';
 import type { Connection } from '../engineio-internals.js';
 import { errorAnswer, framingAnswer, headersOf } from '../operations.js';
 import type { GatewayServer } from '../socket.js';
 import { EVENT, publishByAdapter } from '../socketio-internals.js';
+import { type EngineServer as ContainedServer, containEngine } from './contained.js';
 import {
   type Answer,
   type Engine,
@@ -20,6 +22,7 @@ import {
   type Publisher,
   SOCKET_PATH,
 } from './engine.js';
+import { answerTime, Unanswered } from './unanswered.js';
 import { guardConnection, UNREAD_MS } from './ws-connections.js';
 
 /*
@@ -118,11 +121,16 @@ export class WsEngine implements Engine {
   /** All connections: Node forgets those that were upgraded. */
   readonly #open = new Set<Socket>();
 
+  readonly #callbacks: CallbackGuard;
+  #unanswered: Unanswered<ServerResponse> | undefined;
+
   /**
+   * @param callbacks contains what they throw
    * @param keepAliveMs how long an idle connection is kept
    * @param version of Node
    */
-  constructor(keepAliveMs: number, version: string) {
+  constructor(callbacks: CallbackGuard, keepAliveMs: number, version: string) {
+    this.#callbacks = callbacks;
     this.unshared = whyUnshared(version);
     this.#server = createServer({
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -135,8 +143,13 @@ export class WsEngine implements Engine {
   attach(io: GatewayServer, options: Partial<ServerOptions>, handlers: EngineHandlers): Publisher {
     const engine = new EngineServer(options);
     io.bind(engine);
+    containEngine(engine as unknown as ContainedServer, this.#callbacks, (req) =>
+      (req as IncomingMessage).socket.destroy(),
+    );
     this.#keepConnections();
     endAbandoned(this.#server);
+    const unanswered = new Unanswered<ServerResponse>(answerTime(options), ({ req }) => req.socket.destroy());
+    this.#unanswered = unanswered;
     const serve = (
       req: IncomingMessage,
       res: ServerResponse,
@@ -145,6 +158,10 @@ export class WsEngine implements Engine {
     ): void => {
       announceKeepAlive(res);
       res.setHeader('X-Content-Type-Options', 'nosniff');
+      if (!isUpgrade) {
+        unanswered.add(res);
+        res.once('close', () => unanswered.delete(res));
+      }
       // Once it has ended: a poll waits for longer.
       res.once('prefinish', () => res.setTimeout(UNREAD_MS));
       const request = readRequest(req, isUpgrade);
@@ -171,6 +188,7 @@ export class WsEngine implements Engine {
         return;
       }
       const res = responseTo(req);
+      this.#callbacks.answer(res);
       serve(req, res, true, ({ isUpgrade }) => {
         if (!isUpgrade) {
           engine.handleRequest(req as never, res);
@@ -180,7 +198,10 @@ export class WsEngine implements Engine {
         engine.handleUpgrade(req as never, socket, head);
       });
     });
-    engine.on('connection', (connection: Connection) => guardConnection(connection, handlers.guard));
+    engine.on('connection', (connection: Connection) =>
+      guardConnection(connection, handlers.guard, this.#callbacks),
+    );
+    this.#callbacks.server(this.#server);
     return new WsPublisher(io.of('/').adapter);
   }
 
@@ -222,6 +243,7 @@ export class WsEngine implements Engine {
   }
 
   close(): void {
+    this.#unanswered?.stop();
     this.stopAccepting();
     for (const socket of this.#open) socket.destroy();
   }

@@ -1,3 +1,4 @@
+import { CallbackGuard } from '../../domain/platform/callback-guard.js';
 import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
 import type { Engine } from './engine.js';
@@ -10,14 +11,14 @@ const REMEDY =
   'or uWebSockets.js@uNetworking/uWebSockets.js#v20.67.0 (Node 22 to 26)';
 
 /** @throws Error when the package has no binary that this Node loads */
-async function openUws(): Promise<Engine> {
+async function openUws(logger: Logger): Promise<Engine> {
   const { UwsEngine } = await import('./engine.uws.js');
-  return new UwsEngine();
+  return new UwsEngine(new CallbackGuard(logger));
 }
 
-async function openWs({ KEEP_ALIVE_MS }: Settings): Promise<Engine> {
+async function openWs({ KEEP_ALIVE_MS }: Settings, logger: Logger): Promise<Engine> {
   const { WsEngine } = await import('./engine.ws.js');
-  return new WsEngine(KEEP_ALIVE_MS, process.versions.node);
+  return new WsEngine(new CallbackGuard(logger), KEEP_ALIVE_MS, process.versions.node);
 }
 
 /**
@@ -27,15 +28,15 @@ async function openWs({ KEEP_ALIVE_MS }: Settings): Promise<Engine> {
  */
 export async function openEngine(config: Settings, logger: Logger) {
   const { GATEWAY_ENGINE } = config;
-  if (GATEWAY_ENGINE === 'ws') return openWs(config);
+  if (GATEWAY_ENGINE === 'ws') return openWs(config, logger);
   try {
-    return await openUws();
+    return await openUws(logger);
   } catch (error) {
     const lacks = `uWebSockets.js has no binary that loads on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
     if (GATEWAY_ENGINE === 'uws') throw new Error(`GATEWAY_ENGINE: ${lacks}; ${REMEDY}`, { cause: error });
     // After a general text, the package gives the loader's.
     const [, reason] = /\n\n(?:Error: )?([^\n]+)/.exec((error as Error).message) ?? [];
     logger.warn({ reason }, `${lacks}: sockets are served by the slower engine ws; ${REMEDY}`);
-    return openWs(config);
+    return openWs(config, logger);
   }
 }

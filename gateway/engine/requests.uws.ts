@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { framingFault } from '../../domain/kernel/framing.js';
 import { errorAnswer, headersOf } from '../operations.js';
 import type { Answer, EngineRequest } from './engine.js';
+import type { Unanswered } from './unanswered.js';
 
 /*
  * Requests and answers of uWebSockets.js (docs/decisions/patched-internals.md).
@@ -10,6 +11,7 @@ import type { Answer, EngineRequest } from './engine.js';
 
 /** An answer, and what is to be done once the system has taken all of it. */
 export interface HttpAnswer extends HttpResponse {
+  unanswered?: Unanswered<HttpResponse> | undefined;
   /** To a HEAD request: it has no body. */
   isHead?: boolean;
   /** uWebSockets.js ends the connection with it, and does not say so. */
@@ -25,6 +27,7 @@ export interface HttpAnswer extends HttpResponse {
  * connection on which the next request arrives before that, or on which nothing is read for 10 s.
  */
 function endUnbuffered(this: HttpAnswer, body: RecognizedString = '', closes = this.closes): HttpResponse {
+  this.unanswered?.delete(this);
   this.writeHeader('X-Content-Type-Options', 'nosniff');
   if (this.endsUnsaid) this.writeHeader('Connection', 'close');
   const bytes = Buffer.from(body as string);
@@ -56,8 +59,14 @@ const CHUNKED = 'Transfer-Encoding: a body in chunks is not taken, send its Cont
 /**
  * Reads a request while its handler runs, which uWebSockets.js forbids later, and bounds its answer. Of a repeated header the last is kept, as Engine.IO does.
  * @param isUpgrade whether uWebSockets.js takes it for the handshake of a WebSocket
+ * @param unanswered where it is kept until it is answered
  */
-export function readRequest(res: HttpResponse, req: HttpRequest, isUpgrade: boolean): EngineRequest {
+export function readRequest(
+  res: HttpResponse,
+  req: HttpRequest,
+  isUpgrade: boolean,
+  unanswered: Unanswered<HttpResponse> | undefined,
+): EngineRequest {
   const method = req.getMethod().toUpperCase();
   const headers: Record<string, string> = {};
   const lines: [name: string, value: string][] = [];
@@ -68,7 +77,8 @@ export function readRequest(res: HttpResponse, req: HttpRequest, isUpgrade: bool
   const { connection = '' } = headers;
   const endsUnsaid = connection.length === 'close'.length;
   const closes = !endsUnsaid && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection);
-  Object.assign(res, { end: endUnbuffered, isHead: method === 'HEAD', endsUnsaid, closes });
+  Object.assign(res, { end: endUnbuffered, isHead: method === 'HEAD', endsUnsaid, closes, unanswered });
+  if (!isUpgrade) unanswered?.add(res);
   return {
     method,
     path: req.getUrl(),

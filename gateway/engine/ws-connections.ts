@@ -1,5 +1,7 @@
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
 import {
   type Connection,
   type ConnectionGuard,
@@ -21,7 +23,7 @@ export const UNREAD_MS = 10_000;
 const FAREWELL_MS = 2_000;
 
 /** The part of a WebSocket of ws that is used here. */
-interface WebSocket {
+interface WebSocket extends EventEmitter {
   /** Bytes that the system has not taken yet. */
   readonly bufferedAmount: number;
   readonly readyState: number;
@@ -33,11 +35,6 @@ interface WebSocket {
   pause(): void;
   close(code?: number, reason?: string): void;
   terminate(): void;
-  listeners(event: 'message'): ((data: Buffer, isBinary: boolean) => void)[];
-  removeAllListeners(event: 'message'): void;
-  on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): void;
-  on(event: 'ping', listener: () => void): void;
-  once(event: 'close', listener: () => void): void;
 }
 
 /** `readyState` of a WebSocket that nobody has closed. */
@@ -90,12 +87,17 @@ function meter(transport: WebSocketTransport, guard: ConnectionGuard): void {
 }
 
 /** Limits what arrives, and refuses binary frames: no event has any. */
-function guardFrames(transport: WebSocketTransport, guard: ConnectionGuard | undefined): void {
+function guardFrames(
+  transport: WebSocketTransport,
+  guard: ConnectionGuard | undefined,
+  callbacks: CallbackGuard,
+): void {
   const { socket } = transport;
+  callbacks.listeners('WebSocket', socket, () => socket.terminate());
   if (guard) meter(transport, guard);
-  const [read] = socket.listeners('message');
+  const [read] = socket.listeners('message') as ((data: Buffer, isBinary: boolean) => void)[];
   socket.removeAllListeners('message');
-  socket.on('message', (data, isBinary) => {
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
     if (socket.readyState !== OPEN) return;
     if (isBinary) endSocket(socket, 1003, 'binary frames are not accepted');
     else read?.(data, isBinary);
@@ -126,17 +128,21 @@ function guardPolls(transport: Polling): void {
 const unsentOf = (transport: Transport) => (transport as WebSocketTransport).socket?.bufferedAmount ?? 0;
 
 /** Bounds what a new connection may send, and what may wait for it. */
-export function guardConnection(connection: Connection, guard: ConnectionGuard | undefined): void {
+export function guardConnection(
+  connection: Connection,
+  guard: ConnectionGuard | undefined,
+  callbacks: CallbackGuard,
+): void {
   const { transport } = connection;
   limitBacklog(connection, unsentOf);
   if (transport.name === 'websocket') {
-    guardFrames(transport as WebSocketTransport, guard);
+    guardFrames(transport as WebSocketTransport, guard, callbacks);
     return;
   }
   guardPolls(transport as Polling);
   const maybeUpgrade = connection._maybeUpgrade.bind(connection);
   connection._maybeUpgrade = (to) => {
-    guardFrames(to as WebSocketTransport, guard);
+    guardFrames(to as WebSocketTransport, guard, callbacks);
     maybeUpgrade(to);
   };
 }

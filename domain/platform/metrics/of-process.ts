@@ -109,6 +109,6 @@ export const processMetrics = {
   }),
   unexpectedErrors: new Counter({
     name: 'adoption_unexpected_errors_total',
-    help: 'Answers of status 500, unhandled rejections and uncaught exceptions: each is a bug, its log line has the stack',
+    help: 'Answers of status 500, failed callbacks of connections (which are closed), unhandled rejections and uncaught exceptions: each is a bug, its log line has the stack',
   }),
 };
