@@ -15,6 +15,9 @@ const ofRoom = { chatNo: z.int().meta({ description: 'chat room identifier', exa
 const memberNo = (whose: string) => z.int().meta({ description: `member identifier ${whose}`, example: 3 });
 const epochMs = (description: string) => z.int().meta({ description, example: 1_659_371_076_000 });
 
+/** Why `typing` is refused. */
+export const NOT_JOINED = 'chatNo: this connection has not joined the room';
+
 const roomErrors = {
   FORBIDDEN: 'only the participants of this chat room may do that',
   CHAT_ROOM_NOT_FOUND: 'chat room 7 does not exist',
@@ -22,7 +25,7 @@ const roomErrors = {
 
 /**
  * Client to server, in the order of contract section 5; PROTOCOL.md shows a sample session. `ack` are the
- * fields besides `status: 200`; an event without it is not acknowledged. `errors` are those beyond the errors
+ * fields besides `status: 200`. `errors` are those beyond the errors
  * of any request, each with a reason as an example. The texts are those of the API documents.
  */
 export const requests = {
@@ -101,13 +104,15 @@ export const requests = {
   typing: {
     summary: 'Say that somebody is typing',
     description:
-      'Passed on to the room unchanged, if this connection has joined it. Not acknowledged, and it may be dropped: let it expire on the other side after a few seconds.',
+      'Passed on to the room, which this connection has joined. It may be dropped, so an app sends it volatile and asks for no acknowledgement: let it expire on the other side after a few seconds.',
     request: z.object({
       chatNo,
       typing: z
         .boolean('must be true or false')
         .meta({ description: 'true when typing begins, false when it ends', example: true }),
     }),
+    ack: noFields,
+    errors: { FORBIDDEN: NOT_JOINED },
   },
   'auth:refresh': {
     summary: 'Prolong the connection with a new token',
@@ -207,15 +212,11 @@ export const pushes = {
 /** The answer to a request: the fields of `T` and `status: 200`, or an error body. */
 export type Answer<T = object> = ({ status: 200 } & T) | (ErrorBody & { retryAfterMs?: number });
 
-type AckOf<D> = D extends { ack: infer A extends z.ZodType }
-  ? [ack?: (answer: Answer<z.output<A>>) => void]
-  : [];
-
 /** Listeners by client event. */
 export type ClientEvents = {
   [E in keyof typeof requests]: (
     request: z.output<(typeof requests)[E]['request']>,
-    ...ack: AckOf<(typeof requests)[E]>
+    ack?: (answer: Answer<z.output<(typeof requests)[E]['ack']>>) => void,
   ) => void;
 };
 

@@ -17,8 +17,8 @@ interface SocketRequest {
   summary: string;
   description: string;
   request: z.ZodType;
-  /** Fields of the acknowledgement besides `status: 200`; undefined: the event is not acknowledged. */
-  ack?: z.ZodObject;
+  /** Fields of the acknowledgement besides `status: 200`. */
+  ack: z.ZodObject;
   /** Errors beyond those of any request, each with a reason as an example. */
   errors?: Partial<Record<ErrorCode, string>>;
 }
@@ -52,6 +52,10 @@ const REFUSAL =
 
 /** Keys of an AsyncAPI document take no colon. */
 const keyOf = (event: string): string => event.replace(':', '.');
+
+/** The name of an event in names of schemas: `RoomJoin`. */
+const nameOf = (event: string): string =>
+  event.replace(/(?:^|[:_])(\w)/g, (_, first: string) => first.toUpperCase());
 
 /** Errors that any request may get. */
 const ALWAYS: ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
@@ -108,9 +112,13 @@ class Channel {
   }
 
   /** Adds what a request is acknowledged with: success, or one of the errors. */
-  addAck(key: string, event: string, { ack = z.object({}), errors = {} }: SocketRequest): void {
+  addAck(key: string, event: string, { ack, errors = {} }: SocketRequest): void {
     const status = z.literal(200).meta({ description: '200 on success' });
-    const success = this.#schemas.yielded(z.object({ status, ...ack.shape }).meta({ title: 'Success' }));
+    const success = this.#schemas.named(
+      `${nameOf(event)}Success`,
+      `What \`${event}\` is acknowledged with on success.`,
+      this.#schemas.yielded(z.object({ status, ...ack.shape })),
+    );
     const codes = new Set<string>([...ALWAYS, ...Object.keys(errors)]);
     const refusals = listErrorCodes().filter(({ code }) => codes.has(code));
     this.messages[key] = {
@@ -163,10 +171,15 @@ function addRequests(
   const operations: AsyncApiDocument['operations'] = {};
   for (const [event, request] of Object.entries(requests)) {
     const key = keyOf(event);
-    const reply = request.ack && `${key}.ack`;
+    const reply = `${key}.ack`;
     const { summary: title, description: summary } = request;
-    socket.add(key, { name: event, title, summary }, schemas.accepted(request.request));
-    if (reply) socket.addAck(reply, event, request);
+    const payload = schemas.named(
+      `${nameOf(event)}Request`,
+      `What \`${event}\` takes.`,
+      schemas.accepted(request.request),
+    );
+    socket.add(key, { name: event, title, summary }, payload);
+    socket.addAck(reply, event, request);
     operations[`receive.${key}`] = socket.operation('receive', event, request, [key], reply);
   }
   return operations;
@@ -182,7 +195,8 @@ function addPushes(
   for (const [event, push] of Object.entries({ ...pushes, connect_error: refused })) {
     const key = `server.${keyOf(event)}`;
     const { summary: title, description: summary } = push;
-    socket.add(key, { name: event, title, summary }, schemas.yielded(push.payload));
+    const payload = schemas.named(`${nameOf(event)}Event`, summary, schemas.yielded(push.payload));
+    socket.add(key, { name: event, title, summary }, payload);
     operations[`send.${keyOf(event)}`] = socket.operation('send', event, push, [key]);
   }
   return operations;
@@ -207,8 +221,13 @@ function addStream(
 /**
  * The AsyncAPI 3.1 document.
  * @param openApi describes the call that opens the event stream
+ * @param restPort the port of REST and the event stream
  */
-export function buildAsyncApi(sockets: SocketDescription, openApi: OpenApiDocument): AsyncApiDocument {
+export function buildAsyncApi(
+  sockets: SocketDescription,
+  openApi: OpenApiDocument,
+  restPort: number,
+): AsyncApiDocument {
   const schemas = new Schemas();
   const [socketChannel, streamChannel] = [
     new Channel('socket', schemas),
@@ -267,7 +286,7 @@ export function buildAsyncApi(sockets: SocketDescription, openApi: OpenApiDocume
         description: 'the REST port, for the event stream',
         variables: {
           host: { default: 'localhost', description: 'host of the service' },
-          port: { default: '8080', description: 'HTTP_PORT' },
+          port: { default: String(restPort), description: 'HTTP_PORT' },
         },
         security: token,
       },

@@ -14,9 +14,10 @@ import { renderPage } from './page/page.js';
 export function buildDocuments(
   routes: readonly Route[],
   sockets: SocketDescription,
+  restPort: number,
 ): { openApi: OpenApiDocument; asyncApi: AsyncApiDocument; page: string } {
   const openApi = buildOpenApi(routes);
-  const asyncApi = buildAsyncApi(sockets, openApi);
+  const asyncApi = buildAsyncApi(sockets, openApi, restPort);
   return { openApi, asyncApi, page: renderPage(openApi, asyncApi, routes) };
 }
 
@@ -33,9 +34,9 @@ export function createDocsRouter(routes: readonly Route[], sockets: SocketDescri
   // Asked for by browsers, whatever they show.
   files.set('/favicon.ico', readStaticFile(join(assets, 'icon.svg')));
 
-  function fileAt(path: string): StaticFile {
+  function fileAt(path: string, port: number): StaticFile {
     if (!files.has(path)) {
-      const { openApi, asyncApi, page } = buildDocuments(routes, sockets);
+      const { openApi, asyncApi, page } = buildDocuments(routes, sockets, port);
       files.set('/openapi.json', staticFile('openapi.json', Buffer.from(toJson(openApi))));
       files.set('/asyncapi.json', staticFile('asyncapi.json', Buffer.from(toJson(asyncApi))));
       files.set('/docs', staticFile('docs.html', Buffer.from(page)));
@@ -49,7 +50,8 @@ export function createDocsRouter(routes: readonly Route[], sockets: SocketDescri
       ctx.state.route = path;
       if (path === '/docs') ctx.set('Content-Security-Policy', pagePolicy());
       ctx.set('Referrer-Policy', 'no-referrer');
-      sendStaticFile(ctx, fileAt(path));
+      // The port that was bound: HTTP_PORT may be 0.
+      sendStaticFile(ctx, fileAt(path, ctx.req.socket.localPort ?? 0));
     });
   }
   router.get('/', (ctx) => {

@@ -38,7 +38,6 @@ interface InfoDocument {
   title: string;
   version: string;
   description: string;
-  contact: object;
   license: object;
 }
 

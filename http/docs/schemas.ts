@@ -59,6 +59,13 @@ export class Schemas {
     return json;
   }
 
+  /** Stores a schema under a name, unless it refers to one. @returns a reference to it */
+  named(name: string, description: string, schema: JsonSchema): JsonSchema {
+    if (schema.$ref) return schema;
+    this.components[name] = { description, ...schema };
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
   /** The description of a schema, or of the component it refers to. */
   description(schema: JsonSchema): string {
     return String(schema.description ?? this.#target(schema)?.description);

@@ -5,8 +5,8 @@ import { documentedRoutes } from '../../http/router.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
 import { metricsPage } from './metrics-page.js';
 
-/** The gateway's port in the published documents; a running service's documents name its own. */
-export const PUBLISHED_PORT = 8081;
+/** The ports in the published documents; a running service's documents name its own. */
+export const PUBLISHED_PORTS = { rest: 8080, gateway: 8081 };
 
 /** Longest line of JSON, characters. */
 const WIDTH = 110;
@@ -32,7 +32,11 @@ export function breakUp(markup: string): string {
 export function publishedDocuments(): Record<string, string> {
   // Only the routes' definitions are used; their handlers are never called.
   const routes = documentedRoutes({} as Domain, {} as StreamHub);
-  const { openApi, asyncApi, page } = buildDocuments(routes, { port: PUBLISHED_PORT, requests, pushes });
+  const { openApi, asyncApi, page } = buildDocuments(
+    routes,
+    { port: PUBLISHED_PORTS.gateway, requests, pushes },
+    PUBLISHED_PORTS.rest,
+  );
   return {
     'docs/api/openapi.json': `${layOut(openApi)}\n`,
     'docs/api/asyncapi.json': `${layOut(asyncApi)}\n`,

@@ -207,13 +207,15 @@ export function itChatsOverSockets<M extends ChatMember>(world: ChatWorld<M>): v
     expect(ofAuthor).to.have.length(2);
   });
 
-  it('sends `typing` of a member in the room to the room, and drops it from outside', async () => {
+  it('sends `typing` of a member in the room to the room, and refuses it from outside', async () => {
     const [mine, theirs] = await Promise.all([connect(asker), connect(author)]);
     await mine.join(chatNo);
-    theirs.socket.emit('typing', { chatNo, typing: true });
+    const refused = await theirs.ask('typing', { chatNo, typing: true });
+    expect(refused).to.include({ status: 403, message: 'FORBIDDEN' });
     await theirs.join(chatNo);
     theirs.socket.emit('typing', { chatNo, typing: false });
     expect(await mine.next('typing')).to.deep.equal({ chatNo, memberNo: author.no, typing: false });
+    expect(await theirs.ask('typing', { chatNo, typing: true })).to.deep.equal({ status: 200 });
   });
 
   it('sends both members the element of the room list, fewer times than it changes, the latest last', async () => {

@@ -9,7 +9,7 @@ import type { StreamHub } from '../../http/sse/stream-hub.js';
 
 /** Definitions only: the handlers are never called. */
 export const routes = documentedRoutes({} as Domain, {} as StreamHub);
-export const { openApi, asyncApi, page } = buildDocuments(routes, { port: 8081, requests, pushes });
+export const { openApi, asyncApi, page } = buildDocuments(routes, { port: 8081, requests, pushes }, 8080);
 
 function validatorOf(components: object): Ajv2020 {
   // `email` is checked by the service itself; a time before September 2020 would be seconds.

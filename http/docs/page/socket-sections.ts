@@ -12,11 +12,19 @@ export interface SocketEvent {
   ack?: MessageDocument;
 }
 
+/** A schema, or the one of the document that it refers to. */
+function targetOf({ components }: AsyncApiDocument, schema: JsonSchema): JsonSchema {
+  return components.schemas[String(schema.$ref).split('/').at(-1) as string] ?? schema;
+}
+
 function messageAt(document: AsyncApiDocument, reference: string): MessageDocument {
   const [, , channel, , key] = reference.split('/');
   const found = document.channels[channel as 'socket']?.messages[key as string];
   if (!found) throw new Error(`no such message: ${reference}`);
-  return found;
+  const { oneOf } = found.payload as { oneOf?: JsonSchema[] };
+  // What clients send, and what it is acknowledged with, is shown in place.
+  if (oneOf) return { ...found, payload: { oneOf: oneOf.map((one) => targetOf(document, one)) } };
+  return key?.startsWith('server.') ? found : { ...found, payload: targetOf(document, found.payload) };
 }
 
 /** The socket's events in the order of the document: what clients send, then what they receive. */
@@ -55,7 +63,7 @@ function snippet({ direction, message, ack }: SocketEvent): string {
     return `socket.on('${message.name}', (${argument}) => {\n  // ${message.title.toLowerCase()}\n});`;
   }
   const example = JSON.stringify(message.examples[0]?.payload, null, 2).replace(/"(\w+)":/g, '$1:');
-  return ack
+  return ack && message.name !== 'typing'
     ? `const answer = await socket.emitWithAck('${message.name}', ${example});`
     : `socket.emit('${message.name}', ${example});`;
 }
@@ -87,7 +95,7 @@ function eventSection(event: SocketEvent): Html {
     <div class="about">
       <h3><a class="anchor" href="#${id}">${message.title}</a></h3>
       <p class="signature">${directionBadge(direction)} <code>${message.name}</code>
-        ${direction === 'client' && html`<span class="chip">${ack ? 'acknowledged' : 'no acknowledgement'}</span>`}</p>
+        </p>
       ${prose(message.summary)}
       ${
         message.payload.$ref
@@ -135,6 +143,6 @@ export function socketSections(document: AsyncApiDocument): Html {
       <h2 id="section-connecting">Sockets</h2>
       ${connectSection(document)}
     </section>
-    ${section('section-client-events', 'What clients send', 'One object each, and where it is acknowledged a function to call.', 'client')}
+    ${section('section-client-events', 'What clients send', 'One object each, and a function to call with the acknowledgement. `typing` is sent without one.', 'client')}
     ${section('section-server-events', 'What the server sends', 'Every event carries one object. All are hints about what is stored: losing one costs time, never data.', 'server')}`;
 }

@@ -19,6 +19,22 @@ describe('/asyncapi.json', () => {
     expect(clientEvents.map(({ event }) => event)).to.deep.equal(Object.keys(requests));
   });
 
+  it('names what each event carries, and is acknowledged with', () => {
+    const named = (schema: object) =>
+      (schema as { $ref?: string }).$ref?.replace('#/components/schemas/', '');
+    const names = Object.values(messages).flatMap(({ payload }) => {
+      const { oneOf = [payload] } = payload as { oneOf?: object[] };
+      return oneOf.map(named);
+    });
+    expect(names).to.not.include(undefined);
+    expect(names).to.include.members([
+      ...['RoomJoinRequest', 'RoomJoinSuccess', 'MessageSendRequest', 'MessageSendSuccess', 'ErrorAck'],
+      ...['MessageReadRequest', 'MessageReadSuccess', 'TypingRequest', 'TypingSuccess', 'TypingEvent'],
+    ]);
+    for (const name of names)
+      expect(asyncApi.components.schemas[name ?? '']?.description, name).to.be.a('string');
+  });
+
   it('has no broken references', () => {
     const references = [...JSON.stringify(asyncApi).matchAll(/"\$ref":"#\/([^"]+)"/g)];
     expect(references.length).to.be.greaterThan(20);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { projectRoot } from '../../../domain/platform/project-root.js';
-import { breakUp, PUBLISHED_PORT, publishedDocuments } from '../../../scripts/docs/published.js';
+import { breakUp, PUBLISHED_PORTS, publishedDocuments } from '../../../scripts/docs/published.js';
 import { call } from '../../support/api.js';
 import { service } from '../../support/service.js';
 
@@ -23,14 +23,18 @@ describe('docs/api and docs/metrics.md', () => {
     for (const [path, text] of Object.entries(publishedDocuments())) expectSame(text, path);
   });
 
-  it('describe what a service serves, except for its port', async () => {
-    const { gateway } = await service();
+  it('describe what a service serves, except for its ports', async () => {
+    const { gateway, http } = await service();
     const { port } = new URL(gateway);
     expect((await call('/openapi.json')).body).to.deep.equal(JSON.parse(kept('docs/api/openapi.json')));
     const asyncApi = JSON.parse(kept('docs/api/asyncapi.json'));
     asyncApi.servers.gateway.variables.port.default = port;
+    asyncApi.servers.rest.variables.port.default = new URL(http).port;
     expect((await call('/asyncapi.json')).body).to.deep.equal(asyncApi);
-    const page = (await call('/docs')).text.replace(`localhost:${port}`, `localhost:${PUBLISHED_PORT}`);
+    const page = (await call('/docs')).text.replace(
+      `localhost:${port}`,
+      `localhost:${PUBLISHED_PORTS.gateway}`,
+    );
     expectSame(breakUp(page), 'docs/api/docs.html');
   });
 });
