@@ -16,6 +16,7 @@ const CONTENT_TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json;charset=UTF-8',
   '.svg': 'image/svg+xml',
+  '.ts': 'text/plain; charset=utf-8',
 };
 
 /** @param name its extension decides the content type */

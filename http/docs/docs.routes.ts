@@ -7,6 +7,7 @@ import type { Route } from '../route.js';
 import { pagePolicy, readStaticFile, type StaticFile, sendStaticFile, staticFile } from '../static-files.js';
 import { buildAsyncApi, type SocketDescription } from './asyncapi.js';
 import type { AsyncApiDocument, OpenApiDocument } from './documents.js';
+import { eventTypes } from './event-types.js';
 import { buildOpenApi } from './openapi.js';
 import { renderPage } from './page/page.js';
 
@@ -39,13 +40,14 @@ export function createDocsRouter(routes: readonly Route[], sockets: SocketDescri
       const { openApi, asyncApi, page } = buildDocuments(routes, sockets, port);
       files.set('/openapi.json', staticFile('openapi.json', Buffer.from(toJson(openApi))));
       files.set('/asyncapi.json', staticFile('asyncapi.json', Buffer.from(toJson(asyncApi))));
+      files.set('/socket-events.d.ts', staticFile('socket-events.d.ts', Buffer.from(eventTypes(asyncApi))));
       files.set('/docs', staticFile('docs.html', Buffer.from(page)));
     }
     return files.get(path) as StaticFile;
   }
 
   const router = new Router<AppState>();
-  for (const path of ['/openapi.json', '/asyncapi.json', '/docs', ...files.keys()]) {
+  for (const path of ['/openapi.json', '/asyncapi.json', '/socket-events.d.ts', '/docs', ...files.keys()]) {
     router.get(path, (ctx) => {
       ctx.state.route = path;
       if (path === '/docs') ctx.set('Content-Security-Policy', pagePolicy());

@@ -1,6 +1,7 @@
 import type { Domain } from '../../domain/domain.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { buildDocuments } from '../../http/docs/docs.routes.js';
+import { eventTypes } from '../../http/docs/event-types.js';
 import { documentedRoutes } from '../../http/router.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';
 import { metricsPage } from './metrics-page.js';
@@ -40,6 +41,7 @@ export function publishedDocuments(): Record<string, string> {
   return {
     'docs/api/openapi.json': `${layOut(openApi)}\n`,
     'docs/api/asyncapi.json': `${layOut(asyncApi)}\n`,
+    'docs/api/socket-events.d.ts': eventTypes(asyncApi),
     'docs/api/docs.html': breakUp(page),
     'docs/metrics.md': metricsPage(),
   };
