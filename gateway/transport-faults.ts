@@ -35,12 +35,13 @@ export function transportFault(
   request: EngineRequest,
   session: Connection | undefined,
 ): AppError | undefined {
-  const { method, isUpgrade } = request;
+  const { method, headers, isUpgrade } = request;
   const transport = parameterOf(request, 'transport');
-  // A page's preflight names what it will ask for.
-  if (method === 'OPTIONS') return undefined;
+  // A page's preflight names what it will ask for; others are methods like any other.
+  if (method === 'OPTIONS' && headers.origin) return undefined;
   if (isUpgrade) {
     if (transport !== 'websocket') return refusal('a WebSocket needs transport=websocket');
+    if (!session && parameterOf(request, 'EIO') !== '4') return refusal('a WebSocket needs EIO=4');
     return !session || mayUpgrade(session) ? undefined : refusal('this session has a WebSocket already');
   }
   if (transport === 'websocket') return refusal('transport=websocket needs an upgrade to a WebSocket');

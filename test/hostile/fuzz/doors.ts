@@ -1,8 +1,11 @@
+import { engineNames } from '../../support/engine.js';
 import { bus } from './bus.js';
 import { calls } from './calls.js';
 import { type Door, runRound } from './door.js';
 import { frames } from './frames.js';
+import { headers } from './headers.js';
 import { importing } from './import.js';
+import { transports } from './transports.js';
 import { wire } from './wire.js';
 
 const doorOf = <T>(door: Door<T>) => ({
@@ -13,4 +16,8 @@ const doorOf = <T>(door: Door<T>) => ({
 });
 
 /** Everything that random input is sent to. */
-export const doors = [...[doorOf(calls), doorOf(frames)], ...[doorOf(bus), doorOf(wire), doorOf(importing)]];
+export const doors = [
+  ...[doorOf(calls), doorOf(frames), doorOf(headers)],
+  ...engineNames.map((name) => doorOf(transports(name))),
+  ...[doorOf(bus), doorOf(wire), doorOf(importing)],
+];
