@@ -131,7 +131,7 @@ describe('requests to Socket.IO that fit no transport', () => {
 
       it('other methods of a session are 405', async () => {
         const session = await rawPolling(lone.base);
-        for (const method of ['PUT', 'DELETE', 'PATCH'])
+        for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS'])
           expect(await asked(rawGet(`/socket.io/?${queryOf(session)}`).replace('GET', method))).to.match(
             /^HTTP\/1\.1 405 .*METHOD_NOT_ALLOWED/s,
           );
