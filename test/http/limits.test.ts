@@ -1,17 +1,23 @@
 import { connect, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { AppError } from '../../domain/kernel/errors.js';
 import type { Config } from '../../domain/platform/config.js';
 import { metrics } from '../../domain/platform/metrics.js';
 import type { Budget } from '../../domain/platform/rate-limits/index.js';
+import { budgets } from '../../domain/platform/rate-limits/rate-limits.js';
+import { createMemoryRateLimits } from '../../domain/platform/rate-limits/rate-limits.memory.js';
 import { type Member, member } from '../support/api.js';
 import { routes } from '../support/api-documents.js';
 import { openRoom, push } from '../support/chat.js';
 import { counted } from '../support/counted.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, nextTurn } from '../support/eventually.js';
 import { type ServedHttp, serveHttp } from '../support/http-server.js';
+import { rawConnection, rawGet } from '../support/raw-connection.js';
 
 const ADDRESS = '127.0.0.1';
+/** A budget for one request in an hour. */
+const ONE_REQUEST = { points: 1, duration: 3_600 };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 /** A budget, whose, and how much of it where that is not 1. */
@@ -182,6 +188,40 @@ describe('the budget of a request', () => {
       const answer = await ask(request, headers, json);
       expect([answer.status, answer.headers.get('retry-after')], request).to.deep.equal([429, '2']);
     }
+  });
+});
+
+describe('an address that has used up its budget', () => {
+  let served: ServedHttp;
+  before(async () => {
+    served = await serveHttp(
+      {},
+      { rateLimits: createMemoryRateLimits({ ...budgets, address: ONE_REQUEST }) },
+    );
+  });
+  afterEach(() => mock.timers.reset());
+  after(() => served.server.drain());
+
+  it('gets one refusal in 250 ms on a connection, however many requests it sends', async () => {
+    const { socket, until } = rawConnection(served.base, rawGet('/healthz'));
+    await until(/^HTTP\/1\.1 200/);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    let answers = 0;
+    socket.on('data', (text: Buffer) => {
+      answers += text.toString().split('HTTP/1.1 429 ').length - 1;
+    });
+    socket.write(rawGet('/healthz').repeat(20));
+    for (let refusals = 0; refusals < 3; refusals += 1) {
+      // Arrived, and handled as far as they are without time.
+      await nextTurn(50);
+      mock.timers.tick(249);
+      await nextTurn(50);
+      expect(answers).to.equal(refusals);
+      mock.timers.tick(1);
+      await until(/HTTP\/1\.1 429 [\s\S]*RATE_LIMITED/);
+      expect(answers).to.equal(refusals + 1);
+    }
+    socket.destroy();
   });
 });
 
