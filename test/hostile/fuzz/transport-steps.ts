@@ -175,7 +175,7 @@ const half = fc
 const completing = nat.map((index) => step(`complete(${index})`, (real) => real.complete(index)));
 
 const ending = fc
-  .tuple(nat, fc.constantFrom('end' as const, 'destroy' as const, 'resetAndDestroy' as const))
+  .tuple(nat, fc.constantFrom('end' as const, 'destroy' as const))
   .map(([index, how]) => step(`${how}(${index})`, (real) => real.end(index, how)));
 
 /** Without it, what follows may reach the gateway in the same turn. */

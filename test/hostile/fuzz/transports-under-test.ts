@@ -151,8 +151,8 @@ export class Transports {
     sockets[index % sockets.length]?.connection.socket.write(bytes);
   }
 
-  /** Ends a connection. */
-  end(index: number, how: 'end' | 'destroy' | 'resetAndDestroy'): void {
+  /** Ends a connection. Not by `resetAndDestroy`, which never closes a socket whose end is under way (Node 20). */
+  end(index: number, how: 'end' | 'destroy'): void {
     const open = this.#wires.filter(({ hasLeft, connection }) => !hasLeft && !connection.isEnded);
     const wire = open[index % open.length];
     if (!wire) return;
