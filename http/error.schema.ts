@@ -16,3 +16,20 @@ export const errorBody = z
     id: 'Error',
     description: 'Every error answer, REST and sockets alike.',
   }) satisfies z.ZodType<ErrorBody>;
+
+const errorStatuses = [...new Set(listErrorCodes().map(({ status }) => status))].sort();
+
+/** The answer to a socket event that failed. */
+export const errorAck = errorBody
+  .extend({
+    // Listed, so that a type checker tells an error from success by its status.
+    status: z.literal(errorStatuses).meta({ description: 'the HTTP status', example: 404 }),
+    retryAfterMs: z
+      .int()
+      .optional()
+      .meta({ description: 'milliseconds to wait, where the request may be repeated', example: 1_000 }),
+  })
+  .meta({
+    id: 'ErrorAck',
+    description: 'The error body, with the time to wait where the request may be repeated.',
+  });

@@ -3,17 +3,17 @@
 /** What clients send. */
 export interface ClientEvents {
   /** From the acknowledgement on, every message of the room comes to this connection, in order. Marks the messages of the other party read. Join again with `after` after each reconnect. */
-  'room:join': (request: RoomJoinRequest, ack?: (answer: RoomJoinSuccess | ErrorAck) => void) => void;
+  'room:join': (request: RoomJoinRequest, ack: (answer: RoomJoinSuccess | ErrorAck) => void) => void;
   /** This connection receives no more of the room. Presence ends with the last connection of the member in the room. */
-  'room:leave': (request: RoomLeaveRequest, ack?: (answer: RoomLeaveSuccess | ErrorAck) => void) => void;
+  'room:leave': (request: RoomLeaveRequest, ack: (answer: RoomLeaveSuccess | ErrorAck) => void) => void;
   /** Acknowledged when the message is stored. It then comes to every connection in the room, the sender’s too: tell your own by its `id`. The same `clientId` again answers with the first message, so an unanswered send may be repeated safely. */
-  'message:send': (request: MessageSendRequest, ack?: (answer: MessageSendSuccess | ErrorAck) => void) => void;
+  'message:send': (request: MessageSendRequest, ack: (answer: MessageSendSuccess | ErrorAck) => void) => void;
   /** Everything up to `seq` is read. An older number, or one past the newest, is no fault. */
-  'message:read': (request: MessageReadRequest, ack?: (answer: MessageReadSuccess | ErrorAck) => void) => void;
+  'message:read': (request: MessageReadRequest, ack: (answer: MessageReadSuccess | ErrorAck) => void) => void;
   /** Passed on to the room, which this connection has joined. It may be dropped, so an app sends it volatile and asks for no acknowledgement: let it expire on the other side after a few seconds. */
-  'typing': (request: TypingRequest, ack?: (answer: TypingSuccess | ErrorAck) => void) => void;
+  'typing': (request: TypingRequest) => void;
   /** The new token must be of the same member: one of another member is refused and ends the connection. */
-  'auth:refresh': (request: AuthRefreshRequest, ack?: (answer: AuthRefreshSuccess | ErrorAck) => void) => void;
+  'auth:refresh': (request: AuthRefreshRequest, ack: (answer: AuthRefreshSuccess | ErrorAck) => void) => void;
 }
 
 /** What the server sends. */
@@ -67,7 +67,7 @@ export type RoomJoinSuccess = {
 /** The error body, with the time to wait where the request may be repeated. */
 export type ErrorAck = {
   /** the HTTP status */
-  status: number;
+  status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
   /** a stable code that clients may switch on */
   message: "INVALID_INPUT" | "MALFORMED_BODY" | "UNAUTHORIZED" | "TOKEN_EXPIRED" | "FORBIDDEN" | "ORIGIN_NOT_ALLOWED" | "NOT_FOUND" | "ARTICLE_NOT_FOUND" | "COMMENT_NOT_FOUND" | "HEART_NOT_FOUND" | "BOOKMARK_NOT_FOUND" | "SALE_NOT_FOUND" | "CHAT_ROOM_NOT_FOUND" | "MESSAGE_NOT_FOUND" | "NOTIFICATION_NOT_FOUND" | "UNKNOWN_EVENT" | "METHOD_NOT_ALLOWED" | "ALREADY_HEARTED" | "ALREADY_BOOKMARKED" | "COMMENTS_FULL" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
   /** what is wrong, one text per fault, naming the field; texts may change */

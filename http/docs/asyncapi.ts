@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, listErrorCodes } from '../../domain/kernel/errors.js';
 import { notificationView } from '../../domain/kernel/live.js';
-import { errorBody } from '../error.schema.js';
+import { errorAck, errorBody } from '../error.schema.js';
 import { streamCreated } from '../notifications/notifications.schema.js';
 import { about } from './about.js';
 import type {
@@ -60,17 +60,8 @@ const nameOf = (event: string): string =>
 /** Errors that any request may get. */
 const ALWAYS: ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
 
-const errorAck = errorBody
-  .extend({
-    retryAfterMs: z
-      .int()
-      .optional()
-      .meta({ description: 'milliseconds to wait, where the request may be repeated', example: 1_000 }),
-  })
-  .meta({
-    id: 'ErrorAck',
-    description: 'The error body, with the time to wait where the request may be repeated.',
-  });
+/** What apps send and ask no acknowledgement for, though they may: it may be lost. */
+export const UNACKNOWLEDGED = 'typing';
 
 const connectError = z
   .object({ message: z.string().meta({ description: 'the code' }), data: errorBody })

@@ -1,3 +1,4 @@
+import { UNACKNOWLEDGED } from './asyncapi.js';
 import type { AsyncApiDocument } from './documents.js';
 import type { JsonSchema } from './schemas.js';
 
@@ -51,11 +52,14 @@ export function eventTypes({ channels, components }: AsyncApiDocument): string {
     const about = comment({ description: summary });
     const type = typeOf(payload, used);
     const answer = messages[`${key}.ack`];
-    if (answer) {
-      const ack = typeOf(answer.payload, used);
-      client.push(`${about}'${name}': (request: ${type}, ack?: (answer: ${ack}) => void) => void;`);
-    } else if (key.startsWith('server.')) {
+    if (key.startsWith('server.')) {
       server.push(`${about}'${name}': (event: ${type}) => void;`);
+    } else if (name === UNACKNOWLEDGED) {
+      client.push(`${about}'${name}': (request: ${type}) => void;`);
+    } else if (answer) {
+      // Not optional: of an optional one emitWithAck would have no type.
+      const ack = typeOf(answer.payload, used);
+      client.push(`${about}'${name}': (request: ${type}, ack: (answer: ${ack}) => void) => void;`);
     }
   }
   const map = (name: string, about: string, events: string[]) =>

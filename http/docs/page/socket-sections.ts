@@ -1,3 +1,4 @@
+import { UNACKNOWLEDGED } from '../asyncapi.js';
 import type { AsyncApiDocument, AsyncOperationDocument, MessageDocument } from '../documents.js';
 import type { JsonSchema } from '../schemas.js';
 import { type Html, html, jsonBlock, phrase, prose, textBlock } from './html.js';
@@ -63,7 +64,7 @@ function snippet({ direction, message, ack }: SocketEvent): string {
     return `socket.on('${message.name}', (${argument}) => {\n  // ${message.title.toLowerCase()}\n});`;
   }
   const example = JSON.stringify(message.examples[0]?.payload, null, 2).replace(/"(\w+)":/g, '$1:');
-  return ack && message.name !== 'typing'
+  return ack && message.name !== UNACKNOWLEDGED
     ? `const answer = await socket.emitWithAck('${message.name}', ${example});`
     : `socket.emit('${message.name}', ${example});`;
 }
