@@ -94,7 +94,7 @@ export type MessageSendRequest = {
   chatNo: number;
   /** kind of content: text, image or picture (an address), coords ("latitude longitude") */
   contentType: "text" | "image" | "picture" | "coords";
-  /** the text; the address of an image: http(s), a path, or a data URL of an image, of 2,048 characters at most; or coordinates (decimal degrees) */
+  /** the text; the address of an image: http(s), a path, or a data URL of an image other than SVG, of 2,048 characters at most; or coordinates (decimal degrees) */
   content: string;
   /** the client’s own name of this message, unique in the room, such as a UUID */
   clientId?: string;

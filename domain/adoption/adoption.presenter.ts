@@ -1,3 +1,4 @@
+import { shownImage } from '../kernel/image-address.js';
 import type { AdoptionPostRecord } from './adoption-post.model.js';
 
 /** The documented adoption render record. */
@@ -11,5 +12,5 @@ export interface RenderRecord
 
 export function presentRenderRecord(post: Omit<RenderRecord, 'id'> & { _id: number }): RenderRecord {
   const { _id, name, age, kind, latitude, longitude, thumbnail, modal } = post;
-  return { id: _id, name, age, kind, latitude, longitude, thumbnail, modal };
+  return { id: _id, name, age, kind, latitude, longitude, thumbnail: shownImage(thumbnail), modal };
 }

@@ -1,4 +1,5 @@
 import type { Person } from '../kernel/actor.js';
+import { shownImage } from '../kernel/image-address.js';
 import type { MessagePayload } from '../kernel/live.js';
 import type { MessageRecord } from './message.model.js';
 import { other } from './room.model.js';
@@ -25,6 +26,9 @@ function readCount(record: MessageRecord, state: RoomState): number {
   return position >= record.seq ? 0 : 1;
 }
 
+const contentOf = ({ contentType, content }: MessageRecord): string =>
+  contentType === 'image' || contentType === 'picture' ? shownImage(content) : content;
+
 /** @param sender undefined if the member no longer exists */
 export function presentMessage(
   record: MessageRecord,
@@ -38,7 +42,7 @@ export function presentMessage(
     senderNo: record.senderNo,
     senderName: sender?.nickname ?? '',
     contentType: record.contentType,
-    content: record.content,
+    content: contentOf(record),
     sendDate: record.sentAt.getTime(),
     readCount: readCount(record, state),
     mine: record.senderNo === readerNo,
@@ -55,7 +59,7 @@ export function presentPayload(
     id: record._id,
     chatNo: record.chatNo,
     contentType: record.contentType,
-    content: record.content,
+    content: contentOf(record),
     senderName: sender?.nickname ?? '',
     senderNo: record.senderNo,
     saleNo: state.saleNo,

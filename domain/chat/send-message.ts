@@ -31,7 +31,7 @@ export const messageFields = {
   }),
   content: text(MAX_TEXT).meta({
     description:
-      'the text; the address of an image: http(s), a path, or a data URL of an image, of 2,048 characters at most; or coordinates (decimal degrees)',
+      'the text; the address of an image: http(s), a path, or a data URL of an image other than SVG, of 2,048 characters at most; or coordinates (decimal degrees)',
     example: 'Is Bori still looking for a home?',
   }),
 };

@@ -1,4 +1,5 @@
 import type { Actor } from '../kernel/actor.js';
+import { isImageAddress, shownImage } from '../kernel/image-address.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { ArticleRecord, SummarisedArticle } from './article.model.js';
 
@@ -57,7 +58,10 @@ export function presentArticle(
     },
     context: {
       context: article.context,
-      imageList: article.images.map(({ no, url }) => ({ imageNo: no, imageUrl: url })),
+      // Without what only earlier versions accepted: an edit that sends the list back would be refused.
+      imageList: article.images
+        .filter(({ url }) => isImageAddress(url))
+        .map(({ no, url }) => ({ imageNo: no, imageUrl: url })),
     },
   };
 }
@@ -79,6 +83,6 @@ export function presentArticleSummary(
     comment: article.comments,
     like: article.hearts,
     publishedAt: localTime.text(article.publishedAt.getTime()),
-    thumbnail: article.thumbnail || NO_THUMBNAIL,
+    thumbnail: shownImage(article.thumbnail) || NO_THUMBNAIL,
   };
 }

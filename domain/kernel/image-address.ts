@@ -8,7 +8,7 @@ const IMAGE_DATA = /^data:image\/(?!svg)[\w.+-]+[;,]/i;
 const CONTROL = /\p{Cc}/u;
 
 /** What is wrong with an address that is none of an image. */
-export const NO_IMAGE_ADDRESS = 'must be an http(s) address, a path or a data URL of an image';
+export const NO_IMAGE_ADDRESS = 'must be an http(s) address, a path or a data URL of an image other than SVG';
 
 /**
  * Whether apps may load a text as an image: an http(s) address, a path (with or without a leading slash, the text `NONE`
@@ -21,3 +21,7 @@ export function isImageAddress(text: string): boolean {
   const [scheme] = SCHEME.exec(text.trimStart()) ?? [];
   return scheme === undefined || /^https?:$/i.test(scheme) || IMAGE_DATA.test(text.trimStart());
 }
+
+/** The address of an image as it is shown: earlier versions stored any text. Empty for what is none, or absent. */
+export const shownImage = (address: string | undefined): string =>
+  address !== undefined && isImageAddress(address) ? address : '';

@@ -28,7 +28,8 @@ const image = z.object(
       example: 1,
     }),
     url: imageAddress(MAX_URL).meta({
-      description: 'image address: http(s), a path, or a data URL of an image; `imageUrl` where it is read',
+      description:
+        'image address: http(s), a path, or a data URL of an image other than SVG; `imageUrl` where it is read',
       example: 'image/bori.jpg',
     }),
   },

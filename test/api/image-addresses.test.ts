@@ -1,10 +1,15 @@
 import { expect } from 'chai';
+import { AdoptionPost } from '../../domain/adoption/adoption-post.model.js';
+import type { RenderRecord } from '../../domain/adoption/index.js';
+import { Message } from '../../domain/chat/message.model.js';
+import { Article } from '../../domain/community/article.model.js';
 import type { ArticleDetail, ArticleList } from '../../domain/community/index.js';
 import { anyone, expectError, type Member, member } from '../support/api.js';
 import { openRoom } from '../support/chat.js';
+import { service } from '../support/service.js';
 import { closeSockets, connect } from '../support/sockets.js';
 
-const FAULT = 'must be an http(s) address, a path or a data URL of an image';
+const FAULT = 'must be an http(s) address, a path or a data URL of an image other than SVG';
 const BAD = 'javascript:alert(1)';
 const TAKEN = [
   'https://cdn.example.org/bori.jpg',
@@ -82,5 +87,33 @@ describe('the address of an image', () => {
     }
     const text = await client.ask('message:send', { chatNo, contentType: 'text', content: BAD });
     expect(text).to.include({ status: 200 });
+  });
+
+  it('that only an earlier version accepted is not shown', async () => {
+    const { asker, chatNo, saleNo } = await openRoom();
+    const push = { chatNo, saleNo, contentType: 'image', content: '/a.png' };
+    expect((await asker.post('/chatroom/notification', push)).status).to.equal(200);
+    expect((await author.post('/community/article', draft({}))).status).to.equal(200);
+    const _id = (await newest())?.id;
+    const images = [
+      { no: 1, url: BAD },
+      { no: 2, url: '/b.png' },
+    ];
+    await Article.updateOne({ _id }, { $set: { thumbnail: BAD, images } });
+    await Message.updateOne({ chatNo }, { $set: { content: BAD } });
+    const post = await AdoptionPost.findById(saleNo).lean();
+    if (!post) throw new Error(`no post ${saleNo}`);
+    await (await service()).domain.adoption.savePost({ ...post, id: saleNo, thumbnail: BAD });
+
+    expect((await newest())?.thumbnail).to.equal('NONE');
+    const { body: article } = await anyone.get<ArticleDetail>(`/community/article/${_id}`);
+    expect(article.context.imageList).to.deep.equal([{ imageNo: 2, imageUrl: '/b.png' }]);
+    const { body: posts } = await anyone.get<RenderRecord[]>('/adopt/render');
+    expect(posts.find(({ id }) => id === saleNo)?.thumbnail).to.equal('');
+    const { body: room } = await asker.get<{ chatList: object[] }>(`/chatroom/${chatNo}`);
+    expect(room.chatList).to.have.length(1);
+    expect(room.chatList[0]).to.include({ contentType: 'image', content: '' });
+    const joined = await (await connect(asker)).ask('room:join', { chatNo });
+    expect((joined.messages as object[])[0]).to.include({ contentType: 'image', content: '' });
   });
 });

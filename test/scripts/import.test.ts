@@ -75,7 +75,7 @@ describe('npm run import', () => {
   });
 
   it('makes what others see of a member fit to be shown, and refuses addresses of other schemes', async () => {
-    const address = 'must be an http(s) address, a path or a data URL of an image';
+    const address = 'must be an http(s) address, a path or a data URL of an image other than SVG';
     const path = scratch.file(
       'shown.ndjson',
       [
