@@ -129,12 +129,6 @@ export type TypingRequest = {
   typing: boolean;
 };
 
-/** What `typing` is acknowledged with on success. */
-export type TypingSuccess = {
-  /** 200 on success */
-  status: 200;
-};
-
 /** What `auth:refresh` takes. */
 export type AuthRefreshRequest = {
   /** an access token, raw or behind `Bearer` */

@@ -47,18 +47,17 @@ export function eventTypes({ channels, components }: AsyncApiDocument): string {
   const server: string[] = [];
   const { messages } = channels.socket;
   for (const [key, { name, summary, payload }] of Object.entries(messages)) {
-    // An event of the client library.
-    if (name === 'connect_error') continue;
+    // An event of the client library, and what the requests below are answered with.
+    if (name === 'connect_error' || key.endsWith('.ack')) continue;
     const about = comment({ description: summary });
     const type = typeOf(payload, used);
-    const answer = messages[`${key}.ack`];
     if (key.startsWith('server.')) {
       server.push(`${about}'${name}': (event: ${type}) => void;`);
     } else if (name === UNACKNOWLEDGED) {
       client.push(`${about}'${name}': (request: ${type}) => void;`);
-    } else if (answer) {
+    } else {
       // Not optional: of an optional one emitWithAck would have no type.
-      const ack = typeOf(answer.payload, used);
+      const ack = typeOf(messages[`${key}.ack`]?.payload as JsonSchema, used);
       client.push(`${about}'${name}': (request: ${type}, ack: (answer: ${ack}) => void) => void;`);
     }
   }
