@@ -70,8 +70,10 @@ export function createConnectionHandler(
 
   function onError(this: GatewaySocket, error: unknown): void {
     if (!(error instanceof Error)) return;
-    const { id, data } = this;
-    services.logger.warn({ socket: id, err: error, member: data.session.actor.no }, 'socket error');
+    const { id: socket, data } = this;
+    services.requests.answered(400, () => ({
+      ...{ socket, event: 'error', reason: error.message, member: data.session.actor.no },
+    }));
   }
 
   const listen = createSharedListening({

@@ -39,6 +39,8 @@ export function transportFault(
   const transport = parameterOf(request, 'transport');
   // A page's preflight names what it will ask for; others are methods like any other.
   if (method === 'OPTIONS' && headers.origin) return undefined;
+  // Its packets are encoded once more: their number could not be limited.
+  if (new URLSearchParams(request.query).has('j')) return refusal('j: JSONP is not served');
   if (isUpgrade) {
     if (transport !== 'websocket') return refusal('a WebSocket needs transport=websocket');
     if (!session && parameterOf(request, 'EIO') !== '4') return refusal('a WebSocket needs EIO=4');

@@ -27,8 +27,9 @@ import { containCallbacks } from './callbacks.uws.js';
 import { containEngine, type EngineServer } from './contained.js';
 import type { Engine, EngineHandlers, EngineRequest, Publisher } from './engine.js';
 import { frameBytes } from './frame-meter.js';
-import { answer, type HttpAnswer, readRequest } from './requests.uws.js';
+import { answer, type HttpAnswer, linesOf, readRequest } from './requests.uws.js';
 import { answerTime, Unanswered } from './unanswered.js';
+import { isHandshake } from './upgrades.js';
 
 /*
  * What Engine.IO's server on uWebSockets.js does not do by itself, and what it hides (docs/decisions/patched-internals.md).
@@ -234,6 +235,10 @@ export class UwsEngine implements Engine {
         maxBackpressure: MAX_BACKPRESSURE,
         closeOnBackpressureLimit: true,
         upgrade: (res, req, context) => {
+          if (!isHandshake(linesOf(req))) {
+            req.setYield(true);
+            return;
+          }
           const request = this.#read(res, req, true);
           const refusal = framingAnswer(request) ?? refuse(request);
           if (refusal) answer(res, Promise.resolve(refusal));

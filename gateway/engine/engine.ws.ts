@@ -23,6 +23,7 @@ import {
   SOCKET_PATH,
 } from './engine.js';
 import { answerTime, Unanswered } from './unanswered.js';
+import { bodyFault } from './upgrades.js';
 import { guardConnection, UNREAD_MS } from './ws-connections.js';
 
 /*
@@ -62,7 +63,7 @@ function readRequest(req: IncomingMessage, isUpgrade: boolean): EngineRequest {
   return {
     ...{ method, path, query: query.join('?'), headers, remoteAddress: socket.remoteAddress ?? '' },
     isUpgrade: isUpgrade && headers.upgrade?.toLowerCase() === 'websocket',
-    framingFault: framingFault(headerLines(rawHeaders)),
+    framingFault: framingFault(headerLines(rawHeaders)) ?? (isUpgrade ? bodyFault(headers) : undefined),
   };
 }
 

@@ -4,6 +4,7 @@ import { framingFault } from '../../domain/kernel/framing.js';
 import { errorAnswer, headersOf } from '../operations.js';
 import type { Answer, EngineRequest } from './engine.js';
 import type { Unanswered } from './unanswered.js';
+import { bodyFault } from './upgrades.js';
 
 /*
  * Requests and answers of uWebSockets.js (docs/decisions/patched-internals.md).
@@ -56,6 +57,13 @@ function endUnbuffered(this: HttpAnswer, body: RecognizedString = '', closes = t
  */
 const CHUNKED = 'Transfer-Encoding: a body in chunks is not taken, send its Content-Length';
 
+/** The header lines of a request, in its handler. */
+export function linesOf(req: HttpRequest): [name: string, value: string][] {
+  const lines: [name: string, value: string][] = [];
+  req.forEach((name, value) => void lines.push([name, value]));
+  return lines;
+}
+
 /**
  * Reads a request while its handler runs, which uWebSockets.js forbids later, and bounds its answer. Of a repeated header the last is kept, as Engine.IO does.
  * @param isUpgrade whether uWebSockets.js takes it for the handshake of a WebSocket
@@ -68,12 +76,8 @@ export function readRequest(
   unanswered: Unanswered<HttpResponse> | undefined,
 ): EngineRequest {
   const method = req.getMethod().toUpperCase();
-  const headers: Record<string, string> = {};
-  const lines: [name: string, value: string][] = [];
-  req.forEach((name, value) => {
-    headers[name] = value;
-    lines.push([name, value]);
-  });
+  const lines = linesOf(req);
+  const headers: Record<string, string> = Object.fromEntries(lines);
   const { connection = '' } = headers;
   const endsUnsaid = connection.length === 'close'.length;
   const closes = !endsUnsaid && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection);
@@ -86,7 +90,10 @@ export function readRequest(
     headers,
     remoteAddress: Buffer.from(res.getRemoteAddressAsText()).toString(),
     isUpgrade,
-    framingFault: framingFault(lines) ?? (headers['transfer-encoding'] === undefined ? undefined : CHUNKED),
+    framingFault:
+      framingFault(lines) ??
+      (headers['transfer-encoding'] === undefined ? undefined : CHUNKED) ??
+      (isUpgrade ? bodyFault(headers) : undefined),
   };
 }
 

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import type { Domain } from '../../domain/domain.js';
 import { loadConfig } from '../../domain/platform/config.js';
 import { createLogger } from '../../domain/platform/logger.js';
@@ -18,13 +19,13 @@ import { nextTurn } from '../support/eventually.js';
 const HOUR = 3_600_000;
 
 /** A namespace without a network: its connections and their rooms. */
-function fakeNamespace(limits: 'on' | 'off' = 'on') {
+function fakeNamespace(limits: 'on' | 'off' = 'on', logged: 'off' | 'errors' = 'off', lines: string[] = []) {
   const sockets = new Map<string, GatewaySocket>();
   const rooms = new Map<string, Set<string>>();
   const nsp = { sockets, adapter: { rooms } };
-  const logger = createLogger('silent', 'test');
+  const logger = pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(line.trim()) });
   const admit = createConnectionHandler(
-    { logger, requests: new RequestLog(logger, 'off') } as HandlerServices,
+    { logger, requests: new RequestLog(logger, logged) } as HandlerServices,
     { prepare() {} },
     limits === 'on' ? new ConnectionLimits(loadConfig({}, '/nonexistent')) : undefined,
   );
@@ -72,6 +73,22 @@ describe('the connection handler of a gateway', () => {
     const unlimited = fakeNamespace('off');
     const all = Array.from({ length: 60 }, () => unlimited.connect());
     expect(all.every(({ told }) => told.length === 0)).to.equal(true);
+  });
+
+  it('logs packets that cannot be read as it logs requests, without a stack', () => {
+    for (const [logged, expected] of [
+      ['off', []],
+      [
+        'errors',
+        [
+          '{"level":30,"socket":"socket 0","event":"error","reason":"invalid payload","member":7,"msg":"request"}',
+        ],
+      ],
+    ] as const) {
+      const lines: string[] = [];
+      fakeNamespace('on', logged, lines).connect().events.emit('error', new Error('invalid payload'));
+      expect(lines).to.deep.equal(expected);
+    }
   });
 
   it('counts open connections, and closed ones by reason', async () => {

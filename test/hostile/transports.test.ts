@@ -117,6 +117,57 @@ describe('requests to Socket.IO that fit no transport', () => {
         }
       });
 
+      it('a key alone makes no handshake of a WebSocket', async () => {
+        const query = 'EIO=4&transport=websocket';
+        for (const [lacking, other] of [
+          [/^Upgrade: .*$/m, 'Upgrade: h2c'],
+          [/^Connection: .*$/m, 'Connection: keep-alive'],
+          [/^Sec-WebSocket-Version: .*$/m, 'Sec-WebSocket-Version: 99'],
+        ] as const)
+          for (const request of [
+            handshakeRequest(query).replace(lacking, 'X: x'),
+            handshakeRequest(query).replace(lacking, other),
+          ])
+            expect(await asked(request), request).to.match(/^HTTP\/1\.1 400 /);
+        const polls = rawGet(
+          '/socket.io/?EIO=4&transport=polling',
+          '',
+          'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        );
+        expect(await asked(polls)).to.match(/^HTTP\/1\.1 200 /);
+        const lines = handshakeRequest(query).replace(
+          'Connection: Upgrade',
+          'Connection: keep-alive, upgrade',
+        );
+        for (const request of [lines, lines.replace(', upgrade', '\r\nConnection: Upgrade\r\nConnection: x')])
+          expect(await asked(request), request).to.match(/^HTTP\/1\.1 101 /);
+      });
+
+      it('an upgrade with a body is 400 and closed, and packets are not taken and lost', async () => {
+        for (const lines of [['Content-Length: 5'], ['Transfer-Encoding: chunked']]) {
+          const connection = rawConnection(lone.base, `${handshakeRequest(undefined, lines)}0\r\n\r\n`);
+          await connection.ended;
+          expect(connection.text, String(lines)).to.match(/^HTTP\/1\.1 400 .*INVALID_INPUT/s);
+        }
+        const session = await rawPolling(lone.base);
+        const body = '40{"token":"member-7"}';
+        const asksH2c = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'];
+        const lines = [...asksH2c, `Content-Length: ${body.length}`];
+        const answer = await asked(
+          rawGet(`/socket.io/?${queryOf(session)}`, '', ...lines).replace('GET', 'POST') + body,
+        );
+        if (/^HTTP\/1\.1 400 .*Upgrade/s.test(answer)) expect(await session.post([body])).to.equal(200);
+        else expect(answer).to.match(/^HTTP\/1\.1 200 /);
+        expect((await session.poll())[0]).to.match(/^40\{"sid"/);
+      });
+
+      it('JSONP is 400, whose packets cannot be counted', async () => {
+        for (const j of ['0', '', 'x'])
+          expect(await asked(rawGet(`/socket.io/?EIO=4&transport=polling&j=${j}`)), j).to.match(
+            /^HTTP\/1\.1 400 .*JSONP/s,
+          );
+      });
+
       it('`Connection: close` is answered with the same, and the connection is closed', async () => {
         for (const path of ['/healthz', '/nowhere', '/socket.io/?EIO=4&transport=polling', '/socket.io/'])
           for (const asks of ['close', 'Close', 'keep-alive, close', 'close, TE']) {
