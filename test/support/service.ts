@@ -112,17 +112,16 @@ export function service(): Promise<TestService> {
   return started;
 }
 
-/** Of all services that this process has stopped. */
+/** Queries without an index of services that were stopped, until they are taken. */
 const scans: CollectionScan[] = [];
 
-/**
- * Stops it, if it was started.
- * @returns the queries without an index of all services that this process has stopped
- */
-export async function stopService(): Promise<CollectionScan[]> {
+/** Stops it, if it was started. */
+export async function stopService(): Promise<void> {
   const running = await started;
   started = undefined;
   scans.push(...((await running?.collectionScans()) ?? []));
   await running?.stop();
-  return scans;
 }
+
+/** @returns the queries without an index of the services that were stopped, each once */
+export const takeScans = (): CollectionScan[] => scans.splice(0);

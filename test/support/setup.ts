@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { stopService } from './service.js';
+import { stopService, takeScans } from './service.js';
 import { closeSockets } from './sockets.js';
 import { closeStreams } from './streams.js';
 import { takeErrors } from './unexpected-errors.js';
@@ -26,8 +26,10 @@ export const mochaHooks = {
     mock.reset();
     if (setTimeout !== realSetTimeout || setInterval !== realSetInterval)
       throw new Error('a test of this file has left fake timers behind');
-    const scans = await stopService();
-    const unjustified = scans.filter(({ namespace, query }) => !JUSTIFIED_SCANS.has(`${namespace} ${query}`));
+    await stopService();
+    const unjustified = takeScans().filter(
+      ({ namespace, query }) => !JUSTIFIED_SCANS.has(`${namespace} ${query}`),
+    );
     if (unjustified.length > 0) {
       throw new Error(`queries that no index serves: ${JSON.stringify(unjustified, null, 2)}`);
     }
