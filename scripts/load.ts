@@ -36,9 +36,11 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
   --rooms N       two-party rooms (chat, cluster), open ones (silence)
   --streams N     event streams (idle, announce)
   --documents N   documents in the database (database), five times as many for its restart
-  --seconds N     duration of a measurement (default 8); jitter and deploy take 15 times as long,
-                  silence 8 times and 60 s at least; overload 8 s at least (from 1 on); announce measures five
-                  announcements (two below 1)
+  --seconds N     duration of a measurement (default 8); jitter and deploy take 15 times as long, silence 8 times.
+                  With less than the default the run is short: warm-ups take no longer than N, announce measures
+                  N announcements instead of five, soak takes less than its 10 minutes in proportion, and nothing
+                  is judged but losses. Where builds are compared (1 at least) warm-ups are whole, announce and
+                  soak as by default, silence takes 60 s at least, overload 8 s, and bounds are judged
   --minutes N     duration of the soak (default 10), of twice the load (overload; default as long as the rest)
   --rate N        messages per second, where they are paced
   --slo TEXT      what capacity keeps, of p50, p99, p99.9 (ms, s), lost, refused (default p99<200ms,lost=0);

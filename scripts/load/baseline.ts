@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
 import { isCpu, isLatency, isTimed, type Metric, metrics } from './metrics.js';
-import { BASELINE_TURNS, commonOptions, type LoadOptions, type ScenarioOption } from './options.js';
+import { BASELINE_TURNS, commonOptions, isShort, type LoadOptions, type ScenarioOption } from './options.js';
 import type { Report } from './report/page.js';
 import { isFailure, labelOf, type Result, type Scenario } from './scenario.js';
 import { differenceInterval, median } from './statistics.js';
@@ -62,6 +62,8 @@ function difference(now: Conditions, before: Conditions, heeds: ScenarioOption[]
     if (mine !== earlier)
       return `--${name} was ${earlier ?? 'not given'} in the baseline, now it is ${mine ?? 'not given'}`;
   }
+  if (isShort(now.options) !== isShort(before.options))
+    return `only one of both is a short run (--seconds ${now.options.seconds} without --save-baseline)`;
   if ((now.options.http === undefined) !== (before.options.http === undefined))
     return 'only one of both is of an installation that ran already';
   const machineOf = ({ machine: { cpu, cores, memoryGiB, node } }: Conditions) =>

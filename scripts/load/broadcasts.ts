@@ -2,7 +2,7 @@ import type { ConnectionSpec, Target } from './clients/connection.js';
 import { type ReturningPool, startReturningPool } from './clients/returning-pool.js';
 import { latencyFigures, startMeasuring, sum } from './measure.js';
 import type { Metric } from './metrics.js';
-import type { LoadOptions } from './options.js';
+import { FULL_SECONDS, type LoadOptions } from './options.js';
 import type { Measured, Run } from './scenario.js';
 import { deliveriesOf, plotted, totalOf } from './timeline.js';
 
@@ -12,9 +12,6 @@ const TIMES_SECONDS = 15;
 
 /** Clients, unless the options say otherwise. */
 const CLIENTS = 5_000;
-
-/** `--seconds` of which the pauses below are meant; others scale them. */
-const FULL_SECONDS = 8;
 
 /** Pause before a client whose connection was lost tries again, ms: that of Socket.IO's client. */
 const DELAY_MS = 1_000;
@@ -28,7 +25,7 @@ const LENGTH = 100;
 /** How long the broadcasts take, s. */
 export const durationOf = ({ seconds }: LoadOptions) => seconds * TIMES_SECONDS;
 
-/** A time that `--seconds` scales. */
+/** A time that `--seconds` scales, of its default. */
 export const scaled = ({ seconds }: LoadOptions, time: number) => (time * seconds) / FULL_SECONDS;
 
 /** Columns of scenarios about who ends up with which broadcasts. */

@@ -43,9 +43,26 @@ export const BASELINE_TURNS = 5;
 /** What is written, and where. */
 export type Outputs = z.output<z.ZodObject<typeof outputs>>;
 
+type Baselines = Pick<Outputs, 'baseline' | 'save-baseline'>;
+
 /** Whether figures are compared with those of another build, which needs BASELINE_TURNS, and no peers. */
-export const isCompared = (options: Outputs) =>
+export const isCompared = (options: Baselines) =>
   options.baseline !== undefined || options['save-baseline'] !== undefined;
+
+/** `--seconds` by default: the lengths and pauses of all scenarios are meant for it, and bounds are judged from it on. */
+export const FULL_SECONDS = 8;
+
+/** Fewest `--seconds` where builds are compared: scenarios then take the time that they need besides. */
+const LEAST_COMPARED_SECONDS = 1;
+
+/** What decides how long a measurement takes, and what comes before it. */
+export type Lengths = Baselines & Pick<LoadOptions, 'seconds'>;
+
+/**
+ * Whether `--seconds` asks for a short run: nothing is made longer than it says, and no bound is judged but that nothing is lost.
+ * Not where builds are compared: figures need whole warm-ups there, and some a least length, or they vary more than they may.
+ */
+export const isShort = (options: Lengths) => options.seconds < FULL_SECONDS && !isCompared(options);
 
 const formatFits = ({ format, json }: { format: string; json?: string | undefined }) =>
   format === 'report' || json !== undefined;
@@ -71,7 +88,7 @@ export const optionSchema = z
     rooms: whole(1).optional(),
     streams: whole(1).optional(),
     documents: whole(1_000).optional(),
-    seconds: z.coerce.number('must be a number').min(0.1, 'must be at least 0.1').default(8),
+    seconds: z.coerce.number('must be a number').min(0.1, 'must be at least 0.1').default(FULL_SECONDS),
     minutes: z.coerce.number('must be a number').min(0.01, 'must be at least 0.01').optional(),
     rate: whole(1).optional(),
     slo: parsed(parseSlo).optional(),
@@ -93,7 +110,7 @@ export const optionSchema = z
     error: 'an installation that runs already needs --http and --gateway',
   })
   .check(({ value, issues }) => {
-    const { http, tokens, keep, shard, runs } = value;
+    const { http, tokens, keep, shard, runs, seconds } = value;
     const refuse = (path: string, message: string) =>
       issues.push({ code: 'custom', input: undefined, path: [path], message });
     const [unfit, reason] = http === undefined ? NOT_OF_OWN : NOT_OF_REMOTE;
@@ -101,8 +118,10 @@ export const optionSchema = z
     if (tokens !== undefined && keep) refuse('keep', 'what members of --tokens write always stays');
     for (const name of ['baseline', 'save-baseline'] as const)
       if (shard && value[name] !== undefined) refuse(name, 'of the merge, not of one --shard');
-    if (runs !== undefined && runs < BASELINE_TURNS && isCompared(value))
-      refuse('runs', `must be at least ${BASELINE_TURNS} with --baseline or --save-baseline`);
+    if (!isCompared(value)) return;
+    const atLeast = (least: number) => `must be at least ${least} with --baseline or --save-baseline`;
+    if (runs !== undefined && runs < BASELINE_TURNS) refuse('runs', atLeast(BASELINE_TURNS));
+    if (seconds < LEAST_COMPARED_SECONDS) refuse('seconds', atLeast(LEAST_COMPARED_SECONDS));
   });
 
 /** Options of `npm run load -- merge`. */

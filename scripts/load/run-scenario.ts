@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createProgress } from '../command/progress.js';
 import { encode, merge } from './latency.js';
 import { isMetric, isTimed } from './metrics.js';
-import { BASELINE_TURNS, isCompared, type LoadOptions } from './options.js';
+import { BASELINE_TURNS, FULL_SECONDS, isCompared, type LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';
 import { referenceWork } from './reference-work.js';
 import type { RemoteTarget } from './remote-target.js';
@@ -82,8 +82,7 @@ export function resultOf(
 }
 
 /** What makes a run shorter. */
-const SHORTER =
-  '--only, --runs 1, --seconds 0.5 (with less than 1, warm-ups are short and no bound is judged)';
+const SHORTER = `--only, --runs 1, --seconds 1 (below ${FULL_SECONDS} no bound is judged, unless builds are compared)`;
 
 /** Time to start a server, fill it and stop it, s. */
 const START_SECONDS = 10;
@@ -103,7 +102,8 @@ function createAccount(name: string, turns: number, turnSeconds: number) {
   let done = 0;
   const left = () => {
     const measured = (performance.now() - started) / 1_000 / done;
-    return about((turns - done) * (done > 0 ? measured : turnSeconds));
+    // Void turns that are made again were not planned: while one is under way, that one is left.
+    return about(Math.max(1, turns - done) * (done > 0 ? measured : turnSeconds));
   };
   return {
     show(text: string): void {

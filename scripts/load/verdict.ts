@@ -1,5 +1,5 @@
 import { type Metric, metrics } from './metrics.js';
-import type { LoadOptions } from './options.js';
+import { FULL_SECONDS, isShort, type LoadOptions } from './options.js';
 import { type Result, unfitReason } from './scenario.js';
 
 /** A figure, or why there is none. */
@@ -21,9 +21,6 @@ export interface Verdict {
 
 /** Sizes of a measurement that an option changes. */
 type Sizes = Partial<Pick<LoadOptions, 'members' | 'rooms' | 'streams' | 'documents' | 'rate'>>;
-
-/** Shortest measurement that is judged, s: a shorter one shows how the programs start. */
-const SHORTEST_SECONDS = 1;
 
 /** Computes with figures. @returns why, if one of them is not known or the result is no number */
 export function combine(values: Value[], compute: (...numbers: number[]) => number): Value {
@@ -103,10 +100,14 @@ export function onlyFrom(
   return notJudged(verdicts, `the bound is meant for --${name} ${least} or more, not ${given}`);
 }
 
-/** Verdicts, unless the measurement was too short, or only a part of one, for any. */
-export function unlessUnfit({ seconds, shard }: LoadOptions, verdicts: Verdict[]): Verdict[] {
-  if (seconds < SHORTEST_SECONDS)
-    return notJudged(verdicts, `${seconds} s are too short: at least ${SHORTEST_SECONDS} s are judged`);
+/**
+ * Verdicts, unless the measurement was only a part of one, or too short: that shows how programs start. What must be 0, such as
+ * losses, needs no length.
+ */
+export function unlessUnfit(options: LoadOptions, verdicts: Verdict[]): Verdict[] {
+  const { seconds, shard } = options;
   if (shard) return notJudged(verdicts, `one of ${shard.of} client machines: the merge is judged`);
-  return verdicts;
+  if (!isShort(options)) return verdicts;
+  const why = `${seconds} s are too short: judged from --seconds ${FULL_SECONDS} on, or with --save-baseline or --baseline`;
+  return verdicts.flatMap((verdict) => (verdict.bound === 0 ? verdict : notJudged([verdict], why)));
 }

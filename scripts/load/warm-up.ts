@@ -1,6 +1,6 @@
 import type { ConnectionSpec, Target } from './clients/connection.js';
 import type { WorkerPool } from './clients/worker-pool.js';
-import type { LoadOptions } from './options.js';
+import { isShort, type Lengths, type LoadOptions } from './options.js';
 
 /** Connections of a warm-up, each of which sends. */
 export const WARM_UP_SENDERS = 20;
@@ -13,10 +13,10 @@ const LENGTH = 100;
 
 /**
  * How long a warm-up, or a pause, before a measurement is, s: code that is not compiled yet may cost twice as much, and caches
- * may still hold what was measured before. From `--seconds 1` on, as bounds are judged then, all of what is needed.
+ * may still hold what was measured before. In a short run no longer than the measurement.
  */
-export const preparationFor = ({ seconds }: Pick<LoadOptions, 'seconds'>, needed: number): number =>
-  seconds < 1 ? Math.min(needed, seconds) : needed;
+export const preparationFor = (options: Lengths, needed: number): number =>
+  isShort(options) ? Math.min(needed, options.seconds) : needed;
 
 /**
  * Sends messages as fast as they are answered to the few connections of a room, and closes them. V8 interprets what has run

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startWorkerPool, type WorkerPool } from '../clients/worker-pool.js';
 import { figuresOf, startMeasuring, sum } from '../measure.js';
 import type { Figures } from '../metrics.js';
+import { isShort, type Lengths } from '../options.js';
 import { cpuMicros } from '../process-figures.js';
 import type { Contender, Run, Scenario } from '../scenario.js';
 import { stampedText } from '../stamp.js';
@@ -19,8 +20,11 @@ const TIMES = 5;
 /** Announcements before a measurement, one right after another: code that is not compiled yet costs twice as much. */
 const WARM_UPS = 8;
 
-/** The same below `--seconds 1`, which only shows that it works. */
-const FEWEST = 2;
+/** How many announcements come before a measurement, and in it: in a short run one for each of `--seconds`, of both. */
+export function timesOf(options: Lengths): { warmUps: number; times: number } {
+  const most = isShort(options) ? Math.ceil(options.seconds) : Number.POSITIVE_INFINITY;
+  return { warmUps: Math.min(WARM_UPS, most), times: Math.min(TIMES, most) };
+}
 
 /** Characters of each. */
 const LENGTH = 80;
@@ -45,9 +49,9 @@ const DELIVERY_MS = 20_000;
  */
 const PAUSE_SECONDS = 5;
 
-/** About how long a turn takes, s. */
-const TURN_SECONDS = 35;
-const SHORT_TURN_SECONDS = 20;
+/** About how long it takes to start a server and to announce before the measurement, and for each announcement in it, s. */
+const STARTING_SECONDS = 10;
+const EACH_SECONDS = 5;
 
 const OURS = 'this service';
 const SOCKETS = 'to sockets';
@@ -115,12 +119,11 @@ async function measure(
     await sleep(preparationFor(options, pauseSeconds) * 1_000);
     return announceTo(pool, server);
   };
-  const isShort = options.seconds < 1;
-  await announceTo(pool, server, isShort ? FEWEST : WARM_UPS);
+  const { warmUps, times } = timesOf(options);
+  await announceTo(pool, server, warmUps);
   await pool.reset();
   const stop = startMeasuring(server, pool.pids);
   const costs: number[] = [];
-  const times = isShort ? FEWEST : TIMES;
   while (costs.length < times) costs.push(cpuPerDelivery(await announceAfterPause()));
   const usage = stop();
   const counts = await pool.read();
@@ -152,7 +155,7 @@ export const announce: Scenario = {
     'One announcement to every member, each with a record of their own; CPU while it arrives, without heartbeats; latency from the start of the command, which the service notices within 5 s',
   columns: ['cpu', 'delivered', 'lost', 'p50', 'p99', 'p999', 'databaseCpu', 'clients'],
   heeds: ['members', 'streams'],
-  turnSeconds: ({ seconds }) => (seconds < 1 ? SHORT_TURN_SECONDS : TURN_SECONDS),
+  turnSeconds: (options) => STARTING_SECONDS + EACH_SECONDS * timesOf(options).times,
 
   contenders: () => [
     contender({ name: OURS, role: 'ours' }, SOCKETS, (run) =>

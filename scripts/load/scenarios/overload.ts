@@ -3,7 +3,7 @@ import { startWorkerPool } from '../clients/worker-pool.js';
 import { HOST, startDatabase, startService } from '../installation.js';
 import { latencyFigures, startMeasuring } from '../measure.js';
 import type { Metric } from '../metrics.js';
-import type { LoadOptions } from '../options.js';
+import { isShort, type Lengths, type LoadOptions } from '../options.js';
 import { ProcessGroup } from '../process-group.js';
 import type { Contender, Measured, Run, Scenario } from '../scenario.js';
 import { seedChat, seedContent } from '../seed.js';
@@ -31,18 +31,15 @@ const LENGTH = 100;
 
 const WARM_UP_SECONDS = 4;
 
-/**
- * Least length of a measurement, s, from `--seconds 1` on, as bounds are judged then: the limit on work under way takes about a
- * second to fit the load.
- */
+/** Least length of a measurement, s, unless the run is short: the limit on work under way takes about a second to fit the load. */
 const LEAST_SECONDS = 8;
 
 /** How long the load of a line is measured, s. @param name of the line */
-export const lengthOf = (
-  { seconds, minutes }: Pick<LoadOptions, 'seconds' | 'minutes'>,
-  name = HALF,
-): number =>
-  name === TWICE && minutes !== undefined ? minutes * 60 : Math.max(seconds, seconds < 1 ? 0 : LEAST_SECONDS);
+export function lengthOf(options: Lengths & Pick<LoadOptions, 'minutes'>, name = HALF): number {
+  const { seconds, minutes } = options;
+  if (name === TWICE && minutes !== undefined) return minutes * 60;
+  return Math.max(seconds, isShort(options) ? 0 : LEAST_SECONDS);
+}
 
 const PATH = '/community/list/recent';
 const READS = `GET ${PATH}`;

@@ -3,7 +3,7 @@ import { io, type Socket } from 'socket.io-client';
 import { HOST, startDatabase, startGateway, startHttp } from '../installation.js';
 import { startMeasuring, sum } from '../measure.js';
 import type { Figures } from '../metrics.js';
-import type { LoadOptions } from '../options.js';
+import { isShort, type Lengths, type LoadOptions } from '../options.js';
 import { redisMissing, startRedis } from '../programs.js';
 import type { Contender, Run, Scenario } from '../scenario.js';
 import { seedRooms } from '../seed.js';
@@ -24,15 +24,15 @@ const JOINS_AT_ONCE = 10;
 const SETTLING_SECONDS = 20;
 
 /**
- * Length of the measurement in `--seconds`, and its least length, s, from `--seconds 1` on, as bounds are judged then: most looks
- * at the database come every 5 s, some every 30 s.
+ * Length of the measurement in `--seconds`, and its least length, s, unless the run is short: most looks at the database come
+ * every 5 s, some every 30 s.
  */
 const LENGTHS = 8;
 const LEAST_SECONDS = 60;
 
 /** How long a cluster is measured, s. */
-export const lengthOf = ({ seconds }: Pick<LoadOptions, 'seconds'>): number =>
-  Math.max(seconds * LENGTHS, seconds < 1 ? 0 : LEAST_SECONDS);
+export const lengthOf = (options: Lengths): number =>
+  Math.max(options.seconds * LENGTHS, isShort(options) ? 0 : LEAST_SECONDS);
 
 /** About how long it takes to start a cluster and to open its rooms, s. */
 const OPENING_SECONDS = 35;

@@ -5,6 +5,7 @@ import { startWorkerPool, type WorkerPool } from '../clients/worker-pool.js';
 import { HOST, SECRET } from '../installation.js';
 import { sum } from '../measure.js';
 import type { Figures, Metric } from '../metrics.js';
+import { FULL_SECONDS, isShort, type Lengths, type LoadOptions } from '../options.js';
 import { openFiles } from '../process-figures.js';
 import type { Result, Run, Scenario } from '../scenario.js';
 import { tokensOf } from '../seed.js';
@@ -23,8 +24,12 @@ const SEEN_ALL = 1_000_000_000;
 /** Messages of a cycle: how many a second, and their characters; for a second. */
 const FLOW = { rate: 400, length: 100 };
 
-/** Its duration, unless the options say otherwise. */
+/** Its duration, unless the options say otherwise; of a short run as much of it as of the default `--seconds`. */
 const MINUTES = 10;
+
+/** How long all rounds that count take, min. */
+export const minutesOf = (options: Lengths & Pick<LoadOptions, 'minutes'>): number =>
+  options.minutes ?? (isShort(options) ? (MINUTES * options.seconds) / FULL_SECONDS : MINUTES);
 
 /** Fewest minutes that are judged: with fewer, rounds are shorter than one. */
 const LEAST_MINUTES = 2;
@@ -88,7 +93,7 @@ async function measure({ group, options }: Run): Promise<Figures[]> {
   const specs = server.members
     .slice(0, sockets)
     .map((spec, i) => ({ ...spec, sender: i % 2 === 0, after: SEEN_ALL }));
-  const { minutes = MINUTES } = options;
+  const minutes = minutesOf(options);
   const rounds = Math.max(2, Math.round((minutes * 60) / ROUND_SECONDS));
   const roundMs = (minutes * 60_000) / rounds;
   const settling = Math.min(SETTLING_SECONDS, roundMs / 3_000);
@@ -135,7 +140,7 @@ export const soak: Scenario = {
   heeds: ['members', 'minutes'],
   runs: 1,
   // A round more than it counts.
-  turnSeconds: ({ minutes = MINUTES }) => minutes * 60 + ROUND_SECONDS,
+  turnSeconds: (options) => minutesOf(options) * 60 + ROUND_SECONDS,
 
   contenders: () => [{ name: NAME, role: 'ours', part: 'churn', measure }],
 

@@ -109,6 +109,38 @@ describe('a load test against its baseline', () => {
     expect(whys({ ...now, scenario: 'fanout' })[0]).to.equal('chat is not in the baseline');
   });
 
+  it('is not compared with a short run', () => {
+    const results = [line('a', { cpu: before })];
+    const why = (args: object, earlier: object) =>
+      compareWith([reportOf(results, earlier)], reportOf(results, { baseline: 'file', ...args }))[0]?.why;
+    const seconds = { seconds: '1' };
+    expect(why(seconds, seconds)).to.equal(
+      'only one of both is a short run (--seconds 1 without --save-baseline)',
+    );
+    expect(why(seconds, { ...seconds, 'save-baseline': 'file' })).to.equal(undefined);
+    expect(why({}, {}), 'of the default length').to.equal(undefined);
+  });
+
+  it('needs five turns, and a second of each', () => {
+    for (const option of ['baseline', 'save-baseline'])
+      expect(
+        optionSchema.safeParse({ [option]: 'file', runs: '4', seconds: '0.9' }).error?.issues,
+        option,
+      ).to.deep.include.members([
+        {
+          code: 'custom',
+          path: ['runs'],
+          message: 'must be at least 5 with --baseline or --save-baseline',
+        },
+        {
+          code: 'custom',
+          path: ['seconds'],
+          message: 'must be at least 1 with --baseline or --save-baseline',
+        },
+      ]);
+    expect(optionSchema.parse({ runs: '1', seconds: '0.1' })).to.include({ runs: 1, seconds: 0.1 });
+  });
+
   it('ignores options that the scenario does not heed', () => {
     const [now, then] = [{}, { rooms: '5' }].map((args) => reportOf([line('a', { cpu: before })], args));
     expect(compareHeeding([then as Report], now as Report, ['members'])[0]?.outcome).to.equal('within');

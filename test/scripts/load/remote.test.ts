@@ -12,6 +12,7 @@ import { eventually } from '../../support/eventually.js';
 import { recordCounts } from '../../support/record-counts.js';
 import { service } from '../../support/service.js';
 import { runScript, spawnScript } from '../script-runs.js';
+import { withoutProgress } from './results.js';
 
 const LOAD = 'scripts/load.js';
 
@@ -42,11 +43,7 @@ describe('npm run load of an installation that runs already', function () {
     const sizes = ['--members', '10', '--rooms', '3'];
     const run = await runScript(LOAD, ['all', ...where, ...TINY, ...sizes, '--json', json], settings);
     expect(run.status, `${run.stdout}${run.stderr}`).to.equal(0);
-    const isProgress = (line: string) => /^[a-z]+: (?:\d+ lines, |turn )/.test(line);
-    const lines = run.stderr
-      .trim()
-      .split('\n')
-      .filter((line) => !isProgress(line));
+    const lines = withoutProgress(run.stderr).trim().split('\n');
     expect(lines).to.have.length(4);
     const created = [
       ['1', '2'],
@@ -162,7 +159,7 @@ describe('npm run load of an installation that runs already', function () {
     child.kill('SIGINT');
     child.kill('SIGINT');
     expect((await ended)[0], told).to.equal(130);
-    expect(told).to.match(
+    expect(withoutProgress(told)).to.match(
       /^creates .*\ninterrupted: cleaning up\nremoved load-\w+: 6 members, .*\ninterrupted: \d+ processes stopped, \d temporary folders removed; finished: no scenario\n$/,
     );
     expect(await recordCounts(settings.MONGODB_URI)).to.deep.equal(before);

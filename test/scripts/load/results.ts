@@ -23,6 +23,10 @@ export const resultsOf = (scenario: Scenario, options: LoadOptions): Result[] =>
     }),
   );
 
+/** What a load test told, without its plan and its turns. */
+export const withoutProgress = (told: string): string =>
+  told.replace(/^[a-z]+: (?:\d+ lines, |turn ).*\n/gm, '');
+
 export const machine = { cpu: 'test', cores: 2, memoryGiB: 1, kernel: '6', node: '20' };
 /** What `--json` writes of a scenario. */
 export const reportOf = (results: Result[], args: object = {}): Report => ({

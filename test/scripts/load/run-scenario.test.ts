@@ -65,6 +65,20 @@ describe('a run of a scenario', () => {
       });
     });
 
+    it(`tells of turns that are made again with --${option} that time is left`, async () => {
+      const told: string[] = [];
+      const { write } = process.stderr;
+      process.stderr.write = (text: string | Uint8Array) => told.push(String(text)) > 0;
+      try {
+        await run({ [option]: 'file', only: 'ours' }, () => ({ cpu: 1, void: 'busy' }));
+      } finally {
+        process.stderr.write = write;
+      }
+      const again = told.filter((text) => text.startsWith('chat: again: '));
+      expect(again).to.have.length(5);
+      for (const text of again) expect(text).to.match(/ \(about [1-9]\d* s left\)\n$/);
+    });
+
     it(`times the reference work before each turn with --${option}`, async () => {
       const [ours] = await run({ [option]: 'file' });
       expect(ours?.figures.reference?.runs).to.have.length(5);

@@ -43,7 +43,7 @@ describe('verdicts of a load test', () => {
     expect(combine([1, 2, 3], Math.max)).to.equal(3);
   });
 
-  it('judge a bound at the size that it is meant for, and no measurement of less than a second', () => {
+  it('judge a bound at the size that it is meant for', () => {
     const missed = [atMost('x', 2, 1)];
     const judged = (args: object) => onlyAt(optionSchema.parse(args), { members: 1_000 }, missed)[0];
     expect(judged({})?.outcome).to.equal('misses');
@@ -57,8 +57,23 @@ describe('verdicts of a load test', () => {
     expect(later({ minutes: '1' })).to.include({
       ...{ outcome: 'not judged', why: 'the bound is meant for --minutes 2 or more, not 1' },
     });
-    expect(unlessUnfit(optionSchema.parse({ seconds: '0.5' }), missed)[0]?.outcome).to.equal('not judged');
-    expect(unlessUnfit(optionSchema.parse({}), missed)[0]?.outcome).to.equal('misses');
+  });
+
+  it('judge nothing of a short run but what must be 0, unless builds are compared', () => {
+    const missed = [atMost('x', 2, 1), atMost('lost', 2, 0)];
+    const outcomes = (args: object) =>
+      unlessUnfit(optionSchema.parse(args), missed).map(({ outcome }) => outcome);
+    for (const args of [{}, { seconds: '8' }, { seconds: '20' }])
+      expect(outcomes(args), JSON.stringify(args)).to.deep.equal(['misses', 'misses']);
+    for (const seconds of ['0.5', '1', '7.9'])
+      expect(outcomes({ seconds }), seconds).to.deep.equal(['not judged', 'misses']);
+    expect(unlessUnfit(optionSchema.parse({ seconds: '1' }), missed)[0]?.why).to.equal(
+      '1 s are too short: judged from --seconds 8 on, or with --save-baseline or --baseline',
+    );
+    for (const option of ['baseline', 'save-baseline'])
+      expect(outcomes({ seconds: '1', [option]: 'file' }), option).to.deep.equal(['misses', 'misses']);
+    const shard = { http: 'http://127.0.0.1:1', gateway: 'http://127.0.0.1:2', shard: '1/2' };
+    expect(outcomes(shard), 'one of two client machines').to.deep.equal(['not judged', 'not judged']);
   });
 });
 
