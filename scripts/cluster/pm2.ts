@@ -17,6 +17,8 @@ const LOOK_MS = 1_000;
 /** Statuses of a process that has ended without being stopped. */
 const FAILED = ['waiting restart', 'errored', 'stopped'];
 
+const UNDER_WAY = 'Another reload is under way, or one that failed is not over: try again in a minute';
+
 /** A process of the cluster. */
 export interface ClusterProcess {
   id: number;
@@ -113,8 +115,7 @@ export class Pm2 {
   /** All processes; none where the daemon does not run. */
   async list(): Promise<ClusterProcess[]> {
     if (!(await isRunning(this.#home))) return [];
-    const all = (await callDaemon(this.#home, 'getMonitorData', {})) as Description[];
-    return all.flatMap(({ pm_id, name, pid, monit, pm2_env }) => {
+    return (await this.#describe()).flatMap(({ pm_id, name, pid, monit, pm2_env }) => {
       if (typeof pm_id !== 'number') return [];
       const {
         status,
@@ -126,6 +127,28 @@ export class Pm2 {
       } = pm2_env;
       return [{ id: pm_id, name, status, restarts, env, instance, pid, ...monit, startedAt, killTimeout }];
     });
+  }
+
+  async #describe(): Promise<Description[]> {
+    return (await callDaemon(this.#home, 'getMonitorData', {})) as Description[];
+  }
+
+  /**
+   * Keeps pm2 from starting a process again that has ended: it would do so beside the new one, and neither list nor ever
+   * stop that. A process that is being started is waited for: pm2 starts one again that is stopped before it is ready.
+   * @throws ReloadUnderWay while its predecessor still runs, which then is all that serves
+   * @returns the process
+   */
+  async #keepDown(id: number): Promise<Description | undefined> {
+    for (;;) {
+      const all = await this.#describe();
+      if (all.some(({ pm_id }) => pm_id === `_old_${id}`)) throw new ReloadUnderWay(UNDER_WAY);
+      const found = all.find(({ pm_id }) => pm_id === id);
+      const status = found?.pm2_env.status;
+      if (status === 'waiting restart') await callDaemon(this.#home, 'stopProcessId', { id });
+      else if (status === 'launching' || status === 'stopping') await sleep(LOOK_MS);
+      else return found;
+    }
   }
 
   /** Starts one app of the ecosystem file. @returns whether all its processes got ready in time (ms) */
@@ -159,16 +182,15 @@ export class Pm2 {
    */
   async reload(id: number, killTimeout: number, over: NodeJS.ProcessEnv = process.env): Promise<boolean> {
     const find = async () => (await this.list()).find((one) => one.id === id);
-    const { restarts = 0, pid: oldPid, killTimeout: present = 0 } = (await find()) ?? {};
+    const { pid: oldPid, pm2_env } = (await this.#keepDown(id)) ?? {};
+    const { restart_time: restarts = 0, kill_timeout: present = 0 } = pm2_env ?? {};
     // pm2's name for settings of its own; it keeps them out of the process's environment.
     const current_conf = { kill_timeout: Math.max(present, killTimeout) };
     const reload = { id, env: { ...over, PM2_HOME: this.#home, current_conf } };
     const ended = new AbortController();
     const reloaded = callDaemon(this.#home, 'reloadProcessId', reload, ended.signal).catch((error: Error) => {
       if (!/reload (already )?in progress/i.test(error.message)) throw error;
-      throw new ReloadUnderWay(
-        'Another reload is under way, or one that failed is not over: try again in a minute',
-      );
+      throw new ReloadUnderWay(UNDER_WAY);
     });
     /** pm2 itself waits for a process that has ended until `listen_timeout`. */
     const failed = (async () => {

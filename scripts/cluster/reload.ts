@@ -9,7 +9,7 @@ import { killTimeout } from './kill-timeout.js';
 import { followLog } from './log-tail.js';
 import { recordTargets, SERVING } from './own-ports.js';
 import { type ClusterProcess, Pm2, ReloadUnderWay } from './pm2.js';
-import { isRunning, pm2Home, within } from './pm2-home.js';
+import { isRunning, pm2Home } from './pm2-home.js';
 import { waitForReadyz } from './readyz.js';
 import {
   forgetUnfinished,
@@ -23,9 +23,6 @@ import {
 
 /** How long pm2 may wait for a process that did not start, ms: its `listen_timeout` and more. */
 const UNDER_WAY_MS = 90_000;
-
-/** Time in which pm2 starts a process again that has ended, ms: its longest delay, 15 s, and the start. */
-const RESTARTS_MS = 45_000;
 
 /** Time between two attempts while it waits, ms. */
 const LOOK_MS = 2_000;
@@ -92,10 +89,7 @@ async function replace(
     if (Date.now() > deadline) throw new Error('Another reload is under way');
     await sleep(LOOK_MS);
   }
-  // pm2 may be between two attempts to start what ended before: the next has the new environment.
-  const isOnline = async () => (await pm2.list()).some((one) => one.id === id && one.status === 'online');
-  if (!isReady && !(waits && (await within(RESTARTS_MS, isOnline))))
-    throw new Error(`${name} ${id} does not get ready`);
+  if (!isReady) throw new Error(`${name} ${id} does not get ready`);
   await waitForReadyz(config, name === 'http' ? config.HTTP_PORT : config.GATEWAY_PORT, say);
 }
 
