@@ -37,7 +37,7 @@ const postId = z
   .unknown()
   .refine((value) => !(typeof value === 'string' && DECIMAL.exec(value)?.groups?.exponent), {
     error: ({ input }) =>
-      `${input} has lost digits: in the spreadsheet, show this column as numbers without decimals, and export again`,
+      `${input} may have lost digits: in the spreadsheet, show this column as numbers without decimals, and export again`,
     abort: true,
   })
   .pipe(number(wholeNumber(1)));

@@ -158,7 +158,7 @@ describe('Importing a file', () => {
     expect(posts.map(({ title }) => title)).to.deep.equal(['Numbered', 'Without a number']);
   });
 
-  it('takes numbers as spreadsheets write them, and says what to do with an id that has lost digits', async () => {
+  it('takes numbers as spreadsheets write them, and says what to do with an id that may have lost digits', async () => {
     const place = { latitude: '3.75E+01', longitude: '-1.27e2' };
     const { result, lines } = await importRows([
       memberRow('sheet'),
@@ -168,7 +168,7 @@ describe('Importing a file', () => {
     ]);
     expect(result).to.equal(1);
     expect(lines).to.deep.equal([
-      'line 2: id: 4.48567E+14 has lost digits: in the spreadsheet, show this column as numbers without decimals, and export again',
+      'line 2: id: 4.48567E+14 may have lost digits: in the spreadsheet, show this column as numbers without decimals, and export again',
       'line 4: longitude: must be a number',
       ...importSummary([1, 0, 0], [1, 0, 0], 2),
     ]);
