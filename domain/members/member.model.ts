@@ -9,11 +9,11 @@ export interface MemberRecord {
   nickname: string;
   profile: string;
   /**
-   * What an import granted; USER, too, if none did. ADMIN in a record of an earlier version may be what a token claimed
+   * What an import granted; USER if none granted any. Earlier versions stored here the ADMIN of a token, too
    * (docs/operations.md, "Administrators of earlier versions").
    */
   role: Role;
-  /** An import granted `role`. Earlier versions do not set it. */
+  /** An import granted `role`, USER too: it stands above what tokens claim. Earlier versions do not set it. */
   granted?: true;
   /** `iat` of the token that last set the fields, epoch seconds; older tokens change nothing. */
   claimsAt: number;

@@ -9,7 +9,7 @@ import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format
 /** Bytes a reader may lag before its stream is closed. (contract, section 6) */
 const MAX_LAG = 1024 * 1024;
 
-/** Why a stream ended, for metrics and, as a comment, at its end; one too many is none of `Stream`. */
+/** Why a stream ended, for metrics and, as a comment, at its end. `too-many`: it was refused, not opened (StreamHub). */
 export type CloseReason = 'client' | 'expired' | 'too-many' | 'slow' | 'drain' | 'error' | 'restore';
 
 /** How a notification came to a stream, for metrics. */
