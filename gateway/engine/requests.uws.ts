@@ -51,6 +51,12 @@ function endUnbuffered(this: HttpAnswer, body: RecognizedString = '', closes = t
   return this;
 }
 
+/** `HttpResponse.close`, after which uWebSockets.js throws whenever the response is touched: it calls `onAborted` only where that was set. */
+function closeAnswered(this: HttpAnswer): HttpResponse {
+  this.unanswered?.delete(this);
+  return Object.getPrototypeOf(this).close.call(this);
+}
+
 /**
  * Of a body in chunks uWebSockets.js takes sizes that are no numbers, and does not look at what ends a chunk: none is taken. Engine.IO's transport
  * refuses them, too.
@@ -81,7 +87,8 @@ export function readRequest(
   const { connection = '' } = headers;
   const endsUnsaid = connection.length === 'close'.length;
   const closes = !endsUnsaid && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection);
-  Object.assign(res, { end: endUnbuffered, isHead: method === 'HEAD', endsUnsaid, closes, unanswered });
+  Object.assign(res, { end: endUnbuffered, close: closeAnswered });
+  Object.assign(res, { isHead: method === 'HEAD', endsUnsaid, closes, unanswered });
   if (!isUpgrade) unanswered?.add(res);
   return {
     method,

@@ -1,131 +1,46 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import diagnostics from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { Server } from 'socket.io';
 import { CallbackGuard } from '../../domain/platform/callback-guard.js';
-import { metrics } from '../../domain/platform/metrics.js';
+import { loadConfig } from '../../domain/platform/config.js';
+import { serveOwnPort } from '../../domain/platform/metrics/own-port.js';
 import { projectRoot } from '../../domain/platform/project-root.js';
 import { containCallbacks } from '../../gateway/engine/callbacks.uws.js';
+import { freePort } from '../../scripts/command/ports.js';
 import { type LoneGateway, startGateway, stopGateways } from '../gateway/gateway-alone.js';
-import { counted } from '../support/counted.js';
 import { engineNames } from '../support/engine.js';
 import { eventually } from '../support/eventually.js';
 import { rawConnection, rawGet } from '../support/raw-connection.js';
 import { rawPolling } from '../support/raw-polling.js';
 import { rawSocket } from '../support/raw-socket.js';
 import { service } from '../support/service.js';
-import { createWatchedLogger, takeErrors } from '../support/unexpected-errors.js';
-
-const PLANTED = 'planted in a callback';
-
-const fail = (): never => {
-  throw new Error(PLANTED);
-};
-
-const failures = () => counted(metrics.unexpectedErrors, {});
-
-/** Expects that what is done makes one callback fail: once, logged with its name, and without another effect. */
-async function failsOnce(name: RegExp, act: () => Promise<void> | void, of: string): Promise<void> {
-  const before = await failures();
-  await act();
-  const lines: string[] = [];
-  await eventually(() => {
-    lines.push(...takeErrors());
-    expect(lines, of).to.have.length(1);
-  });
-  expect(JSON.parse(lines[0] as string), of).to.include({
-    msg: 'a callback of a connection failed: the connection is closed',
-  });
-  expect(JSON.parse(lines[0] as string).callback, of).to.match(name);
-  expect(await failures(), of).to.equal(before + 1);
-}
-
-/** Expects that what is done fails in callbacks that are contained. */
-async function failsAtLeastOnce(act: () => void): Promise<void> {
-  const before = await failures();
-  act();
-  expect(await failures()).to.be.greaterThan(before);
-  expect(takeErrors().every((line) => line.includes(PLANTED))).to.equal(true);
-}
-
-type Emitters = Record<'server' | 'connection' | 'request' | 'answer', EventEmitter>;
-
-/** What Node makes of a request that is not answered yet. */
-async function emittersOf(base: string, request: string): Promise<Emitters & { ended: Promise<void> }> {
-  let seen: Emitters | undefined;
-  const { port } = new URL(base);
-  const listener = (message: unknown) => {
-    const {
-      request: req,
-      response,
-      socket,
-      server,
-    } = message as {
-      request: IncomingMessage;
-      response: ServerResponse;
-      socket: Socket;
-      server: HttpServer;
-    };
-    if (String(socket.localPort) === port)
-      seen = { server, connection: socket, request: req, answer: response };
-  };
-  diagnostics.subscribe('http.server.request.start', listener);
-  const { ended } = rawConnection(base, request);
-  await eventually(() => expect(seen).to.be.an('object'));
-  diagnostics.unsubscribe('http.server.request.start', listener);
-  return { ...(seen as Emitters), ended };
-}
-
-/** Events without a connection, of the whole server. */
-const OF_SERVER = new Set(['close', 'listening', 'error', 'newListener', 'removeListener']);
-
-/** What an event of a server is about. */
-function argsOf(event: string, { connection, request, answer }: Emitters): unknown[] {
-  if (event === 'request') return [request, answer];
-  if (event === 'upgrade') return [request, connection, Buffer.alloc(0)];
-  return [connection];
-}
-
-/** Has each callback fail that Node calls for a connection: of every emitter, and every event that has a listener. */
-async function failEach(
-  base: string,
-  open: () => Promise<Emitters & { ended: Promise<void> }>,
-): Promise<void> {
-  const first = await open();
-  let tried = 0;
-  for (const kind of ['server', 'connection', 'request', 'answer'] as const)
-    for (const event of first[kind].eventNames() as string[]) {
-      if (kind === 'server' && OF_SERVER.has(event)) continue;
-      const emitters = await open();
-      const emitter = emitters[kind];
-      emitter.prependOnceListener(event, fail);
-      await failsOnce(
-        new RegExp(`^${kind} ${String(event)}$`),
-        () => void emitter.emit(event, ...(kind === 'server' ? argsOf(event, emitters) : [])),
-        `${kind} ${event}`,
-      );
-      await emitters.ended;
-      tried += 1;
-    }
-  expect(tried).to.be.greaterThan(8);
-  (first.connection as Socket).destroy();
-  expect((await fetch(`${base}/healthz`)).status).to.equal(200);
-}
+import { createWatchedLogger } from '../support/unexpected-errors.js';
+import { emittersOf, fail, failEach, failsAtLeastOnce, failsOnce } from './failing-callbacks.js';
 
 describe('a callback of a connection that throws ends the connection, not the process', () => {
-  afterEach(() => mock.restoreAll());
+  afterEach(() => {
+    mock.restoreAll();
+    mock.timers.reset();
+  });
 
   it('54: of the HTTP port', async () => {
     const { http } = await service();
     await failEach(http, () =>
       emittersOf(http, rawGet('/chatroom/notification', '', 'Content-Length: 9').replace('GET', 'POST')),
     );
+  });
+
+  it('54: of METRICS_PORT', async () => {
+    const port = await freePort();
+    const config = loadConfig({ METRICS_PORT: String(port) }, '/nonexistent');
+    const own = await serveOwnPort('service', config, () => new Promise(() => {}), createWatchedLogger());
+    const base = `http://127.0.0.1:${port}`;
+    await failEach(base, () => emittersOf(base, rawGet('/readyz')));
+    own?.close();
   });
 
   describe('at the gateway', () => {
@@ -254,8 +169,14 @@ describe('a callback of a connection that throws ends the connection, not the pr
       };
       for (const [name, act] of Object.entries(acts)) {
         it(`54: of Engine.IO on uWebSockets.js: ${name}`, async () => {
+          mock.timers.enable({ apis: ['setInterval'] });
           await startFailing(name);
           await failsOnce(new RegExp(`${name}$`), act, name);
+          // Later than any answer: what has been closed is not closed again, which would throw.
+          const now = performance.now.bind(performance);
+          mock.method(performance, 'now', () => now() + 60_000);
+          mock.timers.tick(5_000);
+          mock.restoreAll();
           expect((await fetch(`${lone.base}/healthz`)).status).to.equal(200);
         });
       }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { challengeOf } from '../../kernel/challenge.js';
 import { AppError } from '../../kernel/errors.js';
+import { CallbackGuard } from '../callback-guard.js';
 import type { Config } from '../config.js';
 import { toAppError } from '../failures.js';
 import type { Logger } from '../logger.js';
@@ -109,7 +110,11 @@ export async function serveOwnPort(
   }
 
   const port = instance === undefined ? base : metricsPort(base, kind, instance);
-  const server = createServer((req, res) => void answer(req, res));
+  const callbacks = new CallbackGuard(logger);
+  const server = createServer(
+    callbacks.wrap('request', (_, [req]) => (req as IncomingMessage).socket.destroy(), answer),
+  );
+  callbacks.server(server);
   const own = new OwnPort(server, { host, port }, logger);
   const error = await own.bind();
   if (error) {
