@@ -56,20 +56,19 @@ async function readBytes(ctx: AppContext, max: number, unreadable: string): Prom
     ctx.set('Accept-Encoding', 'gzip, deflate, br');
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding: must be gzip, deflate, br or identity');
   }
-  try {
-    const sent = await getRawBody(ctx.req, { length: ctx.get('Content-Length') || undefined, limit: max });
-    await charge(ctx, sent);
-    if (!decode || sent.length === 0) return sent;
-    const decoded = await decode(sent, { maxOutputLength: max });
-    await charge(ctx, decoded);
-    return decoded;
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    const { status, code } = error as { status?: number; code?: string };
-    if (status === 413 || code === 'ERR_BUFFER_TOO_LARGE')
-      throw new AppError('PAYLOAD_TOO_LARGE', `the body is larger than ${max} bytes`);
-    throw new AppError('MALFORMED_BODY', unreadable, { cause: error });
-  }
+  const readable = (bytes: Promise<Buffer>) =>
+    bytes.catch((error: { status?: number; code?: string }) => {
+      if (error.status === 413 || error.code === 'ERR_BUFFER_TOO_LARGE')
+        throw new AppError('PAYLOAD_TOO_LARGE', `the body is larger than ${max} bytes`);
+      throw new AppError('MALFORMED_BODY', unreadable, { cause: error });
+    });
+  const length = ctx.get('Content-Length') || undefined;
+  const sent = await readable(getRawBody(ctx.req, { length, limit: max }));
+  await charge(ctx, sent);
+  if (!decode || sent.length === 0) return sent;
+  const decoded = await readable(decode(sent, { maxOutputLength: max }));
+  await charge(ctx, decoded);
+  return decoded;
 }
 
 const [QUOTE, BACKSLASH, COMMA] = Buffer.from('"\\,') as unknown as [number, number, number];

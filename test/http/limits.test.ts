@@ -30,12 +30,15 @@ describe('the budget of a request', () => {
   let taken: Taken[];
   /** The exhausted budget. */
   let usedUp: Budget | undefined;
+  /** A budget that cannot be read. */
+  let broken: Budget | undefined;
 
   before(async () => {
     const rateLimits = {
       async take(budget: Budget, key: string | number, points?: number) {
         taken.push(points === undefined ? [budget, key] : [budget, key, points]);
         if (budget === usedUp) throw new AppError('RATE_LIMITED', [], { retryAfterMs: 1_001 });
+        if (budget === broken) throw new Error('planted in a budget');
       },
     };
     served = await serveHttp({}, { rateLimits });
@@ -46,6 +49,7 @@ describe('the budget of a request', () => {
     me = await member();
     taken = [];
     usedUp = undefined;
+    broken = undefined;
   });
 
   /** @param request as `GET /path` */
@@ -187,6 +191,17 @@ describe('the budget of a request', () => {
       usedUp = budget;
       const answer = await ask(request, headers, json);
       expect([answer.status, answer.headers.get('retry-after')], request).to.deep.equal([429, '2']);
+    }
+  });
+
+  it('answers a failure of a budget as a failure, not as a fault of the request', async () => {
+    for (broken of ['address', 'bytes', 'write'] as const) {
+      const answer = await ask(
+        'POST /community/heart',
+        { Authorization: me.token },
+        { target: 'article', id: 1 },
+      );
+      expect(answer.status, broken).to.equal(500);
     }
   });
 });
