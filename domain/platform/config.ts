@@ -274,11 +274,10 @@ export function loadConfig(
   furtherFaults: (config: Config) => string[] = () => [],
 ): Config {
   const file = readEnvFile(folder);
-  // An empty value counts as unset: `JWT_ISSUER=` in a file means "none".
+  // An empty value counts as unset: `JWT_ISSUER=` in a file means "none". A reload cannot remove a variable from running processes otherwise.
   const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ ...file, ...env })) if (value) given[name] = value;
-
-  // An empty one is unset: a reload cannot remove a variable from running processes otherwise.
+  for (const source of [file, env])
+    for (const [name, value] of Object.entries(source)) if (value) given[name] = value;
   const named = Object.keys(env).filter((name) => env[name]);
   const unknown = [
     ...unknownInFile(Object.keys(file), variableNames),

@@ -204,6 +204,9 @@ describe('configuration', () => {
 
   it('treats an empty value as unset', () => {
     expect(load({ JWT_SECRET: '', HTTP_PORT: '', CORS_ORIGINS: '' })).to.include({ HTTP_PORT: 8080 });
+    // As a reload that was taken back leaves those that it had added.
+    writeFileSync(join(folder(), '.env'), 'HTTP_PORT=9000\nTIME_ZONE=\n');
+    expect(load({ HTTP_PORT: '', TIME_ZONE: '' })).to.include({ HTTP_PORT: 9000, TIME_ZONE: 'UTC' });
   });
 
   it('49: reads .env after the environment, and refuses unknown names in it', () => {
