@@ -27,9 +27,10 @@ const UNDER_WAY_MS = 90_000;
 /** Time between two attempts while it waits, ms. */
 const LOOK_MS = 2_000;
 
-/** The line behind why a reload ended. */
+/** The lines behind why a reload ended. */
 const CONTINUATIONS = `
-To go on: npm run cluster -- reload --resume  To go back, with the old release and its .env in this folder: npm run cluster -- reload --back`;
+To go on, once the cause is gone: npm run cluster -- reload --resume
+To go back, with the old release and its .env in this folder: npm run cluster -- reload --back`;
 
 /** Settings that a reload cannot change: during it, half of the processes would have another address. */
 const FIXED = ['HOST', 'HTTP_PORT', 'GATEWAY_PORT', 'METRICS_PORT'] as const;

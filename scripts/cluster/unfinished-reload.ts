@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '../command/run-command.js';
 
 /** What a reload replaces: all processes, those that an ended one left, or those that it touched, by what they were. */
 export type ReloadMode = 'all' | 'resume' | 'back';
@@ -33,14 +32,14 @@ export function forgetUnfinished(home: string): void {
   rmSync(pathOf(home), { force: true });
 }
 
-/** @throws UsageError if no reload has ended that could be resumed or taken back */
+/** @throws Error if no reload has ended that could be resumed or taken back */
 export function planReload<P extends { id: number }>(
   mode: ReloadMode,
   serving: P[],
   unfinished: UnfinishedReload | undefined,
 ): P[] {
   if (mode === 'all') return serving;
-  if (!unfinished) throw new UsageError(`reload --${mode}: the last reload was completed, or none was begun`);
+  if (!unfinished) throw new Error(`reload --${mode}: the last reload was completed, or none was begun`);
   return serving.filter(({ id }) =>
     mode === 'resume' ? !unfinished.ready.includes(id) : unfinished.touched[id] !== undefined,
   );

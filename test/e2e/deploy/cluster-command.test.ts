@@ -10,6 +10,7 @@ import { connect } from '../../support/sockets.js';
 import { followStream, openStream } from '../../support/streams.js';
 import { createChecker } from '../cluster/checker.js';
 import { startLoad } from '../cluster/load.js';
+import { describeEndedReloads } from './ended-reloads.js';
 import { describeOperatorViews } from './operator-views.js';
 import { type Pm2Cluster, preparePm2Cluster } from './pm2-cluster.js';
 import { startKeptConnections, startRequests } from './request-load.js';
@@ -239,25 +240,7 @@ describe('npm run cluster', function () {
     expect(cluster.pids()).to.deep.equal(before);
   });
 
-  it('ends a reload at the first process that does not get ready; the others keep serving', async () => {
-    const away = { REDIS_URL: 'redis://127.0.0.1:1', REDIS_REQUIRED: 'on' };
-    const { status, output } = await cluster.run('reload', away);
-    expect(output).to.match(/http \d+ does not get ready: the reload ends here\. 4 of 5 processes were not/);
-    expect(output).to.match(/\nTo go on: .+ reload --resume {2}To go back, .+ reload --back\n$/);
-    expect(output).not.to.match(/^ +at /m);
-    expect(status).to.equal(1);
-    expect((await cluster.call('/community/list/recent')).status).to.equal(200);
-    const table = await cluster.run('status');
-    expect(table.output.match(/ online /g)?.length).to.be.at.least(5);
-  });
-
-  it('takes back what an ended reload has replaced', async () => {
-    const before = cluster.pids();
-    const { status, output } = await cluster.run('reload --back');
-    expect(output).to.match(/\n +ready +http \d+ .*\nWhat the reload had replaced is taken back\.\n$/);
-    expect(status).to.equal(0);
-    expect(cluster.pids().filter((pid) => before.includes(pid)).length).to.be.at.least(5);
-  });
+  describeEndedReloads(() => cluster);
 
   it('says whom a hanging database keeps from serving, and who hangs; restarts a killed one within seconds', async () => {
     const folder = join(cluster.folder, 'mongo');
