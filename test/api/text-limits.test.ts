@@ -139,7 +139,7 @@ describe('a limit of text counts code points', () => {
         found.push(`${event} ${field}`);
         const send = (length: number) =>
           client.ask(event, {
-            ...{ chatNo, contentType: 'text', content: 'C' },
+            ...{ chatNo, contentType: 'text', content: 'C', after: 0 },
             [field]: EMOJI.repeat(length),
           });
         expect(await send(max)).to.include({ status: 200 });
@@ -147,7 +147,7 @@ describe('a limit of text counts code points', () => {
         expect(await send(max + 1)).to.deep.include({ status: 400, errors: [fault] });
       }
     }
-    expect(found).to.deep.equal(['message:send content', 'message:send clientId']);
+    expect(found).to.deep.equal(['room:join afterId', 'message:send content', 'message:send clientId']);
   });
 
   it('of the address of an image, by REST and by socket', async () => {

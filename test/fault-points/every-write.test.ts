@@ -28,7 +28,7 @@ const PAIRS = Number(process.env.FAULT_PAIRS ?? 60);
 /** Exports of areas that write nothing, or nothing that is to outlive the process. */
 const NO_WRITES = [
   'adoption: listRenderRecords findPost findPosts',
-  'chat: noteClient listRooms echoMessage leaveRoom disconnectFromRoom requireParticipant readAfter heads headsOf',
+  'chat: requireToken noteClient listRooms echoMessage leaveRoom disconnectFromRoom requireParticipant readAfter heads headsOf',
   'chat: knownHead isSettled viewRoom writtenSince noteMessage noteRead resendSince acceptPresence checkPresence close',
   'community: listArticles listComments',
   'members: directory',

@@ -55,6 +55,7 @@ describe('a gateway that starts and stops', () => {
     lone = await startGateway({}, true);
     expect(left()).to.be.greaterThan(0);
     await lone.gateway.drain();
+    await lone.gateway.close();
     expect(left()).to.equal(0);
     lone = await startGateway();
     const running = left();

@@ -74,7 +74,7 @@ describe('an overloaded process', () => {
     const allowed = Object.entries({
       'Access-Control-Allow-Origin': 'http://localhost:3000',
       'Access-Control-Allow-Credentials': 'true',
-      'Access-Control-Expose-Headers': 'X-Request-Id,Retry-After',
+      'Access-Control-Expose-Headers': 'X-Request-Id,Retry-After,WWW-Authenticate',
       Vary: 'Origin',
       'X-Request-Id': REQUEST_ID,
       'X-Content-Type-Options': 'nosniff',

@@ -16,8 +16,9 @@ describe('npm run token', () => {
     expect(await domain.members.directory.findByEmail('token.test@example.org')).to.include({
       nickname: '토큰',
       profile: '/p.svg',
-      role: 'ADMIN',
     });
+    const me = await fetch(`${http}/me`, { headers: { Authorization: stdout.trim() } });
+    expect(await me.json()).to.include({ role: 'ADMIN' });
   });
 
   const wrong: [string, string[], RegExp][] = [

@@ -32,21 +32,25 @@ function fakeRedis() {
   };
   let back = () => {};
   const commands = {
-    async evalsha(_hash: string, rooms: number, ...all: (string | number)[]): Promise<unknown> {
-      const [command, , lifetime, keyLifetime, mayRemove, ...members] = all.slice(rooms);
-      if (command === 'list') return [0];
-      if (command === 'leave') return 1;
-      if (command !== 'refresh') return [1, 0, 1];
+    /** Each answer says first that no data were lost. */
+    async evalsha(_hash: string, keys: number, ...all: (string | number)[]): Promise<unknown> {
+      const [command, , lifetime, keyLifetime, mayRemove, ...members] = all.slice(keys);
+      if (command === 'list') return [0, [0]];
+      if (command === 'leave') return [0, 1];
+      if (command !== 'refresh') return [0, [1, 0, 1]];
       refreshed.push({
-        rooms,
+        // The last key is the mark of the group.
+        rooms: keys - 1,
         lifetime: Number(lifetime),
         keyLifetime: Number(keyLifetime),
         mayRemove: mayRemove === 1,
         // Without the version, and ages.
         members: members.map((room) => String(room).replace(/^\d+[=:]|@\d+/g, '')),
       });
-      return [[], []];
+      return [0, [[], []]];
     },
+    /** The marks of all groups are there. */
+    set: async () => null,
   };
   const subscriber = {
     subscribe: count('subscribed', 1),
@@ -56,6 +60,7 @@ function fakeRedis() {
     processId: 'me',
     ask: async (question: (given: typeof commands) => Promise<unknown>) =>
       state.isAway ? undefined : question(commands),
+    publish: async () => {},
     subscriber: () => subscriber,
     listen() {
       state.listeners += 1;

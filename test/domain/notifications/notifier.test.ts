@@ -190,8 +190,9 @@ describe('a single notification', () => {
   for (const [what, content, shown] of [
     ['200 characters', 'x'.repeat(200), 'x'.repeat(200)],
     ['201 characters', 'x'.repeat(201), `${'x'.repeat(199)}…`],
-    ['an emoji at the cut', `${'x'.repeat(198)}🐶🐶`, `${'x'.repeat(198)}…`],
-    ['an emoji before the cut', `${'x'.repeat(197)}🐶🐶`, `${'x'.repeat(197)}🐶…`],
+    ['200 characters with two emoji', `${'x'.repeat(198)}🐶🐶`, `${'x'.repeat(198)}🐶🐶`],
+    ['an emoji before the cut', `${'x'.repeat(198)}🐶🐶🐶`, `${'x'.repeat(198)}🐶…`],
+    ['an emoji of several characters at the cut', `${'x'.repeat(198)}👩‍👧`, `${'x'.repeat(198)}…`],
     ['twenty thousand characters', '고양이'.repeat(7_000), `${'고양이'.repeat(66)}고…`],
   ] as const) {
     it(`of ${what} is cut to whole characters`, async () => {

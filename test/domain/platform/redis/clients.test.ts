@@ -36,15 +36,15 @@ describe('the options of connections to Redis', () => {
       subscriber: connection.subscriber(),
     }).map(([purpose, { options }]) => [purpose, options] as [keyof typeof limits, Record<string, unknown>]);
 
-  /** Pauses double from 50 ms to 2 s, less up to a half of it, each time another part. */
+  /** Pauses double from 50 ms to 1 s, less up to a half of it, each time another part. */
   function expectPauses(pause: unknown): void {
     const pauses = (attempt: number) =>
       Array.from({ length: 50 }, () => (pause as (attempt: number) => number)(attempt));
     for (const [attempt, longest] of [
       [1, 100],
       [3, 400],
-      [6, 2_000],
-      [1_000, 2_000],
+      [6, 1_000],
+      [1_000, 1_000],
     ] as const) {
       const all = pauses(attempt);
       expect(Math.min(...all), `attempt ${attempt}`).within(longest / 2, longest * 0.7);
