@@ -21,6 +21,7 @@ export class ChatView {
   #me;
   #room;
   #lastSeq = 0;
+  #lastId = '';
   #catchingUp = false;
   /** Whether to join again once the running join is over. */
   #joinAgain = false;
