@@ -39,7 +39,8 @@ describe('the directory of members', () => {
     await directory.lookUp([one.no]);
     await Member.updateOne({ _id: one.no }, { $set: { nickname: 'after' } });
     const shown = async () => (await directory.lookUp([one.no])).get(one.no)?.nickname;
-    expect(await later(4_900, shown)).to.equal('before');
+    // Half of the time: a busy machine takes some itself.
+    expect(await later(2_500, shown)).to.equal('before');
     expect(await later(5_100, shown)).to.equal('after');
   });
 
@@ -49,7 +50,7 @@ describe('the directory of members', () => {
     await alone.lookUp([one.no]);
     await Member.updateOne({ _id: one.no }, { $set: { nickname: 'after' } });
     const shown = async () => (await alone.lookUp([one.no])).get(one.no)?.nickname;
-    expect(await later(59_900, shown)).to.equal('before');
+    expect(await later(30_000, shown)).to.equal('before');
     expect(await later(60_100, shown)).to.equal('after');
   });
 
@@ -69,7 +70,7 @@ describe('the directory of members', () => {
     const copy = { ...one, nickname: 'of a connection' };
     directory.remember({ ...one, nickname: 'learnt' });
     const current = () => directory.current(copy);
-    expect(await later(59_900, current)).to.include({ nickname: 'learnt' });
+    expect(await later(30_000, current)).to.include({ nickname: 'learnt' });
     expect(await later(60_100, current)).to.include({ nickname: 'stored' });
     const unknown = { ...copy, no: 2 ** 40 };
     expect(await directory.current(unknown)).to.equal(unknown);
