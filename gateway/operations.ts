@@ -3,7 +3,6 @@ import { AppError } from '../domain/kernel/errors.js';
 import { toAppError } from '../domain/platform/failures.js';
 import { createOperations, JSON_TYPE, type OperationsConfig } from '../domain/platform/operations.js';
 import { type Answer, type EngineRequest, SOCKET_PATH } from './engine/engine.js';
-import type { ConnectionGuard } from './engineio-internals.js';
 
 /**
  * The answer to a request that failed or is refused.
@@ -21,10 +20,14 @@ export function errorAnswer(thrown: unknown, authorization?: string): Answer {
   };
 }
 
+/** A refusal that ends its connection: what else has been sent on it, which may be any number of requests, is not even looked at. */
+export function lastAnswer(error: AppError | undefined): Answer | undefined {
+  return error && { ...errorAnswer(error), closes: true };
+}
+
 /** The answer to a request whose head can be read in two ways. */
 export function framingAnswer({ framingFault }: EngineRequest): Answer | undefined {
-  if (framingFault === undefined) return undefined;
-  return { ...errorAnswer(new AppError('INVALID_INPUT', framingFault)), closes: true };
+  return framingFault === undefined ? undefined : lastAnswer(new AppError('INVALID_INPUT', framingFault));
 }
 
 /** The headers of an answer, by name. */
@@ -38,21 +41,13 @@ export function headersOf({ type, retryAfterMs, headers }: Answer): Record<strin
 
 /**
  * The operators' calls, the same as on the HTTP port. (contract, section 1)
- * @param guard limits what an address may ask; absent with RATE_LIMIT=off
  * @returns a function that answers requests to other paths than Socket.IO's
  */
-export function serveOperations(
-  config: OperationsConfig,
-  probe: () => Promise<void>,
-  guard: ConnectionGuard | undefined,
-) {
+export function serveOperations(config: OperationsConfig, probe: () => Promise<void>) {
   const operations = createOperations(config, probe, 'clients');
   // On the HTTP port and METRICS_PORT only. (SECURITY.md)
   operations.delete('/metrics/cluster');
-  return async (request: EngineRequest): Promise<Answer> => {
-    const { method, path, headers } = request;
-    const refused = guard?.refuseOther(request);
-    if (refused) throw refused;
+  return async ({ method, path, headers }: EngineRequest): Promise<Answer> => {
     const call = method === 'GET' ? operations.get(path) : undefined;
     if (!call) {
       throw new AppError(

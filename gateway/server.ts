@@ -29,7 +29,7 @@ import {
 } from './engineio-internals.js';
 import { followRooms } from './follow-rooms.js';
 import { endPresenceOnLeave } from './leave-chat-room.js';
-import { errorAnswer, serveOperations } from './operations.js';
+import { errorAnswer, lastAnswer, serveOperations } from './operations.js';
 import { plantInPublisher } from './planted-pushes.js';
 import { watchExpiries } from './session-expiry.js';
 import type { GatewayServer } from './socket.js';
@@ -136,23 +136,20 @@ export class Gateway {
     const refuseForeign = createOriginGuard(this.#config);
     const engine = this.#engine.attach(io, this.#options, {
       refuse: (request) => {
+        if (request.path !== SOCKET_PATH) return lastAnswer(this.#guard?.refuseOther(request));
         const foreign = refuseForeign(request);
-        if (foreign) return errorAnswer(foreign);
+        if (foreign) return lastAnswer(foreign);
         const session = sessionOf(io, parameterOf(request, 'sid'));
+        const limited = this.#guard?.refuse(request, session);
         const error =
-          this.#guard?.refuse(request, session) ??
-          this.#refuseConnect(domain.overload, request) ??
-          transportFault(request, session);
-        return error && { ...errorAnswer(error), headers: corsHeaders(request, this.#config) };
+          limited ?? this.#refuseConnect(domain.overload, request) ?? transportFault(request, session);
+        const answer = limited?.code === 'RATE_LIMITED' ? lastAnswer(limited) : error && errorAnswer(error);
+        return answer && { ...answer, headers: corsHeaders(request, this.#config) };
       },
-      serve: serveOperations(
-        this.#config,
-        async () => {
-          if (this.#isDraining) throw going();
-          await probe();
-        },
-        this.#guard,
-      ),
+      serve: serveOperations(this.#config, async () => {
+        if (this.#isDraining) throw going();
+        await probe();
+      }),
       guard: this.#guard,
     });
     const publisher = plantInPublisher(this.#config.PLANTED_FAULT, engine);

@@ -40,7 +40,7 @@ export interface Answer {
 
 /** What an engine calls. */
 export interface EngineHandlers {
-  /** The answer to a request to Socket.IO that is refused; called before Engine.IO reads it. */
+  /** The answer to a request that is refused, to any path; called before anything else reads it. */
   refuse(request: EngineRequest): Answer | undefined;
   /** Answers a request to any other path; a rejection becomes an error's answer. */
   serve(request: EngineRequest): Promise<Answer>;

@@ -213,9 +213,8 @@ export class UwsEngine implements Engine {
       });
     any('/*', (res, req) => {
       const request = this.#read(res, req, false);
-      const fault = framingAnswer(request);
-      // The answer 404 costs no more than a refusal.
-      answer(res, fault ? Promise.resolve(fault) : serve(request));
+      const refusal = framingAnswer(request) ?? refuse(request);
+      answer(res, refusal ? Promise.resolve(refusal) : serve(request));
     });
   }
 

@@ -167,9 +167,8 @@ export class WsEngine implements Engine {
       res.once('prefinish', () => res.setTimeout(UNREAD_MS));
       const request = readRequest(req, isUpgrade);
       const isOurs = request.path === SOCKET_PATH;
-      const fault = framingAnswer(request);
-      if (fault) ending.add(req.socket);
-      const refusal = fault ?? (isOurs ? handlers.refuse(request) : undefined);
+      const refusal = framingAnswer(request) ?? handlers.refuse(request);
+      if (refusal?.closes) ending.add(req.socket);
       if (refusal) answer(res, Promise.resolve(refusal));
       else if (isOurs) pass(request);
       else answer(res, handlers.serve(request));

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { metrics } from '../../domain/platform/metrics.js';
 import { type LoneGateway, startGateway, stopGateways } from '../gateway/gateway-alone.js';
 import { counted } from '../support/counted.js';
+import { engineNames } from '../support/engine.js';
 import { eventually } from '../support/eventually.js';
-import { rawRequest } from '../support/raw-connection.js';
+import { rawConnection, rawGet, rawRequest } from '../support/raw-connection.js';
 import { rawPolling } from '../support/raw-polling.js';
 import { handshakeRequest, type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { connect } from '../support/sockets.js';
@@ -193,4 +194,27 @@ describe('connects of one address', () => {
     await eventually(() => expect(lone.io.of('/').sockets.size).to.equal(1));
     expect(await statusOf(OPEN)).to.equal(429);
   });
+
+  for (const engine of engineNames) {
+    it(`that are refused, and other requests, end their connection, and what follows is not looked at: ${engine}`, async () => {
+      lone = await startGateway({ GATEWAY_ENGINE: engine, SOCKET_HANDSHAKES: '10' });
+      for (let i = 0; i < 10; i += 1) expect(await statusOf(OPEN)).to.equal(200);
+      for (let i = 0; i < 50; i += 1) expect(await statusOf('/nowhere')).to.equal(404);
+      const before = (await refused('others')) + (await refused('handshakes'));
+      const requests: [request: string, status: number][] = [
+        [rawGet('/nowhere'), 429],
+        [rawGet(OPEN), 429],
+        [rawGet(OPEN, '', 'Origin: https://evil.example.org'), 403],
+      ];
+      for (const [request, status] of requests) {
+        const single = rawConnection(lone.base, request);
+        await single.ended;
+        expect(single.text).to.match(new RegExp(`^HTTP/1\\.1 ${status} .*\r\nConnection: close\r\n`, 's'));
+        const flood = rawConnection(lone.base, request.repeat(100));
+        await flood.ended;
+        expect(flood.text.match(/HTTP\/1\.1 /g) ?? []).to.have.length.at.most(1);
+      }
+      expect((await refused('others')) + (await refused('handshakes'))).to.equal(before + 4);
+    });
+  }
 });
