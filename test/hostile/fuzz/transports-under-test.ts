@@ -42,9 +42,15 @@ export interface Request {
 const statusesOf = ({ connection }: Wire): number[] =>
   [...connection.text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
-/** Each whole request is answered, or its connection is closed. */
-const isSettled = (wire: Wire): boolean =>
-  wire.isUnclear || wire.hasLeft || wire.connection.isEnded || statusesOf(wire).length >= wire.asked;
+/**
+ * Each whole request is answered, or its connection is closed. What follows a WebSocket's handshake is no request: ws reads
+ * it as frames, and uWebSockets.js drops what arrives with the handshake.
+ */
+function isSettled(wire: Wire): boolean {
+  const statuses = statusesOf(wire);
+  const isAnswered = statuses.length >= wire.asked || statuses.includes(101);
+  return wire.isUnclear || wire.hasLeft || wire.connection.isEnded || isAnswered;
+}
 
 /** 505 is uWebSockets.js's own answer to what does not begin like a request: frames whose handshake was refused. */
 const isExpected = (status: number): boolean => status < 500 || status === 505;
@@ -143,10 +149,10 @@ export class Transports {
     wire.asked += 1;
   }
 
-  /** Writes to a WebSocket, if there is one. */
+  /** Writes to a WebSocket, if there is one whose handshake is complete: within one, frames would be an unclear head. */
   frame(index: number, bytes: Buffer): void {
     const sockets = this.#wires.filter(
-      ({ isUpgrade, hasLeft, connection }) => isUpgrade && !hasLeft && !connection.isEnded,
+      ({ isUpgrade, rest, hasLeft, connection }) => isUpgrade && !rest && !hasLeft && !connection.isEnded,
     );
     sockets[index % sockets.length]?.connection.socket.write(bytes);
   }
