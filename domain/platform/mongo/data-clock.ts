@@ -3,6 +3,7 @@ import mongoose, { type mongo } from 'mongoose';
 import type { Logger } from '../logger.js';
 import { noteRestore } from '../restores.js';
 import { joinRunning } from '../shared-runs.js';
+import { QUERY_MS } from './query-time.js';
 import { SCHEMA_COLLECTION, SCHEMA_ID } from './schema-version.js';
 
 /**
@@ -37,7 +38,7 @@ let last = 0;
 let seen = 0;
 let generation: string | undefined;
 
-const fields = { projection: { activity: 1, generation: 1 } } as const;
+const fields = { projection: { activity: 1, generation: 1 }, maxTimeMS: QUERY_MS } as const;
 
 const records = () => mongoose.connection.getClient().db().collection<DataClock>(SCHEMA_COLLECTION);
 
