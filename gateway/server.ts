@@ -36,6 +36,9 @@ import type { GatewayServer } from './socket.js';
 import { SocketLive } from './socket-live.js';
 import { parameterOf, transportFault } from './transport-faults.js';
 
+/** Connections of TCP that an address may have for each socket it may have: one more socket is refused with a reason, and idle connections are bounded. */
+const TCP_PER_SOCKET = 2;
+
 /** Largest frame accepted, bytes: the longest message with every character escaped, and a margin. */
 const MAX_FRAME = 128 * 1024;
 
@@ -130,7 +133,8 @@ export class Gateway {
    */
   async listen(domain: Domain, probe: () => Promise<void>): Promise<number> {
     const io = this.#io;
-    measureStages(this.#config.MESSAGE_STAGES);
+    const { TRUST_PROXY, SOCKET_CONNECTIONS, MESSAGE_STAGES } = this.#config;
+    measureStages(MESSAGE_STAGES);
     const requests = new RequestLog(this.#logger, this.#config.LOG_REQUESTS);
     io.use(createAuthentication(domain, this.#config, this.#logger, requests));
     const refuseForeign = createOriginGuard(this.#config);
@@ -151,6 +155,8 @@ export class Gateway {
         await probe();
       }),
       guard: this.#guard,
+      perAddress:
+        this.#guard && TRUST_PROXY === 0 ? TCP_PER_SOCKET * SOCKET_CONNECTIONS : Number.POSITIVE_INFINITY,
     });
     const publisher = plantInPublisher(this.#config.PLANTED_FAULT, engine);
     if (this.#guard) limitFrames(io, this.#guard);

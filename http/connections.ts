@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { identifyClient, networkOf } from '../domain/kernel/client.js';
+import { ConnectionsPerAddress } from '../domain/platform/connections-per-address.js';
 import { announceKeepAlive } from '../domain/platform/keep-alive.js';
 import { bytesTaken } from './node-internals.js';
 
@@ -66,8 +66,7 @@ export class Connections {
   /** Connections that hold bytes, the oldest first. */
   readonly #holding = new Set<Connection>();
   #heldBytes = 0;
-  /** How many there are of each network. */
-  readonly #ofNetworks = new Map<string, number>();
+  readonly #perAddress: ConnectionsPerAddress;
   /** Answers that were complete before `Connection: close` could be set. */
   readonly #doneBeforeDraining = new WeakSet<ServerResponse>();
   #draining = false;
@@ -86,6 +85,7 @@ export class Connections {
   constructor(server: Server, handle: RequestListener, limits: ConnectionLimits) {
     this.#handle = handle;
     this.#limits = limits;
+    this.#perAddress = new ConnectionsPerAddress(limits.perAddress);
     server.on('connection', (socket) => this.#add(socket));
     server.on('request', (req, res) => this.#arrive(req, res));
     const timer = setInterval(() => this.#destroyUnread(), limits.stalledMs / CHECKS);
@@ -116,22 +116,12 @@ export class Connections {
     });
   }
 
-  /** Counts one connection of a network more, or fewer. */
-  #count(network: string, change: 1 | -1): void {
-    const count = (this.#ofNetworks.get(network) ?? 0) + change;
-    if (count > 0) this.#ofNetworks.set(network, count);
-    else this.#ofNetworks.delete(network);
-  }
-
   #add(socket: Socket): void {
-    const { address } = identifyClient(socket.remoteAddress ?? '', {}, 0, () => true);
-    const network = networkOf(address);
-    if ((this.#ofNetworks.get(network) ?? 0) >= this.#limits.perAddress) {
+    if (!this.#perAddress.add(socket)) {
       this.#limits.onClosed('address');
       socket.destroy();
       return;
     }
-    this.#count(network, 1);
     const connection: Connection = {
       socket,
       current: undefined,
@@ -145,7 +135,6 @@ export class Connections {
     socket.on('close', () => {
       this.#open.delete(socket);
       this.#release(connection);
-      this.#count(network, -1);
     });
   }
 

@@ -46,6 +46,8 @@ export interface EngineHandlers {
   serve(request: EngineRequest): Promise<Answer>;
   /** Limits what connections send; absent with RATE_LIMIT=off. */
   guard: ConnectionGuard | undefined;
+  /** Connections that an address may have, whatever they carry, also idle ones; a proxy has one address for all of its clients. */
+  perAddress: number;
 }
 
 /** Sends to this process's sockets, in the order of the calls, acknowledgements included. */

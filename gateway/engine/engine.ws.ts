@@ -7,6 +7,7 @@ import type { Adapter } from 'socket.io-adapter';
 import { framingFault, headerLines } from '../../domain/kernel/framing.js';
 import { endAbandoned } from '../../domain/platform/abandoned-requests.js';
 import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
+import { ConnectionsPerAddress } from '../../domain/platform/connections-per-address.js';
 import { announceKeepAlive } from '../../domain/platform/keep-alive.js';
 import { watchSpareFiles } from '../../domain/platform/spare-files.js';
 import type { Connection } from '../engineio-internals.js';
@@ -147,7 +148,7 @@ export class WsEngine implements Engine {
     containEngine(engine as unknown as ContainedServer, this.#callbacks, (req) =>
       (req as IncomingMessage).socket.destroy(),
     );
-    this.#keepConnections();
+    this.#keepConnections(new ConnectionsPerAddress(handlers.perAddress));
     endAbandoned(this.#server);
     const unanswered = new Unanswered<ServerResponse>(answerTime(options), ({ req }) => req.socket.destroy());
     this.#unanswered = unanswered;
@@ -205,11 +206,12 @@ export class WsEngine implements Engine {
     return new WsPublisher(io.of('/').adapter);
   }
 
-  /** Closes new connections while the process is short of files. */
-  #keepConnections(): void {
+  /** Closes new connections while the process is short of files, and those of an address that has too many. */
+  #keepConnections(perAddress: ConnectionsPerAddress): void {
     const isShort = watchSpareFiles();
     this.#server.on('connection', (socket: Socket) => {
-      if (isShort()) {
+      const isRefused = isShort() || !perAddress.add(socket);
+      if (isRefused) {
         socket.destroy();
         return;
       }

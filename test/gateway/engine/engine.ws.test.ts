@@ -54,6 +54,25 @@ describe('the engine ws', () => {
     expect(await asked(upgradeTo('//', 'websocket'))).to.match(/^HTTP\/1.1 404 /);
   });
 
+  it('closes connections of an address beyond twice SOCKET_CONNECTIONS, idle ones counted, but none behind a proxy', async () => {
+    const opened: RawConnection[] = [];
+    const open = async (gateway: LoneGateway) => {
+      const client = rawConnection(gateway.base, rawGet('/healthz'));
+      opened.push(client);
+      const answered = client.until(/^HTTP\/1\.1 200 [\s\S]*\}/).then(() => 'answered');
+      return Promise.race([answered, client.ended.then(() => 'closed')]);
+    };
+    const few = { GATEWAY_ENGINE: 'ws', SOCKET_CONNECTIONS: '10' };
+    const gateway = await startGateway(few);
+    for (let i = 0; i < 20; i += 1) expect(await open(gateway)).to.equal('answered');
+    expect(await open(gateway)).to.equal('closed');
+    opened[0]?.socket.destroy();
+    await eventually(async () => expect(await open(gateway)).to.equal('answered'));
+    const behindProxy = await startGateway({ ...few, TRUST_PROXY: '1' });
+    for (let i = 0; i < 21; i += 1) expect(await open(behindProxy)).to.equal('answered');
+    for (const { socket } of opened) socket.destroy();
+  });
+
   it('holds idle connections for KEEP_ALIVE_MS, and tells clients to let go sooner', async () => {
     const client = rawConnection(lone.base, rawGet('/healthz'));
     expect(await client.until(/\}/)).to.match(/^Keep-Alive: timeout=5\r$/m);
