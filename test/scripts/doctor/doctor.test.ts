@@ -18,7 +18,7 @@ import {
 import { hasRedisServer, startRedis } from '../../support/redis.js';
 import { service } from '../../support/service.js';
 import { startServiceProcess } from '../../support/service-process.js';
-import { runHere } from '../script-runs.js';
+import { runHere, runScript } from '../script-runs.js';
 import { startBadProxy } from './bad-proxy.js';
 import { examine, serviceSettings } from './examine.js';
 
@@ -27,7 +27,7 @@ const engines = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'ut
 describe('npm run doctor', () => {
   it('finds nothing wrong with a service that runs', async () => {
     const settings = await serviceSettings();
-    const { status, stdout } = await runHere('scripts/doctor.js', [], settings);
+    const { status, stdout } = await runScript('scripts/doctor.js', [], settings);
     const lines = stdout.split('\n');
     expect(status, stdout).to.equal(0);
     // A single server; a disk or a limit of files may be small here, and uWebSockets.js has no binary for every Node.

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Finding } from '../../../scripts/doctor/check.js';
 import { service } from '../../support/service.js';
-import { runHere } from '../script-runs.js';
+import { runScript } from '../script-runs.js';
 
 /** Settings of the service of this process. */
 export async function serviceSettings(): Promise<Record<string, string>> {
@@ -14,9 +14,12 @@ export async function serviceSettings(): Promise<Record<string, string>> {
   };
 }
 
-/** Runs the doctor. @returns its exit status and its findings by check, `RESULT: TEXT → REMEDY` */
+/**
+ * Runs the doctor, in a process of its own: one whose checks are late, as on a busy machine, ends its process.
+ * @returns its exit status and its findings by check, `RESULT: TEXT → REMEDY`
+ */
 export async function examine(settings: Record<string, string>, args: string[] = []) {
-  const { status, stdout, stderr } = await runHere('scripts/doctor.js', ['--json', ...args], settings);
+  const { status, stdout, stderr } = await runScript('scripts/doctor.js', ['--json', ...args], settings);
   expect(stderr).to.equal('');
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   const lines: Record<string, string> = {};
