@@ -9,7 +9,7 @@ import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';
 import { HistoryFile } from './prove/history-file.js';
 import { optionSchema, ownDefaults, type ProveOptions, verdictOptions } from './prove/options.js';
-import { judgeKept, judgeRun, report, requireRoom, requireWritable } from './prove/report.js';
+import { judgeKept, judgeRun, report, requireWritable } from './prove/report.js';
 import { durationOf, runProof } from './prove/run.js';
 import { startTarget, type Target } from './prove/target.js';
 
@@ -33,8 +33,7 @@ Method and what it shows: docs/consistency.md.
                    or the run failed
   --html FILE      draws what happened, as a page
   --json           prints the verdict as a JSON object
-  --elle FILE      writes the messages as elle-cli reads them; --room N: those of one room
-  --check FILE     judges a kept history again, instead of a run; also with --html, --json, --elle, --room
+  --check FILE     judges a kept history again, instead of a run; also with --html, --json
 
 For an installation that runs already, without faults and with members, rooms and articles of the
 command's own, which it names beforehand and removes afterwards:
@@ -100,11 +99,7 @@ async function prove(
   const { seed = Math.floor(Math.random() * 1e9), seconds } = options;
   const faults = target.own ? (options.faults ?? faultKinds) : [];
   const { members, rooms, articles } = target.community;
-  requireRoom(
-    options.room,
-    rooms.map(({ room }) => room),
-  );
-  const { log: _, check: _check, html: _html, json, elle: _elle, room: _room, ...chosen } = options;
+  const { log: _, check: _check, html: _html, json, ...chosen } = options;
   const stream = json ? process.stderr : process.stdout;
   stream.write(
     `seed ${seed}: ${members.length} members, ${rooms.length} rooms, ${articles.length} articles, ${seconds} s, faults ${faults.join(',') || 'none'}\n`,
@@ -177,8 +172,8 @@ async function runAndJudge(options: ProveOptions): Promise<number> {
 await runCommand(usage, async (args) => {
   const options = readOptions(args);
   requireWritable(options);
-  const { check, room } = options;
-  if (check !== undefined) return report(check, await judgeKept(check, room), options);
+  const { check } = options;
+  if (check !== undefined) return report(check, await judgeKept(check), options);
   return runAndJudge(options);
 });
 if (isUnderWay) process.exit();

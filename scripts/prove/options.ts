@@ -43,8 +43,6 @@ export const optionSchema = z
     check: z.string().optional(),
     html: z.string().optional(),
     json: z.boolean().default(false),
-    elle: z.string().optional(),
-    room: whole(1, 999_999_999).optional(),
   })
   .refine(({ http, gateway }) => (typeof http === 'string') === (gateway !== undefined), {
     path: ['gateway'],
@@ -67,16 +65,12 @@ export const optionSchema = z
   .refine(({ tokens, members }) => !tokens || members === undefined, {
     path: ['members'],
     message: 'not with --tokens, which says who the members are',
-  })
-  .refine(({ elle, room }) => elle !== undefined || room === undefined, {
-    path: ['room'],
-    message: 'the room to export: needs --elle FILE',
   });
 
 /** What an installation is that the run starts, unless its options say otherwise. */
 export const ownDefaults = { gateways: 3, adapter: 'classic' } as const;
 
 /** Options of the verdict on a history, also on a kept one (`--check`); the others are of the run. */
-export const verdictOptions = ['check', 'html', 'json', 'elle', 'room'];
+export const verdictOptions = ['check', 'html', 'json'];
 
 export type ProveOptions = z.output<typeof optionSchema>;

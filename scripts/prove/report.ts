@@ -1,13 +1,9 @@
-import { accessSync, constants, createReadStream, createWriteStream, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, createReadStream, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
 import { describeVerdict, judge, type Verdict } from './check/judge.js';
-import { readLines } from './check/read-lines.js';
-import { exportElle } from './export-elle.js';
 import type { ProveOptions } from './options.js';
 import { drawPicture } from './picture/draw.js';
 
@@ -20,8 +16,8 @@ const COLOURS = { holds: 'green', broken: 'red', unknown: 'yellow' } as const;
 const linesOf = (file: string): AsyncIterable<string> => createInterface({ input: createReadStream(file) });
 
 /** @throws InvalidArguments naming a file that could not be written after the run, or would replace another of its files */
-export function requireWritable(options: Pick<ProveOptions, 'check' | 'log' | 'html' | 'elle'>): void {
-  const names = ['check', 'log', 'html', 'elle'] as const;
+export function requireWritable(options: Pick<ProveOptions, 'check' | 'log' | 'html'>): void {
+  const names = ['check', 'log', 'html'] as const;
   const faults = names.slice(1).flatMap((name) => {
     const file = options[name];
     if (file === undefined) return [];
@@ -42,40 +38,17 @@ export function requireWritable(options: Pick<ProveOptions, 'check' | 'log' | 'h
   if (faults.length > 0) throw new InvalidArguments(faults);
 }
 
-/** @throws InvalidArguments if the room to export is none of a run's */
-export function requireRoom(room: number | undefined, rooms: number[]): void {
-  if (room === undefined || rooms.includes(room)) return;
-  throw new InvalidArguments([`--room: the run has no room ${room}, but ${rooms.join(', ')}`]);
-}
-
-/** The rooms that the first line of a history names. */
-async function roomsOf(file: string): Promise<number[]> {
-  for await (const { line } of readLines(linesOf(file)))
-    return line.e === 'header' ? line.rooms.map(({ room }) => room) : [];
-  return [];
-}
-
-/** Judges a kept history. @throws InvalidArguments if the file is none, or does not have the room to export */
-export async function judgeKept(file: string, room: number | undefined): Promise<Verdict> {
-  let verdict: Verdict;
+/** Judges a kept history. @throws InvalidArguments if the file is none */
+export async function judgeKept(file: string): Promise<Verdict> {
   try {
-    verdict = await judge(linesOf(file));
+    return await judge(linesOf(file));
   } catch (error) {
     throw new InvalidArguments([`--check: ${file} is no history of a run: ${(error as Error).message}`]);
   }
-  requireRoom(room, await roomsOf(file));
-  return verdict;
 }
 
 /** Judges the history that a run has written. */
 export const judgeRun = (file: string): Promise<Verdict> => judge(linesOf(file));
-
-async function writeElle(file: string, elle: string, room: number | undefined): Promise<void> {
-  async function* ended() {
-    for await (const line of exportElle(linesOf(file), room)) yield `${line}\n`;
-  }
-  await pipeline(Readable.from(ended()), createWriteStream(elle));
-}
 
 /** Writes a file that an option asks for. @throws Error naming the option and the file */
 async function writeFor(option: string, file: string, write: () => unknown): Promise<void> {
@@ -94,7 +67,7 @@ async function writeFor(option: string, file: string, write: () => unknown): Pro
 export async function report(
   file: string,
   verdict: Verdict,
-  { json, html, elle, room }: Pick<ProveOptions, 'json' | 'html' | 'elle' | 'room'>,
+  { json, html }: Pick<ProveOptions, 'json' | 'html'>,
 ): Promise<number> {
   if (json) process.stdout.write(`${JSON.stringify(verdict)}\n`);
   else {
@@ -110,6 +83,5 @@ export async function report(
   } else if (verdict.outcome === 'broken') {
     process.stderr.write(`to see what happened: npm run prove -- --check ${file} --html PAGE\n`);
   }
-  if (elle) await writeFor('elle', elle, () => writeElle(file, elle, room));
   return STATUS[verdict.outcome];
 }

@@ -19,7 +19,6 @@ export interface Moment {
 
 /** What a picture shows of a history. */
 export interface Story {
-  seed: number;
   members: { no: number; nickname: string }[];
   phases: Map<string, number>;
   end: number;
@@ -28,8 +27,6 @@ export interface Story {
   sends: Moment[];
   /** Messages pushed to sockets of others, with the time since they were asked for. */
   deliveries: Moment[];
-  /** Joins whose answer held messages, with the time to the answer. */
-  catchUps: Moment[];
   /** Operations of unknown outcome. */
   unanswered: Moment[];
   /** Times without an open socket, by member. */
@@ -38,14 +35,12 @@ export interface Story {
 
 class Collector {
   readonly story: Story = {
-    seed: 0,
     members: [],
     phases: new Map(),
     end: 0,
     strikes: [],
     sends: [],
     deliveries: [],
-    catchUps: [],
     unanswered: [],
     offline: [],
   };
@@ -60,10 +55,8 @@ class Collector {
   read(line: HistoryLine): void {
     const { story } = this;
     story.end = line.t;
-    if (line.e === 'header') {
-      story.seed = line.seed;
-      story.members = line.members;
-    } else if (line.e === 'phase') story.phases.set(line.phase, line.t);
+    if (line.e === 'header') story.members = line.members;
+    else if (line.e === 'phase') story.phases.set(line.phase, line.t);
     else if (line.e === 'fault') this.#strike(line);
     else if (line.e === 'invoke') this.#ask(line);
     else if (line.e === 'ok' || line.e === 'info' || line.e === 'fail') this.#settle(line);
@@ -97,8 +90,6 @@ class Collector {
     if (line.e === 'info') this.story.unanswered.push(moment);
     if (line.e !== 'ok') return;
     if (line.f === 'send') this.story.sends.push(moment);
-    else if (line.f === 'join' && line.messages.length > 0 && asked.f === 'join' && asked.after > 0)
-      this.story.catchUps.push(moment);
     else if (line.f === 'connect') this.#connect(asked.client, member, line.t);
   }
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { describeVerdict, judge } from '../../../scripts/prove/check/judge.js';
-import { exportElle } from '../../../scripts/prove/export-elle.js';
 import type { Header, HistoryLine } from '../../../scripts/prove/history.js';
 import { drawPicture } from '../../../scripts/prove/picture/draw.js';
 import { createRandom } from '../../support/random.js';
@@ -151,33 +150,8 @@ describe('a history of npm run prove', () => {
     const named = structuredClone(history);
     (named[0] as Extract<HistoryLine, { e: 'header' }>).members[0] = { no: 1, nickname: '<script>' };
     const page = await drawPicture(textOf(named), verdict);
-    expect(page).to.include(`class="outcome ${verdict.outcome}"`);
+    expect(page).to.include(`class="${verdict.outcome}"`);
     expect(page).not.to.match(/<script|https?:|url\(/);
     expect(page).to.include('&#60;script');
-  });
-
-  it('is exported for elle-cli: appends and whole reads, of one room or all', async () => {
-    const all: string[] = [];
-    for await (const line of exportElle(textOf(history))) all.push(line);
-    const line =
-      /^\{:index \d+, :type :(invoke|ok|info|fail), :f :txn, :process \d+, :time \d+, :value \[\[(:append \d+ \d+|:r \d+ (nil|\[[\d ]*\]))\]\]\}$/;
-    for (const text of all) expect(text).to.match(line);
-    const sent = new Set(
-      history.flatMap((one) => (one.e === 'invoke' && one.f === 'send' ? [one.content] : [])),
-    );
-    expect(all.filter((text) => text.includes(':type :invoke') && text.includes(':append'))).to.have.length(
-      sent.size,
-    );
-    // The last read of a room has every acknowledged append.
-    const last = all.filter((text) => text.includes(':type :ok') && text.includes('[:r 1 ')).at(-1) ?? '';
-    const appended = all
-      .filter((text) => text.includes(':type :ok'))
-      .flatMap((text) => /:append 1 (\d+)/.exec(text)?.[1] ?? []);
-    const read = /:r 1 \[([\d ]*)\]/.exec(last)?.[1]?.split(' ') ?? [];
-    expect(read).to.include.members(appended);
-    const one: string[] = [];
-    for await (const text of exportElle(textOf(history), 2)) one.push(text);
-    expect(one.every((text) => /\[\[:(append|r) 2 /.test(text))).to.equal(true);
-    expect(one).not.to.have.length(0);
   });
 });

@@ -88,9 +88,9 @@ describe('npm run prove with an installation of its own', () => {
       ]);
     });
 
-    it('judges its history again, with a page and the messages for elle-cli', async () => {
-      const [page, edn] = [join(folder, 'page.html'), join(folder, 'history.edn')];
-      const again = await runHere(PROVE, ['--check', log, '--json', '--html', page, '--elle', edn], {});
+    it('judges its history again, with a page', async () => {
+      const page = join(folder, 'page.html');
+      const again = await runHere(PROVE, ['--check', log, '--json', '--html', page], {});
       expect(again, again.stderr).to.include({ status: 0, stderr: '' });
       const verdict = JSON.parse(again.stdout);
       expect(verdict).to.include({ outcome: 'holds', seed });
@@ -99,15 +99,6 @@ describe('npm run prove with an installation of its own', () => {
       // The page counts as the verdict does.
       for (const count of [verdict.counts.acknowledged, verdict.counts.unanswered])
         expect(drawn).to.include(`<b>${count.toLocaleString('en')}</b>`);
-      expect(readFileSync(edn, 'utf8')).to.match(/^\{:index 0, :type :invoke, /);
-    });
-
-    it('exports no room that the run does not have', async () => {
-      const edn = join(folder, 'none.edn');
-      const run = await runHere(PROVE, ['--check', log, '--elle', edn, '--room', '999999'], {});
-      expect(run).to.include({ status: 2, stdout: '' });
-      expect(run.stderr).to.match(/^--room: the run has no room 999999, but 1, 2, /);
-      expect(existsSync(edn)).to.equal(false);
     });
 
     it('finds a promise broken in a history with one changed line', async () => {
@@ -193,8 +184,7 @@ describe('npm run prove with an installation of its own', () => {
       [['--html', 'missing/page.html'], /^--html: ENOENT/m],
       [['--log', folder], /^--log: is a directory$/m],
       [['--check', empty, '--html', empty], /^--html: is the file of --check$/m],
-      [['--log', 'run', '--elle', './run'], /^--elle: is the file of --log$/m],
-      [['--room', '1'], /^--room: the room to export: needs --elle FILE$/m],
+      [['--log', 'run', '--html', './run'], /^--html: is the file of --log$/m],
     ];
     for (const [args, told] of wrong) {
       const { status, stderr, stdout } = await runHere(PROVE, args, { TMPDIR: folder });
