@@ -8,7 +8,7 @@ import type { Config } from '../domain/platform/config.js';
 import type { Logger } from '../domain/platform/logger.js';
 import { metrics } from '../domain/platform/metrics.js';
 import { portFault } from '../domain/platform/port-faults.js';
-import { watchSpareFiles } from '../domain/platform/spare-files.js';
+import { SpareFiles } from '../domain/platform/spare-files.js';
 import { createApp } from './app.js';
 import { Connections } from './connections.js';
 import type { SocketDescription } from './docs/asyncapi.js';
@@ -121,9 +121,9 @@ export class HttpServer {
     server.once('close', () => {
       for (const stop of stopWatching) stop();
     });
-    const isShort = watchSpareFiles();
+    const files = new SpareFiles(this.#logger);
     server.on('connection', (socket) => {
-      if (isShort()) socket.destroy();
+      if (files.refuses()) socket.destroy();
     });
     callbacks.server(server);
     this.#running = { server, streams, connections };
@@ -133,8 +133,7 @@ export class HttpServer {
     } catch (error) {
       throw new Error(portFault('HTTP_PORT', HOST, HTTP_PORT, error as NodeJS.ErrnoException));
     }
-    // For example EMFILE on accept: unhandled, it would end the process.
-    server.on('error', (error) => this.#logger.error({ err: error }, 'a connection could not be accepted'));
+    server.on('error', (error) => files.acceptFailed(error));
     return (server.address() as AddressInfo).port;
   }
 

@@ -12,7 +12,7 @@ import {
 import type { ServerOptions } from 'socket.io';
 import type { Adapter } from 'socket.io-adapter';
 import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
-import { watchSpareFiles } from '../../domain/platform/spare-files.js';
+import type { SpareFiles } from '../../domain/platform/spare-files.js';
 import {
   type Connection,
   holdPolls,
@@ -154,11 +154,13 @@ export class UwsEngine implements Engine {
   readonly name = 'uws';
   readonly #app = App();
   readonly #callbacks: CallbackGuard;
+  readonly #files: SpareFiles;
   #unanswered: Unanswered<HttpResponse> | undefined;
   #listening: us_listen_socket | undefined;
 
-  constructor(callbacks: CallbackGuard) {
+  constructor(callbacks: CallbackGuard, files: SpareFiles) {
     this.#callbacks = callbacks;
+    this.#files = files;
   }
 
   attach(io: GatewayServer, options: Partial<ServerOptions>, handlers: EngineHandlers): UwsPublisher {
@@ -189,10 +191,10 @@ export class UwsEngine implements Engine {
 
   /** Closes new connections while the process is short of files. */
   #guardFiles(): void {
-    const isShort = watchSpareFiles();
+    const files = this.#files;
     /** @param change 1 for an accepted connection, -1 for one that has ended */
     function onChange(res: HttpResponse, change: number): void {
-      if (change > 0 && isShort()) res.close();
+      if (change > 0 && files.refuses()) res.close();
     }
     this.#app.filter(onChange);
   }

@@ -9,7 +9,7 @@ import { endAbandoned } from '../../domain/platform/abandoned-requests.js';
 import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
 import { ConnectionsPerAddress } from '../../domain/platform/connections-per-address.js';
 import { announceKeepAlive } from '../../domain/platform/keep-alive.js';
-import { watchSpareFiles } from '../../domain/platform/spare-files.js';
+import type { SpareFiles } from '../../domain/platform/spare-files.js';
 import type { Connection } from '../engineio-internals.js';
 import { errorAnswer, framingAnswer, headersOf } from '../operations.js';
 import type { GatewayServer } from '../socket.js';
@@ -124,15 +124,18 @@ export class WsEngine implements Engine {
   readonly #open = new Set<Socket>();
 
   readonly #callbacks: CallbackGuard;
+  readonly #files: SpareFiles;
   #unanswered: Unanswered<ServerResponse> | undefined;
 
   /**
    * @param callbacks contains what they throw
+   * @param files closes new connections while they are short
    * @param keepAliveMs how long an idle connection is kept
    * @param version of Node
    */
-  constructor(callbacks: CallbackGuard, keepAliveMs: number, version: string) {
+  constructor(callbacks: CallbackGuard, files: SpareFiles, keepAliveMs: number, version: string) {
     this.#callbacks = callbacks;
+    this.#files = files;
     this.unshared = whyUnshared(version);
     this.#server = createServer({
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -208,9 +211,8 @@ export class WsEngine implements Engine {
 
   /** Closes new connections while the process is short of files, and those of an address that has too many. */
   #keepConnections(perAddress: ConnectionsPerAddress): void {
-    const isShort = watchSpareFiles();
     this.#server.on('connection', (socket: Socket) => {
-      const isRefused = isShort() || !perAddress.add(socket);
+      const isRefused = this.#files.refuses() || !perAddress.add(socket);
       if (isRefused) {
         socket.destroy();
         return;
@@ -232,8 +234,7 @@ export class WsEngine implements Engine {
       server.once('error', () => resolve(undefined));
       server.listen(options, () => {
         server.removeAllListeners('error');
-        // For example EMFILE on accept: unhandled, it would end the process. The guard of files has closed others.
-        server.on('error', () => {});
+        server.on('error', (error) => this.#files.acceptFailed(error));
         resolve((server.address() as AddressInfo).port);
       });
     });

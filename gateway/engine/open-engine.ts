@@ -1,6 +1,7 @@
 import { CallbackGuard } from '../../domain/platform/callback-guard.js';
 import type { Config } from '../../domain/platform/config.js';
 import type { Logger } from '../../domain/platform/logger.js';
+import { SpareFiles } from '../../domain/platform/spare-files.js';
 import type { Engine } from './engine.js';
 
 type Settings = Pick<Config, 'GATEWAY_ENGINE' | 'KEEP_ALIVE_MS'>;
@@ -13,12 +14,17 @@ const REMEDY =
 /** @throws Error when the package has no binary that this Node loads */
 async function openUws(logger: Logger): Promise<Engine> {
   const { UwsEngine } = await import('./engine.uws.js');
-  return new UwsEngine(new CallbackGuard(logger));
+  return new UwsEngine(new CallbackGuard(logger), new SpareFiles(logger));
 }
 
 async function openWs({ KEEP_ALIVE_MS }: Settings, logger: Logger): Promise<Engine> {
   const { WsEngine } = await import('./engine.ws.js');
-  return new WsEngine(new CallbackGuard(logger), KEEP_ALIVE_MS, process.versions.node);
+  return new WsEngine(
+    new CallbackGuard(logger),
+    new SpareFiles(logger),
+    KEEP_ALIVE_MS,
+    process.versions.node,
+  );
 }
 
 /**

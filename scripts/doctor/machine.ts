@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +10,9 @@ import { below, request } from './request.js';
 
 /** Fewer open files than this are a fault, and fewer than the second number a few thousand members will meet. */
 const [FEW_FILES, MANY_FILES] = [1_024, 16_384];
+
+/** Share of its files from which on a process has too many open, as for the alert FilesRunningOut. */
+const USED_SHARE = 0.8;
 
 /** Share of a disk that should stay free. (docs/operations.md, "Dashboards and alerts") */
 const FREE_SHARE = 0.2;
@@ -118,14 +121,29 @@ function fileLimit(pid: number | 'self'): number | undefined {
   }
 }
 
+/** How many files a process has open; 0 where the system or its rights do not let us know. */
+function openFiles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
+}
+
 /** @param pids of the service's processes; without any, of this process */
-async function checkFiles(pids: number[]): Promise<Verdict> {
+export async function checkFiles(pids: number[]): Promise<Verdict> {
   const measured = pids.map(fileLimit).filter((limit) => limit !== undefined);
   const limit = measured.length > 0 ? Math.min(...measured) : fileLimit('self');
   if (limit === undefined) throw new Skipped('this system does not tell how many files a process may open');
   const whose = measured.length > 0 ? 'a process of the service' : 'a process started from here';
   const text = `${whose} may open ${limit} files; each socket and stream takes one`;
   const remedy = 'LimitNOFILE=200000 in the unit, or ulimit -n';
+  const full = pids.find((pid) => openFiles(pid) > USED_SHARE * (fileLimit(pid) ?? Number.POSITIVE_INFINITY));
+  if (full !== undefined)
+    return failure(
+      `process ${full} has ${openFiles(full)} of ${fileLimit(full)} files open: it closes new connections when 64 are left`,
+      `${remedy}; more processes`,
+    );
   if (limit < FEW_FILES) return failure(text, remedy);
   return limit < MANY_FILES ? warning(text, remedy) : ok(text);
 }

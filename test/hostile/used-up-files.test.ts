@@ -15,7 +15,7 @@ describe('a service that has used up its files', () => {
   let service: ServiceProcess;
   let clients: Socket[];
   before(async () => {
-    service = await startServiceProcess({ RATE_LIMIT: 'off' }, FILES);
+    service = await startServiceProcess({ RATE_LIMIT: 'off', LOG_LEVEL: 'warn' }, FILES);
   });
   beforeEach(() => {
     clients = [];
@@ -37,6 +37,11 @@ describe('a service that has used up its files', () => {
       for (const client of clients) client.destroy();
       await eventually(isUp);
       expect(service.errors()).to.deep.equal([]);
+      const warned = service.warnings().filter((line) => line.includes('files left of the'));
+      expect(warned, 'one line for both ports').to.have.length(1);
+      expect(warned[0]).to.match(/fewer than 64 files left of the 256 .* raise LimitNOFILE/);
+      const exposed = await (await fetch(`${base}/metrics`)).text();
+      expect(exposed).to.match(/^adoption_limit_hits_total\{limit="files".*\} [1-9]/m);
     });
   }
 });

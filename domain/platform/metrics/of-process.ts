@@ -65,7 +65,7 @@ export const processMetrics = {
   }),
   limitHits: new Counter({
     name: 'adoption_limit_hits_total',
-    help: 'What a limit refused: of rate (`address`, `bytes`, `others`, `read`, `list`, `write`, `search`, `message`, `socketEvent`), of searches at once (`searches`), of a day (`rooms-per-day`, `messages-per-day`, `articles-per-day`, `comments-per-day`), of connects (`handshakes`, `unadmitted`, `connections`, `frames`); a rise is an attack, or many members behind one address',
+    help: 'What a limit refused: of rate (`address`, `bytes`, `others`, `read`, `list`, `write`, `search`, `message`, `socketEvent`), of searches at once (`searches`), of a day (`rooms-per-day`, `messages-per-day`, `articles-per-day`, `comments-per-day`), of connects (`handshakes`, `unadmitted`, `connections`, `frames`), and connections for lack of files (`files`); a rise is an attack, many members behind one address, or a limit that is too low',
     labelNames: ['limit'],
   }),
   queueLength: new SampledGauge({

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,6 +8,7 @@ import { writeTargets } from '../../../domain/platform/metrics/targets.js';
 import { projectRoot } from '../../../domain/platform/project-root.js';
 import { freePort } from '../../../scripts/command/ports.js';
 import { runChecks } from '../../../scripts/doctor/check.js';
+import { checkFiles } from '../../../scripts/doctor/machine.js';
 import { ownPortChecks } from '../../../scripts/doctor/own-ports.js';
 import { judgeReadiness } from '../../../scripts/doctor/readiness.js';
 import { lineOf } from '../../../scripts/doctor/report.js';
@@ -50,6 +52,17 @@ describe('npm run doctor on single processes', () => {
         `^warning: the service at http://${target} is ready, and was not .*: ${overloaded} → if it `,
       ),
     );
+  });
+
+  it('finds a process that has nearly all files open that it may', async () => {
+    const files = '3<&0 4<&0 5<&0 6<&0 7<&0 8<&0 9<&0';
+    const child = spawn('/bin/sh', ['-c', `ulimit -n 11 && exec ${files} && echo && exec cat`]);
+    await once(child.stdout, 'data');
+    const verdict = await checkFiles([child.pid as number]);
+    child.stdin.end();
+    await once(child, 'close');
+    expect(verdict.result).to.equal('failure');
+    expect(verdict.text).to.match(new RegExp(`^process ${child.pid} has 1[01] of 11 files open: `));
   });
 
   it('says what to do by the reason for which a process is not ready', () => {
