@@ -8,8 +8,9 @@ import { faultKinds } from './prove/faults/kinds.js';
 import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';
 import { HistoryFile } from './prove/history-file.js';
+import { LiveJudge } from './prove/live-judge.js';
 import { optionSchema, ownDefaults, type ProveOptions, verdictOptions } from './prove/options.js';
-import { judgeKept, judgeRun, report, requireWritable } from './prove/report.js';
+import { judgeKept, report, requireWritable } from './prove/report.js';
 import { durationOf, runProof } from './prove/run.js';
 import { startTarget, type Target } from './prove/target.js';
 
@@ -32,6 +33,7 @@ Method and what it shows: docs/consistency.md.
   --log FILE       keeps the history, as NDJSON; without it, it is kept only if a promise was broken,
                    or the run failed
   --html FILE      draws what happened, as a page
+  --fail-fast      ends the run with the first broken promise, without its time and its last reads
   --json           prints the verdict as a JSON object
   --check FILE     judges a kept history again, instead of a run; also with --html, --json
 
@@ -49,13 +51,14 @@ const INTERRUPTED = 130;
 
 /** Why a run ends before its time. */
 interface EarlyEnd {
-  status: number;
   reason: string;
+  /** The exit status; undefined: that of the verdict on what there is. */
+  status?: number;
 }
 
 /** @throws InvalidArguments */
 function readOptions(args: string[]): ProveOptions {
-  const typeOf = (name: string) => (name === 'json' ? 'boolean' : 'string');
+  const typeOf = (name: string) => (['json', 'fail-fast'].includes(name) ? 'boolean' : 'string');
   const names = Object.keys(optionSchema.shape);
   const { values } = readArguments({
     args,
@@ -88,23 +91,32 @@ function createCleanUp() {
   };
 }
 
+/** @param onStart as of startTarget */
+const targetOf = (options: ProveOptions, onStart: (end: () => Promise<string[]>) => void): Promise<Target> =>
+  options.gateway ? useTarget(options, say) : startTarget(options, onStart);
+
 /** @param endEarly ends the run, which `signal` tells */
 async function prove(
   options: ProveOptions,
   target: Target,
   file: string,
+  judge: LiveJudge,
   endEarly: (end: EarlyEnd) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { seed = Math.floor(Math.random() * 1e9), seconds } = options;
   const faults = target.own ? (options.faults ?? faultKinds) : [];
   const { members, rooms, articles } = target.community;
-  const { log: _, check: _check, html: _html, json, ...chosen } = options;
+  const { log: _, check: _check, html: _html, json, 'fail-fast': _failFast, ...chosen } = options;
   const stream = json ? process.stderr : process.stdout;
   stream.write(
     `seed ${seed}: ${members.length} members, ${rooms.length} rooms, ${articles.length} articles, ${seconds} s, faults ${faults.join(',') || 'none'}\n`,
   );
-  const history = new HistoryFile(file, ({ message }) => endEarly({ status: 1, reason: message }));
+  const history = new HistoryFile(
+    file,
+    ({ message }) => endEarly({ status: 1, reason: message }),
+    (line) => judge.read(line),
+  );
   const progress = createProgress(durationOf({ seconds, faults }), 'prove');
   try {
     await writeHeader(history, target.servers, target.community, seed, {
@@ -112,7 +124,7 @@ async function prove(
       ...{ ...chosen, seed, members: members.length, faults: faults.join(',') || 'none' },
       foreign: !target.own,
     });
-    await runProof({ history, ...target, own: target.own, seed, seconds, faults, progress, signal });
+    await runProof({ history, judge, ...target, own: target.own, seed, seconds, faults, progress, signal });
   } finally {
     progress.stop();
     await history.close();
@@ -126,7 +138,7 @@ let isUnderWay = false;
 async function runAndJudge(options: ProveOptions): Promise<number> {
   const cleanUp = createCleanUp();
   const early = new AbortController();
-  let earlyStatus = 0;
+  let earlyStatus: number | undefined;
   // Until there is a verdict: what a run has written may show why it failed.
   let isKept = true;
   const endEarly = ({ status, reason }: EarlyEnd) => {
@@ -140,26 +152,30 @@ async function runAndJudge(options: ProveOptions): Promise<number> {
     if (!isUnderWay) void cleanUp.run();
     isUnderWay = true;
   };
+  const judge = new LiveJudge({
+    // Not at once: what ends the run would close the client that is writing.
+    broken: ({ rule }) =>
+      options['fail-fast'] && setImmediate(() => endEarly({ reason: `${rule} is broken` })),
+    failed: ({ message }) => setImmediate(() => endEarly({ reason: message, status: 1 })),
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => endEarly({ status: INTERRUPTED, reason: 'interrupted' }));
   const folder = options.log ? undefined : mkdtempSync(join(tmpdir(), 'adoption-history-'));
   const file = options.log ?? join(folder as string, 'history.ndjson');
   try {
     try {
-      const target = options.gateway
-        ? await useTarget(options, say)
-        : await startTarget(options, cleanUp.set);
+      const target = await targetOf(options, cleanUp.set);
       cleanUp.set(target.close);
       isUnderWay = true;
-      if (!early.signal.aborted) await prove(options, target, file, endEarly, early.signal);
+      if (!early.signal.aborted) await prove(options, target, file, judge, endEarly, early.signal);
     } catch (error) {
       if (!early.signal.aborted) throw error;
     } finally {
       for (const line of await cleanUp.run()) say(line);
     }
-    if (early.signal.aborted) return earlyStatus;
-    isUnderWay = false;
-    const verdict = await judgeRun(file);
+    if (earlyStatus !== undefined) return earlyStatus;
+    if (!early.signal.aborted) isUnderWay = false;
+    const verdict = judge.end();
     isKept = verdict.outcome === 'broken';
     return await report(file, verdict, options);
   } finally {

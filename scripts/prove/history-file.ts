@@ -30,6 +30,7 @@ export class HistoryFile {
   readonly #stream: WriteStream;
   readonly #finished: Promise<void>;
   readonly #startedAt = performance.now();
+  readonly #onLine: (line: object) => void;
   readonly #timer: NodeJS.Timeout;
   #waiting: string[] = [];
   #length = 0;
@@ -39,9 +40,17 @@ export class HistoryFile {
   #lastDeliveryAt = 0;
   #isClosed = false;
 
-  /** @param onFailure called once, as soon as a line cannot be written, with an error that names the file and the reason */
-  constructor(path: string, onFailure: (error: Error) => void = () => {}) {
+  /**
+   * @param onFailure called once, as soon as a line cannot be written, with an error that names the file and the reason
+   * @param onLine called with each line, with its time, after the call that writes it has put it in its place
+   */
+  constructor(
+    path: string,
+    onFailure: (error: Error) => void = () => {},
+    onLine: (line: object) => void = () => {},
+  ) {
     this.path = path;
+    this.#onLine = onLine;
     this.#stream = createWriteStream(path);
     this.#finished = finished(this.#stream).catch((error: Error) => {
       throw new Error(`the history ${path} cannot be written: ${error.message}`, { cause: error });
@@ -74,10 +83,12 @@ export class HistoryFile {
       this.#deliveries += 1;
       this.#lastDeliveryAt = t;
     }
-    const text = `${JSON.stringify({ t, ...line })}\n`;
+    const timed = { t, ...line };
+    const text = `${JSON.stringify(timed)}\n`;
     this.#waiting.push(text);
     this.#length += text.length;
     if (this.#length > BLOCK) this.#flush();
+    this.#onLine(timed);
   }
 
   /** Writes that an operation begins. To be called before its request leaves. */

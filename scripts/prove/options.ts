@@ -43,6 +43,7 @@ export const optionSchema = z
     check: z.string().optional(),
     html: z.string().optional(),
     json: z.boolean().default(false),
+    'fail-fast': z.boolean().default(false),
   })
   .refine(({ http, gateway }) => (typeof http === 'string') === (gateway !== undefined), {
     path: ['gateway'],

@@ -47,9 +47,6 @@ export async function judgeKept(file: string): Promise<Verdict> {
   }
 }
 
-/** Judges the history that a run has written. */
-export const judgeRun = (file: string): Promise<Verdict> => judge(linesOf(file));
-
 /** Writes a file that an option asks for. @throws Error naming the option and the file */
 async function writeFor(option: string, file: string, write: () => unknown): Promise<void> {
   try {

@@ -8,6 +8,7 @@ import type { FaultKind } from './faults/kinds.js';
 import { runFaults } from './faults/run-faults.js';
 import { readEverything } from './final-reads.js';
 import type { HistoryFile } from './history-file.js';
+import type { LiveJudge } from './live-judge.js';
 import type { OwnInstallation } from './own-installation.js';
 import type { Served } from './served.js';
 import { openDevices, randomFor, runDevices } from './workload.js';
@@ -29,6 +30,8 @@ const PAST_LEASE_MS = 33_000;
 /** An installation, and what a run does with it. */
 export interface Run {
   history: HistoryFile;
+  /** Judges the history so far. */
+  judge: LiveJudge;
   community: Community;
   servers: Served[];
   /** What faults strike; undefined if it was not started by the run. */

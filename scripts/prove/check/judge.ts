@@ -49,7 +49,11 @@ export interface Verdict {
 /** Violations of a rule that are listed; the others are counted. */
 const MAX_LISTED = 20;
 
-class Judge {
+/**
+ * Judges a history line by line, in one pass. What it keeps grows with the messages, comments and notifications, not
+ * with the lines.
+ */
+export class Judge {
   readonly #run = new Run();
   readonly #reached = new Reached(this.#run);
   readonly #violations: Violation[] = [];
@@ -68,6 +72,20 @@ class Judge {
     const count = (this.#broken.get(rule) ?? 0) + 1;
     this.#broken.set(rule, count);
     if (count <= MAX_LISTED) this.#violations.push({ rule, text, t });
+  }
+
+  /** Violations so far, the first MAX_LISTED of each rule, in the order in which they were found. */
+  get violations(): readonly Violation[] {
+    return this.#violations;
+  }
+
+  /** What the history has not reached so far, a line each. */
+  missing(): string[] {
+    this.#reached.count();
+    const missing = this.#reached.missing();
+    if (!this.#run.hasEnded)
+      missing.unshift('the history ends before its run: it has no line for the phase "end"');
+    return missing;
   }
 
   /** @throws Error if the line does not fit those before it */
@@ -161,14 +179,12 @@ class Judge {
     for (const watcher of this.#watchers) watcher.delivered?.(line);
   }
 
+  /** The verdict. To be called once, after the last line. @throws Error if there was none */
   end(): Verdict {
     const header = this.#header;
     if (!header) throw new Error('the history is empty');
     for (const watcher of this.#watchers) watcher.end?.();
-    this.#reached.end();
-    const missing = this.#reached.missing();
-    if (!this.#run.hasEnded)
-      missing.unshift('the history ends before its run: it has no line for the phase "end"');
+    const missing = this.missing();
     this.#counts.unanswered += this.#asked.size;
     this.#counts.messages = this.#run.messages.size;
     for (const { ackedAt } of this.#run.messages.all())
@@ -189,8 +205,7 @@ class Judge {
 }
 
 /**
- * Judges a history in one pass. What it keeps grows with the messages, comments and notifications, not with the lines.
- *
+ * Judges a history.
  * @param lines NDJSON, as history.ts describes it
  * @throws Error naming the number of a line that is no part of a history
  */

@@ -150,15 +150,17 @@ export class Reached {
     if (storedAt !== undefined && storedAt < askedAt) this.#run.coverage.add('replayedStreams');
   }
 
-  end(): void {
-    for (const { uncertain, id } of this.#run.messages.all()) {
-      if (uncertain && id !== undefined) this.#run.coverage.add('lostAcknowledgements');
-    }
-    for (const readers of this.#readers.values())
-      if (readers.size === 2) this.#run.coverage.add('roomsReadWhole');
+  /** Counts what only all lines so far show. */
+  count(): void {
+    const { counts } = this.#run.coverage;
+    const messages = [...this.#run.messages.all()];
+    counts.lostAcknowledgements = messages.filter(
+      ({ uncertain, id }) => uncertain && id !== undefined,
+    ).length;
+    counts.roomsReadWhole = [...this.#readers.values()].filter(({ size }) => size === 2).length;
   }
 
-  /** What the options of the run let expect and it did not reach, a line each. */
+  /** What the options of the run let expect and it did not reach, a line each. After `count`. */
   missing(): string[] {
     const { counts, faults } = this.#run.coverage;
     const wanted = this.#options.faults ?? 'none';

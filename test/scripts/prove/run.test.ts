@@ -33,6 +33,15 @@ const VIEWS_IN_WORDS = preload(`
     return answer;
   };`);
 
+/** Shows members that they have not read a thousand messages of each room. */
+const UNREAD = preload(`
+  const { json } = Response.prototype;
+  Response.prototype.json = async function () {
+    const answer = await json.call(this);
+    if (this.url.endsWith('/chatroom') && Array.isArray(answer)) for (const room of answer) room.unReadCount += 1_000;
+    return answer;
+  };`);
+
 describe('npm run prove', () => {
   let folder: string;
   beforeEach(() => {
@@ -111,12 +120,25 @@ describe('npm run prove', () => {
 
     it('keeps a history that cannot be judged, and says where', async () => {
       const { where, settings } = await running();
-      const args = [...where, '--members', '2', '--seconds', '1'];
+      const args = [...where, '--members', '2', '--seconds', '60'];
       const run = await runScript(PROVE, args, { ...settings, NODE_OPTIONS: VIEWS_IN_WORDS });
       expect(run.status, `${run.stdout}${run.stderr}`).to.equal(1);
       expect(run.stderr).to.match(/^line \d+: .*views/m);
       const [, kept = ''] = /^the history is kept: (.+)$/m.exec(run.stderr) ?? [];
       expect(readFileSync(kept, 'utf8')).to.match(/"views":"many"/);
+    });
+
+    it('ends with the first broken promise if it is to, and judges what it has written', async () => {
+      const { where, settings } = await running();
+      const args = [...where, '--members', '2', '--seconds', '600', '--fail-fast'];
+      const run = await runScript(PROVE, args, { ...settings, NODE_OPTIONS: UNREAD });
+      expect(run.status, `${run.stdout}${run.stderr}`).to.equal(1);
+      expect(run.stderr).to.match(/^unread-counts is broken: ending what was started\nremoved /m);
+      expect(run.stdout).to.match(/^broken: \d+ operations/m);
+      const [, kept = ''] = /^the history is kept: (.+)$/m.exec(run.stderr) ?? [];
+      expect(kept).to.include(folder);
+      const { stdout } = await runScript(PROVE, ['--check', kept], {});
+      expect(stdout).to.equal(run.stdout.replace(/^seed .*\n/, ''));
     });
 
     it('ends at once when its history cannot be written, and removes everything of the run', async () => {
