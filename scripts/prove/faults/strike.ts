@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
-import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Device } from '../clients/device.js';
 import { recordCounts } from '../counts.js';
 import type { HistoryFile } from '../history-file.js';
 import type { OwnInstallation, ServiceProcess } from '../own-installation.js';
 import type { Door } from '../served.js';
+import { fillDisk } from './fill-disk.js';
 import type { FaultKind } from './kinds.js';
-import { storesAgain } from './stores-again.js';
 
 /** What faults strike, and by which random numbers. */
 export interface Struck {
@@ -39,8 +36,6 @@ const SLOW_READERS = 3;
 const ACKNOWLEDGED = 20;
 const ACKNOWLEDGED_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 20;
-
-const run = promisify(execFile);
 
 const pick = <T>({ below }: Struck, list: readonly T[]): T => list[below(list.length)] as T;
 
@@ -144,21 +139,11 @@ async function restartDatabase(struck: Struck, fault: FaultKind, signal: NodeJS.
   });
 }
 
-/**
- * The database's file may not grow, as on a full disk, or nothing of it may be written. One that ends by it, as it does where a
- * root page is what could not be written, is started again, as by `npm start`.
- */
-async function fillDisk(struck: Struck): Promise<void> {
+async function disturbWrites(struck: Struck): Promise<void> {
   const { database } = struck.own;
-  const limit = (bytes: number | 'unlimited') =>
-    run('prlimit', ['--pid', String(database.pid), `--fsize=${bytes}:unlimited`]);
-  await during(struck, 'disk-full', 'database', async () => {
-    await limit(struck.below(2) === 0 ? 0 : statSync(database.file).size);
-    await last(struck);
-    // It may be ending just now.
-    if (database.running) await limit('unlimited').catch(() => {});
-    if (!(await storesAgain(database))) await database.start();
-  });
+  await during(struck, 'disk-full', 'database', () =>
+    fillDisk(database, struck.below(2) === 0, () => last(struck)),
+  );
 }
 
 /** Connections of a process, or of all of them, to Redis are cut, and sometimes refused for a while. */
@@ -230,7 +215,7 @@ export const strikes: Record<FaultKind, Strike> = {
   reload,
   'database-stop': (struck) => restartDatabase(struck, 'database-stop', 'SIGTERM'),
   'database-kill': (struck) => restartDatabase(struck, 'database-kill', 'SIGKILL'),
-  'disk-full': fillDisk,
+  'disk-full': disturbWrites,
   'redis-cut': cutRedis,
   'redis-stop': stopRedis,
   'half-open': loseClients,

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { isReady } from '../../../scripts/load/installation.js';
 import { emptyCommunity } from '../../../scripts/prove/community.js';
-import { storesAgain } from '../../../scripts/prove/faults/stores-again.js';
 import { writeHeader } from '../../../scripts/prove/header.js';
 import { HistoryFile } from '../../../scripts/prove/history-file.js';
 
@@ -35,12 +34,5 @@ describe('a run that waits for a process which never answers', () => {
     await history.close();
     expect(JSON.parse(readFileSync(path, 'utf8'))).to.include({ e: 'header', version: 'unknown' });
     rmSync(folder, { recursive: true });
-  });
-
-  it('fails where the database runs and stores nothing, and knows one that has ended', async () => {
-    const uri = `mongodb://127.0.0.1:${port}/adoption`;
-    const error = await storesAgain({ running: true, uri }, 500).catch(({ message }: Error) => message);
-    expect(error).to.equal('the database runs, but has stored nothing for 0.5 s after disk-full');
-    expect(await storesAgain({ running: false, uri })).to.equal(false);
   });
 });
