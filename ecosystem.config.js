@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { loadConfig } from './dist/domain/platform/config.js';
-import { CLUSTER_METRICS_PORT } from './dist/domain/platform/metrics/targets.js';
+import { CLUSTER_METRICS_PORT } from './dist/domain/platform/observe/metrics/targets.js';
+import { loadConfig } from './dist/domain/platform/settings/config.js';
 import { killTimeout } from './dist/scripts/cluster/kill-timeout.js';
 
 /**

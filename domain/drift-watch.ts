@@ -1,11 +1,11 @@
 /** Compares stored values with their records while a service runs: slowly, in one process at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Check, Checked, Finding } from './kernel/verification.js';
-import { BEAT_EVERY_MS } from './platform/heartbeat.model.js';
-import type { Logger } from './platform/logger.js';
-import { metrics } from './platform/metrics.js';
+import { BEAT_EVERY_MS } from './platform/cluster/heartbeat.model.js';
 import { databaseTime } from './platform/mongo/database-time.js';
-import { endPass, readPass, takePass, type VerifyPass } from './platform/verify-pass.model.js';
+import { endPass, readPass, takePass, type VerifyPass } from './platform/mongo/verify-pass.model.js';
+import type { Logger } from './platform/observe/logger.js';
+import { metrics } from './platform/observe/metrics.js';
 
 /** Records that a pass reads in a second; what it costs: docs/decisions/import-and-verify.md. */
 const RECORDS_PER_SECOND = 2_000;

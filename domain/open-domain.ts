@@ -2,14 +2,14 @@
 import { highestSentAt } from './chat/index.js';
 import { createDomain, type Domain, type DomainOptions } from './domain.js';
 import { AppError } from './kernel/errors.js';
-import { showReadiness } from './platform/metrics.js';
+import { cachedFor } from './platform/async/shared-runs.js';
 import { connectMongo, disconnectMongo, pingMongo } from './platform/mongo/connection.js';
 import { openDataClock } from './platform/mongo/data-clock.js';
 import { type Bringing, prepareDatabase } from './platform/mongo/migrate.js';
 import { watchMongo } from './platform/mongo/watch.js';
-import { OVERLOADED } from './platform/overload.js';
-import { cachedFor } from './platform/shared-runs.js';
-import type { Shutdown } from './platform/shutdown.js';
+import { showReadiness } from './platform/observe/metrics.js';
+import { OVERLOADED } from './platform/process/overload.js';
+import type { Shutdown } from './platform/process/shutdown.js';
 
 export interface OpenDomainOptions extends Omit<DomainOptions, 'clock'> {
   mongoUri: string;

@@ -6,8 +6,8 @@ import type { Chat, createChatState } from './chat/index.js';
 import type { EventBus } from './kernel/events.js';
 import type { Live } from './kernel/live.js';
 import type { Notifications } from './notifications/index.js';
-import type { Config } from './platform/config.js';
 import { plantInStorage } from './platform/mongo/planted-faults.js';
+import type { Config } from './platform/settings/config.js';
 
 /** What faults are planted in; its functions are replaced. */
 export interface Planted {

@@ -2,13 +2,13 @@
 import { AppError } from './kernel/errors.js';
 import type { Live } from './kernel/live.js';
 import { type OpenDomain, openDomain } from './open-domain.js';
-import { type Config, ConfigError, loadConfig } from './platform/config.js';
-import { createLogger, type Logger } from './platform/logger.js';
-import { serveOwnPort } from './platform/metrics/own-port.js';
-import { metrics, nameProcess } from './platform/metrics.js';
+import { createLogger, type Logger } from './platform/observe/logger.js';
+import { serveOwnPort } from './platform/observe/metrics/own-port.js';
+import { metrics, nameProcess } from './platform/observe/metrics.js';
+import { startTracing } from './platform/observe/tracing.js';
+import { Shutdown, stopOnSignals } from './platform/process/shutdown.js';
 import { connectRedis, type RedisConnection } from './platform/redis/connection.js';
-import { Shutdown, stopOnSignals } from './platform/shutdown.js';
-import { startTracing } from './platform/tracing.js';
+import { type Config, ConfigError, loadConfig } from './platform/settings/config.js';
 
 export interface ProcessContext {
   config: Config;

@@ -1,8 +1,8 @@
 import type { Chat } from './chat/index.js';
 import type { Community } from './community/index.js';
-import type { Logger } from './platform/logger.js';
+import { joinRunning } from './platform/async/shared-runs.js';
+import type { Logger } from './platform/observe/logger.js';
 import type { Reports } from './platform/redis/reports.js';
-import { joinRunning } from './platform/shared-runs.js';
 
 /** Interval, ms. */
 const EVERY_MS = 30_000;

@@ -1,4 +1,4 @@
-import { endOnSignals } from '../domain/platform/shutdown.js';
+import { endOnSignals } from '../domain/platform/process/shutdown.js';
 
 endOnSignals();
 // Loading the rest takes most of a start.

@@ -1,7 +1,7 @@
 import { challengeOf } from '../domain/kernel/challenge.js';
 import { AppError } from '../domain/kernel/errors.js';
-import { toAppError } from '../domain/platform/failures.js';
-import { createOperations, JSON_TYPE, type OperationsConfig } from '../domain/platform/operations.js';
+import { toAppError } from '../domain/platform/process/failures.js';
+import { createOperations, JSON_TYPE, type OperationsConfig } from '../domain/platform/process/operations.js';
 import { type Answer, type EngineRequest, SOCKET_PATH } from './engine/engine.js';
 
 /**

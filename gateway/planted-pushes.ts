@@ -1,4 +1,4 @@
-import type { Config } from '../domain/platform/config.js';
+import type { Config } from '../domain/platform/settings/config.js';
 import type { Publisher } from './engine/engine.js';
 
 /** One message in so many is not delivered as it should be. */

@@ -3,7 +3,7 @@ import { checkContent, messageFields } from '../domain/chat/index.js';
 import type { ErrorBody } from '../domain/kernel/errors.js';
 import { id, text, wholeNumber } from '../domain/kernel/input.js';
 import { messagePayload, notificationView, roomView } from '../domain/kernel/live.js';
-import { listCloseReasons } from './close-reasons.js';
+import { listCloseReasons } from './connection/close-reasons.js';
 
 const chatNo = id.meta({ description: 'chat room identifier', example: 7 });
 const seq = wholeNumber().meta({ description: 'number of the last message that was read', example: 41 });

@@ -3,38 +3,38 @@ import type { Domain } from '../domain/domain.js';
 import { AppError } from '../domain/kernel/errors.js';
 import type { Live } from '../domain/kernel/live.js';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
-import type { Config } from '../domain/platform/config.js';
-import type { Logger } from '../domain/platform/logger.js';
-import { measureStages } from '../domain/platform/message-stages.js';
-import { metrics, nameEngine } from '../domain/platform/metrics.js';
-import type { Overload } from '../domain/platform/overload.js';
-import { portFault, tryPort } from '../domain/platform/port-faults.js';
+import { onRestore } from '../domain/platform/cluster/restores.js';
+import { createSocketBus, type SocketBus } from '../domain/platform/cluster/socket-adapter.js';
+import type { Logger } from '../domain/platform/observe/logger.js';
+import { measureStages } from '../domain/platform/observe/message-stages.js';
+import { metrics, nameEngine } from '../domain/platform/observe/metrics.js';
+import { RequestLog } from '../domain/platform/observe/request-log.js';
+import type { Overload } from '../domain/platform/process/overload.js';
+import { portFault, tryPort } from '../domain/platform/process/port-faults.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
-import { RequestLog } from '../domain/platform/request-log.js';
-import { onRestore } from '../domain/platform/restores.js';
-import { createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
-import { createAuthentication } from './authenticate.js';
-import type { ClosedFor } from './close-reasons.js';
-import { createConnectionHandler } from './connection.js';
-import { corsHeaders, createConnectionGuard, createOriginGuard } from './connection-guard.js';
-import { ConnectionLimits } from './connection-limits.js';
+import type { Config } from '../domain/platform/settings/config.js';
+import { createAuthentication } from './connection/authenticate.js';
+import type { ClosedFor } from './connection/close-reasons.js';
+import { createConnectionHandler } from './connection/connection.js';
+import { endPresenceOnLeave } from './connection/leave-chat-room.js';
+import { watchExpiries } from './connection/session-expiry.js';
+import type { GatewayServer } from './connection/socket.js';
+import { parameterOf, transportFault } from './connection/transport-faults.js';
 import { type Engine, type EngineRequest, SOCKET_PATH } from './engine/engine.js';
-import { openEngine } from './engine/open-engine.js';
 import {
   type ConnectionGuard,
   limitFrames,
   sessionOf,
   trimRequests,
   unreadBytes,
-} from './engineio-internals.js';
-import { followRooms } from './follow-rooms.js';
-import { endPresenceOnLeave } from './leave-chat-room.js';
+} from './engine/engineio-internals.js';
+import { openEngine } from './engine/open-engine.js';
+import { corsHeaders, createConnectionGuard, createOriginGuard } from './limits/connection-guard.js';
+import { ConnectionLimits } from './limits/connection-limits.js';
 import { errorAnswer, lastAnswer, serveOperations } from './operations.js';
+import { followRooms } from './order/follow-rooms.js';
 import { plantInPublisher } from './planted-pushes.js';
-import { watchExpiries } from './session-expiry.js';
-import type { GatewayServer } from './socket.js';
 import { SocketLive } from './socket-live.js';
-import { parameterOf, transportFault } from './transport-faults.js';
 
 /** Connections of TCP that an address may have for each socket it may have: one more socket is refused with a reason, and idle connections are bounded. */
 const TCP_PER_SOCKET = 2;

@@ -10,18 +10,22 @@ import type {
   RoomView,
 } from '../domain/kernel/live.js';
 import { chatRoom, memberNoOf, memberRoom } from '../domain/kernel/socket-rooms.js';
-import { stagesOf } from '../domain/platform/message-stages.js';
-import { metrics } from '../domain/platform/metrics.js';
+import {
+  type AdapterKind,
+  createSocketBus,
+  type SocketBus,
+} from '../domain/platform/cluster/socket-adapter.js';
+import { stagesOf } from '../domain/platform/observe/message-stages.js';
+import { metrics } from '../domain/platform/observe/metrics.js';
+import { laterStep } from '../domain/platform/observe/tracing.js';
 import type { RedisConnection } from '../domain/platform/redis/connection.js';
-import { type AdapterKind, createSocketBus, type SocketBus } from '../domain/platform/socket-adapter.js';
-import { laterStep } from '../domain/platform/tracing.js';
-import type { RoomComparer } from './compare-rooms.js';
+import type { GatewayServer } from './connection/socket.js';
 import type { Publisher } from './engine/engine.js';
+import { broadcastEverywhere, interceptBroadcasts } from './engine/socketio-internals.js';
+import type { RoomComparer } from './order/compare-rooms.js';
+import type { RoomViews } from './order/room-views.js';
+import type { Sequencer } from './order/sequencer.js';
 import { type Push, readPush } from './pushes.js';
-import type { RoomViews } from './room-views.js';
-import type { Sequencer } from './sequencer.js';
-import type { GatewayServer } from './socket.js';
-import { broadcastEverywhere, interceptBroadcasts } from './socketio-internals.js';
 
 /** What a gateway needs to deliver to its own sockets. */
 export interface LocalSockets {

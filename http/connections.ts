@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ConnectionsPerAddress } from '../domain/platform/connections-per-address.js';
-import { announceKeepAlive } from '../domain/platform/keep-alive.js';
+import { announceKeepAlive } from '../domain/platform/process/keep-alive.js';
+import { ConnectionsPerAddress } from '../domain/platform/rate-limits/connections-per-address.js';
 import { bytesTaken } from './node-internals.js';
 
 /** Why a connection was closed, for metrics. */

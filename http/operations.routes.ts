@@ -1,7 +1,7 @@
 import Router from '@koa/router';
-import type { Config } from '../domain/platform/config.js';
-import { toAppError } from '../domain/platform/failures.js';
-import { createOperations } from '../domain/platform/operations.js';
+import { toAppError } from '../domain/platform/process/failures.js';
+import { createOperations } from '../domain/platform/process/operations.js';
+import type { Config } from '../domain/platform/settings/config.js';
 import type { AppState } from './context.js';
 import { respondError } from './respond.js';
 

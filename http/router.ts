@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import type { Domain } from '../domain/domain.js';
-import { traced } from '../domain/platform/tracing.js';
+import { traced } from '../domain/platform/observe/tracing.js';
 import { adoptionRoutes } from './adoption/adoption.routes.js';
 import { chatRoutes } from './chat/chat.routes.js';
 import { articleRoutes } from './community/articles.routes.js';

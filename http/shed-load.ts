@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { createOriginPolicy } from '../domain/kernel/origins.js';
-import type { Config } from '../domain/platform/config.js';
-import type { Overload } from '../domain/platform/overload.js';
+import type { Overload } from '../domain/platform/process/overload.js';
+import type { Config } from '../domain/platform/settings/config.js';
 import { isProbe, requestIdOf } from './middleware/request-context.js';
 import { JSON_TYPE, retryAfter, toJson } from './respond.js';
 

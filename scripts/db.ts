@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type Config, loadConfig } from '../domain/platform/config.js';
-import { livingProcesses } from '../domain/platform/heartbeat.model.js';
+import { livingProcesses } from '../domain/platform/cluster/heartbeat.model.js';
 import { connectMongo, disconnectMongo } from '../domain/platform/mongo/connection.js';
+import { type Config, loadConfig } from '../domain/platform/settings/config.js';
 import { openDatabase, requireDatabase } from './command/open-database.js';
 import { createProgress } from './command/progress.js';
 import { readArguments } from './command/read-arguments.js';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { projectRoot } from '../domain/platform/project-root.js';
+import { projectRoot } from '../domain/platform/process/project-root.js';
 import { readArguments } from './command/read-arguments.js';
 import { runCommand } from './command/run-command.js';
 import { publishedDocuments } from './docs/published.js';

@@ -1,8 +1,8 @@
 import '../domain/domain.js';
-import { loadConfig } from '../domain/platform/config.js';
 import { connectMongo, disconnectMongo } from '../domain/platform/mongo/connection.js';
 import { type MigrationReport, migrate, UNFINISHED } from '../domain/platform/mongo/migrate.js';
 import { SCHEMA_VERSION } from '../domain/platform/mongo/schema-version.js';
+import { loadConfig } from '../domain/platform/settings/config.js';
 import { openDatabase, requireDatabase } from './command/open-database.js';
 import { createProgress } from './command/progress.js';
 import { readArguments } from './command/read-arguments.js';

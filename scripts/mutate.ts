@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { projectRoot } from '../domain/platform/project-root.js';
+import { projectRoot } from '../domain/platform/process/project-root.js';
 import { createProgress } from './command/progress.js';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';

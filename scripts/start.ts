@@ -1,4 +1,4 @@
-import { endOnSignals } from '../domain/platform/shutdown.js';
+import { endOnSignals } from '../domain/platform/process/shutdown.js';
 import { requireNode } from './command/require-node.js';
 
 requireNode();

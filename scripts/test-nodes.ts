@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectRoot } from '../domain/platform/project-root.js';
+import { projectRoot } from '../domain/platform/process/project-root.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { compiledTests } from './test/compiled-tests.js';
 

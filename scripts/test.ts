@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { projectRoot } from '../domain/platform/project-root.js';
+import { projectRoot } from '../domain/platform/process/project-root.js';
 import { runCommand, UsageError } from './command/run-command.js';
 import { changedTests } from './test/changed-tests.js';
 import { compiledTests } from './test/compiled-tests.js';

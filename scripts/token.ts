@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from '../domain/kernel/input.js';
 import { issueToken } from '../domain/members/index.js';
-import { loadConfig } from '../domain/platform/config.js';
+import { loadConfig } from '../domain/platform/settings/config.js';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { runCommand, UsageError } from './command/run-command.js';
 

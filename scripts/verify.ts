@@ -1,5 +1,5 @@
 import { allChecks } from '../domain/checks.js';
-import { livingProcesses } from '../domain/platform/heartbeat.model.js';
+import { livingProcesses } from '../domain/platform/cluster/heartbeat.model.js';
 import { readArguments } from './command/read-arguments.js';
 import { runCommand } from './command/run-command.js';
 import { withDomain } from './command/with-domain.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../kernel/clock.js';
 import { formsOf, isSameText } from '../kernel/same-text.js';
 import { insertNew } from '../platform/mongo/inserts.js';
-import { nextNumbers, reserveNumbers } from '../platform/sequence.model.js';
+import { nextNumbers, reserveNumbers } from '../platform/mongo/sequence.model.js';
 import { AdoptionPost, type AdoptionPostRecord } from './adoption-post.model.js';
 import type { AdoptionPostDraft } from './save-post.js';
 

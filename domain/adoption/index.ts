@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Check } from '../kernel/verification.js';
-import { checkSequence, highestNumber } from '../platform/sequence.model.js';
+import { checkSequence, highestNumber } from '../platform/mongo/sequence.model.js';
 import { AdoptionPost } from './adoption-post.model.js';
 import { type ImportedPost, type ImportOutcome, importPosts, reservePostNumbers } from './import-posts.js';
 import { createRenderList } from './list-render-records.js';

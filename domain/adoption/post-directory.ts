@@ -1,4 +1,4 @@
-import { createCache } from '../platform/cache.js';
+import { createCache } from '../platform/async/cache.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
 /** What a chat needs of the post it is about. */

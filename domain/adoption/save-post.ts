@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
-import { nextNumbers, reserveNumbers } from '../platform/sequence.model.js';
+import { nextNumbers, reserveNumbers } from '../platform/mongo/sequence.model.js';
 import { AdoptionPost } from './adoption-post.model.js';
 
 /** A validated adoption post. */

@@ -1,5 +1,5 @@
 import type { MessagePayload } from '../kernel/live.js';
-import type { Logger } from '../platform/logger.js';
+import type { Logger } from '../platform/observe/logger.js';
 import type { Presence } from './presence.js';
 import type { RoomState, RoomStates } from './room-states.js';
 

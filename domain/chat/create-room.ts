@@ -2,7 +2,7 @@ import type { Actor } from '../kernel/actor.js';
 import { AppError } from '../kernel/errors.js';
 import { nextActivity } from '../platform/mongo/data-clock.js';
 import { isDuplicateKey } from '../platform/mongo/errors.js';
-import { nextNumbers } from '../platform/sequence.model.js';
+import { nextNumbers } from '../platform/mongo/sequence.model.js';
 import type { ChatDeps } from './chat-deps.js';
 import { BOTH_SIDES, Room } from './room.model.js';
 

@@ -13,7 +13,7 @@ const MAX_CAUGHT_UP = 500;
 
 /**
  * Most bytes of text in the answer to one join: a quarter of the lag at which a reader is closed
- * (gateway/engineio-internals.ts). More would close a client on a slow network each time it reconnects.
+ * (gateway/engine/engineio-internals.ts). More would close a client on a slow network each time it reconnects.
  */
 const MAX_CAUGHT_UP_BYTES = 256 * 1024;
 

@@ -1,6 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import type { MessagePayload, ReadPosition, RoomHead } from '../kernel/live.js';
-import { metrics } from '../platform/metrics.js';
+import { metrics } from '../platform/observe/metrics.js';
 import { createAutoRead } from './auto-read.js';
 import { readAfter, readHeads, readHeadsOf, republishAfter } from './catch-up.js';
 import type { ChatDeps } from './chat-deps.js';

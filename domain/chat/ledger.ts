@@ -1,9 +1,9 @@
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import type { Live, ReadPosition } from '../kernel/live.js';
-import type { MessageStages } from '../platform/message-stages.js';
-import { metrics } from '../platform/metrics.js';
 import { insertInOrder } from '../platform/mongo/inserts.js';
+import type { MessageStages } from '../platform/observe/message-stages.js';
+import { metrics } from '../platform/observe/metrics.js';
 import { Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
 import { other, Room, type Side } from './room.model.js';

@@ -1,5 +1,5 @@
 import { model, Schema } from 'mongoose';
-import { WHOLE_GROUP } from '../platform/grouped-reads.js';
+import { WHOLE_GROUP } from '../platform/async/grouped-reads.js';
 import type { Numbering } from '../platform/mongo/numbered-records.js';
 import { aggregateRecords, readRecords } from '../platform/mongo/records.js';
 import { type Position, Room, type RoomRecord, type Side } from './room.model.js';

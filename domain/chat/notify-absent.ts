@@ -1,5 +1,5 @@
 import type { DomainEvents, EventBus } from '../kernel/events.js';
-import type { Logger } from '../platform/logger.js';
+import type { Logger } from '../platform/observe/logger.js';
 import { Message, type MessageRecord } from './message.model.js';
 import type { Presence } from './presence.js';
 import { other, sideOf } from './room.model.js';

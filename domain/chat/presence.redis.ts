@@ -1,7 +1,7 @@
 import { redisChannels } from '../kernel/redis-keys.js';
+import { SerialQueue } from '../platform/async/serial-queue.js';
+import { joinNext } from '../platform/async/shared-runs.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
-import { SerialQueue } from '../platform/serial-queue.js';
-import { joinNext } from '../platform/shared-runs.js';
 import { DeliveredPresence } from './delivered-presence.js';
 import type { OpenRooms, Presence, PresenceListener } from './presence.js';
 import { LocalConnections } from './presence.memory.js';

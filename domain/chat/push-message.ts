@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../kernel/errors.js';
 import type { MessagePayload } from '../kernel/live.js';
 import { comparable, formsOf } from '../kernel/same-text.js';
-import { metrics } from '../platform/metrics.js';
+import { metrics } from '../platform/observe/metrics.js';
 import type { ChatDeps } from './chat-deps.js';
 import { type Caller, identifyPoster, requireToken } from './identify-poster.js';
 import { type ContentType, Message, type MessageRecord } from './message.model.js';

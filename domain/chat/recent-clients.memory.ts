@@ -1,4 +1,4 @@
-import { createCache } from '../platform/cache.js';
+import { createCache } from '../platform/async/cache.js';
 import { MAX_ROOMS, RECENT_MS, type RecentClients } from './recent-clients.js';
 
 /** A member at a client. There may be very many of them: none holds more than it needs. */

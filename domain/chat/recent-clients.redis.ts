@@ -1,5 +1,5 @@
 import { redisKeys } from '../kernel/redis-keys.js';
-import { createCache } from '../platform/cache.js';
+import { createCache } from '../platform/async/cache.js';
 import type { RedisConnection } from '../platform/redis/connection.js';
 import { loadScript } from '../platform/redis/script.js';
 import { MAX_ROOMS, RECENT_MS, type RecentClients, type Shown } from './recent-clients.js';

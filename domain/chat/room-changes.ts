@@ -1,9 +1,9 @@
 import type { Adoption } from '../adoption/index.js';
 import { type Live, ROOM_INTERVAL_MS } from '../kernel/live.js';
 import type { MemberDirectory } from '../members/index.js';
-import { createCache } from '../platform/cache.js';
-import { toAppError } from '../platform/failures.js';
-import type { Logger } from '../platform/logger.js';
+import { createCache } from '../platform/async/cache.js';
+import type { Logger } from '../platform/observe/logger.js';
+import { toAppError } from '../platform/process/failures.js';
 import { BOTH_SIDES, type Side } from './room.model.js';
 import { presentTo } from './room.presenter.js';
 import type { RoomStates } from './room-states.js';

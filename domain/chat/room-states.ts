@@ -1,10 +1,10 @@
 import { AppError } from '../kernel/errors.js';
 import { newMessageId } from '../kernel/ids.js';
 import type { MessagePayload, ReadPosition, RoomHead, RoomMark } from '../kernel/live.js';
-import { createCache } from '../platform/cache.js';
-import { createGroupedReads } from '../platform/grouped-reads.js';
+import { createCache } from '../platform/async/cache.js';
+import { createGroupedReads } from '../platform/async/grouped-reads.js';
+import { joinRunningOf } from '../platform/async/shared-runs.js';
 import { nextActivity } from '../platform/mongo/data-clock.js';
-import { joinRunningOf } from '../platform/shared-runs.js';
 import { type ContentType, type MessageRecord, readRoomsByNumber } from './message.model.js';
 import { other, type Position, type RoomRecord, type Side } from './room.model.js';
 

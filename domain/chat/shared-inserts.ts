@@ -1,6 +1,6 @@
-import { Batcher } from '../platform/batcher.js';
-import type { MessageStages } from '../platform/message-stages.js';
+import { Batcher } from '../platform/async/batcher.js';
 import { insertEach } from '../platform/mongo/inserts.js';
+import type { MessageStages } from '../platform/observe/message-stages.js';
 import { Message, type MessageRecord } from './message.model.js';
 
 /** Most records in an insert shared by rooms: past some hundreds the cost per record falls no further. */

@@ -1,7 +1,7 @@
-import { createCache } from '../platform/cache.js';
-import { toAppError } from '../platform/failures.js';
-import type { Logger } from '../platform/logger.js';
-import { metrics } from '../platform/metrics.js';
+import { createCache } from '../platform/async/cache.js';
+import type { Logger } from '../platform/observe/logger.js';
+import { metrics } from '../platform/observe/metrics.js';
+import { toAppError } from '../platform/process/failures.js';
 
 /** Delay before rooms are retried while the database is unavailable, ms. */
 const RETRY_AFTER_MS = 1_000;

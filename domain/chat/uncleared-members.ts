@@ -1,4 +1,4 @@
-import { joinNext } from '../platform/shared-runs.js';
+import { joinNext } from '../platform/async/shared-runs.js';
 
 /** Most removals that wait, of 140 bytes each. Beyond that the oldest are dropped: those members stay present until their connections end. */
 const MAX_WAITING = 50_000;

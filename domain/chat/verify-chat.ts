@@ -1,7 +1,7 @@
 import { settled } from '../kernel/settle.js';
 import { type Check, type Checked, type Finding, PROGRESS_STEP } from '../kernel/verification.js';
 import { readNumbered } from '../platform/mongo/numbered-records.js';
-import { checkSequence, highestNumber } from '../platform/sequence.model.js';
+import { checkSequence, highestNumber } from '../platform/mongo/sequence.model.js';
 import { type LedgerEntry, RoomAudit, type RoomFault } from './audit-room.js';
 import { Message, messageNumbers } from './message.model.js';
 import { rewriteLedger } from './rewrite-ledger.js';

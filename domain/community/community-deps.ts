@@ -2,9 +2,9 @@ import type { Clock } from '../kernel/clock.js';
 import type { EventBus } from '../kernel/events.js';
 import type { LocalDateTime } from '../kernel/local-date-time.js';
 import type { MemberDirectory } from '../members/index.js';
-import type { Logger } from '../platform/logger.js';
+import type { Turns } from '../platform/async/turns.js';
+import type { Logger } from '../platform/observe/logger.js';
 import type { Quotas } from '../platform/rate-limits/index.js';
-import type { Turns } from '../platform/turns.js';
 import type { Counters } from './counters.js';
 import type { Trending } from './trending.js';
 

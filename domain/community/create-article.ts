@@ -1,6 +1,6 @@
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
-import { nextNumbers } from '../platform/sequence.model.js';
+import { nextNumbers } from '../platform/mongo/sequence.model.js';
 import { Article } from './article.model.js';
 import type { CommunityDeps } from './community-deps.js';
 

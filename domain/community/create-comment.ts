@@ -1,7 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import { nextNumbers } from '../platform/sequence.model.js';
+import { nextNumbers } from '../platform/mongo/sequence.model.js';
 import { Comment, type CommentRecord } from './comment.model.js';
 import type { CommunityDeps } from './community-deps.js';
 import { finishComment } from './finish-comment.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
-import { joinNext, joinRunning } from '../platform/shared-runs.js';
+import { joinNext, joinRunning } from '../platform/async/shared-runs.js';
 import { Heart } from './heart.model.js';
 
 const HOUR_MS = 3_600_000;

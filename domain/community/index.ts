@@ -1,4 +1,4 @@
-import { metrics } from '../platform/metrics.js';
+import { metrics } from '../platform/observe/metrics.js';
 import { addBookmark } from './add-bookmark.js';
 import type { CommunityDeps } from './community-deps.js';
 import { createCounters } from './counters.js';

@@ -1,6 +1,6 @@
 import { commonLength } from '../kernel/list-size.js';
 import { codePoints, shortened } from '../kernel/shortened.js';
-import { createGroupedReads } from '../platform/grouped-reads.js';
+import { createGroupedReads } from '../platform/async/grouped-reads.js';
 import { readSummaries, type SummarisedArticle } from './article.model.js';
 import { type ArticleSummary, presentArticleSummary } from './article.presenter.js';
 import type { CommunityDeps } from './community-deps.js';

@@ -1,4 +1,4 @@
-import { joinNext } from '../platform/shared-runs.js';
+import { joinNext } from '../platform/async/shared-runs.js';
 
 /** The fields of a record that a recount reads: the count, its version, and the article of a comment. */
 type Counted = Record<string, number | string>;

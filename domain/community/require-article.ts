@@ -1,5 +1,5 @@
 import { AppError } from '../kernel/errors.js';
-import { createGroupedReads } from '../platform/grouped-reads.js';
+import { createGroupedReads } from '../platform/async/grouped-reads.js';
 import { type LiveArticle, readLive } from './article.model.js';
 
 const readGrouped = createGroupedReads(async (numbers: number[]) => {

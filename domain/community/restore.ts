@@ -1,4 +1,4 @@
-import { reserveNumbers } from '../platform/sequence.model.js';
+import { reserveNumbers } from '../platform/mongo/sequence.model.js';
 import { Article } from './article.model.js';
 import { Comment } from './comment.model.js';
 import type { CommunityDeps } from './community-deps.js';

@@ -1,4 +1,4 @@
-import { metrics } from '../platform/metrics.js';
+import { metrics } from '../platform/observe/metrics.js';
 import { Article } from './article.model.js';
 import { Comment } from './comment.model.js';
 import type { CommunityDeps } from './community-deps.js';

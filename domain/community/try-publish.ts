@@ -1,4 +1,4 @@
-import type { Logger } from '../platform/logger.js';
+import type { Logger } from '../platform/observe/logger.js';
 
 /**
  * Publishes an event whose record is stored and marked. A failure must not fail the caller's request: the

@@ -1,6 +1,6 @@
 import { settled } from '../kernel/settle.js';
 import { type Check, type Checked, type Finding, PROGRESS_STEP } from '../kernel/verification.js';
-import { checkSequence, highestNumber } from '../platform/sequence.model.js';
+import { checkSequence, highestNumber } from '../platform/mongo/sequence.model.js';
 import { Article } from './article.model.js';
 import { Bookmark } from './bookmark.model.js';
 import { Comment } from './comment.model.js';

@@ -1,7 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import { createCache } from '../platform/cache.js';
+import { createCache } from '../platform/async/cache.js';
 import type { MemberDirectory } from './member-directory.js';
 import { recordMember, toActor } from './record-member.js';
 import type { Claims } from './verify-token.js';

@@ -1,9 +1,9 @@
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Check } from '../kernel/verification.js';
-import type { Config } from '../platform/config.js';
-import type { Logger } from '../platform/logger.js';
-import { checkSequence, highestNumber } from '../platform/sequence.model.js';
+import { checkSequence, highestNumber } from '../platform/mongo/sequence.model.js';
+import type { Logger } from '../platform/observe/logger.js';
+import type { Config } from '../platform/settings/config.js';
 import { createAuthenticator } from './authenticate.js';
 import { Member } from './member.model.js';
 import { createMemberDirectory } from './member-directory.js';

@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import type { Role } from '../kernel/actor.js';
-import type { Config } from '../platform/config.js';
-import { ConfigError } from '../platform/config.js';
+import type { Config } from '../platform/settings/config.js';
+import { ConfigError } from '../platform/settings/config.js';
 import { hmacSecret } from './signing-key.js';
 
 export interface TokenRequest {

@@ -1,7 +1,7 @@
 import type { Person } from '../kernel/actor.js';
-import { createCache } from '../platform/cache.js';
-import { createGroupedReads, WHOLE_GROUP } from '../platform/grouped-reads.js';
-import { joinRunningOf } from '../platform/shared-runs.js';
+import { createCache } from '../platform/async/cache.js';
+import { createGroupedReads, WHOLE_GROUP } from '../platform/async/grouped-reads.js';
+import { joinRunningOf } from '../platform/async/shared-runs.js';
 import { findMembers, Member } from './member.model.js';
 import { toPerson } from './record-member.js';
 

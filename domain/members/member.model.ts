@@ -1,6 +1,6 @@
 import { model, Schema } from 'mongoose';
 import type { Role } from '../kernel/actor.js';
-import { WHOLE_GROUP } from '../platform/grouped-reads.js';
+import { WHOLE_GROUP } from '../platform/async/grouped-reads.js';
 
 export interface MemberRecord {
   /** Member number. */

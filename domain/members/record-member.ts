@@ -2,9 +2,9 @@ import type { Actor, Person, Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { isSameText } from '../kernel/same-text.js';
-import { createGroupedReads } from '../platform/grouped-reads.js';
+import { createGroupedReads } from '../platform/async/grouped-reads.js';
 import { isDuplicateKey } from '../platform/mongo/errors.js';
-import { nextNumbers } from '../platform/sequence.model.js';
+import { nextNumbers } from '../platform/mongo/sequence.model.js';
 import { findMembers, Member, type MemberRecord } from './member.model.js';
 import { shownName, shownPicture } from './shown-claims.js';
 

@@ -3,9 +3,9 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../kernel/clock.js';
-import type { Logger } from '../platform/logger.js';
-import { metrics } from '../platform/metrics.js';
-import { joinRunning } from '../platform/shared-runs.js';
+import { joinRunning } from '../platform/async/shared-runs.js';
+import type { Logger } from '../platform/observe/logger.js';
+import { metrics } from '../platform/observe/metrics.js';
 
 /** Age, ms, at which the set is fetched again, so that withdrawn keys expire. */
 const FRESH_MS = 10 * 60_000;

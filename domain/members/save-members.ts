@@ -1,7 +1,7 @@
 import type { Actor } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { insertNew } from '../platform/mongo/inserts.js';
-import { nextNumbers } from '../platform/sequence.model.js';
+import { nextNumbers } from '../platform/mongo/sequence.model.js';
 import { findMembers, Member, type MemberRecord } from './member.model.js';
 import { changesOf, type MemberFacts, newMember, toActor } from './record-member.js';
 

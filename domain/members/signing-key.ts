@@ -3,8 +3,8 @@ import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { type CryptoKey, importSPKI, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../kernel/clock.js';
-import type { Config } from '../platform/config.js';
-import type { Logger } from '../platform/logger.js';
+import type { Logger } from '../platform/observe/logger.js';
+import type { Config } from '../platform/settings/config.js';
 import { createRemoteKeys } from './remote-keys.js';
 
 /** A secret, for HS256 only, or a public key (or key set) and the algorithms it may be used with. */

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { Role } from '../kernel/actor.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import type { Config } from '../platform/config.js';
+import type { Config } from '../platform/settings/config.js';
 import { shownName, shownPicture } from './shown-claims.js';
 import type { SigningKey } from './signing-key.js';
 

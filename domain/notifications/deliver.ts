@@ -1,6 +1,6 @@
 import type { Live, NotificationView } from '../kernel/live.js';
-import type { Logger } from '../platform/logger.js';
-import { metrics } from '../platform/metrics.js';
+import type { Logger } from '../platform/observe/logger.js';
+import { metrics } from '../platform/observe/metrics.js';
 import type { DeliveryBus } from './delivery-bus.js';
 import { NotedIds } from './noted-ids.js';
 import type { MissedNotification, NotificationRecord, SharedFields } from './notification.model.js';

@@ -1,4 +1,4 @@
-import { createCache } from '../platform/cache.js';
+import { createCache } from '../platform/async/cache.js';
 
 /** Ids that share an entry, a byte each. */
 const PER_PAGE = 512;

@@ -1,9 +1,9 @@
 import type { Clock } from '../kernel/clock.js';
 import { shortened } from '../kernel/shortened.js';
-import { Batcher } from '../platform/batcher.js';
-import { createCache } from '../platform/cache.js';
+import { Batcher } from '../platform/async/batcher.js';
+import { createCache } from '../platform/async/cache.js';
 import { insertEach, insertInOrder } from '../platform/mongo/inserts.js';
-import { nextNumbers } from '../platform/sequence.model.js';
+import { nextNumbers } from '../platform/mongo/sequence.model.js';
 import { lastNumbersOf, Notification, type NotificationRecord } from './notification.model.js';
 
 /** A notification to be stored. */

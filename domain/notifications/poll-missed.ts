@@ -1,8 +1,8 @@
-import type { Logger } from '../platform/logger.js';
+import { joinNext } from '../platform/async/shared-runs.js';
+import { onRestore } from '../platform/cluster/restores.js';
+import { highestNumber } from '../platform/mongo/sequence.model.js';
+import type { Logger } from '../platform/observe/logger.js';
 import type { Report, Reports } from '../platform/redis/reports.js';
-import { onRestore } from '../platform/restores.js';
-import { highestNumber } from '../platform/sequence.model.js';
-import { joinNext } from '../platform/shared-runs.js';
 import { type IdRange, MissingIds, rangesOf } from './missing-ids.js';
 import { type MissedNotification, Notification, readIds, readMissed } from './notification.model.js';
 

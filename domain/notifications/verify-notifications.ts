@@ -1,7 +1,7 @@
 import { settled } from '../kernel/settle.js';
 import type { Check, Checked, Finding } from '../kernel/verification.js';
 import { type Numbering, raiseNumbers, readNumbered } from '../platform/mongo/numbered-records.js';
-import { checkSequence, highestNumber } from '../platform/sequence.model.js';
+import { checkSequence, highestNumber } from '../platform/mongo/sequence.model.js';
 import { Notification, type NotificationRecord } from './notification.model.js';
 
 /** Most gaps reported for one member. */

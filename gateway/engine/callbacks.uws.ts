@@ -6,7 +6,7 @@ import type {
   WebSocket,
   WebSocketBehavior,
 } from 'uWebSockets.js';
-import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
+import type { CallbackGuard } from '../../domain/platform/process/callback-guard.js';
 import type { HttpAnswer } from './requests.uws.js';
 
 /*

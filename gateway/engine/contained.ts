@@ -1,5 +1,5 @@
-import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
-import type { Connection, Transport } from '../engineio-internals.js';
+import type { CallbackGuard } from '../../domain/platform/process/callback-guard.js';
+import type { Connection, Transport } from './engineio-internals.js';
 
 /*
  * What Engine.IO does in promises, timers and for other connections, which no callback of a server contains

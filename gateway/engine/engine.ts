@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerOptions } from 'socket.io';
-import type { ConnectionGuard } from '../engineio-internals.js';
-import type { GatewayServer, GatewaySocket } from '../socket.js';
+import type { GatewayServer, GatewaySocket } from '../connection/socket.js';
+import type { ConnectionGuard } from './engineio-internals.js';
 
 /** What GATEWAY_ENGINE chooses from. */
 export type EngineName = 'uws' | 'ws';

@@ -11,23 +11,23 @@ import {
 } from 'uWebSockets.js';
 import type { ServerOptions } from 'socket.io';
 import type { Adapter } from 'socket.io-adapter';
-import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
-import type { SpareFiles } from '../../domain/platform/spare-files.js';
+import type { CallbackGuard } from '../../domain/platform/process/callback-guard.js';
+import type { SpareFiles } from '../../domain/platform/process/spare-files.js';
+import type { GatewayServer, GatewaySocket } from '../connection/socket.js';
+import { framingAnswer } from '../operations.js';
+import { containCallbacks } from './callbacks.uws.js';
+import { containEngine, type EngineServer } from './contained.js';
+import type { Engine, EngineHandlers, EngineRequest, Publisher } from './engine.js';
 import {
   type Connection,
   holdPolls,
   limitBacklog,
   MAX_BACKPRESSURE,
   type Transport,
-} from '../engineio-internals.js';
-import { framingAnswer } from '../operations.js';
-import type { GatewayServer, GatewaySocket } from '../socket.js';
-import { ACK, EVENT, publishByAdapter } from '../socketio-internals.js';
-import { containCallbacks } from './callbacks.uws.js';
-import { containEngine, type EngineServer } from './contained.js';
-import type { Engine, EngineHandlers, EngineRequest, Publisher } from './engine.js';
+} from './engineio-internals.js';
 import { frameBytes } from './frame-meter.js';
 import { answer, type HttpAnswer, linesOf, readRequest } from './requests.uws.js';
+import { ACK, EVENT, publishByAdapter } from './socketio-internals.js';
 import { answerTime, Unanswered } from './unanswered.js';
 import { isHandshake } from './upgrades.js';
 

@@ -5,15 +5,13 @@ import { Server as EngineServer } from 'engine.io';
 import type { ServerOptions } from 'socket.io';
 import type { Adapter } from 'socket.io-adapter';
 import { framingFault, headerLines } from '../../domain/kernel/framing.js';
-import { endAbandoned } from '../../domain/platform/abandoned-requests.js';
-import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
-import { ConnectionsPerAddress } from '../../domain/platform/connections-per-address.js';
-import { announceKeepAlive } from '../../domain/platform/keep-alive.js';
-import type { SpareFiles } from '../../domain/platform/spare-files.js';
-import type { Connection } from '../engineio-internals.js';
+import { endAbandoned } from '../../domain/platform/process/abandoned-requests.js';
+import type { CallbackGuard } from '../../domain/platform/process/callback-guard.js';
+import { announceKeepAlive } from '../../domain/platform/process/keep-alive.js';
+import type { SpareFiles } from '../../domain/platform/process/spare-files.js';
+import { ConnectionsPerAddress } from '../../domain/platform/rate-limits/connections-per-address.js';
+import type { GatewayServer } from '../connection/socket.js';
 import { errorAnswer, framingAnswer, headersOf } from '../operations.js';
-import type { GatewayServer } from '../socket.js';
-import { EVENT, publishByAdapter } from '../socketio-internals.js';
 import { type EngineServer as ContainedServer, containEngine } from './contained.js';
 import {
   type Answer,
@@ -23,6 +21,8 @@ import {
   type Publisher,
   SOCKET_PATH,
 } from './engine.js';
+import type { Connection } from './engineio-internals.js';
+import { EVENT, publishByAdapter } from './socketio-internals.js';
 import { answerTime, Unanswered } from './unanswered.js';
 import { bodyFault } from './upgrades.js';
 import { guardConnection, UNREAD_MS } from './ws-connections.js';

@@ -1,7 +1,7 @@
-import { CallbackGuard } from '../../domain/platform/callback-guard.js';
-import type { Config } from '../../domain/platform/config.js';
-import type { Logger } from '../../domain/platform/logger.js';
-import { SpareFiles } from '../../domain/platform/spare-files.js';
+import type { Logger } from '../../domain/platform/observe/logger.js';
+import { CallbackGuard } from '../../domain/platform/process/callback-guard.js';
+import { SpareFiles } from '../../domain/platform/process/spare-files.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import type { Engine } from './engine.js';
 
 type Settings = Pick<Config, 'GATEWAY_ENGINE' | 'KEEP_ALIVE_MS'>;

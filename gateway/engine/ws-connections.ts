@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { CallbackGuard } from '../../domain/platform/callback-guard.js';
+import type { CallbackGuard } from '../../domain/platform/process/callback-guard.js';
 import {
   type Connection,
   type ConnectionGuard,
@@ -9,7 +9,7 @@ import {
   limitBacklog,
   MAX_BACKPRESSURE,
   type Transport,
-} from '../engineio-internals.js';
+} from './engineio-internals.js';
 import { FrameMeter } from './frame-meter.js';
 
 /*

@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/kernel/errors.js';
 import { tokenOf } from '../../domain/members/index.js';
-import { closeReason } from '../close-reasons.js';
-import { defineEvent } from '../handle.js';
+import { closeReason } from '../connection/close-reasons.js';
+import { armExpiry, closeSocket } from '../connection/session-expiry.js';
 import { requests } from '../protocol.js';
-import { armExpiry, closeSocket } from '../session-expiry.js';
+import { defineEvent } from './handle.js';
 
 /** Extends a connection with a new token of the same member. */
 export const authRefresh = defineEvent({

@@ -1,5 +1,5 @@
-import type { EventDefinition } from '../handle.js';
 import { authRefresh } from './auth-refresh.js';
+import type { EventDefinition } from './handle.js';
 import { messageRead } from './message-read.js';
 import { messageSend } from './message-send.js';
 import { roomJoin } from './room-join.js';

@@ -1,5 +1,5 @@
-import { defineEvent } from '../handle.js';
 import { requests } from '../protocol.js';
+import { defineEvent } from './handle.js';
 
 /** Moves the read position forward; an older one, or one past the newest message, is not an error. */
 export const messageRead = defineEvent({

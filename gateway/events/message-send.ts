@@ -1,7 +1,7 @@
 import { comparable } from '../../domain/kernel/same-text.js';
-import { beginStages } from '../../domain/platform/message-stages.js';
-import { defineEvent } from '../handle.js';
+import { beginStages } from '../../domain/platform/observe/message-stages.js';
 import { requests } from '../protocol.js';
+import { defineEvent } from './handle.js';
 
 /** Sends a message; the same `clientId` again is answered with the first one. (contract, section 5) */
 export const messageSend = defineEvent({

@@ -1,10 +1,10 @@
 import type { Entered } from '../../domain/chat/index.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
-import { metrics, secondsSince } from '../../domain/platform/metrics.js';
-import { defineEvent } from '../handle.js';
-import { leaveChatRoom } from '../leave-chat-room.js';
+import { metrics, secondsSince } from '../../domain/platform/observe/metrics.js';
+import { leaveChatRoom } from '../connection/leave-chat-room.js';
+import type { GatewaySocket } from '../connection/socket.js';
 import { requests } from '../protocol.js';
-import type { GatewaySocket } from '../socket.js';
+import { defineEvent } from './handle.js';
 
 /** The answer to a connection that has closed meanwhile; `seq` -1: nobody entered. */
 const NOBODY = {

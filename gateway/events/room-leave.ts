@@ -1,6 +1,6 @@
-import { defineEvent } from '../handle.js';
-import { leaveChatRoom } from '../leave-chat-room.js';
+import { leaveChatRoom } from '../connection/leave-chat-room.js';
 import { requests } from '../protocol.js';
+import { defineEvent } from './handle.js';
 
 /** Leaves a chat room with this connection; no effect if it is not in the room. */
 export const roomLeave = defineEvent({

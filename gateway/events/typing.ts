@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/kernel/errors.js';
 import { chatRoom } from '../../domain/kernel/socket-rooms.js';
-import { defineEvent } from '../handle.js';
 import { NOT_JOINED, requests } from '../protocol.js';
+import { defineEvent } from './handle.js';
 
 /** Notifies a room that the member is typing. @throws AppError FORBIDDEN unless this connection has joined it */
 export const typing = defineEvent({

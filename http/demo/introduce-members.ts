@@ -1,7 +1,7 @@
 import type { Domain } from '../../domain/domain.js';
 import type { Person } from '../../domain/kernel/actor.js';
 import { issueToken } from '../../domain/members/index.js';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 
 /** A member whom the demo page acts for. */
 export interface DemoMember {

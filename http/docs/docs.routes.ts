@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Router from '@koa/router';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import type { AppState } from '../context.js';
 import { toJson } from '../respond.js';
 import type { Route } from '../route.js';

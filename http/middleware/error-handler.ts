@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { AppError } from '../../domain/kernel/errors.js';
-import { toAppError } from '../../domain/platform/failures.js';
+import { toAppError } from '../../domain/platform/process/failures.js';
 import type { AppState } from '../context.js';
 import { respondError } from '../respond.js';
 

@@ -2,11 +2,11 @@ import type { Middleware } from 'koa';
 import { v4, validate } from 'uuid';
 import type { Domain } from '../../domain/domain.js';
 import type { ClientHeaders } from '../../domain/kernel/client.js';
-import type { Config } from '../../domain/platform/config.js';
-import { createClientIdentifier } from '../../domain/platform/identify-client.js';
-import type { Logger } from '../../domain/platform/logger.js';
-import { metrics } from '../../domain/platform/metrics.js';
-import { RequestLog } from '../../domain/platform/request-log.js';
+import type { Logger } from '../../domain/platform/observe/logger.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
+import { RequestLog } from '../../domain/platform/observe/request-log.js';
+import { createClientIdentifier } from '../../domain/platform/rate-limits/identify-client.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import type { AppState } from '../context.js';
 
 /** Asked for every few seconds; what makes them fail is logged once, where it begins. */

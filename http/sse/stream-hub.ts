@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Notifications } from '../../domain/notifications/index.js';
-import type { Logger } from '../../domain/platform/logger.js';
-import { metrics } from '../../domain/platform/metrics.js';
-import { onRestore } from '../../domain/platform/restores.js';
+import { onRestore } from '../../domain/platform/cluster/restores.js';
+import type { Logger } from '../../domain/platform/observe/logger.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { STREAM_HEADERS, TOO_MANY } from './event-format.js';
 import { Stream, type StreamServices } from './stream.js';
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Delivery, Notifications, Subscription } from '../../domain/notifications/index.js';
-import type { Logger } from '../../domain/platform/logger.js';
-import { metrics } from '../../domain/platform/metrics.js';
-import { step } from '../../domain/platform/tracing.js';
+import type { Logger } from '../../domain/platform/observe/logger.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
+import { step } from '../../domain/platform/observe/tracing.js';
 import { releaseHeaders } from '../node-internals.js';
 import { formatEvent, HEARTBEAT, RETRY_MS, STREAM_HEADERS } from './event-format.js';
 

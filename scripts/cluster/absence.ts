@@ -1,4 +1,4 @@
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { servingProcess } from '../start/claim-data-dir.js';
 
 /** What is told where no cluster of a DATA_DIR runs, and what serves it instead. */

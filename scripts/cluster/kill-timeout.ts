@@ -1,4 +1,4 @@
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 
 /** Time between a process's own deadline and pm2's SIGKILL, ms: enough to log that it was missed. */
 const LATER_MS = 2_000;

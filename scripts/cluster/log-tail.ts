@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 
 export const logFolder = ({ DATA_DIR }: Config) => join(resolve(DATA_DIR), 'logs');
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pretty from 'pino-pretty';
-import { loadConfig } from '../../domain/platform/config.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { logFolder } from './log-tail.js';
 
 /**

@@ -1,11 +1,11 @@
-import { type Config, ConfigError } from '../../domain/platform/config.js';
 import {
   CLUSTER_METRICS_PORT,
   metricsPort,
   type TargetGroup,
   writeTargets,
-} from '../../domain/platform/metrics/targets.js';
-import { portFault, tryPort } from '../../domain/platform/port-faults.js';
+} from '../../domain/platform/observe/metrics/targets.js';
+import { portFault, tryPort } from '../../domain/platform/process/port-faults.js';
+import { type Config, ConfigError } from '../../domain/platform/settings/config.js';
 import { baseUrl } from '../start/welcome.js';
 import type { ClusterProcess } from './pm2.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type Config, ConfigError, equalPorts } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
+import { type Config, ConfigError, equalPorts } from '../../domain/platform/settings/config.js';
 import { openEngine } from '../../gateway/engine/open-engine.js';
 import { requirePorts } from '../command/ports.js';
 import { makeDataFolder } from '../embedded-mongo/folder/data-folder.js';

@@ -1,5 +1,5 @@
-import type { Config } from '../../domain/platform/config.js';
-import { OVERLOADED } from '../../domain/platform/overload.js';
+import { OVERLOADED } from '../../domain/platform/process/overload.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { baseUrl } from '../start/welcome.js';
 import { within } from './pm2-home.js';
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import { type Config, loadConfig, readEnvFile } from '../../domain/platform/config.js';
 import { isMongoUnavailable } from '../../domain/platform/mongo/errors.js';
 import { requireSchema } from '../../domain/platform/mongo/migrate.js';
+import { type Config, loadConfig, readEnvFile } from '../../domain/platform/settings/config.js';
 import { noCluster } from './absence.js';
 import { killTimeout } from './kill-timeout.js';
 import { followLog } from './log-tail.js';

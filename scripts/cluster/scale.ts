@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { type Config, loadConfig } from '../../domain/platform/settings/config.js';
 import { UsageError } from '../command/run-command.js';
 import { noCluster } from './absence.js';
 import { followLog } from './log-tail.js';

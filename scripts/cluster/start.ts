@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { type Config, loadConfig } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
+import { type Config, loadConfig } from '../../domain/platform/settings/config.js';
 import { openDatabase } from '../command/open-database.js';
 import { withDomain } from '../command/with-domain.js';
 import { makePrivate } from '../embedded-mongo/folder/data-folder.js';

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import { type Config, loadConfig } from '../../domain/platform/config.js';
-import { targetsFile } from '../../domain/platform/metrics/targets.js';
-import { metrics } from '../../domain/platform/metrics.js';
+import { targetsFile } from '../../domain/platform/observe/metrics/targets.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
+import { type Config, loadConfig } from '../../domain/platform/settings/config.js';
 import { baseUrl } from '../start/welcome.js';
 import { noCluster } from './absence.js';
 import { ownUrl } from './own-ports.js';

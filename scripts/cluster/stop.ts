@@ -1,4 +1,4 @@
-import { type Config, loadConfig } from '../../domain/platform/config.js';
+import { type Config, loadConfig } from '../../domain/platform/settings/config.js';
 import { noCluster } from './absence.js';
 import { recordTargets } from './own-ports.js';
 import { Pm2 } from './pm2.js';

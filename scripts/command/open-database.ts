@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { folderError } from '../embedded-mongo/folder/data-folder.js';
 import { type OpenedMongo, openEmbeddedMongo, type Watcher } from '../embedded-mongo/open.js';
 import { STORE_FILE } from '../embedded-mongo/storage/unfinished-store.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type Config, ConfigError } from '../../domain/platform/config.js';
-import { portFault, tryPort } from '../../domain/platform/port-faults.js';
+import { portFault, tryPort } from '../../domain/platform/process/port-faults.js';
+import { type Config, ConfigError } from '../../domain/platform/settings/config.js';
 
 /** Below the ephemeral ports (from 32,768 on Linux), which outgoing connections use. */
 const [FIRST, LAST] = [20_000, 32_000];

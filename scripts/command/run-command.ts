@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/kernel/errors.js';
-import { ConfigError } from '../../domain/platform/config.js';
+import { ConfigError } from '../../domain/platform/settings/config.js';
 
 /** A reader that has read enough, as `head` does, has closed the pipe; the terminal has been closed. */
 const GONE = ['EPIPE', 'EIO'];

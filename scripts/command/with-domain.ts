@@ -1,9 +1,9 @@
 import { createDomain, type Domain } from '../../domain/domain.js';
 import { noLive } from '../../domain/kernel/live.js';
-import { type Config, loadConfig } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
 import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
+import { type Config, loadConfig } from '../../domain/platform/settings/config.js';
 import { openDatabase, requireDatabase } from './open-database.js';
 
 /**

@@ -1,4 +1,4 @@
-import { metricGroups } from '../../domain/platform/metrics.js';
+import { metricGroups } from '../../domain/platform/observe/metrics.js';
 
 /** What a metric was defined with: the package does not declare it. */
 export interface Definition {

@@ -1,4 +1,4 @@
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
 import { isLoopback } from './loopback.js';
 import { type Answer, below, messageOf, openSocket, openStream, request } from './request.js';

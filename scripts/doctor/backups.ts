@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { backupFolder } from '../db/backup-folder.js';
 import { type Check, Fault, ok, Skipped, type Verdict, warning } from './check.js';
 

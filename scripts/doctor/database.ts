@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 // Registers the models, whose indexes are checked.
 import '../../domain/domain.js';
-import type { Config } from '../../domain/platform/config.js';
 import { inspectMongo, type MongoFacts } from '../../domain/platform/mongo/inspect.js';
 import { UNFINISHED } from '../../domain/platform/mongo/migrate.js';
 import { requireState, SCHEMA_VERSION } from '../../domain/platform/mongo/schema-version.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { openDatabase } from '../command/open-database.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
 

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Config } from '../../domain/platform/config.js';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { type Check, failure, ok, Skipped, type Verdict, warning } from './check.js';
 import { below, request } from './request.js';
 

@@ -1,6 +1,6 @@
-import { type Config, ConfigError, equalPorts } from '../../domain/platform/config.js';
-import { readTargets } from '../../domain/platform/metrics/targets.js';
-import { portFault, tryPort } from '../../domain/platform/port-faults.js';
+import { readTargets } from '../../domain/platform/observe/metrics/targets.js';
+import { portFault, tryPort } from '../../domain/platform/process/port-faults.js';
+import { type Config, ConfigError, equalPorts } from '../../domain/platform/settings/config.js';
 import { checkOwnPorts, plannedProcesses } from '../cluster/own-ports.js';
 import { type Check, Fault, failure, ok, Skipped, type Verdict, verdictOf, warning } from './check.js';
 import { inspectPort, judgePort } from './ports.js';

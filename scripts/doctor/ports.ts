@@ -1,5 +1,5 @@
-import type { Config } from '../../domain/platform/config.js';
-import { holderOf, portFault, tryPort } from '../../domain/platform/port-faults.js';
+import { holderOf, portFault, tryPort } from '../../domain/platform/process/port-faults.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { baseUrl } from '../start/welcome.js';
 import { type Check, Fault, ok, type Shared, Skipped, shared, type Verdict } from './check.js';
 import { judgeReadiness, readinessOf } from './readiness.js';

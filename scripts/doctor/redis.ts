@@ -1,7 +1,7 @@
-import type { Config } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
 import { connectRedis, type RedisConnection } from '../../domain/platform/redis/connection.js';
 import { parseRedisUrl } from '../../domain/platform/redis/url.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { type Check, Fault, failure, ok, Skipped, shared, type Verdict, warning } from './check.js';
 import { isLoopback } from './loopback.js';
 

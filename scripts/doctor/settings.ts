@@ -1,4 +1,4 @@
-import { type Config, ConfigError, loadConfig } from '../../domain/platform/config.js';
+import { type Config, ConfigError, loadConfig } from '../../domain/platform/settings/config.js';
 import { type Check, failure, ok, Skipped, type Verdict, warning } from './check.js';
 import { isLoopback } from './loopback.js';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { systemClock } from '../../domain/kernel/clock.js';
 import type { AppError } from '../../domain/kernel/errors.js';
 import { issueToken, loadTokenVerifier } from '../../domain/members/index.js';
-import type { Config } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { type Check, Fault, ok, Skipped, shared, type Verdict } from './check.js';
 import { below, messageOf, request } from './request.js';
 

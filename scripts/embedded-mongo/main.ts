@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from './server.js';
 
 // Logging to a full disk fails; the process must keep running to report the full disk to clients.

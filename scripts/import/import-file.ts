@@ -1,5 +1,5 @@
 import type { Domain } from '../../domain/domain.js';
-import { HIGHEST_ASSIGNED } from '../../domain/platform/sequence.model.js';
+import { HIGHEST_ASSIGNED } from '../../domain/platform/mongo/sequence.model.js';
 import { createProgress } from '../command/progress.js';
 import { readCsv } from './read-csv.js';
 import { readJsonArray } from './read-json.js';

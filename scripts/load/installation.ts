@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import { freePort } from '../command/ports.js';
 import type { ManagedProcess, ProcessGroup } from './process-group.js';
 

@@ -1,4 +1,4 @@
-import type { MessageStage } from '../../domain/platform/message-stages.js';
+import type { MessageStage } from '../../domain/platform/observe/message-stages.js';
 import { HOST } from './installation.js';
 
 /** Where the time of the service's messages went: how many took at most so long, by `stage le`, and seconds by `stage`. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { freePort } from '../command/ports.js';
 import { HOST, isReady, type RedisAdapter, START_FLAGS, settings } from '../load/installation.js';
 import type { ManagedProcess, ProcessGroup } from '../load/process-group.js';

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import { loadConfig } from '../../domain/platform/config.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { SECRET } from '../load/installation.js';
 import { ProcessGroup } from '../load/process-group.js';
 import { prlimitMissing, redisMissing } from '../load/programs.js';

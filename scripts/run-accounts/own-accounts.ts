@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken } from '../../domain/members/index.js';
-import { loadConfig } from '../../domain/platform/config.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { openDatabase } from '../command/open-database.js';
 import { connected } from '../load/seed.js';
 import { type Author, emailOf, storeAccounts } from './accounts.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RestoredArticle, RestoredHeart } from '../../domain/community/index.js';
 import type { Actor } from '../../domain/kernel/actor.js';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 
 /** A line of activity.ndjson, oldest first. Members are named by e-mail address. */
 export type ActivityRow = { hoursAgo: number } & (

@@ -1,8 +1,8 @@
 import type { Domain } from '../../domain/domain.js';
 import type { Actor } from '../../domain/kernel/actor.js';
 import { systemClock } from '../../domain/kernel/clock.js';
-import type { Logger } from '../../domain/platform/logger.js';
-import { milestoneState, reachMilestone } from '../../domain/platform/milestone.model.js';
+import { milestoneState, reachMilestone } from '../../domain/platform/mongo/milestone.model.js';
+import type { Logger } from '../../domain/platform/observe/logger.js';
 import type { AdoptionRow, MemberRow } from '../import/row.schema.js';
 import { storeRows } from '../import/store-rows.js';
 import { type ActivityRow, articlesOf, type Members, readRows } from './activity.js';

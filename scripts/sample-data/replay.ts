@@ -4,7 +4,7 @@ import { createEventBus } from '../../domain/kernel/events.js';
 import { noLive } from '../../domain/kernel/live.js';
 import { createLocalDateTime } from '../../domain/kernel/local-date-time.js';
 import { createNotifications, type Notifications } from '../../domain/notifications/index.js';
-import type { Logger } from '../../domain/platform/logger.js';
+import type { Logger } from '../../domain/platform/observe/logger.js';
 import { unlimitedQuotas } from '../../domain/platform/rate-limits/index.js';
 import { type ActivityOf, type ActivityRow, type Members, memberOf, timeOf } from './activity.js';
 

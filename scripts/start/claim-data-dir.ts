@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { findOrphans, isRunning, pm2Home } from '../cluster/pm2-home.js';
 import { folderError, makeDataFolder, makePrivate } from '../embedded-mongo/folder/data-folder.js';
 import { holdOwner, takeFolder } from '../embedded-mongo/folder/lock.js';

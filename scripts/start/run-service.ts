@@ -1,11 +1,11 @@
 import type { Domain } from '../../domain/domain.js';
 import { openDomain } from '../../domain/open-domain.js';
-import type { Config } from '../../domain/platform/config.js';
-import type { Logger } from '../../domain/platform/logger.js';
-import { serveOwnPort } from '../../domain/platform/metrics/own-port.js';
-import { nameProcess } from '../../domain/platform/metrics.js';
-import type { Shutdown } from '../../domain/platform/shutdown.js';
-import { startTracing } from '../../domain/platform/tracing.js';
+import type { Logger } from '../../domain/platform/observe/logger.js';
+import { serveOwnPort } from '../../domain/platform/observe/metrics/own-port.js';
+import { nameProcess } from '../../domain/platform/observe/metrics.js';
+import { startTracing } from '../../domain/platform/observe/tracing.js';
+import type { Shutdown } from '../../domain/platform/process/shutdown.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { Gateway } from '../../gateway/server.js';
 import { HttpServer } from '../../http/server.js';

@@ -1,7 +1,7 @@
 import type { Domain } from '../../domain/domain.js';
-import type { Config } from '../../domain/platform/config.js';
-import type { Logger } from '../../domain/platform/logger.js';
-import type { Shutdown } from '../../domain/platform/shutdown.js';
+import type { Logger } from '../../domain/platform/observe/logger.js';
+import type { Shutdown } from '../../domain/platform/process/shutdown.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { openDatabase } from '../command/open-database.js';
 import { requirePorts } from '../command/ports.js';
 import type { OpenedMongo } from '../embedded-mongo/open.js';

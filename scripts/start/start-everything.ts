@@ -1,7 +1,7 @@
-import { equalPorts, loadConfig } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
-import { metrics } from '../../domain/platform/metrics.js';
-import { Shutdown, stopOnSignals } from '../../domain/platform/shutdown.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
+import { Shutdown, stopOnSignals } from '../../domain/platform/process/shutdown.js';
+import { equalPorts, loadConfig } from '../../domain/platform/settings/config.js';
 
 /**
  * Starts the whole service and prints its addresses. A signal during the start ends it with status 0: its end releases all

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { issueToken } from '../../domain/members/index.js';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { sampleMember } from '../sample-data/add-sample-data.js';
 
 /** The URL at which a browser or curl on this machine reaches a port. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Article } from '../../domain/community/article.model.js';
 import { listErrorCodes } from '../../domain/kernel/errors.js';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { call, expectError, type Member, member, type Reply } from '../support/api.js';
 import { type OpenedRoom, openRoom } from '../support/chat.js';
 import { DRAFT } from '../support/community.js';

@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module';
 import { dirname, join, posix, relative } from 'node:path';
 import { expect } from 'chai';
 import { parseSync } from 'oxc-parser';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 
 const root = projectRoot();
 const folders = ['domain', 'gateway', 'http', 'scripts'];
@@ -133,7 +133,7 @@ describe('import rules', () => {
     ['domain/platform/mongo/records.ts', /\.model\.ts$|^domain\/platform\/mongo\//],
     ['socket.io', /^gateway\//],
     ['socket.io-adapter', /^gateway\//],
-    ['@socket.io/redis-adapter', /^domain\/platform\/socket-adapter\.ts$/],
+    ['@socket.io/redis-adapter', /^domain\/platform\/cluster\/socket-adapter\.ts$/],
     ['uWebSockets.js', /^gateway\/engine\/[a-z]+\.uws\.ts$/],
     ['engine.io', /^gateway\/engine\/engine\.ws\.ts$/],
     ['koa', /^http\//],
@@ -156,8 +156,8 @@ describe('import rules', () => {
       .flatMap(sourceFiles)
       .filter((path) => text.test(readFileSync(join(root, path), 'utf8')));
 
-  it('leave process.env to platform/config.ts', () => {
-    expect(filesWith(/\bprocess\s*\.\s*env\b/)).to.deep.equal(['domain/platform/config.ts']);
+  it('leave process.env to platform/settings/config.ts', () => {
+    expect(filesWith(/\bprocess\s*\.\s*env\b/)).to.deep.equal(['domain/platform/settings/config.ts']);
   });
 
   it('leave the driver’s collections to models and platform/mongo/', () => {

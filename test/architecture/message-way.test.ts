@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import { engineName } from '../support/engine.js';
 
 const MOST_FILES = 12;
@@ -36,7 +36,7 @@ const PORTS = new Map([
   ['gateway/engine/engine.ts', 'gateway/engine/engine.uws.ts'],
 ]);
 /** Gives connections the listener of `handle.ts`, and that the events. */
-const LISTENERS = 'gateway/connection.ts';
+const LISTENERS = 'gateway/connection/connection.ts';
 
 /** The files that a file imports, types included; what has its functions bound (`f.bind`), those alone. */
 function importsOf(path: string): string[] {

@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import { UwsPublisher } from '../../gateway/engine/engine.uws.js';
 import { openRoom } from '../support/chat.js';
 import { service } from '../support/service.js';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import { textOf } from './documents.js';
 import { namesIn, prometheusFiles, rules, unknownIn } from './promql.js';
 

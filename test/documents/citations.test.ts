@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import {
   filesUnder,
   type Mention,

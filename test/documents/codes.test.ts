@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { listErrorCodes } from '../../domain/kernel/errors.js';
-import { variableNames } from '../../domain/platform/config.js';
-import { listCloseReasons } from '../../gateway/close-reasons.js';
+import { variableNames } from '../../domain/platform/settings/config.js';
+import { listCloseReasons } from '../../gateway/connection/close-reasons.js';
 import { mentionsOf, textOf, wrong } from './documents.js';
 
 const codes = listErrorCodes().map(({ code }) => code as string);

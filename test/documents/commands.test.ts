@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseSync } from 'oxc-parser';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import { optionSchema } from '../../scripts/load/options.js';
 import { optionSchema as proveOptions } from '../../scripts/prove/options.js';
 import { mentionsOf, operatorFiles, pages, tableOf, textOf, wrong } from './documents.js';

@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { loadConfig } from '../../domain/platform/config.js';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { mentionsOf, textOf } from './documents.js';
 
 const units = [

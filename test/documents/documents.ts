@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 
 const root = projectRoot();
 

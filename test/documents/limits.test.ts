@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { loadConfig } from '../../domain/platform/config.js';
 import { budgets } from '../../domain/platform/rate-limits/rate-limits.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { filesUnder, tableOf, textOf } from './documents.js';
 import { ofRecords } from './limits/of-records.js';
 import { ofRequests } from './limits/of-requests.js';
@@ -34,8 +34,8 @@ const inner = new Set<string>([
   'domain/platform/redis/echo.ts MAX_MISSED',
   'domain/platform/redis/reports.ts MAX_ENTRIES',
   'domain/platform/redis/reports.ts MAX_PUBLISHED',
-  'domain/platform/grouped-reads.ts MAX_GROUP',
-  'domain/platform/grouped-reads.ts MAX_IN_FLIGHT',
+  'domain/platform/async/grouped-reads.ts MAX_GROUP',
+  'domain/platform/async/grouped-reads.ts MAX_IN_FLIGHT',
   'domain/kernel/input.ts MAX_FAULTS',
   'domain/chat/room-changes.ts MAX_INTERVAL_MS',
   'domain/chat/room-changes.ts MAX_REMEMBERED',
@@ -54,8 +54,8 @@ const inner = new Set<string>([
   'domain/notifications/notifier.ts MAX_GROUP',
   'domain/notifications/notifier.ts MAX_MEMBERS',
   'domain/notifications/verify-notifications.ts MAX_GAPS',
-  'gateway/sequencer.ts MAX_READS',
-  'gateway/sequencer.ts MAX_WAITING',
+  'gateway/order/sequencer.ts MAX_READS',
+  'gateway/order/sequencer.ts MAX_WAITING',
   'http/demo/introduce-members.ts MAX_MEMBERS',
   'http/demo/introduce-members.ts MAX_POSTS',
 ]);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import { mentionsOf, operatorFiles, pages, textOf, wrong } from './documents.js';
 
 const exists = (path: string) => existsSync(join(projectRoot(), path));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { metricGroups, metrics } from '../../domain/platform/metrics.js';
+import { metricGroups, metrics } from '../../domain/platform/observe/metrics.js';
 import { definitionsOf } from '../../scripts/docs/metrics-page.js';
 import { service } from '../support/service.js';
 import { mentionsOf, pages, textOf, wrong } from './documents.js';
@@ -61,7 +61,7 @@ describe('metrics', () => {
     };
     const [, ofStreams = ''] = /^export type CloseReason =(.*);$/m.exec(textOf('http/sse/stream.ts')) ?? [];
     const [, ofSockets = ''] =
-      /^const reasons(.*)^} as const;/ms.exec(textOf('gateway/close-reasons.ts')) ?? [];
+      /^const reasons(.*)^} as const;/ms.exec(textOf('gateway/connection/close-reasons.ts')) ?? [];
     const valuesIn = (text: string) => [...text.matchAll(/(?:\||:|^) '([\w-]+)'/g)].map(([, word]) => word);
     expect(listedBy('adoption_event_streams_closed_total')).to.have.members(valuesIn(ofStreams));
     expect(listedBy('adoption_sockets_closed_total')).to.have.members([...new Set(valuesIn(ofSockets))]);

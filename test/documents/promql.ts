@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { register } from 'prom-client';
 import { parse } from 'yaml';
-import '../../domain/platform/metrics.js';
+import '../../domain/platform/observe/metrics.js';
 import { filesUnder, textOf } from './documents.js';
 
 /** What Prometheus calls our processes: the job, and what it adds to each series. */

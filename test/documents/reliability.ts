@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mocha, { type Runner, type Test } from 'mocha';
-import { projectRoot } from '../../domain/platform/project-root.js';
+import { projectRoot } from '../../domain/platform/process/project-root.js';
 import { tableOf, textOf } from './documents.js';
 import { faultTests } from './fault-tests.js';
 

@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import { expect } from 'chai';
 import type { Domain } from '../../domain/domain.js';
-import { loadConfig } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { createApp } from '../../http/app.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ConfigError, loadConfig, variableNames } from '../../domain/platform/config.js';
+import { ConfigError, loadConfig, variableNames } from '../../domain/platform/settings/config.js';
 import { filesUnder, mentionsOf, operatorFiles, pages, tableOf, textOf, wrong } from './documents.js';
 
 const load = (env: Record<string, string> = {}) => loadConfig(env, '/nonexistent');

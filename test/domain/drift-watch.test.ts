@@ -2,10 +2,14 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { DriftWatch } from '../../domain/drift-watch.js';
 import type { Check, Finding } from '../../domain/kernel/verification.js';
-import { livingProcesses, startBeating, uniqueProcessName } from '../../domain/platform/heartbeat.model.js';
-import { createLogger, type Logger } from '../../domain/platform/logger.js';
-import { metrics } from '../../domain/platform/metrics.js';
-import { readPass, takePass } from '../../domain/platform/verify-pass.model.js';
+import {
+  livingProcesses,
+  startBeating,
+  uniqueProcessName,
+} from '../../domain/platform/cluster/heartbeat.model.js';
+import { readPass, takePass } from '../../domain/platform/mongo/verify-pass.model.js';
+import { createLogger, type Logger } from '../../domain/platform/observe/logger.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { counted } from '../support/counted.js';
 import { interceptCalls } from '../support/database-calls.js';
 import { eventually, gate } from '../support/eventually.js';

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import type { AppError } from '../../domain/kernel/errors.js';
 import type { Live } from '../../domain/kernel/live.js';
 import { openDomain } from '../../domain/open-domain.js';
-import { loadConfig } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
+import { Shutdown } from '../../domain/platform/process/shutdown.js';
 import type { RedisConnection } from '../../domain/platform/redis/connection.js';
-import { Shutdown } from '../../domain/platform/shutdown.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { nextTurn } from '../support/eventually.js';
 import { openDatabase } from '../support/service.js';
 

@@ -8,7 +8,7 @@ import type { Domain } from '../../domain/domain.js';
 import type { Actor } from '../../domain/kernel/actor.js';
 import { Member } from '../../domain/members/member.model.js';
 import { Notification } from '../../domain/notifications/notification.model.js';
-import { nextNumbers } from '../../domain/platform/sequence.model.js';
+import { nextNumbers } from '../../domain/platform/mongo/sequence.model.js';
 import { storeMessages } from '../support/chat.js';
 import { DRAFT } from '../support/community.js';
 import { service } from '../support/service.js';

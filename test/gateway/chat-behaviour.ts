@@ -245,7 +245,7 @@ export function itChatsOverSockets<M extends ChatMember>(world: ChatWorld<M>): v
         isDeepStrictEqual(latestMessage, last?.latestMessage),
       );
       const intervals = (performance.now() - startedAt) / 250;
-      // The first, and one for each interval, which may be a little shorter (gateway/room-views.ts).
+      // The first, and one for each interval, which may be a little shorter (gateway/order/room-views.ts).
       expect(heard('room').length).to.be.at.most(2 + intervals * 1.05);
     }
   });

@@ -9,7 +9,7 @@ import { handshakeRequest } from '../support/raw-socket.js';
 import { connect } from '../support/sockets.js';
 import { fakeTime } from '../support/time.js';
 import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
-import { settled } from './sequenced-room.js';
+import { settled } from './order/sequenced-room.js';
 
 describe('a gateway that starts and stops', () => {
   let lone: LoneGateway;

@@ -8,7 +8,7 @@ import { rawConnection, rawGet } from '../support/raw-connection.js';
 import { type RawSocket, rawSocket } from '../support/raw-socket.js';
 import { connect, refusal } from '../support/sockets.js';
 import { type LoneGateway, startGateway, stopGateways } from './gateway-alone.js';
-import { settled } from './sequenced-room.js';
+import { settled } from './order/sequenced-room.js';
 
 const member = (no: number) => ({ token: `member-${no}` });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Adapter } from 'socket.io-adapter';
-import type { SocketBus } from '../../domain/platform/socket-adapter.js';
-import type { GatewayServer } from '../../gateway/socket.js';
+import type { SocketBus } from '../../domain/platform/cluster/socket-adapter.js';
+import type { GatewayServer } from '../../gateway/connection/socket.js';
 import { SocketLive } from '../../gateway/socket-live.js';
 import { message, notification, presence, read, typing, view } from './examples.js';
 

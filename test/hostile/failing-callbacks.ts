@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events';
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { counted } from '../support/counted.js';
 import { eventually } from '../support/eventually.js';
 import { rawConnection } from '../support/raw-connection.js';

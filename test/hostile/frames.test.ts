@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { type LoneGateway, startGateway, stopGateways } from '../gateway/gateway-alone.js';
 import { counted } from '../support/counted.js';
 import { eventually } from '../support/eventually.js';

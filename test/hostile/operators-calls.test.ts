@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { register } from 'prom-client';
-import { createOperations } from '../../domain/platform/operations.js';
+import { createOperations } from '../../domain/platform/process/operations.js';
 import { eventually } from '../support/eventually.js';
 import { service } from '../support/service.js';
 

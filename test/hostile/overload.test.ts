@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Message } from '../../domain/chat/message.model.js';
 import { Article } from '../../domain/community/article.model.js';
-import { metrics } from '../../domain/platform/metrics.js';
-import type { Overload } from '../../domain/platform/overload.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
+import type { Overload } from '../../domain/platform/process/overload.js';
 import { anyone, expectError, type Member, member } from '../support/api.js';
 import { openRoom } from '../support/chat.js';
 import { counted } from '../support/counted.js';

@@ -5,7 +5,7 @@ import { Article } from '../../domain/community/article.model.js';
 import type { ArticleList } from '../../domain/community/index.js';
 import { createDomain } from '../../domain/domain.js';
 import type { Live } from '../../domain/kernel/live.js';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { anyone, type Member, member, type Reply } from '../support/api.js';
 import { openRoom } from '../support/chat.js';
 import { counted } from '../support/counted.js';

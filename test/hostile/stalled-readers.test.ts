@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import type { HttpServer } from '../../http/server.js';
 import { type Member, member } from '../support/api.js';
 import { counted } from '../support/counted.js';

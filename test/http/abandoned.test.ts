@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { endAbandoned } from '../../domain/platform/abandoned-requests.js';
+import { endAbandoned } from '../../domain/platform/process/abandoned-requests.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { pushes, requests } from '../../gateway/protocol.js';
 import { createApp } from '../../http/app.js';
 import type { StreamHub } from '../../http/sse/stream-hub.js';

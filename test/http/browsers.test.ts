@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
 import type { Domain } from '../../domain/domain.js';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { member } from '../support/api.js';
 import { openRoom, push } from '../support/chat.js';
 import { type ServedHttp, serveHttp } from '../support/http-server.js';

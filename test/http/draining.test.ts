@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { NotificationView } from '../../domain/kernel/live.js';
-import type { Config } from '../../domain/platform/config.js';
+import type { Config } from '../../domain/platform/settings/config.js';
 import { type Member, member } from '../support/api.js';
 import { eventually, nextTurn } from '../support/eventually.js';
 import { answerTo, serveHttp } from '../support/http-server.js';

@@ -1,6 +1,6 @@
 import { RedisPresence } from '../../domain/chat/presence.redis.js';
 import type { PresenceTimes } from '../../domain/chat/presence-times.js';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { createOpenRooms } from '../support/open-rooms.js';
 import { SIGNING_KEY } from '../support/redis.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AppError } from '../../domain/kernel/errors.js';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { type Budgets, budgets, type RateLimits } from '../../domain/platform/rate-limits/rate-limits.js';
 import { counted } from '../support/counted.js';
 import { sleep } from '../support/eventually.js';

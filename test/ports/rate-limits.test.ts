@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RateLimiterRes } from 'rate-limiter-flexible';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import { createRateLimits } from '../../domain/platform/rate-limits/index.js';
 import { type Budget, budgets, limitsOf } from '../../domain/platform/rate-limits/rate-limits.js';
 import { createMemoryRateLimits } from '../../domain/platform/rate-limits/rate-limits.memory.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import type { MessagePayload } from '../../domain/kernel/live.js';
-import { Sequencer } from '../../gateway/sequencer.js';
+import { Sequencer } from '../../gateway/order/sequencer.js';
 import { everySchedule } from './every-schedule.js';
 import { replace } from './fake-collection.js';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { basename } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError, loadConfig } from '../../domain/platform/config.js';
+import { ConfigError, loadConfig } from '../../domain/platform/settings/config.js';
 import { requirePorts } from '../../scripts/command/ports.js';
 
 async function faultsOf(env: Record<string, string>): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
 import { withDomain } from '../../scripts/command/with-domain.js';
 import { addSampleData } from '../../scripts/sample-data/add-sample-data.js';
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../domain/kernel/clock.js';
 import { createEventBus } from '../../domain/kernel/events.js';
 import { noLive } from '../../domain/kernel/live.js';
 import { Notification } from '../../domain/notifications/notification.model.js';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
 import { unlimitedQuotas } from '../../domain/platform/rate-limits/index.js';
 import { type Member, member } from './api.js';
 import { eventually } from './eventually.js';

@@ -1,6 +1,6 @@
-import { loadConfig } from '../../domain/platform/config.js';
-import { createLogger } from '../../domain/platform/logger.js';
-import { Shutdown, stopOnSignals } from '../../domain/platform/shutdown.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
+import { Shutdown, stopOnSignals } from '../../domain/platform/process/shutdown.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { startEmbeddedMongo } from '../../scripts/embedded-mongo/server.js';
 import { runService } from '../../scripts/start/run-service.js';
 

@@ -9,9 +9,9 @@ import type { Actor } from '../../domain/kernel/actor.js';
 import { AppError } from '../../domain/kernel/errors.js';
 import { createEventBus, type DomainEvents } from '../../domain/kernel/events.js';
 import { createLocalDateTime } from '../../domain/kernel/local-date-time.js';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createTurns } from '../../domain/platform/async/turns.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
 import { unlimitedQuotas } from '../../domain/platform/rate-limits/index.js';
-import { createTurns } from '../../domain/platform/turns.js';
 import { service } from './service.js';
 
 /** A community area with its own clock, events and caches, on the database of the service in this process. */

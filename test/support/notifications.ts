@@ -4,7 +4,7 @@ import {
   Notification,
   type NotificationRecord as Stored,
 } from '../../domain/notifications/notification.model.js';
-import { nextNumbers } from '../../domain/platform/sequence.model.js';
+import { nextNumbers } from '../../domain/platform/mongo/sequence.model.js';
 import type { Member } from './api.js';
 import { service } from './service.js';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '../../domain/platform/logger.js';
+import { createLogger } from '../../domain/platform/observe/logger.js';
 import { connectRedis } from '../../domain/platform/redis/connection.js';
 import { freePort } from '../../scripts/command/ports.js';
 import { eventually } from './eventually.js';

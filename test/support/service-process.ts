@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueToken } from '../../domain/members/index.js';
-import { loadConfig } from '../../domain/platform/config.js';
+import { loadConfig } from '../../domain/platform/settings/config.js';
 import { createTestProcess } from './child-process.js';
 import { restClient } from './rest.js';
 import type { TokenClaims } from './service.js';

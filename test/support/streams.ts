@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { metrics } from '../../domain/platform/metrics.js';
+import { metrics } from '../../domain/platform/observe/metrics.js';
 import type { Member } from './api.js';
 import { expectDocumented, expectMessage } from './api-documents.js';
 import { createReceivedLog, sleep } from './eventually.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
-import type { Logger } from '../logger.js';
-import { noteRestore } from '../restores.js';
-import { joinRunning } from '../shared-runs.js';
+import { joinRunning } from '../async/shared-runs.js';
+import { noteRestore } from '../cluster/restores.js';
+import type { Logger } from '../observe/logger.js';
 import { QUERY_MS } from './query-time.js';
 import { SCHEMA_COLLECTION, SCHEMA_ID } from './schema-version.js';
 

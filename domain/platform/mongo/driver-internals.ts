@@ -1,7 +1,7 @@
 /** All changes to the MongoDB driver. Reasons, figures and exits: docs/decisions/patched-internals.md. */
 import { createRequire } from 'node:module';
-import { metrics, secondsSince } from '../metrics.js';
-import { step } from '../tracing.js';
+import { metrics, secondsSince } from '../observe/metrics.js';
+import { step } from '../observe/tracing.js';
 
 /** What is used of the driver's internal class. */
 interface DriverConnection {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mongoose';
-import { uniqueProcessName } from '../heartbeat.model.js';
+import { uniqueProcessName } from '../cluster/heartbeat.model.js';
 import { withoutTimeLimit } from './connection.js';
 import { ensureIndexes, missingIndexes } from './indexes.js';
 import { migrations, type Step } from './migrations.js';

@@ -1,6 +1,6 @@
 import mongoose, { type mongo } from 'mongoose';
-import type { Logger } from '../logger.js';
-import { metrics } from '../metrics.js';
+import type { Logger } from '../observe/logger.js';
+import { metrics } from '../observe/metrics.js';
 
 /** Whether a server takes writes, as the driver has last seen it. */
 function isUp({ servers }: mongo.TopologyDescription): boolean {

@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/errors.js';
-import type { Config } from '../config.js';
-import { metrics } from '../metrics.js';
+import { metrics } from '../observe/metrics.js';
 import type { RedisConnection } from '../redis/connection.js';
+import type { Config } from '../settings/config.js';
 import type { Quotas } from './quotas.js';
 import { createMemoryQuotas } from './quotas.memory.js';
 import { createRedisQuotas } from './quotas.redis.js';

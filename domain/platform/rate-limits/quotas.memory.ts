@@ -1,4 +1,4 @@
-import { createCache } from '../cache.js';
+import { createCache } from '../async/cache.js';
 import { type QuotaSizes, type Quotas, quotaExceeded, type Stored, WINDOW_MS } from './quotas.js';
 
 /**

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { redisKeys } from '../../kernel/redis-keys.js';
-import { createCache } from '../cache.js';
+import { createCache } from '../async/cache.js';
 import type { RedisConnection } from '../redis/connection.js';
 import {
   type Budget,

@@ -1,6 +1,6 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../../kernel/errors.js';
-import { metrics } from '../metrics.js';
+import { metrics } from '../observe/metrics.js';
 
 /** `points` requests per `duration` seconds and key. A burst may use the whole budget. */
 export interface BudgetSize {

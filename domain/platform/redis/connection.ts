@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { AppError } from '../../kernel/errors.js';
 import { redisChannels, redisKeys } from '../../kernel/redis-keys.js';
-import type { Logger } from '../logger.js';
-import { metrics } from '../metrics.js';
-import { joinNext } from '../shared-runs.js';
-import { inTraceOf, withTrace } from '../tracing.js';
+import { joinNext } from '../async/shared-runs.js';
+import type { Logger } from '../observe/logger.js';
+import { metrics } from '../observe/metrics.js';
+import { inTraceOf, withTrace } from '../observe/tracing.js';
 import {
   COMMAND_TIMEOUT_MS,
   createCommandClient,

@@ -1,4 +1,4 @@
-import { metrics, secondsSince } from '../metrics.js';
+import { metrics, secondsSince } from '../observe/metrics.js';
 import type { RedisClient } from './clients.js';
 import { afterRunning } from './running-time.js';
 

@@ -1,7 +1,7 @@
 /** All changes to ioredis clients. Reasons, figures and exits: docs/decisions/patched-internals.md. */
 import { type Cluster, Command, type Redis } from 'ioredis';
-import { metrics, secondsSince } from '../metrics.js';
-import { step } from '../tracing.js';
+import { metrics, secondsSince } from '../observe/metrics.js';
+import { step } from '../observe/tracing.js';
 import { afterRunning } from './running-time.js';
 import { RejectedMessage } from './sealed-messages.js';
 

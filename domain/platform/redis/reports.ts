@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { redisChannels } from '../../kernel/redis-keys.js';
-import { createCache } from '../cache.js';
+import { createCache } from '../async/cache.js';
 import type { RedisConnection } from './connection.js';
 
 /** How often a process reports, ms. */
@@ -67,7 +67,7 @@ export type News = Pick<Report, 'polledUpTo' | 'unpublished'>;
 
 export interface ReportsDeps {
   redis: RedisConnection;
-  /** Name under which this process beats (heartbeat.model.ts). */
+  /** Name under which this process beats (cluster/heartbeat.model.ts). */
   name: string;
   /** The time by the database's clock (epoch ms); undefined as long as it is not known: nobody is heard until then. */
   databaseTime(): number | undefined;
@@ -83,7 +83,7 @@ export interface ReportSources {
 
 /**
  * Tells all processes every second what this one wrote, and hears the same of the others, so that they notice lost
- * pushes without reading the database. Reports are numbered, and the process on duty (duty.ts) tells who is to be
+ * pushes without reading the database. Reports are numbered, and the process on duty (cluster/duty.ts) tells who is to be
  * heard: while one process is silent, or a number is missing, nobody relies on reports (`completeSince`). An old report
  * has no effect, as a process that has just started does not know the numbers.
  *

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../project-root.js';
+import { projectRoot } from '../process/project-root.js';
 import type { RedisClient } from './clients.js';
 
 /** Runs a script. In a cluster all keys must share a hash slot. */

@@ -136,7 +136,7 @@ export const ofRequests: Stated[] = [
     [metricsPage, 'more than # of requests ahead'],
     [operations, 'sent ahead | a connection | # |'],
   ],
-  ['domain/platform/keep-alive.ts ANNOUNCED_MS', s, [operations, 'may use an idle connection for #']],
+  ['domain/platform/process/keep-alive.ts ANNOUNCED_MS', s, [operations, 'may use an idle connection for #']],
   [
     'http/server.ts STALLED_MS',
     s,

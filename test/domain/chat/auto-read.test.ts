@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createAutoRead } from '../../../domain/chat/auto-read.js';
 import type { RoomStates } from '../../../domain/chat/room-states.js';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
-import { createLogger } from '../../../domain/platform/logger.js';
+import { createLogger } from '../../../domain/platform/observe/logger.js';
 import { nextTurn } from '../../support/eventually.js';
 
 const CREATOR = 1;

@@ -4,7 +4,7 @@ import { NotifyAbsent } from '../../../domain/chat/notify-absent.js';
 import { createRoomStates } from '../../../domain/chat/room-states.js';
 import { createEventBus, type DomainEvents } from '../../../domain/kernel/events.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
-import { createLogger } from '../../../domain/platform/logger.js';
+import { createLogger } from '../../../domain/platform/observe/logger.js';
 import { messageRecords, openRoom, push, roomState, storeMessages } from '../../support/chat.js';
 import { beforeInserts } from '../../support/database-calls.js';
 import { eventually, gate } from '../../support/eventually.js';

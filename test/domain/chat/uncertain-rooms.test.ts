@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MongoNetworkTimeoutError } from 'mongodb';
 import { pino } from 'pino';
 import { createUncertainRooms } from '../../../domain/chat/uncertain-rooms.js';
-import { metrics } from '../../../domain/platform/metrics.js';
+import { metrics } from '../../../domain/platform/observe/metrics.js';
 import { counted } from '../../support/counted.js';
 import { gate } from '../../support/eventually.js';
 import { type FakeTime, fakeTime } from '../../support/time.js';

@@ -4,7 +4,7 @@ import { Comment } from '../../../domain/community/comment.model.js';
 import { Heart } from '../../../domain/community/heart.model.js';
 import type { RestoredArticle } from '../../../domain/community/index.js';
 import { createLocalDateTime } from '../../../domain/kernel/local-date-time.js';
-import { nextNumbers } from '../../../domain/platform/sequence.model.js';
+import { nextNumbers } from '../../../domain/platform/mongo/sequence.model.js';
 import { buildBoard, COMMUNITY_MODELS, expectConsistent, outcome } from '../../support/community.js';
 import { interceptCalls } from '../../support/database-calls.js';
 

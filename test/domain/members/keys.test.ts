@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import { decodeJwt } from 'jose';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { createMembers, issueToken } from '../../../domain/members/index.js';
-import { loadConfig } from '../../../domain/platform/config.js';
-import type { Logger } from '../../../domain/platform/logger.js';
-import { createLogger } from '../../../domain/platform/logger.js';
+import type { Logger } from '../../../domain/platform/observe/logger.js';
+import { createLogger } from '../../../domain/platform/observe/logger.js';
+import { loadConfig } from '../../../domain/platform/settings/config.js';
 import { clock, codeOf, membersWith, pairs, token } from './signed-tokens.js';
 
 /** Other algorithms that the same key can sign with. */

@@ -5,7 +5,7 @@ import { createMembers } from '../../../domain/members/index.js';
 import { Member } from '../../../domain/members/member.model.js';
 import { createMemberDirectory } from '../../../domain/members/member-directory.js';
 import { shownName, shownPicture } from '../../../domain/members/shown-claims.js';
-import { createLogger } from '../../../domain/platform/logger.js';
+import { createLogger } from '../../../domain/platform/observe/logger.js';
 import { type Member as ApiMember, anyone, member } from '../../support/api.js';
 import { adoptionPost, openChat } from '../../support/chat.js';
 import { interceptCalls } from '../../support/database-calls.js';

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { createMembers, type Members } from '../../../domain/members/index.js';
-import { loadConfig } from '../../../domain/platform/config.js';
-import { createLogger } from '../../../domain/platform/logger.js';
+import { createLogger } from '../../../domain/platform/observe/logger.js';
+import { loadConfig } from '../../../domain/platform/settings/config.js';
 import { service } from '../../support/service.js';
 
 /** The members' time, which tests set. */

@@ -6,7 +6,7 @@ import { Deliverer } from '../../../domain/notifications/deliver.js';
 import { MemoryDeliveryBus } from '../../../domain/notifications/delivery-bus.memory.js';
 import { Notification } from '../../../domain/notifications/notification.model.js';
 import { MissedPoll } from '../../../domain/notifications/poll-missed.js';
-import { createLogger } from '../../../domain/platform/logger.js';
+import { createLogger } from '../../../domain/platform/observe/logger.js';
 import { eventually } from '../../support/eventually.js';
 import { storedNotification } from '../../support/notifications.js';
 import { FakeReports } from '../../support/reports.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { systemClock } from '../../../domain/kernel/clock.js';
 import { Notification, type NotificationRecord } from '../../../domain/notifications/notification.model.js';
 import { type NewNotification, Notifier } from '../../../domain/notifications/notifier.js';
-import { nextNumbers } from '../../../domain/platform/sequence.model.js';
+import { nextNumbers } from '../../../domain/platform/mongo/sequence.model.js';
 import { beforeInserts, insertSizes, interceptCalls, meanwhile } from '../../support/database-calls.js';
 import { storedNotification } from '../../support/notifications.js';
 import { service } from '../../support/service.js';

@@ -5,7 +5,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectRoot } from '../../../domain/platform/project-root.js';
+import { projectRoot } from '../../../domain/platform/process/project-root.js';
 import { freePort, isListening } from '../../../scripts/command/ports.js';
 import { endWithTests } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { targetsFile } from '../../../domain/platform/metrics/targets.js';
+import { targetsFile } from '../../../domain/platform/observe/metrics/targets.js';
 import { pushTo } from '../../support/chat.js';
 import { eventually } from '../../support/eventually.js';
 import { connect } from '../../support/sockets.js';

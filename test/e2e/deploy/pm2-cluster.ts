@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TargetGroup, targetsFile } from '../../../domain/platform/metrics/targets.js';
-import { tryPort } from '../../../domain/platform/port-faults.js';
+import { type TargetGroup, targetsFile } from '../../../domain/platform/observe/metrics/targets.js';
+import { tryPort } from '../../../domain/platform/process/port-faults.js';
 import { pm2Home } from '../../../scripts/cluster/pm2-home.js';
 import { freePort } from '../../../scripts/command/ports.js';
 import { runProgram, startProgram } from '../../support/child-process.js';

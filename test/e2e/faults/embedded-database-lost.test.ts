@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { issueToken } from '../../../domain/members/index.js';
-import { loadConfig } from '../../../domain/platform/config.js';
+import { loadConfig } from '../../../domain/platform/settings/config.js';
 import { freePort } from '../../../scripts/command/ports.js';
 import { holdOwner } from '../../../scripts/embedded-mongo/folder/lock.js';
 import { openEmbeddedMongo } from '../../../scripts/embedded-mongo/open.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
-import { projectRoot } from '../../../domain/platform/project-root.js';
+import { projectRoot } from '../../../domain/platform/process/project-root.js';
 import { shellBlocks } from '../../documents/shell-blocks.js';
 import { endWithTests, startProgram } from '../../support/child-process.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { metrics } from '../../../domain/platform/metrics.js';
+import { metrics } from '../../../domain/platform/observe/metrics.js';
 import { hasReusePort } from '../../../gateway/engine/engine.ws.js';
 import { counted } from '../../support/counted.js';
 import { eventually, nextTurn } from '../../support/eventually.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { metrics } from '../../../domain/platform/metrics.js';
+import { metrics } from '../../../domain/platform/observe/metrics.js';
 import { anyone, expectError, type Member, member } from '../../support/api.js';
 import { contentsOf, type OpenedRoom, openRoom, push, pushTo, timesNotified } from '../../support/chat.js';
 import { counted } from '../../support/counted.js';

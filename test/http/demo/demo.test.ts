@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
 import type { Domain } from '../../../domain/domain.js';
-import { loadConfig } from '../../../domain/platform/config.js';
+import { loadConfig } from '../../../domain/platform/settings/config.js';
 import { createDemoRouter } from '../../../http/demo/demo.routes.js';
 import { type DemoMember, introduceMembers, isSampleAddress } from '../../../http/demo/introduce-members.js';
 import { call } from '../../support/api.js';

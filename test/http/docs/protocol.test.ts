@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { projectRoot } from '../../../domain/platform/project-root.js';
+import { projectRoot } from '../../../domain/platform/process/project-root.js';
 import { budgets } from '../../../domain/platform/rate-limits/rate-limits.js';
-import { listCloseReasons } from '../../../gateway/close-reasons.js';
+import { listCloseReasons } from '../../../gateway/connection/close-reasons.js';
 import type { JsonSchema } from '../../../http/docs/schemas.js';
 import { asyncApi, expectMessage } from '../../support/api-documents.js';
 

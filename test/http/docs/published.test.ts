@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { projectRoot } from '../../../domain/platform/project-root.js';
+import { projectRoot } from '../../../domain/platform/process/project-root.js';
 import { breakUp, PUBLISHED_PORTS, publishedDocuments } from '../../../scripts/docs/published.js';
 import { call } from '../../support/api.js';
 import { service } from '../../support/service.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Config } from '../../../domain/platform/config.js';
+import type { Config } from '../../../domain/platform/settings/config.js';
 import { noCluster } from '../../../scripts/cluster/absence.js';
 import { claimDataDir } from '../../../scripts/start/claim-data-dir.js';
 

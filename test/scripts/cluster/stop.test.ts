@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadConfig } from '../../../domain/platform/config.js';
-import { readTargets, writeTargets } from '../../../domain/platform/metrics/targets.js';
+import { readTargets, writeTargets } from '../../../domain/platform/observe/metrics/targets.js';
+import { loadConfig } from '../../../domain/platform/settings/config.js';
 import type { Pm2 } from '../../../scripts/cluster/pm2.js';
 import { stopAll } from '../../../scripts/cluster/stop.js';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OVERLOADED } from '../../../domain/platform/overload.js';
+import { OVERLOADED } from '../../../domain/platform/process/overload.js';
 import { waitForReadyz } from '../../../scripts/cluster/readyz.js';
 import {
   forgetUnfinished,

@@ -5,8 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { loadConfig } from '../../../domain/platform/config.js';
-import { projectRoot } from '../../../domain/platform/project-root.js';
+import { projectRoot } from '../../../domain/platform/process/project-root.js';
+import { loadConfig } from '../../../domain/platform/settings/config.js';
 import { judgeEngine, judgeNode } from '../../../scripts/doctor/machine.js';
 import {
   judgeAccess,

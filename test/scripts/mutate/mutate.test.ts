@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { projectRoot } from '../../../domain/platform/project-root.js';
+import { projectRoot } from '../../../domain/platform/process/project-root.js';
 import { measureCoverage, type TestCoverage } from '../../../scripts/mutate/coverage.js';
 import { denotes, mutantsOf } from '../../../scripts/mutate/mutant.js';
 import { drawFrom, seededRandom } from '../../../scripts/mutate/random.js';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { projectRoot } from '../../../domain/platform/project-root.js';
+import { projectRoot } from '../../../domain/platform/process/project-root.js';
 import { runTests } from '../../../scripts/mutate/run-tests.js';
 import { eventually } from '../../support/eventually.js';
 

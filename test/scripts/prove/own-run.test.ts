@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { projectRoot } from '../../../domain/platform/project-root.js';
+import { projectRoot } from '../../../domain/platform/process/project-root.js';
 import { faultKinds } from '../../../scripts/prove/faults/kinds.js';
 import type { Ok, SeenMessage } from '../../../scripts/prove/history.js';
 import { hasRedisServer } from '../../support/redis.js';

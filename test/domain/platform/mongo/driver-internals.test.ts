@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { toAppError } from '../../../../domain/platform/failures.js';
+import { toAppError } from '../../../../domain/platform/process/failures.js';
 import { startTcpProxy } from '../../../../scripts/command/tcp-proxy.js';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 

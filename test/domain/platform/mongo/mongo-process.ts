@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import mongoose from 'mongoose';
 import { Room } from '../../../../domain/chat/room.model.js';
-import { toAppError } from '../../../../domain/platform/failures.js';
 import {
   connectMongo,
   disconnectMongo,
@@ -10,6 +9,7 @@ import {
 } from '../../../../domain/platform/mongo/connection.js';
 import { ensureIndexes } from '../../../../domain/platform/mongo/indexes.js';
 import { aggregateRecords, readRecords } from '../../../../domain/platform/mongo/records.js';
+import { toAppError } from '../../../../domain/platform/process/failures.js';
 import { startEmbeddedMongo } from '../../../../scripts/embedded-mongo/server.js';
 
 /** What a process does with its database, for test/domain/platform/mongo/connection.test.ts: `indexes`, `ping`, `reads`, or `lost` with one of its own. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Redis, RedisOptions } from 'ioredis';
-import { createLogger } from '../../../../domain/platform/logger.js';
+import { createLogger } from '../../../../domain/platform/observe/logger.js';
 import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
 import { later } from '../../../support/time.js';
 

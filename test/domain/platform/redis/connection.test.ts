@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createLogger } from '../../../../domain/platform/logger.js';
-import { metrics } from '../../../../domain/platform/metrics.js';
+import { createLogger } from '../../../../domain/platform/observe/logger.js';
+import { metrics } from '../../../../domain/platform/observe/metrics.js';
 import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
 import { freePort } from '../../../../scripts/command/ports.js';
 import { counted } from '../../../support/counted.js';

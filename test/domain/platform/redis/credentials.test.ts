@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { createLogger } from '../../../../domain/platform/logger.js';
+import { createLogger } from '../../../../domain/platform/observe/logger.js';
 import { connectRedis, type RedisConnection } from '../../../../domain/platform/redis/connection.js';
 import { hasRedisServer, openConnections, startRedis, type TestRedis } from '../../../support/redis.js';
 

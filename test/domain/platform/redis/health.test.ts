@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Cluster } from 'ioredis';
 import { pino } from 'pino';
 import { redisKeys } from '../../../../domain/kernel/redis-keys.js';
-import { createLogger } from '../../../../domain/platform/logger.js';
+import { createLogger } from '../../../../domain/platform/observe/logger.js';
 import { COMMAND_TIMEOUT_MS } from '../../../../domain/platform/redis/clients.js';
 import { connectRedis } from '../../../../domain/platform/redis/connection.js';
 import { RedisEcho } from '../../../../domain/platform/redis/echo.js';

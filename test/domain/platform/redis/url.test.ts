@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ConfigError, loadConfig } from '../../../../domain/platform/config.js';
 import { parseRedisUrl } from '../../../../domain/platform/redis/url.js';
+import { ConfigError, loadConfig } from '../../../../domain/platform/settings/config.js';
 
 const good: [url: string, target: ReturnType<typeof parseRedisUrl>][] = [
   ['redis://localhost', { kind: 'single', addresses: [{ host: 'localhost', port: 6379 }], db: 0 }],
