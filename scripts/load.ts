@@ -5,11 +5,9 @@ import { checkArguments, readArguments } from './command/read-arguments.js';
 import { InvalidArguments, runCommand, UsageError } from './command/run-command.js';
 import { incomparable, readReports } from './load/baseline.js';
 import { machine } from './load/machine.js';
-import { mergeFiles } from './load/merge.js';
 import { type Metric, metrics } from './load/metrics.js';
 import {
   type LoadOptions,
-  mergeOptions,
   type Outputs,
   optionSchema,
   remoteTargetOf,
@@ -19,18 +17,17 @@ import { judge, judgeAgain, print, renewBaseline, statusOf, writeFiles } from '.
 import { endAllGroups } from './load/process-group.js';
 import { provenance } from './load/provenance.js';
 import { openRemoteTarget, type RemoteTarget } from './load/remote-target.js';
-import type { Report } from './load/report/page.js';
+import type { Report } from './load/report.js';
 import { contendersOf, runScenario } from './load/run-scenario.js';
 import type { Result, Scenario } from './load/scenario.js';
 import { findScenarios, scenarioNames } from './load/scenarios/index.js';
 
 const usage = `Usage: npm run load -- SCENARIO [options]
-       npm run load -- merge FILE... [--json --html --format --baseline --save-baseline]
 
 Load tests: the service, its peers and the limit of the machine, in alternating turns of one run. Each
 starts what it needs and stops it again. Method and results: docs/performance.md.
 
-SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
+SCENARIO: ${scenarioNames.join(', ')}, or all of them
 
   --members N     sockets of a room (fanout, cluster, jitter, deploy), members (idle, storm, announce)
   --rooms N       two-party rooms (chat, cluster), open ones (silence)
@@ -43,22 +40,17 @@ SCENARIO: ${scenarioNames.join(', ')}, or all of them but capacity
                   soak as by default, silence takes 60 s at least, overload 8 s, and bounds are judged
   --minutes N     duration of the soak (default 10), of twice the load (overload; default as long as the rest)
   --rate N        messages per second, where they are paced
-  --slo TEXT      what capacity keeps, of p50, p99, p99.9 (ms, s), lost, refused (default p99<200ms,lost=0);
-                  it begins with --members, --rooms, --streams and --rate
-  --ramp A:B:TIME connections grow steadily (0:5k:60s): those of one room (capacity), or as they come back (storm)
   --runs N        turns (default 3, to compare builds 5; soak and silence 1)
   --clients N     client processes (default 2; http, silence and database always have one)
   --only TEXT     contenders whose names contain one of these texts, separated by |
-  --json FILE     writes the results as JSON, and latencies beside it (.hgrm, percentiles in ms)
-  --format FORM   of that file: report (default), or github-action-benchmark (tool customSmallerIsBetter)
-  --html FILE     writes a report with plots
+  --json FILE     writes the results as JSON
   --save-baseline FILE
                   writes the results for --baseline: five turns that count, without peers unless --only names them;
                   together with --baseline, unless the run fails by that
   --baseline FILE makes as many, and compares the service's figures with FILE, written on this machine; what is
                   worse, or misses a bound that FILE does not miss about as far, is measured again at the end
   --profile DIR   writes CPU profiles of the measured processes
-  --stages        where the time of the service's messages goes (fanout, chat, capacity)
+  --stages        where the time of the service's messages goes (fanout, chat)
 
 An installation that runs already (fanout, chat, storm), without peers and CPU figures; RATE_LIMIT=off, or
 what it refuses is counted as refused:
@@ -67,13 +59,9 @@ what it refuses is counted as refused:
                   (default: members are created in the database of the settings, and the settings' key
                   signs their tokens)
   --keep          removes nothing, and lists what stays
-  --shard I/N     this is the I-th of N client machines: it takes an N-th of rooms, sockets and messages (fanout: a
-                  room of its own, with all messages)
 It writes two members for each room, one with an adoption post, which everybody sees meanwhile; rooms;
 messages; and what follows from them, all of which is removed afterwards. With --tokens it writes rooms and
 messages of those members, which stay.
-
-merge adds up the FILEs that --json wrote on N client machines, and judges them as one run.
 
 Exit status: 0 every judged bound holds and nothing is worse than the baseline; 99 a bound is missed that the
 baseline, if any, does not miss about as far, or a figure is worse; 1 a contender failed; 2 wrong usage, or nothing can be
@@ -94,7 +82,7 @@ const accepted = Object.fromEntries(
 
 /** What would be noticed only after hours of measuring. @throws InvalidArguments if a file cannot be written */
 function requireWritable(outputs: Outputs): void {
-  const faults = (['json', 'html', 'save-baseline'] as const).flatMap((name) => {
+  const faults = (['json', 'save-baseline'] as const).flatMap((name) => {
     const file = outputs[name];
     try {
       if (file !== undefined) accessSync(dirname(file), constants.W_OK);
@@ -182,7 +170,7 @@ async function runAll(
   const finish = (i: number, scenario: Scenario, report: Report) => {
     print(scenario, report);
     reports[i] = report;
-    writeFiles(reports, scenarios, isAll, options);
+    writeFiles(reports, isAll, options);
   };
   for (const [i, scenario] of scenarios.entries()) {
     const measured = signal.aborted ? undefined : await measure(scenario, options, remote, signal);
@@ -239,29 +227,9 @@ async function load(name: string, values: object): Promise<number> {
   return 130;
 }
 
-/** @returns the exit status */
-function merge(files: string[], values: object): number {
-  const options = checkArguments(mergeOptions, values);
-  if (files.length === 0) throw new UsageError('merge needs the files of client machines');
-  requireWritable(options);
-  const baseline = readBaseline(options);
-  const scenarios = findScenarios('all', true) as Scenario[];
-  const merged = mergeFiles(files);
-  const reports = merged.map((measured) => {
-    const scenario = scenarios.find(({ name }) => name === measured.scenario) as Scenario;
-    const report = judge(scenario, measured, baseline);
-    print(scenario, report);
-    return report;
-  });
-  writeFiles(reports, scenarios, merged.length > 1, options);
-  renewBaseline(reports, options);
-  return statusOf(reports);
-}
-
 await runCommand(usage, async (args) => {
   const { values, positionals } = readArguments({ args, allowPositionals: true, options: accepted });
-  const [name, ...files] = positionals;
-  if (name === 'merge') return merge(files, values);
-  if (name === undefined || files.length > 0) throw new UsageError('one scenario is needed');
+  const [name, ...others] = positionals;
+  if (name === undefined || others.length > 0) throw new UsageError('one scenario is needed');
   return load(name, values);
 });

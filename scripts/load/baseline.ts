@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { InvalidArguments } from '../command/run-command.js';
 import { isCpu, isLatency, isTimed, type Metric, metrics } from './metrics.js';
 import { BASELINE_TURNS, commonOptions, isShort, type LoadOptions, type ScenarioOption } from './options.js';
-import type { Report } from './report/page.js';
+import type { Report } from './report.js';
 import { isFailure, labelOf, type Result, type Scenario } from './scenario.js';
 import { differenceInterval, median } from './statistics.js';
 import { formatFigure } from './table.js';
@@ -127,7 +127,7 @@ function paceOf(now: Compared, before: Compared | undefined): number {
 }
 
 /** Whether two results are of the same line. */
-export const isSame = (a: Result, b: Result) => a.name === b.name && a.part === b.part;
+const isSame = (a: Result, b: Result) => a.name === b.name && a.part === b.part;
 
 /** Metrics that are compared: those with a better direction, of what a line measured then or now. */
 function comparedMetrics(now: Result, before: Result | undefined): Metric[] {
@@ -266,7 +266,7 @@ export function confirm(first: Report, again: Report): Report {
 }
 
 /** Each regression, a summary, and the reasons for what was not judged, with how many figures each is of. */
-export function summaryOf(comparisons: Comparison[]) {
+function summaryOf(comparisons: Comparison[]) {
   const of = (outcome: Comparison['outcome']) => comparisons.filter((one) => one.outcome === outcome);
   const reasons = new Map<string, number>();
   for (const { why = '' } of of('not judged')) reasons.set(why, (reasons.get(why) ?? 0) + 1);

@@ -1,10 +1,10 @@
 import type { ConnectionSpec, Target } from './clients/connection.js';
 import { type ReturningPool, startReturningPool } from './clients/returning-pool.js';
-import { latencyFigures, startMeasuring, sum } from './measure.js';
+import { percentiles } from './latency.js';
+import { lateness, startMeasuring, sum } from './measure.js';
 import type { Metric } from './metrics.js';
 import { FULL_SECONDS, type LoadOptions } from './options.js';
 import type { Measured, Run } from './scenario.js';
-import { deliveriesOf, plotted, totalOf } from './timeline.js';
 
 /** Broadcasts to everybody, and how long they take: at the default `--seconds`, one a second for two minutes. */
 const BROADCASTS = 120;
@@ -75,10 +75,7 @@ export async function measureBroadcasts(
   ]);
   await clients.settle(size, BROADCASTS * size);
   const { clients: busiest, others, steal } = stop();
-  const [{ received, catchUp, timeline }, { timeline: sent }] = await Promise.all([
-    clients.read(),
-    publisher.read(),
-  ]);
+  const [{ received, catchUp }, { late }] = await Promise.all([clients.read(), publisher.read()]);
   if (acknowledged === 0) throw new Error('no broadcast was accepted');
   const delivered = sum(received);
   const least = received.reduce((least, one) => Math.min(least, one), BROADCASTS);
@@ -86,8 +83,7 @@ export async function measureBroadcasts(
     share: (delivered / (BROADCASTS * size)) * 100,
     leastShare: (least / BROADCASTS) * 100,
     ...{ delivered, lost: BROADCASTS * size - delivered },
-    ...{ clients: busiest, others, steal, late: totalOf(sent).late },
-    ...latencyFigures(catchUp),
-    timeline: plotted(deliveriesOf([...sent, ...timeline], size)),
+    ...{ clients: busiest, others, steal, late: lateness(late) },
+    ...percentiles(catchUp),
   };
 }

@@ -1,7 +1,7 @@
 import type { Histogram } from 'hdr-histogram-js';
 import type { FlowCommand } from './clients/connection-worker.js';
 import type { PoolCounts, WorkerPool } from './clients/worker-pool.js';
-import { encode, merge, percentiles } from './latency.js';
+import { merge, percentiles } from './latency.js';
 import { othersBetween, sampleMachine } from './machine-load.js';
 import type { LoadOptions } from './options.js';
 import { cpuMicros, privateBytes, residentBytes } from './process-figures.js';
@@ -9,7 +9,6 @@ import type { ManagedProcess } from './process-group.js';
 import type { Measured } from './scenario.js';
 import { readStages, type StageCounts, stagesBetween } from './stages.js';
 import type { RunningServer } from './start-server.js';
-import { type CountedSecond, deliveriesOf, plotted, totalOf } from './timeline.js';
 import { preparationFor } from './warm-up.js';
 
 type Processes = Pick<RunningServer, 'pids' | 'databasePid' | 'httpPort'>;
@@ -28,7 +27,6 @@ export const sum = (values: number[]) => values.reduce((total, value) => total +
 /** Starts a measurement. @param clientPids processes of clients. @returns ends it */
 export function startMeasuring({ pids, databasePid }: Processes, clientPids: number[] = []) {
   const start = performance.now();
-  const from = Date.now();
   const server = measureCpu(pids);
   const database = measureCpu(databasePid === undefined ? [] : [databasePid]);
   const clients = measureCpu(clientPids);
@@ -38,7 +36,6 @@ export function startMeasuring({ pids, databasePid }: Processes, clientPids: num
     return {
       ...othersBetween(machine, sampleMachine()),
       seconds,
-      during: [from, Date.now()] as [number, number],
       /** CPU of each of the server's processes, µs. */
       cpus: server(),
       /** CPU of the database's process, µs. */
@@ -49,20 +46,18 @@ export function startMeasuring({ pids, databasePid }: Processes, clientPids: num
   };
 }
 
-/** What is shown of latencies, and all of them. */
-export function latencyFigures(latency: Histogram): Measured {
-  return { ...percentiles(latency), latencies: encode(latency) };
-}
+/** p99 of how late the clients sent, ms. */
+export const lateness = (late: Histogram) => percentiles(late).p99 ?? 0;
 
 /** Figures per delivery, answer or connection. @param delivered how many there were */
 export function figuresOf(usage: Usage, delivered: number, latency?: Histogram): Measured {
-  const { cpus, databaseCpu, seconds, during, clients, others, steal } = usage;
+  const { cpus, databaseCpu, seconds, clients, others, steal } = usage;
   const each = (cpu: number) => (delivered > 0 ? cpu / delivered : undefined);
   return {
     cpu: cpus.length > 0 ? each(sum(cpus)) : undefined,
     databaseCpu: databaseCpu && each(databaseCpu),
-    ...{ clients, others, steal, during, delivered, perSecond: delivered / seconds },
-    ...(latency && latencyFigures(latency)),
+    ...{ clients, others, steal, delivered, perSecond: delivered / seconds },
+    ...(latency && percentiles(latency)),
   };
 }
 
@@ -97,7 +92,7 @@ export async function measureFlow(
   pool: WorkerPool,
   { warmUpSeconds, deliveriesPerMessage, ...flow }: Flow,
   beforeMeasuring?: () => Promise<void>,
-): Promise<{ usage: Usage; counts: PoolCounts; seconds: CountedSecond[]; figures: Measured }> {
+): Promise<{ usage: Usage; counts: PoolCounts; figures: Measured }> {
   const send = async (flowSeconds: number, onArrival?: () => void) => {
     await pool.flow({ ...flow, seconds: flowSeconds });
     await pool.settle((await pool.read()).sent * deliveriesPerMessage, onArrival);
@@ -119,16 +114,14 @@ export async function measureFlow(
   if (sent > 0 && refused === sent) throw new Error('every message was refused');
   const closed = closedBefore + counts.closed;
   const lost = (sent - refused) * deliveriesPerMessage - counts.delivered;
-  const seconds = await pool.timeline();
   const figures = {
     ...figuresOf(usage, counts.delivered, counts.deliveryTimes),
     ...{ lost, refused, repeated: pool.repeated, afterEnd: counts.deliveredLate },
     ...(closed > 0 && { note: `the server closed ${closed} connections: are its rate limits on?` }),
-    ...(flow.rate !== undefined && { late: totalOf(seconds).late }),
-    timeline: plotted(deliveriesOf(seconds, deliveriesPerMessage)),
+    ...(flow.rate !== undefined && { late: lateness(counts.late) }),
     ...(stagesBefore && stages && { stages: stagesBetween(stagesBefore, stages) }),
   };
-  return { usage, counts, seconds, figures };
+  return { usage, counts, figures };
 }
 
 /** A worker's result of one command. */
@@ -137,7 +130,8 @@ export interface WorkResult {
   failed?: number;
   /** Encoded histogram. */
   times?: string;
-  timeline?: CountedSecond[];
+  /** Encoded histogram: µs by which operations were sent late. */
+  late?: string;
 }
 
 /** Measures what a server uses while a worker works, after a warm-up. @param command without its `seconds` */
@@ -151,12 +145,12 @@ export async function measureWork(
   const work = (length: number) => worker.request<WorkResult>({ ...command, seconds: length }, length);
   await work(preparationFor(options, warmUpSeconds));
   const stop = startMeasuring(server, clientPids);
-  const { operations, failed = 0, times, timeline } = await work(options.seconds);
+  const { operations, failed = 0, times, late } = await work(options.seconds);
   const usage = stop();
   if (operations === 0) throw new Error(`${worker.name}: no operation succeeded`);
   return {
     ...figuresOf(usage, operations, times ? merge([times]) : undefined),
     lost: failed,
-    ...(timeline && { late: totalOf(timeline).late, timeline: plotted(timeline) }),
+    ...(late && { late: lateness(merge([late])) }),
   };
 }

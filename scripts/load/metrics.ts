@@ -12,10 +12,6 @@ interface MetricForm {
 
 /** Everything that a run may measure. */
 const forms = {
-  carried: {
-    ...{ label: 'carried', title: 'the most that keeps the objectives of --slo', unit: '1', digits: 0 },
-    better: 'higher',
-  },
   share: {
     ...{ label: 'share %', title: 'share of the messages that a client ends up with, of all clients, %' },
     ...{ unit: '%', digits: 2, better: 'higher' },

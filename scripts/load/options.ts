@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { parseRamp, type Ramp } from './ramp.js';
-import { parseSlo } from './slo.js';
 
 const whole = (least: number) =>
   z
@@ -13,26 +11,9 @@ const url = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
   .transform((text) => text.replace(/\/$/, ''));
 
-const shard = z
-  .string()
-  .regex(/^\d{1,3}\/\d{1,3}$/, 'must be I/N, such as 1/3')
-  .transform((text): Shard => {
-    const [index = 0, of = 0] = text.split('/').map(Number);
-    return { index, of };
-  })
-  .refine(({ index, of }) => index >= 1 && index <= of, 'must be I/N with I from 1 to N');
-
-/** Which of several client machines this one is, from 1. */
-export interface Shard {
-  index: number;
-  of: number;
-}
-
 /** What is written of the figures, and what they are compared with. */
 const outputs = {
   json: z.string().optional(),
-  html: z.string().optional(),
-  format: z.enum(['report', 'github-action-benchmark']).default('report'),
   baseline: z.string().optional(),
   'save-baseline': z.string().optional(),
 };
@@ -64,19 +45,9 @@ export type Lengths = Baselines & Pick<LoadOptions, 'seconds'>;
  */
 export const isShort = (options: Lengths) => options.seconds < FULL_SECONDS && !isCompared(options);
 
-const formatFits = ({ format, json }: { format: string; json?: string | undefined }) =>
-  format === 'report' || json !== undefined;
-const needsJson = { path: ['format'], error: 'needs --json FILE' };
-/** Text that `parse` understands; it explains what is wrong otherwise. */
-const parsed = (parse: (text: string) => object | string) =>
-  z.string().superRefine((text, ctx) => {
-    const fault = parse(text);
-    if (typeof fault === 'string') ctx.addIssue({ code: 'custom', message: fault });
-  });
-
 /** Options that servers of the command's own, and an installation that runs already, do not have, and why. */
 const NOT_OF_OWN = [
-  ['tokens', 'keep', 'shard'],
+  ['tokens', 'keep'],
   'only for an installation that runs already (--http --gateway)',
 ] as const;
 const NOT_OF_REMOTE = [['stages', 'profile'], 'not of an installation that runs already'] as const;
@@ -91,8 +62,6 @@ export const optionSchema = z
     seconds: z.coerce.number('must be a number').min(0.1, 'must be at least 0.1').default(FULL_SECONDS),
     minutes: z.coerce.number('must be a number').min(0.01, 'must be at least 0.01').optional(),
     rate: whole(1).optional(),
-    slo: parsed(parseSlo).optional(),
-    ramp: parsed(parseRamp).optional(),
     runs: whole(1).optional(),
     clients: whole(1).default(2),
     only: z.string().optional(),
@@ -100,37 +69,25 @@ export const optionSchema = z
     gateway: url.optional(),
     tokens: z.string().optional(),
     keep: z.boolean().default(false),
-    shard: shard.optional(),
     profile: z.string().optional(),
     stages: z.boolean().optional(),
     ...outputs,
   })
-  .refine(formatFits, needsJson)
   .refine(({ http, gateway }) => (http === undefined) === (gateway === undefined), {
     error: 'an installation that runs already needs --http and --gateway',
   })
   .check(({ value, issues }) => {
-    const { http, tokens, keep, shard, runs, seconds } = value;
+    const { http, tokens, keep, runs, seconds } = value;
     const refuse = (path: string, message: string) =>
       issues.push({ code: 'custom', input: undefined, path: [path], message });
     const [unfit, reason] = http === undefined ? NOT_OF_OWN : NOT_OF_REMOTE;
     for (const name of unfit) if (value[name]) refuse(name, reason);
     if (tokens !== undefined && keep) refuse('keep', 'what members of --tokens write always stays');
-    for (const name of ['baseline', 'save-baseline'] as const)
-      if (shard && value[name] !== undefined) refuse(name, 'of the merge, not of one --shard');
     if (!isCompared(value)) return;
     const atLeast = (least: number) => `must be at least ${least} with --baseline or --save-baseline`;
     if (runs !== undefined && runs < BASELINE_TURNS) refuse('runs', atLeast(BASELINE_TURNS));
     if (seconds < LEAST_COMPARED_SECONDS) refuse('seconds', atLeast(LEAST_COMPARED_SECONDS));
   });
-
-/** Options of `npm run load -- merge`. */
-export const mergeOptions = z
-  .strictObject(outputs, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys' ? `--${issue.keys.join(', --')}: not with merge` : undefined,
-  })
-  .refine(formatFits, needsJson);
 
 export type LoadOptions = z.output<typeof optionSchema>;
 
@@ -142,8 +99,6 @@ export const scenarioOptions = [
   'documents',
   'minutes',
   'rate',
-  'slo',
-  'ramp',
   'stages',
 ] as const satisfies (keyof LoadOptions)[];
 
@@ -155,18 +110,4 @@ export const commonOptions = ['seconds', 'clients'] as const satisfies (keyof Lo
 /** Addresses of the installation that runs already, if the options name one. */
 export function remoteTargetOf({ http, gateway }: LoadOptions) {
   return http && gateway ? { http, gateway } : undefined;
-}
-
-/** How much of a number of sockets, members or rooms this client machine takes. */
-export function shareOf({ shard }: LoadOptions, total: number): number {
-  if (!shard) return total;
-  const upTo = (index: number) => Math.floor((total * index) / shard.of);
-  return Math.max(1, upTo(shard.index) - upTo(shard.index - 1));
-}
-
-/** The ramp that the options ask for. */
-export function rampOf({ ramp }: LoadOptions): Ramp | undefined {
-  const found = ramp === undefined ? undefined : parseRamp(ramp);
-  // The schema has refused every other text.
-  return typeof found === 'string' ? undefined : found;
 }

@@ -9,9 +9,7 @@ import {
   markMissedBefore,
 } from './baseline.js';
 import type { LoadOptions, Outputs } from './options.js';
-import { benchmarks } from './report/benchmark-action.js';
-import { writeHistograms } from './report/histograms.js';
-import { htmlReport, type Report } from './report/page.js';
+import type { Report } from './report.js';
 import { isFailure, type Scenario } from './scenario.js';
 import { table, verdictLines } from './table.js';
 import { nothingLost, unlessUnfit } from './verdict.js';
@@ -28,8 +26,7 @@ export function judge(
   baseline: Report[] | undefined,
 ): Report {
   const { results, options } = measured;
-  const losses = scenario.mayLose ? [] : [nothingLost(results)];
-  const verdicts = unlessUnfit(options, [...losses, ...scenario.verdicts(results, options)]);
+  const verdicts = unlessUnfit(options, [nothingLost(results), ...scenario.verdicts(results, options)]);
   const report = { ...measured, verdicts };
   if (!baseline) return report;
   const comparisons = compareWith(baseline, measured, scenario.heeds);
@@ -66,17 +63,11 @@ const asText = (content: unknown) => `${JSON.stringify(content, null, 2)}\n`;
  */
 export function writeFiles(
   reports: Report[],
-  scenarios: Scenario[],
   asList: boolean,
-  { json, html, format, baseline, 'save-baseline': saved }: Outputs,
+  { json, baseline, 'save-baseline': saved }: Outputs,
 ): void {
   if (saved && baseline === undefined) writeFileSync(saved, asText(reports));
-  const content = format === 'report' ? (asList ? reports : reports[0]) : benchmarks(reports);
-  if (json) {
-    writeFileSync(json, asText(content));
-    writeHistograms(json, reports);
-  }
-  if (html) writeFileSync(html, htmlReport(reports, scenarios));
+  if (json) writeFileSync(json, asText(asList ? reports : reports[0]));
 }
 
 /**

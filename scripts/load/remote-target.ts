@@ -7,7 +7,7 @@ import { requireReady } from '../run-accounts/require-ready.js';
 import { type OpenedRoom, openRoom } from '../run-accounts/rooms.js';
 import { readTokens } from '../run-accounts/tokens.js';
 import type { ConnectionSpec, Target } from './clients/connection.js';
-import { type LoadOptions, remoteTargetOf, type Shard } from './options.js';
+import { type LoadOptions, remoteTargetOf } from './options.js';
 import { forEachConcurrently } from './pacing.js';
 import { ranges } from './ranges.js';
 
@@ -43,10 +43,8 @@ function roomsLine(rooms: OpenedRoom[]): string {
 }
 
 /** Two members of the run's own in each room, of whom the first is the author of a post. */
-async function ownMembers(http: string, shard: Shard | undefined, keep: boolean, say: Say): Promise<Members> {
-  // Several machines may start at the same moment.
-  const run = runName(shard ? `${CLIENT}${shard.index}` : CLIENT);
-  const accounts = await openOwnAccounts(http, run);
+async function ownMembers(http: string, keep: boolean, say: Say): Promise<Members> {
+  const accounts = await openOwnAccounts(http, runName(CLIENT));
   const { members } = accounts;
   return {
     async pairs(count) {
@@ -98,15 +96,8 @@ async function authorsAmong(http: string, members: Author[], rooms: OpenedRoom[]
 const leftBehind = (rooms: OpenedRoom[]) => `left behind: ${roomsLine(rooms)}, and the messages in them`;
 
 /** Members whose tokens the user has. */
-async function tokenMembers(
-  http: string,
-  path: string,
-  shard: Shard | undefined,
-  say: Say,
-  signal: AbortSignal,
-): Promise<Members> {
-  const isOurs = (line: number) => shard === undefined || line % shard.of === shard.index - 1;
-  const members = await readTokens(http, CLIENT, path, isOurs);
+async function tokenMembers(http: string, path: string, say: Say, signal: AbortSignal): Promise<Members> {
+  const members = await readTokens(http, CLIENT, path);
   say(
     `${members.length} members of ${path} open rooms about each other's adoption posts, and write in them;`,
   );
@@ -165,10 +156,8 @@ export async function openRemoteTarget(
   const { http, gateway } = addresses;
   for (const name of ['http', 'gateway'] as const) await requireReady(name, addresses[name]);
   const isHere = await isThisMachine(new URL(gateway).hostname);
-  const { tokens, keep, shard } = options;
-  const members = tokens
-    ? await tokenMembers(http, tokens, shard, say, signal)
-    : await ownMembers(http, shard, keep, say);
+  const { tokens, keep } = options;
+  const members = tokens ? await tokenMembers(http, tokens, say, signal) : await ownMembers(http, keep, say);
   const rooms: OpenedRoom[] = [];
   return {
     sockets: socketsAt(gateway),

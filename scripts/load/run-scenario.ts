@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createProgress } from '../command/progress.js';
-import { encode, merge } from './latency.js';
 import { isMetric, isTimed } from './metrics.js';
 import { BASELINE_TURNS, FULL_SECONDS, isCompared, type LoadOptions } from './options.js';
 import { ProcessGroup } from './process-group.js';
@@ -21,21 +19,14 @@ import { countFault, voidReason } from './void-turn.js';
 /** Turns by default. */
 const RUNS = 3;
 
-/** Turns of several client machines begin at the same time: at a multiple of this by their clocks, ms. */
-const TOGETHER_MS = 10_000;
-
 async function measureOnce(
   contender: Contender,
   options: LoadOptions,
-  stopped: () => boolean,
   remote: RemoteTarget | undefined,
-  show: (text: string) => void,
 ): Promise<Measured[]> {
-  if (options.shard) await sleep(TOGETHER_MS - (Date.now() % TOGETHER_MS));
-  if (stopped()) return [];
   const group = new ProcessGroup(options.profile);
   try {
-    const turns = [await contender.measure({ group, options, remote, show })].flat();
+    const turns = [await contender.measure({ group, options, remote })].flat();
     return remote?.isHere ? turns.map(({ others: _, ...turn }) => turn) : turns;
   } finally {
     await group.end();
@@ -54,7 +45,7 @@ export function resultOf(
   runs: Measured[],
   failure: string | undefined,
 ): Result {
-  const reasons = runs.map(voidOf);
+  const reasons = runs.map(voidReason);
   const valid = runs.filter((_, i) => reasons[i] === undefined);
   const counted = valid.length > 0 ? valid : runs;
   const figures: Result['figures'] = {};
@@ -66,8 +57,6 @@ export function resultOf(
   }
   const fault = faultOf(runs);
   const reason = missing ?? failure ?? (fault && `failed: ${fault}`);
-  const timeline = counted.at(-1)?.timeline;
-  const latencies = counted.flatMap((run) => run.latencies ?? []);
   const notes = counted.flatMap((run) => run.note ?? []);
   const stages = stageFigures(addStages(counted.flatMap(({ stages: counts }) => (counts ? [counts] : []))));
   return {
@@ -75,8 +64,6 @@ export function resultOf(
     ...{ figures, turns: runs.length, voided: reasons.filter((reason) => reason !== undefined) },
     ...(valid.length === 0 && runs.length > 0 && { void: reasons[0] }),
     ...(notes.length > 0 && { notes }),
-    ...(timeline && { timeline }),
-    ...(latencies.length > 0 && { latencies: encode(merge(latencies)) }),
     ...(stages.length > 0 && { stages }),
   };
 }
@@ -122,9 +109,6 @@ function turnsOf(scenario: Scenario, options: LoadOptions): number {
   return options.runs ?? scenario.runs ?? (isCompared(options) ? BASELINE_TURNS : RUNS);
 }
 
-/** Why a turn does not count; undefined if it does. */
-const voidOf = (turn: Measured) => turn.void ?? voidReason(turn);
-
 /** A line, and what has been measured of it so far. */
 interface MeasuredLine {
   contender: Contender;
@@ -138,11 +122,10 @@ async function takeTurn(
   options: LoadOptions,
   stopped: () => boolean,
   remote: RemoteTarget | undefined,
-  show: (text: string) => void,
 ): Promise<void> {
   try {
     const reference = isCompared(options) && !remote ? { reference: referenceWork() } : {};
-    const turns = await measureOnce(line.contender, options, stopped, remote, show);
+    const turns = await measureOnce(line.contender, options, remote);
     line.runs.push(...turns.map((turn) => ({ ...turn, ...reference })));
   } catch (error) {
     const { message } = error as Error;
@@ -153,7 +136,7 @@ async function takeTurn(
 
 /** Whether turns that count are lacking, because some were void. */
 const lacksTurns = ({ runs, failure }: MeasuredLine, wanted: number) =>
-  failure === undefined && runs.filter((run) => voidOf(run) === undefined).length < wanted;
+  failure === undefined && runs.filter((run) => voidReason(run) === undefined).length < wanted;
 
 /** The contenders that `--only` selects; by default all, but no peers where builds are compared. */
 export function contendersOf(scenario: Scenario, options: LoadOptions): Contender[] {
@@ -196,18 +179,13 @@ export async function runScenario(
     for (let i = 0; i < runs + more; i += 1) {
       for (const entry of present) {
         if (stopped() || (i >= runs && !lacksTurns(entry, runs))) continue;
-        const turn = `${i < runs ? `turn ${i + 1} of ${runs}` : 'again'}: ${labelOf(entry.contender)}`;
-        progress.show(turn);
-        const show = (text: string) => progress.show(`${turn}, ${text}`);
-        await takeTurn(entry, options, stopped, remote, show);
+        progress.show(`${i < runs ? `turn ${i + 1} of ${runs}` : 'again'}: ${labelOf(entry.contender)}`);
+        await takeTurn(entry, options, stopped, remote);
         progress.advance();
       }
     }
   } finally {
     progress.stop();
   }
-  return entries.map(({ contender, runs, failure }) => ({
-    ...resultOf(contender, runs, failure),
-    ...(options.shard && { measured: runs }),
-  }));
+  return entries.map(({ contender, runs, failure }) => resultOf(contender, runs, failure));
 }

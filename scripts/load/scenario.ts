@@ -4,7 +4,6 @@ import type { ProcessGroup } from './process-group.js';
 import type { RemoteTarget } from './remote-target.js';
 import type { StageCounts, StageFigures } from './stages.js';
 import type { Summary } from './statistics.js';
-import type { PlottedSecond } from './timeline.js';
 import type { Verdict } from './verdict.js';
 
 /**
@@ -19,22 +18,14 @@ export interface Run {
   options: LoadOptions;
   /** The installation that runs already, if one is loaded. */
   remote?: RemoteTarget | undefined;
-  /** Shows what is being measured, beside the contender's name. */
-  show?(text: string): void;
 }
 
-/** Figures of a measurement, its seconds in order, and its latencies, an encoded histogram. */
+/** Figures of a measurement. */
 export type Measured = Figures & {
-  timeline?: PlottedSecond[];
-  latencies?: string;
   /** With `--stages`. */
   stages?: StageCounts;
   /** What else is to be told. */
   note?: string;
-  /** When it was measured, ms since the epoch. */
-  during?: [from: number, to: number];
-  /** Why it does not count, where the figures do not show it. */
-  void?: string;
 };
 
 /** One line of a scenario's table. */
@@ -80,12 +71,6 @@ export interface Result extends Entry {
   void?: string;
   /** Of the turns that count. */
   notes?: string[];
-  /** Of the last turn that counts. */
-  timeline?: PlottedSecond[];
-  /** Of all turns that count, an encoded histogram of µs. */
-  latencies?: string;
-  /** Each turn, for the merge with those of other client machines. */
-  measured?: Measured[];
   /** With `--stages`, of all turns that count. */
   stages?: StageFigures[];
 }
@@ -99,8 +84,6 @@ export interface Scenario {
   heeds: ScenarioOption[];
   /** Whether it can load an installation that runs already. */
   isRemote?: true;
-  /** Whether what may be lost is an objective of `--slo`, and losses are no failure. */
-  mayLose?: true;
   /** Turns, unless the options say otherwise; 3 by default. */
   runs?: number;
   /** About how long a turn of a line takes, s; by default the duration of a measurement and some seconds to start. */

@@ -21,14 +21,14 @@ export function formatFigure(metric: Metric, figure: Summary | undefined): strin
 const EXCEPTIONAL: Metric[] = ['refused', 'repeated'];
 
 /** Columns for which there is any result. */
-export function columnsOf(scenario: Scenario, results: Result[]): Metric[] {
+function columnsOf(scenario: Scenario, results: Result[]): Metric[] {
   const isShown = (metric: Metric, figure: Summary | undefined) =>
     figure !== undefined && (figure.max > 0 || !EXCEPTIONAL.includes(metric));
   return scenario.columns.filter((metric) => results.some(({ figures }) => isShown(metric, figures[metric])));
 }
 
 /** The first column's figure as a multiple of the limit's in the same part. */
-export function againstLimit(result: Result, results: Result[], metric: Metric | undefined): string {
+function againstLimit(result: Result, results: Result[], metric: Metric | undefined): string {
   if (metric === undefined) return '';
   const limit = results.find(({ role, part }) => role === 'limit' && part === result.part)?.figures[metric];
   const own = result.figures[metric];
@@ -100,7 +100,7 @@ export function table(scenario: Scenario, results: Result[]): string {
 const paint = { holds: 'green', misses: 'red', 'not judged': 'gray' } as const;
 
 /** The bound, and what else decided. */
-export function boundText({ bound, missedBefore, firstValue }: Verdict): string {
+function boundText({ bound, missedBefore, firstValue }: Verdict): string {
   const first = firstValue === undefined ? '' : `; ${formatNumber(firstValue, 2)} when first measured`;
   return `bound ${bound}${missedBefore ? ', missed in the baseline, too' : ''}${first}`;
 }

@@ -101,12 +101,11 @@ export function onlyFrom(
 }
 
 /**
- * Verdicts, unless the measurement was only a part of one, or too short: that shows how programs start. What must be 0, such as
+ * Verdicts, unless the measurement was too short: that shows how programs start. What must be 0, such as
  * losses, needs no length.
  */
 export function unlessUnfit(options: LoadOptions, verdicts: Verdict[]): Verdict[] {
-  const { seconds, shard } = options;
-  if (shard) return notJudged(verdicts, `one of ${shard.of} client machines: the merge is judged`);
+  const { seconds } = options;
   if (!isShort(options)) return verdicts;
   const why = `${seconds} s are too short: judged from --seconds ${FULL_SECONDS} on, or with --save-baseline or --baseline`;
   return verdicts.flatMap((verdict) => (verdict.bound === 0 ? verdict : notJudged([verdict], why)));

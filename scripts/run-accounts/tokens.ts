@@ -37,15 +37,9 @@ export function readCaller(base: string, client: string, token: string) {
 
 /**
  * Reads access tokens, one a line, and asks the service whose they are.
- * @param isOurs which lines are used, counted from 0 without empty and repeated ones
- * @throws InvalidArguments if the file cannot be read, or fewer than two are used
+ * @throws InvalidArguments if the file cannot be read, or has fewer than two
  */
-export async function readTokens(
-  base: string,
-  client: string,
-  path: string,
-  isOurs: (line: number) => boolean = () => true,
-): Promise<Author[]> {
+export async function readTokens(base: string, client: string, path: string): Promise<Author[]> {
   const lines = [
     ...new Set(
       readFile(path)
@@ -53,9 +47,7 @@ export async function readTokens(
         .flatMap((line) => line.trim() || []),
     ),
   ];
-  const tokens = lines
-    .map((token, i) => ({ token, email: emailIn(token, i + 1) }))
-    .filter((_, i) => isOurs(i));
+  const tokens = lines.map((token, i) => ({ token, email: emailIn(token, i + 1) }));
   const [first] = tokens;
   if (!first || tokens.length < 2)
     throw new InvalidArguments(['--tokens: two members at least are needed, one token a line']);

@@ -128,7 +128,7 @@ describe('commands', () => {
       cluster: /^(?:status|logs|scale|reload|stop)$/,
       db: /^(?:dump|restore)$/,
       load: new RegExp(
-        `^(?:SCENARIO|all|merge|${readdirSync(join(projectRoot(), 'scripts/load/scenarios'))
+        `^(?:SCENARIO|all|${readdirSync(join(projectRoot(), 'scripts/load/scenarios'))
           .map((name) => name.replace('.ts', ''))
           .join('|')})$`,
       ),

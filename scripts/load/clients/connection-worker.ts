@@ -13,8 +13,6 @@ export interface OpenCommand {
   specs: ConnectionSpec[];
   /** How many are opened at the same time. */
   concurrency: number;
-  /** Opens them at a steady pace over this time instead. */
-  overSeconds?: number;
   /** Longest time until a connection is ready, ms. */
   timeoutMs: number;
 }
@@ -115,7 +113,7 @@ async function openPatiently(
 }
 
 async function open(command: OpenCommand): Promise<OpenResult> {
-  const { target, specs, concurrency, overSeconds, timeoutMs } = command;
+  const { target, specs, concurrency, timeoutMs } = command;
   const result: OpenResult = { opened: 0, failed: 0, repeated: 0 };
   const openNext = async (spec: ConnectionSpec) => {
     try {
@@ -128,13 +126,7 @@ async function open(command: OpenCommand): Promise<OpenResult> {
       result.reason ??= (error as Error).message;
     }
   };
-  if (overSeconds === undefined) await forEachConcurrently(specs, concurrency, openNext);
-  else {
-    const opening: Promise<void>[] = [];
-    const pace = { rate: specs.length / overSeconds, seconds: overSeconds };
-    await atRate(pace, () => opening.push(openNext(specs[opening.length] as ConnectionSpec)));
-    await Promise.all(opening);
-  }
+  await forEachConcurrently(specs, concurrency, openNext);
   return result;
 }
 
@@ -183,7 +175,7 @@ export type Command =
   | ({ do: 'open' } & OpenCommand)
   | ({ do: 'flow' } & FlowCommand)
   | { do: 'reset'; endsAt?: number }
-  | { do: 'read' | 'timeline' | 'delivered' | 'cut' };
+  | { do: 'read' | 'delivered' | 'cut' };
 
 function handleCommand(command: Command): unknown {
   switch (command.do) {
@@ -195,8 +187,6 @@ function handleCommand(command: Command): unknown {
       return counter.reset(command.endsAt);
     case 'read':
       return counter.read();
-    case 'timeline':
-      return counter.timeline();
     case 'delivered':
       return counter.counts.delivered;
     case 'cut':

@@ -1,6 +1,5 @@
 import { createLatencies, encode, record } from '../latency.js';
 import { findStamp, nowMicros, stampedAt } from '../stamp.js';
-import { type CountedSecond, Timeline } from '../timeline.js';
 
 export type Counts = ReturnType<typeof noCounts>;
 
@@ -25,7 +24,7 @@ export class Counter {
   readonly counts = noCounts();
   readonly #deliveryTimes = createLatencies();
   readonly #ackTimes = createLatencies();
-  readonly #timeline = new Timeline();
+  readonly #late = createLatencies();
   /** When the last message is due, µs. */
   #endsAt = Number.POSITIVE_INFINITY;
   /** Offset of the last stamp in its delivery. */
@@ -39,15 +38,13 @@ export class Counter {
     const at = findStamp(bytes, from, to, this.#hint);
     if (at < 0) return;
     this.#hint = at - from;
-    const dueAt = stampedAt(bytes, at);
-    record(this.#deliveryTimes, now - dueAt);
-    this.#timeline.delivered(dueAt, now);
+    record(this.#deliveryTimes, now - stampedAt(bytes, at));
   }
 
   /** A message is sent now. @param dueAt µs, of `nowMicros` */
   sent(dueAt: number): void {
     this.counts.sent += 1;
-    this.#timeline.offered(dueAt);
+    record(this.#late, nowMicros() - dueAt);
   }
 
   /** @param dueAt when its message was due, µs, of `nowMicros` */
@@ -56,25 +53,20 @@ export class Counter {
     const now = nowMicros();
     if (ok && now > this.#endsAt) this.counts.ackedLate += 1;
     if (ok) record(this.#ackTimes, now - dueAt);
-    this.#timeline.ended(dueAt, ok ? 'served' : 'refused');
   }
 
   get answered(): number {
     return this.counts.acked + this.counts.refused;
   }
 
-  /** The counts, with encoded histograms of the times from when they were due to delivery and to acknowledgement. */
+  /** The counts, with encoded histograms of the times from when they were due to sending, delivery and acknowledgement. */
   read() {
     return {
       ...this.counts,
       deliveryTimes: encode(this.#deliveryTimes),
       ackTimes: encode(this.#ackTimes),
+      late: encode(this.#late),
     };
-  }
-
-  /** What became of the messages of each second. */
-  timeline(): CountedSecond[] {
-    return this.#timeline.read();
   }
 
   /** @param endsAt when the last message will be due, µs */
@@ -83,6 +75,6 @@ export class Counter {
     Object.assign(this.counts, noCounts());
     this.#deliveryTimes.reset();
     this.#ackTimes.reset();
-    this.#timeline.reset();
+    this.#late.reset();
   }
 }

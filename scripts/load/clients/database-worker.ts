@@ -4,7 +4,6 @@ import type { WorkResult } from '../measure.js';
 import { sampleRecord } from '../messages.js';
 import { atRate, repeat } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
-import { Timeline } from '../timeline.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 
 /** A client of a database through the driver: `database-worker.js URI DOCUMENTS ROOMS`. */
@@ -39,13 +38,12 @@ async function insert(length: number | undefined): Promise<void> {
 
 async function handle({ work, seconds, inFlight = 1, rate, length }: DatabaseCommand): Promise<WorkResult> {
   const times = createLatencies();
-  const timeline = new Timeline();
+  const late = createLatencies();
   /** @param dueAt µs, of `nowMicros` */
   async function operate(dueAt = nowMicros()): Promise<void> {
-    timeline.offered(dueAt);
+    record(late, nowMicros() - dueAt);
     await (work === 'find' ? find() : insert(length));
     record(times, nowMicros() - dueAt);
-    timeline.ended(dueAt, 'served');
   }
   if (rate === undefined) await repeat({ inFlight, seconds }, operate);
   else {
@@ -53,7 +51,7 @@ async function handle({ work, seconds, inFlight = 1, rate, length }: DatabaseCom
     await atRate({ rate, seconds }, (dueAt) => started.push(operate(dueAt)));
     await Promise.all(started);
   }
-  return { operations: times.totalCount, times: encode(times), timeline: timeline.read() };
+  return { operations: times.totalCount, times: encode(times), late: encode(late) };
 }
 
 handleCommands(handle);

@@ -3,7 +3,6 @@ import { createLatencies, encode, record } from '../latency.js';
 import type { WorkResult } from '../measure.js';
 import { atRate } from '../pacing.js';
 import { nowMicros } from '../stamp.js';
-import { type CountedSecond, Timeline } from '../timeline.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import { HttpConnection } from './http-connection.js';
 
@@ -21,7 +20,10 @@ export interface HttpCommand {
   seconds: number;
 }
 
-export type HttpResult = WorkResult & { timeline: CountedSecond[] };
+export interface HttpResult extends Required<WorkResult> {
+  /** Of the failed ones, answers that ask to come back later. */
+  refused: number;
+}
 
 /** Longest wait for the last responses, ms. */
 const LAST_RESPONSES_MS = 10_000;
@@ -32,30 +34,23 @@ const REFUSED = [429, 503];
 handleCommands(async (command: HttpCommand): Promise<HttpResult> => {
   const { seconds, rate } = command;
   const times = createLatencies();
-  const timeline = new Timeline();
+  const late = createLatencies();
   // Responses with status 200; other responses, and requests without one.
-  const result = { operations: 0, failed: 0 };
+  const result = { operations: 0, failed: 0, refused: 0 };
   let running = true;
   /** Requests that wait for a connection: when each was due, µs. Their latency includes the wait. */
   const due: number[] = [];
   const idle: HttpConnection[] = [];
 
-  /** As fast as they are answered, a request is due when it is sent. */
-  function request(connection: HttpConnection, dueAt: number): void {
-    if (rate === undefined) timeline.offered(dueAt);
-    connection.request(dueAt);
-  }
-
   function onAnswer(connection: HttpConnection, status: number | undefined, sentAt: number): void {
-    const refused = status !== undefined && REFUSED.includes(status);
     if (status === 200) {
       result.operations += 1;
       record(times, nowMicros() - sentAt);
     } else result.failed += 1;
-    timeline.ended(sentAt, status === 200 ? 'served' : refused ? 'refused' : 'failed');
+    if (status !== undefined && REFUSED.includes(status)) result.refused += 1;
     const next = rate === undefined && running ? nowMicros() : due.shift();
     if (next === undefined) idle.push(connection);
-    else request(connection, next);
+    else connection.request(next);
   }
 
   const connections = Array.from(
@@ -63,12 +58,12 @@ handleCommands(async (command: HttpCommand): Promise<HttpResult> => {
     () => new HttpConnection(command, onAnswer),
   );
   if (rate === undefined) {
-    for (const connection of connections) request(connection, nowMicros());
+    for (const connection of connections) connection.request(nowMicros());
     await sleep(seconds * 1_000);
   } else {
     idle.push(...connections);
     await atRate({ rate, seconds }, (dueAt) => {
-      timeline.offered(dueAt);
+      record(late, nowMicros() - dueAt);
       const connection = idle.shift();
       if (connection) connection.request(dueAt);
       else due.push(dueAt);
@@ -79,6 +74,6 @@ handleCommands(async (command: HttpCommand): Promise<HttpResult> => {
   while (idle.length < connections.length && performance.now() < deadline) await sleep(5);
   result.failed += due.length + connections.length - idle.length;
   for (const connection of connections) connection.cut();
-  return { ...result, times: encode(times), timeline: timeline.read() };
+  return { ...result, times: encode(times), late: encode(late) };
 });
 reportReady();

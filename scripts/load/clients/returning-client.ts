@@ -1,7 +1,6 @@
 import type { Histogram } from 'hdr-histogram-js';
 import { record } from '../latency.js';
 import { findStamp, nowMicros, STAMP_LENGTH, stampedAt } from '../stamp.js';
-import type { Timeline } from '../timeline.js';
 import type { Connection, ConnectionSpec, Target } from './connection.js';
 import { openConnection } from './open-connection.js';
 
@@ -33,8 +32,6 @@ export interface Surroundings {
    * the message was due, if that was later.
    */
   catchUp: Histogram;
-  /** What was sent, and what the clients that do not send have received. */
-  timeline: Timeline;
 }
 
 /**
@@ -178,7 +175,6 @@ export class ReturningClient {
   #receive(dueAt: number, now: number): void {
     if (this.received.has(dueAt)) return;
     this.received.add(dueAt);
-    if (!this.#spec.sender) this.#surroundings.timeline.delivered(dueAt, now);
     if (this.#returnedAt !== undefined && dueAt < (this.#backAt ?? now))
       record(this.#surroundings.catchUp, now - Math.max(this.#returnedAt, dueAt));
   }

@@ -90,7 +90,7 @@ export class ReturningPool {
     return {
       received: all.flatMap(({ received }) => received),
       catchUp: merge(all.map(({ catchUp }) => catchUp)),
-      timeline: all.flatMap(({ timeline }) => timeline),
+      late: merge(all.map(({ late }) => late)),
     };
   }
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLatencies, encode } from '../latency.js';
+import { createLatencies, encode, record } from '../latency.js';
 import { atRate } from '../pacing.js';
-import { stampedText } from '../stamp.js';
-import { type CountedSecond, Timeline } from '../timeline.js';
+import { nowMicros, stampedText } from '../stamp.js';
 import { handleCommands, reportReady } from '../worker-process.js';
 import type { ConnectionSpec, Target } from './connection.js';
 import { ReturningClient, type Surroundings } from './returning-client.js';
@@ -28,7 +27,8 @@ export interface ReturningResult {
   received: number[];
   /** Encoded histogram, as of `Surroundings`. */
   catchUp: string;
-  timeline: CountedSecond[];
+  /** Encoded histogram: µs by which messages were sent late. */
+  late: string;
 }
 
 /** Clients that begin to connect at the same moment, and the pause before the next ones, ms. */
@@ -38,10 +38,8 @@ const PAUSE_MS = 20;
 /** Longest wait for the last acknowledgements, ms. */
 const LAST_ACKS_MS = 60_000;
 
-const surroundings: Surroundings = {
-  ...{ targets: [], delayMs: 0, catchUp: createLatencies() },
-  timeline: new Timeline(),
-};
+const surroundings: Surroundings = { targets: [], delayMs: 0, catchUp: createLatencies() };
+const late = createLatencies();
 const clients: ReturningClient[] = [];
 let sequence = 0;
 
@@ -71,7 +69,7 @@ async function publish(seconds: number, count: number, length: number): Promise<
   const [client] = clients as [ReturningClient];
   await atRate({ rate: count / seconds, seconds }, (dueAt) => {
     sequence += 1;
-    surroundings.timeline.offered(dueAt);
+    record(late, nowMicros() - dueAt);
     client.send(stampedText(length, dueAt), sequence);
   });
   const deadline = performance.now() + LAST_ACKS_MS;
@@ -82,7 +80,7 @@ async function publish(seconds: number, count: number, length: number): Promise<
 function forget(): void {
   for (const { received } of clients) received.clear();
   surroundings.catchUp.reset();
-  surroundings.timeline.reset();
+  late.reset();
 }
 
 function progress(): ReturningProgress {
@@ -111,7 +109,7 @@ handleCommands((command: ReturningCommand): unknown => {
       return {
         received: clients.map(({ received }) => received.size),
         catchUp: encode(surroundings.catchUp),
-        timeline: surroundings.timeline.read(),
+        late: encode(late),
       } satisfies ReturningResult;
   }
 });

@@ -3,7 +3,6 @@ import { merge } from '../latency.js';
 import { sum } from '../measure.js';
 import type { ManagedProcess, ProcessGroup } from '../process-group.js';
 import { nowMicros } from '../stamp.js';
-import type { CountedSecond } from '../timeline.js';
 import type { ConnectionSpec, Target } from './connection.js';
 import type { Command, FlowCommand, OpenCommand, OpenResult } from './connection-worker.js';
 import { type Counts, noCounts, type WorkerCounts } from './counts.js';
@@ -57,7 +56,7 @@ export class WorkerPool {
   async open(
     target: Target,
     specs: ConnectionSpec[],
-    { concurrency = CONCURRENCY, overSeconds, timeoutMs = TIMEOUT_MS }: Partial<OpenCommand> = {},
+    { concurrency = CONCURRENCY, timeoutMs = TIMEOUT_MS }: Partial<OpenCommand> = {},
   ): Promise<OpenResult> {
     const results = await Promise.all(
       this.#workers.map((worker, w) => {
@@ -65,7 +64,7 @@ export class WorkerPool {
         worker.senders += share.filter(({ sender }) => sender).length;
         return request<OpenResult>(worker, {
           do: 'open',
-          ...{ target, specs: share, overSeconds, timeoutMs },
+          ...{ target, specs: share, timeoutMs },
           concurrency: Math.max(1, Math.ceil(concurrency / this.#workers.length)),
         });
       }),
@@ -136,12 +135,9 @@ export class WorkerPool {
       deliveryTimes: merge(all.map(({ deliveryTimes }) => deliveryTimes)),
       /** µs from when it was due to acknowledgement. */
       ackTimes: merge(all.map(({ ackTimes }) => ackTimes)),
+      /** µs from when it was due to sending. */
+      late: merge(all.map(({ late }) => late)),
     };
-  }
-
-  /** What became of the messages of each second since the last reset, per process. */
-  async timeline(): Promise<CountedSecond[]> {
-    return (await this.#requestAll<CountedSecond[]>({ do: 'timeline' })).flat();
   }
 
   /** Sets all counts to zero. @param seconds until the last message will be due */

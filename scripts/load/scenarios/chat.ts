@@ -4,11 +4,10 @@ import { startWorkerPool } from '../clients/worker-pool.js';
 import { startDatabase } from '../installation.js';
 import { figuresOf, measureFlow, measureWork, memoryOf } from '../measure.js';
 import { type Figures, flowColumns } from '../metrics.js';
-import { remoteTargetOf, shareOf } from '../options.js';
+import { remoteTargetOf } from '../options.js';
 import type { Contender, Measured, Run, Scenario } from '../scenario.js';
 import { seedChat } from '../seed.js';
 import { ours, type RunningServer, type Server, storingUws, textbook } from '../start-server.js';
-import { plotted } from '../timeline.js';
 import { atLeast, atMost, medianOf, onlyAt, ratio } from '../verdict.js';
 
 const ROOMS = 2_000;
@@ -43,7 +42,7 @@ async function measure(
   creatorAbsent = false,
 ): Promise<Measured> {
   const { group, options } = run;
-  const rooms = shareOf(options, options.rooms ?? ROOMS);
+  const rooms = options.rooms ?? ROOMS;
   const running = await server.start(run, rooms);
   const pool = await startWorkerPool(group, options.clients);
   const before = memoryOf(running);
@@ -51,15 +50,13 @@ async function measure(
   const deliveriesPerMessage = specs.length / rooms;
   await pool.openAll(running.target, specs);
   const memory = memoryOf(running) - before;
-  const share = rate && rate / (options.shard?.of ?? 1);
-  const flow = { rate: share, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage };
-  const { usage, counts, figures, seconds } = await measureFlow(options, running, pool, flow);
+  const flow = { rate, length: LENGTH, warmUpSeconds: WARM_UP_SECONDS, deliveriesPerMessage };
+  const { usage, counts, figures } = await measureFlow(options, running, pool, flow);
   return {
     ...figures,
     ...figuresOf(usage, counts.acked, counts.ackTimes),
     delivered: counts.delivered,
     afterEnd: counts.ackedLate,
-    timeline: plotted(seconds),
     lost: (figures.lost ?? 0) + counts.sent - counts.acked - counts.refused,
     memory: running.pids.length > 0 ? memory / specs.length / 1_024 : undefined,
   };

@@ -33,7 +33,7 @@ interface Gateways {
   databasePid?: number;
 }
 
-export async function startGateways(
+async function startGateways(
   { group }: Run,
   count: number,
   adapter: RedisAdapter,

@@ -2,7 +2,7 @@ import type { ConnectionSpec } from '../clients/connection.js';
 import { startWorkerPool } from '../clients/worker-pool.js';
 import { measureFlow, memoryOf } from '../measure.js';
 import { type Figures, flowColumns } from '../metrics.js';
-import { type LoadOptions, remoteTargetOf, shareOf } from '../options.js';
+import { remoteTargetOf } from '../options.js';
 import { mosquitto, nchan } from '../programs.js';
 import type { Contender, Run, Scenario } from '../scenario.js';
 import { bareUws, ours, plainWs, type RunningServer, type Server, socketIoOnWs } from '../start-server.js';
@@ -39,7 +39,7 @@ const OF_ONE: Burst = { messages: 4, senders: 1 };
 const LENGTH = 100;
 
 /** Connections of one room's two members, some of which send. */
-export function specsOf(server: RunningServer, size: number, senders: number): ConnectionSpec[] {
+function specsOf(server: RunningServer, size: number, senders: number): ConnectionSpec[] {
   const specs = Array.from({ length: size }, (_, i): ConnectionSpec => ({ ...server.members[i % 2] }));
   if (!server.senderReceives)
     return [...specs, ...Array.from({ length: senders }, () => ({ ...server.members[0], sender: true }))];
@@ -56,8 +56,7 @@ async function measure(server: Server, size: number, burst: Burst, run: Run): Pr
   if (!run.remote)
     await warmUp(pool, [{ ...running, specs: specsOf(others, WARM_UP_SENDERS, WARM_UP_SENDERS) }], options);
   const before = memoryOf(running);
-  const sockets = shareOf(options, size);
-  await pool.openAll(running.target, specsOf(running, sockets, burst.senders));
+  await pool.openAll(running.target, specsOf(running, size, burst.senders));
   const memory = memoryOf(running) - before;
   const rate = options.rate ?? rateOf(size);
   const flow = {
@@ -65,7 +64,7 @@ async function measure(server: Server, size: number, burst: Burst, run: Run): Pr
     burst: burst.messages,
     length: LENGTH,
     warmUpSeconds: 2,
-    deliveriesPerMessage: sockets,
+    deliveriesPerMessage: size,
   };
   const { figures } = await measureFlow(options, running, pool, flow);
   return { ...figures, memory: running.pids.length > 0 ? memory / size / 1_024 : undefined };
@@ -81,12 +80,6 @@ const contender = (server: Server, size: number, burst = SINGLE): Contender => (
   part: partOf(size, burst),
   measure: (run) => measure(server, size, burst, run),
 });
-
-/** The service, if it runs already. Of several client machines, each has a room of its own. */
-function remoteContender(size: number, { shard }: LoadOptions): Contender {
-  const whole = contender(ours(), size);
-  return shard ? { ...whole, part: `${whole.part} in ${shard.of} rooms` } : whole;
-}
 
 function comparison(size: number, burst?: Burst): Contender[] {
   const servers = [ours(), ours({ engine: 'ws' }), bareUws, plainWs, socketIoOnWs(), nchan, mosquitto];
@@ -115,7 +108,7 @@ export const fanout: Scenario = {
   contenders(options) {
     const sizes = options.members ? [options.members] : SIZES;
     const compared = options.members ?? COMPARED;
-    if (remoteTargetOf(options)) return sizes.map((size) => remoteContender(size, options));
+    if (remoteTargetOf(options)) return sizes.map((size) => contender(ours(), size));
     return [
       ...sizes.flatMap((size) => (size === compared ? comparison(size) : withLimit(size))),
       ...comparison(compared, OF_MANY),

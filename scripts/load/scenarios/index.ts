@@ -1,6 +1,5 @@
 import type { Scenario } from '../scenario.js';
 import { announce } from './announce.js';
-import { capacity } from './capacity.js';
 import { chat } from './chat.js';
 import { cluster } from './cluster.js';
 import { database } from './database.js';
@@ -14,7 +13,7 @@ import { silence } from './silence.js';
 import { soak } from './soak.js';
 import { storm } from './storm.js';
 
-const inAll = [
+const scenarios: Scenario[] = [
   fanout,
   chat,
   announce,
@@ -30,14 +29,11 @@ const inAll = [
   database,
 ];
 
-/** `all` leaves out those whose searches take hours. */
-const scenarios: Scenario[] = [...inAll, capacity];
-
 export const scenarioNames = scenarios.map(({ name }) => name);
 
 /** The scenarios of a name, or the fault of the name. */
 export function findScenarios(name: string, remote: boolean): Scenario[] | string {
-  const found = name === 'all' ? inAll : scenarios.filter((scenario) => scenario.name === name);
+  const found = name === 'all' ? scenarios : scenarios.filter((scenario) => scenario.name === name);
   if (found.length === 0) return `there is no scenario ${name}`;
   const usable = remote ? found.filter(({ isRemote }) => isRemote) : found;
   return usable.length > 0 ? usable : `${name} cannot be run on an existing installation`;

@@ -1,14 +1,15 @@
+import type { Histogram } from 'hdr-histogram-js';
 import type { HttpCommand, HttpResult } from '../clients/http-worker.js';
 import { startWorkerPool } from '../clients/worker-pool.js';
 import { HOST, startDatabase, startService } from '../installation.js';
-import { latencyFigures, startMeasuring } from '../measure.js';
+import { merge, percentiles } from '../latency.js';
+import { lateness, startMeasuring } from '../measure.js';
 import type { Metric } from '../metrics.js';
 import { isShort, type Lengths, type LoadOptions } from '../options.js';
 import { ProcessGroup } from '../process-group.js';
 import type { Contender, Measured, Run, Scenario } from '../scenario.js';
 import { seedChat, seedContent } from '../seed.js';
 import { startOurs } from '../start-server.js';
-import { type CountedSecond, plotted, totalOf } from '../timeline.js';
 import { atLeast, atMost, medianOf, onlyAt, ratio } from '../verdict.js';
 import { preparationFor } from '../warm-up.js';
 
@@ -61,6 +62,18 @@ const STEPS: Record<string, number[]> = {
   [UNSHED]: [0.5, 1, 1.5, 2],
 };
 
+/** What became of an offered load. */
+interface Offered {
+  served: number;
+  refused: number;
+  /** Without an answer, or with another one. */
+  failed: number;
+  /** µs from when they were due, of those served. */
+  times: Histogram;
+  /** µs by which they were sent late. */
+  late: Histogram;
+}
+
 /** A service under load. */
 interface Loaded {
   pids: number[];
@@ -68,7 +81,7 @@ interface Loaded {
   /** Requests or messages as fast as they are answered, `AT_ONCE` at a time. @returns how many were served */
   exhaust(seconds: number): Promise<number>;
   /** @param rate per second, whatever the answers */
-  offer(seconds: number, rate: number): Promise<CountedSecond[]>;
+  offer(seconds: number, rate: number): Promise<Offered>;
 }
 
 type StartLoaded = (run: Run, env: Record<string, string>) => Promise<Loaded>;
@@ -88,7 +101,12 @@ const loadReads: StartLoaded = async ({ group }, env) => {
     pids: [process.pid],
     clientPids: [client.pid],
     exhaust: async (seconds) => (await request(seconds, { connections: AT_ONCE })).operations,
-    offer: async (seconds, rate) => (await request(seconds, { connections: CONNECTIONS, rate })).timeline,
+    async offer(seconds, rate) {
+      const result = await request(seconds, { connections: CONNECTIONS, rate });
+      const { operations: served, refused, failed } = result;
+      const [times, late] = [merge([result.times]), merge([result.late])];
+      return { served, refused, failed: failed - refused, times, late };
+    },
   };
 };
 
@@ -109,7 +127,8 @@ const loadMessages: StartLoaded = async ({ group, options }, env) => {
     async offer(seconds, rate) {
       await all.reset();
       await all.flow({ seconds, length: LENGTH, rate });
-      return all.timeline();
+      const { sent, acked: served, refused, ackTimes: times, late } = await all.read();
+      return { served, refused, failed: sent - served - refused, times, late };
     },
   };
 };
@@ -131,18 +150,14 @@ async function measure(start: StartLoaded, name: string, run: Run, carried: numb
   const loaded = await start(run, { LOAD_SHEDDING: name === UNSHED ? 'off' : 'on' });
   await loaded.exhaust(preparationFor(run.options, WARM_UP_SECONDS));
   const steps = STEPS[name] ?? [];
-  const all: CountedSecond[] = [];
-  for (const share of steps.slice(0, -1))
-    all.push(...(await loaded.offer(lengthOf(run.options) / 4, share * carried)));
+  for (const share of steps.slice(0, -1)) await loaded.offer(lengthOf(run.options) / 4, share * carried);
   const stop = startMeasuring(loaded, loaded.clientPids);
-  const measured = await loaded.offer(seconds, (steps.at(-1) ?? 1) * carried);
+  const { served, refused, failed, times, late } = await loaded.offer(seconds, (steps.at(-1) ?? 1) * carried);
   const { clients, others, steal } = stop();
-  const { served, refused, failed, times, late } = totalOf(measured);
   return {
-    ...{ served: served / seconds, delivered: served, refused, lost: failed, late },
+    ...{ served: served / seconds, delivered: served, refused, lost: failed, late: lateness(late) },
     ...{ clients, others, steal },
-    ...latencyFigures(times),
-    timeline: plotted([...all, ...measured]),
+    ...percentiles(times),
   };
 }
 

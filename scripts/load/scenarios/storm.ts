@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startWorkerPool } from '../clients/worker-pool.js';
-import { figuresOf, startMeasuring, sum } from '../measure.js';
+import { figuresOf, startMeasuring } from '../measure.js';
 import type { Figures } from '../metrics.js';
-import { rampOf, remoteTargetOf, shareOf } from '../options.js';
+import { remoteTargetOf } from '../options.js';
 import type { Run, Scenario } from '../scenario.js';
 import { ours, type Server, socketIoOnUws, socketIoOnWs } from '../start-server.js';
-import { atMost, medianOf, notJudged, onlyAt, ratio } from '../verdict.js';
+import { atMost, medianOf, onlyAt, ratio } from '../verdict.js';
 
 const MEMBERS = 5_000;
 
@@ -26,8 +26,7 @@ const TIMEOUT_MS = 20_000;
 
 async function measure(server: Server, run: Run): Promise<Figures> {
   const { group, options } = run;
-  const ramp = rampOf(options);
-  const members = shareOf(options, ramp?.to ?? options.members ?? MEMBERS);
+  const members = options.members ?? MEMBERS;
   const running = await server.start(run, Math.ceil(members / 2));
   const pool = await startWorkerPool(group, options.clients);
   const specs = running.members.slice(0, members).map((spec, i) => ({ ...spec, sender: i % 2 === 0 }));
@@ -40,25 +39,18 @@ async function measure(server: Server, run: Run): Promise<Figures> {
   const stop = startMeasuring(running, pool.pids);
   const again = specs.map((spec) => ({ ...spec, after: HAS_ALL }));
   const reconnect = { concurrency: members, timeoutMs: TIMEOUT_MS };
-  const atOnce = ramp ? shareOf(options, ramp.from) : members;
-  const opened = [await pool.open(running.target, again.slice(0, atOnce), reconnect)];
-  if (ramp)
-    opened.push(
-      await pool.open(running.target, again.slice(atOnce), { ...reconnect, overSeconds: ramp.seconds }),
-    );
+  const { opened, failed: lost, repeated } = await pool.open(running.target, again, reconnect);
   const usage = stop();
-  const [connected, lost] = [sum(opened.map((one) => one.opened)), sum(opened.map((one) => one.failed))];
-  const repeated = sum(opened.map((one) => one.repeated));
-  return { ...figuresOf(usage, connected), lost, repeated, duration: usage.seconds };
+  return { ...figuresOf(usage, opened), lost, repeated, duration: usage.seconds };
 }
 
 const limit = socketIoOnUws();
 
 export const storm: Scenario = {
   name: 'storm',
-  title: 'Everybody reconnects and rejoins at the same moment, or as --ramp says; CPU per reconnect',
+  title: 'Everybody reconnects and rejoins at the same moment; CPU per reconnect',
   columns: ['cpu', 'delivered', 'repeated', 'lost', 'perSecond', 'duration', 'databaseCpu', 'clients'],
-  heeds: ['members', 'ramp'],
+  heeds: ['members'],
   isRemote: true,
 
   contenders: (options) =>
@@ -69,15 +61,12 @@ export const storm: Scenario = {
 
   verdicts(results, options) {
     const cpu = ({ name }: Server) => medianOf(results, name, 'cpu');
-    const cost = [
+    return onlyAt(options, { members: MEMBERS }, [
       atMost(
         'CPU per reconnect, against a bare Socket.IO connect and join',
         ratio(cpu(ours()), cpu(limit)),
         2,
       ),
-    ];
-    return rampOf(options)
-      ? notJudged(cost, 'the bound is meant for everybody at the same moment, not for --ramp')
-      : onlyAt(options, { members: MEMBERS }, cost);
+    ]);
   },
 };

@@ -1,10 +1,10 @@
-import { escapeHtml } from '../../load/report/plots.js';
-import { style } from '../../load/report/style.js';
 import type { Verdict } from '../check/judge.js';
 import { collect, type Story } from './collect.js';
+import { style } from './style.js';
+import { escapeHtml } from './svg.js';
 import { LATE_MS, timeline } from './timeline.js';
 
-/** Added to the style of the load report: wider; amber for what was late, red for broken promises alone. */
+/** Added to the common style: wider; amber for what was late, red for broken promises alone. */
 const OWN_STYLE = `
 :root { --fault: #6a5fb0; --late: var(--peer); } @media (prefers-color-scheme: dark) { :root { --fault: #a99cf0; } }
 body { max-width: 78rem; } .summary { font-size: 1.1rem; } .broken li, .broken b { color: var(--bad); }

@@ -1,4 +1,6 @@
-import { escapeHtml } from '../../load/report/plots.js';
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
 
 /** Widths in px: the picture, and names to its left. */
 export const WIDTH = 1_200;

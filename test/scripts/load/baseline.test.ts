@@ -13,7 +13,7 @@ import {
 } from '../../../scripts/load/baseline.js';
 import { optionSchema, scenarioOptions } from '../../../scripts/load/options.js';
 import { renewBaseline, statusOf } from '../../../scripts/load/outcome.js';
-import type { Report } from '../../../scripts/load/report/page.js';
+import type { Report } from '../../../scripts/load/report.js';
 import { differenceInterval } from '../../../scripts/load/statistics.js';
 import { atMost } from '../../../scripts/load/verdict.js';
 import { runScript } from '../script-runs.js';

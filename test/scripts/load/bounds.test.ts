@@ -6,7 +6,7 @@ import {
   markMissedBefore,
 } from '../../../scripts/load/baseline.js';
 import { judge, judgeAgain, statusOf } from '../../../scripts/load/outcome.js';
-import type { Report } from '../../../scripts/load/report/page.js';
+import type { Report } from '../../../scripts/load/report.js';
 import type { Scenario } from '../../../scripts/load/scenario.js';
 import { verdictLines } from '../../../scripts/load/table.js';
 import { atMost, type Value, type Verdict } from '../../../scripts/load/verdict.js';

@@ -1,7 +1,4 @@
 import { expect } from 'chai';
-import { optionSchema } from '../../../scripts/load/options.js';
-import { benchmarks } from '../../../scripts/load/report/benchmark-action.js';
-import { htmlReport, type Report } from '../../../scripts/load/report/page.js';
 import type { Result, Scenario } from '../../../scripts/load/scenario.js';
 import { summarise } from '../../../scripts/load/statistics.js';
 import { notesOf, table, verdictLines } from '../../../scripts/load/table.js';
@@ -40,23 +37,15 @@ const results: Result[] = [
   },
   { name: 'nchan', role: 'peer', part: '10 sockets', missing: 'not installed', figures: {} },
 ];
-const machine = { cpu: 'test', cores: 2, memoryGiB: 1, kernel: '6', node: '20' };
 const verdicts = [
   atMost('cheap', ratio(3, 1.5), 1.4),
   atLeast('fast', medianOf(results, 'nchan', 'cpu', '10 sockets'), 4),
 ];
-const options = optionSchema.parse({});
-const at = '2026-01-01T00:00:00.000Z';
-const report: Report = {
-  ...{ scenario: 'fanout', at, machine, options, results, verdicts },
-  ...{ loadAverage: [0, 0], provenance: { commit: 'abc', versions: {} }, units: {} },
-};
-
 /** Without the terminal's colours. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches the escape sequence
 const plain = (text: string) => text.replace(/\u001B\[\d+m/g, '');
 
-describe('load tests: tables and reports', () => {
+describe('load tests: tables', () => {
   it('show medians with their spread and as multiples of the limit', () => {
     const text = plain(table(scenario, results));
     expect(text).to.match(/this service\s+ours\s+2\.00×\s+3\.00 ±33%\s+100\s+0/);
@@ -86,34 +75,5 @@ describe('load tests: tables and reports', () => {
       'misses      cheap: 2.00 (bound 1.4)',
       'not judged  fast: nchan, 10 sockets: not installed (bound 4)',
     ]);
-    expect(htmlReport([report], [scenario])).to.include('class="not-judged"');
-  });
-
-  it('are what github-action-benchmark reads: figures of which less is better', () => {
-    const entries = benchmarks([report]);
-    expect(entries.map(({ name }) => name)).to.include('fanout / 10 sockets / this service / cpu');
-    expect(entries.map(({ name }) => name.split(' / ').at(-1))).to.not.include('delivered');
-    expect(entries[0]).to.include({ unit: 'µs', value: 3, range: '± 1.00' });
-    expect(entries[0]?.extra).to.include('3 turns: 2.000, 3.000, 4.000');
-    expect(
-      entries.map(({ name }) => name).filter((name) => name.includes('loop')),
-      'void',
-    ).to.be.empty;
-    const throughput = results.map((one) => ({ ...one, throughput: true as const }));
-    const closed = benchmarks([{ ...report, results: throughput }]).map(({ name }) =>
-      name.split(' / ').at(-1),
-    );
-    expect(closed).to.include('cpu').and.not.include('p99');
-  });
-
-  it('are a page with plots and without external resources', () => {
-    const html = htmlReport([report], [scenario]);
-    expect(html.match(/<svg/g)).to.have.length(2);
-    expect(html).to.include('bare &#60;loop&#62;').and.not.include('<loop>');
-    expect(html).to.match(/stages of a message, ms.*insert<\/th><td>80 %<\/td><td>1\.500</s);
-    expect(html).to.include('not installed').and.include('commit abc');
-    expect(html.indexOf('vs limit')).to.be.lessThan(html.indexOf('CPU µs</th>'));
-    expect(html).not.to.match(/(src|href)="?(https?:)?\/\//);
-    expect(html).not.to.include('<script');
   });
 });

@@ -1,5 +1,5 @@
 import { type LoadOptions, optionSchema } from '../../../scripts/load/options.js';
-import type { Report } from '../../../scripts/load/report/page.js';
+import type { Report } from '../../../scripts/load/report.js';
 import type { Result, Scenario } from '../../../scripts/load/scenario.js';
 import { summarise } from '../../../scripts/load/statistics.js';
 

@@ -5,7 +5,6 @@ import { WebSocketServer } from 'ws';
 import { ReturningClient } from '../../../scripts/load/clients/returning-client.js';
 import { createLatencies } from '../../../scripts/load/latency.js';
 import { nowMicros, stampedText } from '../../../scripts/load/stamp.js';
-import { Timeline } from '../../../scripts/load/timeline.js';
 import { eventually } from '../../support/eventually.js';
 
 describe('a load client that comes back', () => {
@@ -24,9 +23,9 @@ describe('a load client that comes back', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const [catchUp, timeline] = [createLatencies(), new Timeline()];
+    const catchUp = createLatencies();
     const targets = [{ kind: 'plain' as const, host: '127.0.0.1', port }];
-    const client = new ReturningClient({}, 0, { targets, delayMs: 20, catchUp, timeline });
+    const client = new ReturningClient({}, 0, { targets, delayMs: 20, catchUp });
     try {
       await client.opened;
       const dueAt = nowMicros();
@@ -40,7 +39,7 @@ describe('a load client that comes back', () => {
       await eventually(() => expect(catchUp.totalCount).to.equal(1));
       // A hundredth is the histogram's precision.
       expect(catchUp.maxValue).to.be.at.least((sentAt - firstAttempt) * 0.99);
-      expect(timeline.read().map(({ delivered }) => delivered)).to.deep.equal([1]);
+      expect([...client.received]).to.deep.equal([Math.round(dueAt)]);
     } finally {
       client.cut();
       sockets.close();

@@ -22,6 +22,9 @@ function scenarioOf(turnOf: (turn: number) => Measured): Scenario {
   };
 }
 
+/** What makes a turn void. */
+const BUSY = { others: 50 };
+
 describe('a run of a scenario', () => {
   const run = (options: Partial<LoadOptions>, turnOf = (_: number): Measured => ({ cpu: 1 })) =>
     runScenario(scenarioOf(turnOf), { ...optionSchema.parse({}), ...options }, () => false);
@@ -56,11 +59,11 @@ describe('a run of a scenario', () => {
       const compared = { [option]: 'file' };
       expect(await turnsWith(compared)).to.deep.equal({ ours: 5, limit: 5 });
       expect(await turnsWith({ ...compared, only: 'peer' })).to.deep.equal({ peer: 5 });
-      const twiceVoid = (turn: number): Measured => ({ cpu: 1, ...(turn < 3 && { void: 'busy' }) });
+      const twiceVoid = (turn: number): Measured => ({ cpu: 1, ...(turn < 3 && BUSY) });
       expect(await turnsWith(compared, twiceVoid), 'two void ones made again').to.deep.equal({
         ...{ ours: 7, limit: 7 },
       });
-      expect(await turnsWith(compared, () => ({ cpu: 1, void: 'busy' })), 'all void').to.deep.equal({
+      expect(await turnsWith(compared, () => ({ cpu: 1, ...BUSY })), 'all void').to.deep.equal({
         ...{ ours: 10, limit: 10 },
       });
     });
@@ -70,7 +73,7 @@ describe('a run of a scenario', () => {
       const { write } = process.stderr;
       process.stderr.write = (text: string | Uint8Array) => told.push(String(text)) > 0;
       try {
-        await run({ [option]: 'file', only: 'ours' }, () => ({ cpu: 1, void: 'busy' }));
+        await run({ [option]: 'file', only: 'ours' }, () => ({ cpu: 1, ...BUSY }));
       } finally {
         process.stderr.write = write;
       }

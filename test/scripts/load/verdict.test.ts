@@ -72,8 +72,6 @@ describe('verdicts of a load test', () => {
     );
     for (const option of ['baseline', 'save-baseline'])
       expect(outcomes({ seconds: '1', [option]: 'file' }), option).to.deep.equal(['misses', 'misses']);
-    const shard = { http: 'http://127.0.0.1:1', gateway: 'http://127.0.0.1:2', shard: '1/2' };
-    expect(outcomes(shard), 'one of two client machines').to.deep.equal(['not judged', 'not judged']);
   });
 });
 
