@@ -30,6 +30,8 @@ Method and what it shows: docs/consistency.md.
   --http N         http processes (default 2)
   --engine NAME    uws or ws (default: uws where it has a binary)
   --adapter NAME   classic (default) or sharded
+  --build DIR      folder of another compiled build, such as another release's dist or a changed copy of this one,
+                   whose http and gateway processes run; members, stores and checker stay those of this one
   --log FILE       keeps the history, as NDJSON; without it, it is kept only if a promise was broken,
                    or the run failed
   --html FILE      draws what happened, as a page

@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url';
 const START_MS = 30_000;
 const STOP_MS = 10_000;
 
+/** Where compiled scripts are. */
+const SCRIPTS = fileURLToPath(new URL('..', import.meta.url));
+
 /** Characters of stderr that are kept for error messages. */
 const STDERR_LENGTH = 8_000;
 
@@ -153,14 +156,14 @@ export class ProcessGroup {
     groups.add(this);
   }
 
-  /** Starts a compiled module with an IPC channel. @param module its path from scripts/ @throws GroupEnded */
+  /** Starts a compiled module with an IPC channel. @param module its path, absolute or from scripts/ @throws GroupEnded */
   fork(
     name: string,
     module: string,
     { args = [], env = {}, execArgv = [], measured = false }: ForkOptions = {},
   ): ManagedProcess {
     this.requireOpen();
-    const child = fork(fileURLToPath(new URL(`../${module}`, import.meta.url)), args, {
+    const child = fork(resolve(SCRIPTS, module), args, {
       ...this.#spawnOptions(env),
       execArgv: measured ? [...execArgv, ...this.#profileFlags(name)] : execArgv,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

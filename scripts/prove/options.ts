@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { type FaultKind, faultKinds } from './faults/kinds.js';
 
@@ -24,6 +26,12 @@ const faults = z.string().transform((text, ctx): FaultKind[] => {
   return faultKinds.filter((kind) => names.includes(kind));
 });
 
+const build = z.string().superRefine((folder, ctx) => {
+  const missing = ['http/main.js', 'gateway/main.js'].filter((name) => !existsSync(join(folder, name)));
+  if (missing.length > 0)
+    ctx.addIssue({ code: 'custom', message: `${folder} has no ${missing.join(', no ')}` });
+});
+
 /** Options of `npm run prove`, by their names on the command line. */
 export const optionSchema = z
   .object({
@@ -37,6 +45,7 @@ export const optionSchema = z
       .default(2),
     engine: z.enum(['uws', 'ws'], 'must be uws or ws').optional(),
     adapter: z.enum(['classic', 'sharded'], 'must be classic or sharded').optional(),
+    build: build.optional(),
     gateway: url.optional(),
     tokens: z.string().optional(),
     log: z.string().optional(),
@@ -60,7 +69,7 @@ export const optionSchema = z
   .superRefine((options, ctx) => {
     if (!options.gateway) return;
     const message = 'only for an installation that the run starts itself';
-    for (const name of ['gateways', 'engine', 'adapter'] as const)
+    for (const name of ['gateways', 'engine', 'adapter', 'build'] as const)
       if (options[name] !== undefined) ctx.addIssue({ code: 'custom', path: [name], message });
   })
   .refine(({ tokens, members }) => !tokens || members === undefined, {

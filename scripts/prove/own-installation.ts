@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Config } from '../../domain/platform/settings/config.js';
 import { freePort } from '../command/ports.js';
 import { HOST, isReady, type RedisAdapter, START_FLAGS, settings } from '../load/installation.js';
@@ -13,6 +14,8 @@ export interface OwnOptions {
   gateways: number;
   engine: 'uws' | 'ws' | undefined;
   adapter: RedisAdapter;
+  /** Folder of the compiled http and gateway programs; stores are those of the command's own build. */
+  build: string | undefined;
   /** To show that the checker finds it. */
   plantedFault: Config['PLANTED_FAULT'];
 }
@@ -21,6 +24,8 @@ export interface OwnOptions {
 const SIGNING_KEY = 'a key of the proof, long enough for HMAC';
 
 const PRELOAD = new URL('../command/child-preload.js', import.meta.url).href;
+
+const OWN_BUILD = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Time over which a stopping process closes its connections, ms: a short one, for many stops in a run. */
 const DRAIN_WINDOW_MS = '500';
@@ -69,6 +74,7 @@ async function startService(
   group: ProcessGroup,
   door: Door,
   number: number,
+  build: string,
   env: Record<string, string>,
   redisPort: number,
   proxies: Proxies,
@@ -82,7 +88,13 @@ async function startService(
     [door === 'http' ? 'HTTP_PORT' : 'GATEWAY_PORT']: String(port),
   };
   const start = (more: Record<string, string>) =>
-    launch(group, name, `../${door}/main.js`, { env: { ...own, ...more } }, (message) => message === 'ready');
+    launch(
+      group,
+      name,
+      join(build, door, 'main.js'),
+      { env: { ...own, ...more } },
+      (message) => message === 'ready',
+    );
   return {
     name,
     door,
@@ -124,7 +136,7 @@ async function startStores(group: ProcessGroup) {
  */
 export async function startOwnInstallation(
   group: ProcessGroup,
-  { http, gateways, engine, adapter, plantedFault }: OwnOptions,
+  { http, gateways, engine, adapter, build = OWN_BUILD, plantedFault }: OwnOptions,
   prepare: (databaseUri: string) => Promise<void>,
 ): Promise<OwnInstallation> {
   const close = () => group.end('SIGKILL');
@@ -144,7 +156,7 @@ export async function startOwnInstallation(
     const doors: Door[] = [...Array<Door>(http).fill('http'), ...Array<Door>(gateways).fill('gateway')];
     const services = await Promise.all(
       doors.map((door, i) =>
-        startService(group, door, door === 'http' ? i : i - http, env, redisPort, proxies),
+        startService(group, door, door === 'http' ? i : i - http, resolve(build), env, redisPort, proxies),
       ),
     );
     await Promise.all(services.map(({ process }) => process.start()));

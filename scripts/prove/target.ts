@@ -47,7 +47,7 @@ export async function startTarget(
   const { faults = faultKinds } = options;
   if (prlimitMissing && faults.includes('disk-full'))
     throw new Error(`prlimit, which disk-full needs, is ${prlimitMissing}`);
-  const { members = MEMBERS, http, gateways, engine, adapter } = { ...ownDefaults, ...options };
+  const { members = MEMBERS, http, gateways, engine, adapter, build } = { ...ownDefaults, ...options };
   const group = new ProcessGroup(undefined, 'prove');
   // At once: nothing of it is kept, and what a fault holds could not end in order.
   const ending = (end: () => Promise<void>) => async () => {
@@ -59,7 +59,7 @@ export async function startTarget(
   const authors: Author[] = [];
   const own = await startOwnInstallation(
     group,
-    { http: Number(http), gateways, engine, adapter, plantedFault },
+    { http: Number(http), gateways, engine, adapter, build, plantedFault },
     (uri) => connected(uri, () => storeAccounts(authors, run, members, ownToken)),
   );
   const base = own.services.find(({ door }) => door === 'http')?.base ?? '';

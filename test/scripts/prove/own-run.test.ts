@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -144,6 +145,28 @@ describe('npm run prove with an installation of its own', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('runs the processes of another build', async function () {
+    if (!hasRedisServer) this.skip();
+    const folder = mkdtempSync(join(tmpdir(), 'adoption-test-prove-'));
+    try {
+      for (const door of ['http', 'gateway']) {
+        mkdirSync(join(folder, door));
+        const main = join(projectRoot(), 'dist', door, 'main.js');
+        const started = JSON.stringify(join(folder, `${door} started`));
+        writeFileSync(
+          join(folder, door, 'main.js'),
+          `require('node:fs').writeFileSync(${started}, ''); import(${JSON.stringify(main)});`,
+        );
+      }
+      const size = ['--members', '2', '--seconds', '1', '--http', '1', '--gateways', '1', '--faults', 'none'];
+      const run = await runScript(PROVE, [...size, '--build', folder], {});
+      expect(run.status, `${run.stdout}${run.stderr}`).to.be.oneOf([0, 2]);
+      expect(readdirSync(folder)).to.include.members(['http started', 'gateway started']);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('names what is wrong with its options', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'adoption-test-prove-'));
     const [empty, readme] = [join(folder, 'empty'), join(folder, 'readme')];
@@ -156,10 +179,12 @@ describe('npm run prove with an installation of its own', () => {
         /^--gateway: an installation that runs already needs --http URL and --gateway URL$/m,
       ],
       [['--tokens', 'x'], /^--tokens: only for an installation that runs already/],
-      ...['gateways=2', 'engine=ws', 'adapter=classic'].map((option): [string[], RegExp] => [
-        [`--${option}`, '--http', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'],
-        new RegExp(`^--${option.split('=')[0]}: only for an installation that the run starts itself$`, 'm'),
-      ]),
+      ...['gateways=2', 'engine=ws', 'adapter=classic', `build=${projectRoot()}/dist`].map(
+        (option): [string[], RegExp] => [
+          [`--${option}`, '--http', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'],
+          new RegExp(`^--${option.split('=')[0]}: only for an installation that the run starts itself$`, 'm'),
+        ],
+      ),
       [
         [
           '--members',
@@ -181,6 +206,7 @@ describe('npm run prove with an installation of its own', () => {
         ['--check', empty, '--seed', '1'],
         /^--seed: not with --check, which judges a history without a run$/m,
       ],
+      [['--build', folder], /^--build: .* has no http\/main\.js, no gateway\/main\.js$/m],
       [['--html', 'missing/page.html'], /^--html: ENOENT/m],
       [['--log', folder], /^--log: is a directory$/m],
       [['--check', empty, '--html', empty], /^--html: is the file of --check$/m],
