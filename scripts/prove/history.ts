@@ -1,3 +1,5 @@
+import type { Intrusion, Manner } from './intrusions.js';
+
 /**
  * The history of a run: what clients asked for, what they were answered and what was delivered to them, as NDJSON.
  * Whoever judges a run reads nothing else. Every line has `t`, the ms since the run began, by a monotonic clock.
@@ -111,6 +113,11 @@ export interface Operations {
   notifications: { asked: object; answered: { notifications: SeenNotification[] } };
   check: { asked: { notification: number }; answered: object };
   delete: { asked: { notifications: number[] }; answered: object };
+  /**
+   * What must be refused, or change nothing (intrusions.ts).
+   * `on`: the number of the room, notification, comment or article; 0 of none.
+   */
+  intrude: { asked: { call: Intrusion; manner: Manner; on: number }; answered: object };
   /** Opens an event stream. `after`: the `n` of the last event received. */
   stream: { asked: { after?: number }; answered: object };
 }

@@ -42,17 +42,20 @@ export function openDevices(
   servers: Served[],
   seed: number,
 ): Device[] {
-  return community.members.flatMap((account, i) =>
-    clientsOf(i).map(({ suffix, kind, hasStream }, k) => {
+  const devices: Device[] = [];
+  for (const [i, account] of community.members.entries()) {
+    for (const [k, { suffix, kind, hasStream }] of clientsOf(i).entries()) {
       const client = `m${i + 1}.${suffix}`;
-      return new Device({
-        ...{ client, kind, hasStream, account, history, community, servers },
+      const device = new Device({
+        ...{ client, kind, hasStream, account, history, community, servers, others: devices },
         isDetoured: (i + k) % DETOURED === 0,
         choose: randomFor(seed, `${client} does`),
         below: randomFor(seed, `${client} connects`),
       });
-    }),
-  );
+      devices.push(device);
+    }
+  }
+  return devices;
 }
 
 /** Lets clients act until `isOver`; resolves when everything that they have begun is done. */

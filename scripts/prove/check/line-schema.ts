@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { HistoryLine } from '../history.js';
+import { type Intrusion, intrusions, type Manner } from '../intrusions.js';
 
 /** The shapes of history.ts, which describes them. */
 const timed = { t: z.number() };
@@ -23,6 +24,8 @@ const comment = z.object({
   deleted: z.boolean(),
   parent: no.optional(),
 });
+const manner = z.enum(['foreign', 'missing', 'tokenless', 'forged'] satisfies Manner[]);
+const intrusion = z.enum(Object.keys(intrusions) as [Intrusion, ...Intrusion[]]);
 const target = { target: z.enum(['article', 'comment']), id: no };
 
 /** What is asked, and what a success answers, by operation. */
@@ -53,6 +56,7 @@ const operations = {
   notifications: [{}, { notifications: z.array(notification) }],
   check: [{ notification: no }, {}],
   delete: [{ notifications: z.array(no) }, {}],
+  intrude: [{ call: intrusion, manner, on: no }, {}],
   stream: [{ after: no.optional() }, {}],
 } satisfies Record<string, [z.ZodRawShape, z.ZodRawShape]>;
 

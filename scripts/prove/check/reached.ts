@@ -1,5 +1,6 @@
 import { faultKinds } from '../faults/kinds.js';
 import type { Closed, Counts, Delivery, Fault, Header, Invoke, Ok } from '../history.js';
+import { tries } from '../intrusions.js';
 import type { Counted } from './facts/coverage.js';
 import type { SentMessage } from './facts/messages.js';
 import type { Run } from './facts/run.js';
@@ -48,6 +49,7 @@ const NAMES: Record<keyof Counted, string> = {
   heartCountsCompared: 'counts of hearts compared',
   bookmarksCompared: 'bookmarks asked for again at the end',
   commentCountsCompared: 'counts of comments compared',
+  intrusionsRefused: 'calls on what is of others or does not exist, refused',
 };
 
 export const nameOfCounted = (what: keyof Counted): string => NAMES[what];
@@ -170,6 +172,10 @@ export class Reached {
     const lines = demanded
       .filter((what) => counts[what] === 0)
       .map((what) => `never reached: ${NAMES[what]}`);
+    const { tried } = this.#run.coverage;
+    const untried = tries.map(({ call, manner }) => `${call}, ${manner}`).filter((one) => !tried.has(one));
+    if (untried.length > 0)
+      lines.push(`never tried on what is of others or does not exist: ${untried.join('; ')}`);
     const kinds = new Set([...faults.keys(), ...asked.filter((kind) => kind !== 'all' && kind !== 'none')]);
     for (const kind of kinds) {
       if (!faults.get(kind)) lines.push(`the fault ${kind} did not meet any traffic that it could hurt`);

@@ -15,6 +15,7 @@ const READING = new Set<OperationName>([
   'comments',
   'notifications',
   'join',
+  'intrude',
 ]);
 
 /** What others are told. */

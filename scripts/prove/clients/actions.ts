@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Device } from './device.js';
+import { intrude as tryOn } from './intrude.js';
 
 /** What a client may do, each once. All take their choices from the client's random numbers. */
 type Action = (device: Device) => unknown;
@@ -152,6 +153,12 @@ async function postBack(device: Device): Promise<void> {
   if (payload) await device.rest.postBack(payload, device.choose(2) === 0);
 }
 
+const intrude: Action = (device) =>
+  tryOn(device, async () => {
+    await comments(device);
+    await notifications(device);
+  });
+
 /** Closes the page of a room: the legacy app says so by REST. It is the member's only client. */
 async function closePage(device: Device): Promise<void> {
   const room = device.pick(device.app?.rooms ?? []);
@@ -176,6 +183,7 @@ const common: [number, Action][] = [
   [1, remove],
   [2, dropStream],
   [2, repeat],
+  [2, intrude],
 ];
 const bySocket: [number, Action][] = [
   [8, enterOrLeave],
@@ -193,7 +201,9 @@ const actions: Record<Device['kind'], [number, Action][]> = {
  * What each client does at least once, in this order, between the actions that it chooses: the paths of a service that are
  * rarely taken are to be taken in short runs, too. A stream comes back when its member has been notified, most likely.
  */
-export const rareActions: readonly Action[] = [send, repeat, loseAck, burst, dropStream, repeat, dropStream];
+export const rareActions: readonly Action[] = [
+  ...[send, intrude, repeat, loseAck, burst, dropStream, repeat, dropStream, intrude],
+];
 
 /** Does one thing that clients of this kind do. */
 export async function act(device: Device): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePayload } from '../../../domain/kernel/live.js';
 import type { Account } from '../../run-accounts/accounts.js';
 import type { HistoryFile } from '../history-file.js';
+import type { Manner } from '../intrusions.js';
 import type { Served } from '../served.js';
 import { SocketDoor } from './socket-door.js';
 
@@ -110,6 +111,12 @@ export class ChatApp {
       await sleep(this.#options.below(RETRY_MS));
     }
     return false;
+  }
+
+  /** Tries to connect without the member's token, to any gateway. */
+  connectAs(manner: Manner): Promise<void> {
+    const { history, account, client, gateways, below } = this.#options;
+    return SocketDoor.intrude(history, account, client, gateways[below(gateways.length)] as Served, manner);
   }
 
   /** Ends the connection; the app comes back after this time, ms. */

@@ -21,6 +21,8 @@ export interface DeviceOptions {
   history: HistoryFile;
   community: Community;
   servers: Served[];
+  /** All clients of the run, this one included. */
+  others: readonly Device[];
   /** Random integers from 0 to below the limit: what the client does. */
   choose: (limit: number) => number;
   /** The same for its processes, and for pauses before it tries again: a lost answer does not change what it does next. */
@@ -41,6 +43,8 @@ export class Device {
   readonly client: string;
   readonly kind: Kind;
   readonly account: Account;
+  readonly community: Community;
+  readonly others: readonly Device[];
   readonly rest: RestDoor;
   readonly stream: StreamDoor | undefined;
   readonly app: ChatApp | undefined;
@@ -68,6 +72,8 @@ export class Device {
     this.client = client;
     this.kind = kind;
     this.account = account;
+    this.community = community;
+    this.others = options.others;
     this.choose = choose;
     this.#below = below;
     this.#history = history;

@@ -3,7 +3,9 @@ import type { Account } from '../../run-accounts/accounts.js';
 import { type RestCall, rest } from '../../run-accounts/rest.js';
 import type { OperationName, Operations, SeenComment, SeenMessage } from '../history.js';
 import type { HistoryFile } from '../history-file.js';
+import type { Intrusion, Manner } from '../intrusions.js';
 import type { Served } from '../served.js';
+import { tokenFor } from './identity.js';
 import { seenNotification, seenRoom } from './seen.js';
 
 /** Longest wait that a refusal may ask for, ms. */
@@ -36,7 +38,11 @@ interface ArticleView {
 }
 
 /** What a call sends beside its operation. */
-type Call = Pick<RestCall, 'method' | 'path' | 'body'> & { door?: 'rest' | 'push'; isTokenless?: boolean };
+type Call = Pick<RestCall, 'method' | 'path' | 'body'> & {
+  door?: 'rest' | 'push';
+  isTokenless?: boolean;
+  manner?: Manner;
+};
 
 const seenPage = ({ chatList }: { chatList: MessageView[] }): { messages: SeenMessage[] } => ({
   messages: chatList.map(({ id, senderNo, content, readCount }) => ({
@@ -179,18 +185,34 @@ export class RestDoor {
     }));
   }
 
+  /** Tries what is not the member's to do. @param on number of the room, notification, comment or article */
+  intrude(
+    call: Intrusion,
+    manner: Manner,
+    on: number,
+    rest: Pick<RestCall, 'method' | 'path' | 'body'>,
+  ): Promise<Asked<'intrude'>> {
+    return this.#ask(
+      'intrude',
+      { call, manner, on },
+      { ...rest, manner, door: call === 'push' ? 'push' : 'rest' },
+    );
+  }
+
   /** @param read the answer in the form of the history; unset: it says nothing */
   async #ask<F extends OperationName, T>(
     f: F,
     asked: Operations[F]['asked'],
-    { door = 'rest', isTokenless = false, ...call }: Call,
+    { door = 'rest', isTokenless = false, manner, ...call }: Call,
     read: (answer: T) => Operations[F]['answered'] = () => ({}) as Operations[F]['answered'],
   ): Promise<Asked<F>> {
     const { name, base } = this.#address();
     const asker = { client: this.#client, member: this.#account.no, process: name, door };
     const pending = this.#history.begin(asker, f, asked);
-    const token = isTokenless ? undefined : this.#account.token;
-    const outcome = await rest<T>({ ...call, base, token, client: `prove/${this.#client}` });
+    const token = isTokenless ? undefined : tokenFor(this.#account, manner);
+    // The service knows nobody by this one.
+    const client = manner === 'tokenless' ? 'nobody' : this.#client;
+    const outcome = await rest<T>({ ...call, base, token, client: `prove/${client}` });
     if ('answer' in outcome) {
       const ok = read(outcome.answer);
       pending.ok(ok);

@@ -4,12 +4,16 @@ import type { Account } from '../../run-accounts/accounts.js';
 import { reasonOf, refusalOf } from '../../run-accounts/rest.js';
 import type { OperationName, Operations } from '../history.js';
 import type { Asker, HistoryFile } from '../history-file.js';
+import type { Intrusion, Manner } from '../intrusions.js';
 import type { Served } from '../served.js';
+import { tokenFor } from './identity.js';
 import type { Asked } from './rest-door.js';
 import { seenMessage, seenNotification, seenRoom } from './seen.js';
 
 /** Longest time for an acknowledgement, ms. */
 const TIMEOUT_MS = 5_000;
+
+const OPTIONS = { transports: ['websocket'], forceNew: true, reconnection: false, timeout: TIMEOUT_MS };
 
 type SocketAsker = Asker & { door: 'socket' };
 
@@ -56,10 +60,7 @@ export class SocketDoor {
     detour = false,
   ): Promise<SocketDoor | undefined> {
     const socket = io((detour ? served.detour : undefined) ?? served.base, {
-      transports: ['websocket'],
-      forceNew: true,
-      reconnection: false,
-      timeout: TIMEOUT_MS,
+      ...OPTIONS,
       auth: { token: account.token },
     });
     const asker: SocketAsker = { client, member: account.no, process: served.name, door: 'socket' };
@@ -89,6 +90,36 @@ export class SocketDoor {
         });
         door.#listen(events);
         resolve(door);
+      });
+    });
+  }
+
+  /** Tries to connect without the member's token. */
+  static intrude(
+    history: HistoryFile,
+    account: Account,
+    client: string,
+    { name, base }: Served,
+    manner: Manner,
+  ): Promise<void> {
+    const asker: SocketAsker = { client, member: account.no, process: name, door: 'socket' };
+    const pending = history.begin(asker, 'intrude', { call: 'connect', manner, on: 0 });
+    const token = tokenFor(account, manner);
+    const socket = io(base, { ...OPTIONS, auth: token === undefined ? {} : { token } });
+    return new Promise((resolve) => {
+      const end = (note: () => void) => {
+        clearTimeout(timer);
+        note();
+        socket.disconnect();
+        resolve();
+      };
+      const timer = setTimeout(() => end(() => pending.info('timeout')), TIMEOUT_MS);
+      socket.once('connect', () => end(() => pending.ok({})));
+      socket.once('connect_error', (error: Error & { data?: Ack }) => {
+        const refusal = error.data?.status ? refusalOf(error.data as object, error.data.status) : undefined;
+        end(() =>
+          refusal?.isCertain ? pending.fail(refusal.status, refusal.code) : pending.info(reasonOf(error)),
+        );
       });
     });
   }
@@ -149,6 +180,11 @@ export class SocketDoor {
     const body = { chatNo: room, contentType: 'text', content, clientId: key };
     const read = ({ message }: Ack & { message: MessagePayload }) => ({ id: message.id, seq: message.seq });
     return this.#ask('send', { room, key, content }, 'message:send', body, read);
+  }
+
+  /** Tries what is not the member's to do. */
+  intrude(call: Intrusion, manner: Manner, room: number, fields: object): Promise<Asked<'intrude'>> {
+    return this.#ask('intrude', { call, manner, on: room }, call, { chatNo: room, ...fields }, () => ({}));
   }
 
   /** May get lost. */

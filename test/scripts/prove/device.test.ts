@@ -22,7 +22,7 @@ describe('a client of a run', () => {
     const account = { no: 1, nickname: 'one', email: 'one@example.org', token: 'token' };
     let decisions = 0;
     const device = new Device({
-      ...{ client: 'm1.r', kind: 'rest', hasStream: false, isDetoured: false, account, history },
+      ...{ client: 'm1.r', kind: 'rest', hasStream: false, isDetoured: false, account, history, others: [] },
       community: { run: 'prove-1', members: [account], rooms: [], articles: [] },
       servers: [
         { name: 'http-0', door: 'http', base: `http://127.0.0.1:${(http.address() as AddressInfo).port}` },

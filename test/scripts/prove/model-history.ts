@@ -45,7 +45,7 @@ class ModelRun extends ModelChat {
   }
 
   #stepRest(client: Client, room: ModelRoom): void {
-    const choice = this.below(12);
+    const choice = this.below(13);
     if (choice === 0) this.list(client);
     else if (choice === 1) this.page(client, room);
     else if (choice === 2) this.notifications(client);
@@ -55,6 +55,7 @@ class ModelRun extends ModelChat {
     else if (choice === 6) this.heart(client);
     else if (choice === 7) this.bookmark(client);
     else if (choice === 8) this.#stepRarely(client);
+    else if (choice === 9) this.intrude(client);
     else this.send(client, 'push', room, ...this.newText(room));
   }
 
@@ -128,6 +129,7 @@ class ModelRun extends ModelChat {
       ...[comment, comment, comment, heart, heart, bookmark, bookmark],
       () => this.comments(third),
       () => this.article(third),
+      () => this.intrude(third, { call: 'room:join', manner: 'foreign' }),
       () => this.notifications(fourth),
       () => this.check(fourth, this.service.list(fourth.member)[0]?.id ?? 0),
       () => this.notifications(fourth),

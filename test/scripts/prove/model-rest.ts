@@ -1,3 +1,4 @@
+import { answersTo, tries } from '../../../scripts/prove/intrusions.js';
 import { type Client, ModelLines } from './model-lines.js';
 import { ModelService } from './model-service.js';
 
@@ -69,6 +70,15 @@ export class ModelRest extends ModelLines {
     this.call(client, 'rest', { f: 'comments', article: 1 }, () => ({
       comments: this.service.listComments(),
     }));
+  }
+
+  /** Tries something that is not the member's to do. */
+  intrude(client: Client, { call, manner } = tries[this.below(tries.length)] as (typeof tries)[0]): void {
+    this.call(client, 'rest', { f: 'intrude', call, manner, on: 1 }, () => {
+      const [answer = ''] = answersTo(call, manner);
+      const [status, code] = answer.split(' ');
+      return code ? { status: Number(status), code } : {};
+    });
   }
 
   /** A comment to reply to, or none. */

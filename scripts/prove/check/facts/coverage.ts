@@ -1,3 +1,5 @@
+import type { Intrusion, Manner } from '../../intrusions.js';
+
 /** What a history reached, by what it is called; printed with the verdict. */
 export interface Counted {
   /** Retries of a stored message, answered with it. */
@@ -23,6 +25,8 @@ export interface Counted {
   heartCountsCompared: number;
   bookmarksCompared: number;
   commentCountsCompared: number;
+  /** Calls on what is not the caller's, refused as documented. */
+  intrusionsRefused: number;
 }
 
 export class Coverage {
@@ -44,6 +48,7 @@ export class Coverage {
     heartCountsCompared: 0,
     bookmarksCompared: 0,
     commentCountsCompared: 0,
+    intrusionsRefused: 0,
   };
   /** Requests, deliveries and ends of connections that a fault could hurt, while it lasted, by fault. */
   readonly faults = new Map<string, number>();
@@ -51,6 +56,15 @@ export class Coverage {
   /** A fault of this kind could hurt something. */
   meet(fault: string): void {
     this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
+  }
+
+  /** What was tried on others, as `call, manner`. */
+  readonly tried = new Set<string>();
+
+  /** A call on what is not the caller's was answered as documented. */
+  refused(call: Intrusion, manner: Manner): void {
+    this.tried.add(`${call}, ${manner}`);
+    this.add('intrusionsRefused');
   }
 
   add(what: keyof Counted, by = 1): void {

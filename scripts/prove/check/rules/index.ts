@@ -1,6 +1,8 @@
 import type { Rule } from '../rule.js';
 import { acked } from './acked.js';
+import { closedRooms } from './closed-rooms.js';
 import { bookmarks, comments, counters, hearts } from './community.js';
+import { refusals } from './intrusions.js';
 import { ackOrder, forged, numbers, once, order } from './messages.js';
 import { notificationList, sameNotification, socketNotifications } from './notification-lists.js';
 import { notifiedOnce, streamNumbers } from './notifications.js';
@@ -27,6 +29,8 @@ export const rules: readonly Rule[] = [
   readMarks,
   presence,
   typing,
+  closedRooms,
+  refusals,
   notifiedOnce,
   streamNumbers,
   sameNotification,

@@ -1,4 +1,5 @@
 import type { Mutation } from './edit-history.js';
+import { closedRoomMutations } from './of-closed-rooms.js';
 import { communityMutations } from './of-community.js';
 import { messageMutations } from './of-messages.js';
 import { noticeMutations } from './of-notices.js';
@@ -9,4 +10,5 @@ export const mutations: readonly Mutation[] = [
   ...viewMutations,
   ...noticeMutations,
   ...communityMutations,
+  ...closedRoomMutations,
 ];
