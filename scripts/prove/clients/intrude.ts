@@ -15,8 +15,8 @@ interface Aim {
   manner: Manner;
   /** Number of the room, notification, comment or article. */
   on: number;
-  /** A participant of the room other than the member. */
-  other: Account | undefined;
+  /** A participant of the room other than the member; of a missing one, any other member. */
+  other: Account;
 }
 
 const leaveFor = ({ on }: Aim, email: string) =>
@@ -38,8 +38,8 @@ const calls: Partial<
     }),
   },
   leave: { of: 'room', call: (aim) => leaveFor(aim, aim.device.account.email) },
-  'leave for another': { of: 'room', call: (aim) => leaveFor(aim, aim.other?.email ?? '') },
-  'leave for the other party': { of: 'own room', call: (aim) => leaveFor(aim, aim.other?.email ?? '') },
+  'leave for another': { of: 'room', call: (aim) => leaveFor(aim, aim.other.email) },
+  'leave for the other party': { of: 'own room', call: (aim) => leaveFor(aim, aim.other.email) },
   'check of a notification': {
     of: 'notification',
     call: ({ on }) => ({ method: 'PATCH', path: `/notification/checked/${on}` }),
@@ -87,7 +87,8 @@ function aimAt(device: Device, of: Kind, manner: Manner): Aim | undefined {
   const isIn = ({ author, asker }: (typeof community.rooms)[0]) => author === account || asker === account;
   const rooms = community.rooms.filter((room) => isIn(room) === (of === 'own room'));
   const room = device.pick(rooms);
-  const other = room && (room.author === account ? room.asker : room.author);
+  const party = room?.author === account ? room?.asker : room?.author;
+  const other = party ?? community.members.find((member) => member !== account);
   const found = {
     room: room?.room,
     'own room': room?.room,
@@ -96,7 +97,7 @@ function aimAt(device: Device, of: Kind, manner: Manner): Aim | undefined {
     article: device.pick(community.articles.filter(({ author }) => author !== account))?.article,
   }[of];
   const on = manner === 'foreign' ? found : (found ?? MISSING);
-  if (on === undefined) return undefined;
+  if (on === undefined || !other) return undefined;
   return { device, manner, on: manner === 'missing' ? MISSING : on, other };
 }
 
