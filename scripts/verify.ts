@@ -8,7 +8,8 @@ import { verify } from './verify/verify.js';
 const usage = `Usage: npm run --silent verify [-- --repair] [--json]
 
 Recomputes every stored count, unread count, read position and sequence number from the records and lists
-the differences, one line each. A service may run meanwhile: what it is changing is not reported.
+the differences, one line each. A service may run meanwhile: what it is changing is not reported. Without --repair
+nothing is written.
 
   --repair   repairs them, and builds unique indexes that are missing. Repairs that renumber messages or notifications
              are left until the service is stopped: it keeps the newest numbers in memory.
@@ -27,5 +28,7 @@ await runCommand(usage, async (args) => {
     },
   });
   const options = { ...values, livingProcesses };
-  return withDomain('verify', () => verify(allChecks(), options), { isRepair: values.repair });
+  return withDomain('verify', () => verify(allChecks(), options), {
+    access: values.repair ? 'repairs' : 'reads',
+  });
 });

@@ -1,7 +1,7 @@
 import { createDomain, type Domain } from '../../domain/domain.js';
 import { noLive } from '../../domain/kernel/live.js';
 import { connectMongo, disconnectMongo } from '../../domain/platform/mongo/connection.js';
-import { prepareDatabase } from '../../domain/platform/mongo/migrate.js';
+import { prepareDatabase, requireReadable } from '../../domain/platform/mongo/migrate.js';
 import { createLogger } from '../../domain/platform/observe/logger.js';
 import { type Config, loadConfig } from '../../domain/platform/settings/config.js';
 import { openDatabase, requireDatabase } from './open-database.js';
@@ -12,13 +12,14 @@ import { openDatabase, requireDatabase } from './open-database.js';
  *
  * @param name the command's name in the log
  * @param creates whether an embedded database that is missing is created, instead of being refused
- * @param isRepair whether unique indexes that are missing beside records are built, instead of being refused
+ * @param access `reads` refuses data of an older version, which an embedded database is brought up from otherwise; `repairs`
+ *   also builds unique indexes that are missing beside records, instead of refusing
  * @returns what `work` resolves to
  */
 export async function withDomain<T>(
   name: string,
   work: (domain: Domain) => Promise<T>,
-  { creates = false, isRepair = false }: { creates?: boolean; isRepair?: boolean } = {},
+  { creates = false, access = 'writes' }: { creates?: boolean; access?: 'reads' | 'writes' | 'repairs' } = {},
 ): Promise<T> {
   // A command that runs beside planted faults is to see what they do.
   const config: Config = { ...loadConfig(), PLANTED_FAULT: 'off' };
@@ -27,9 +28,12 @@ export async function withDomain<T>(
   const database = await openDatabase(config);
   try {
     await connectMongo(database.uri);
-    // A service of the release before may be using the embedded database.
-    const bringing = config.MONGODB_URI ? 'nothing' : 'prepare';
-    await prepareDatabase(database.uri, bringing, (text) => logger.info(text), isRepair);
+    if (access === 'reads') await requireReadable(database.uri);
+    else {
+      // A service of the release before may be using the embedded database.
+      const bringing = config.MONGODB_URI ? 'nothing' : 'prepare';
+      await prepareDatabase(database.uri, bringing, (text) => logger.info(text), access === 'repairs');
+    }
     const domain = await createDomain({ config, logger, live: noLive });
     try {
       return await work(domain);

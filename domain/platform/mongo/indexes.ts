@@ -44,6 +44,12 @@ export async function missingIndexes(connection: Connection): Promise<string[]> 
   return missing;
 }
 
+/** A unique index that is missing beside records, with what builds it. */
+const refusal = (collection: string, index: Index) =>
+  `${nameOf(collection, index)} (npm run verify -- --repair builds it)`;
+
+const missingError = (missing: string[]) => new Error(`missing database indexes: ${missing.join('; ')}`);
+
 /**
  * Creates a model's indexes, except, unless told to, unique ones that a collection with records lacks.
  * @returns those that are missing then
@@ -65,10 +71,7 @@ async function buildIndexes(
   const after = await collection.listIndexes().toArray();
   return wanted
     .filter((index) => !includes(after, index))
-    .map((index) => {
-      const remedy = refused.includes(index) ? ' (npm run verify -- --repair builds it)' : '';
-      return `${nameOf(name, index)}${remedy}`;
-    });
+    .map((index) => (refused.includes(index) ? refusal(name, index) : nameOf(name, index)));
 }
 
 /**
@@ -82,5 +85,21 @@ async function buildIndexes(
 export async function ensureIndexes(connection: Connection, isUniqueToo = false): Promise<void> {
   const missing: string[] = [];
   for (const model of allModels()) missing.push(...(await buildIndexes(model, connection, isUniqueToo)));
-  if (missing.length > 0) throw new Error(`missing database indexes: ${missing.join('; ')}`);
+  if (missing.length > 0) throw missingError(missing);
+}
+
+/**
+ * Checks what the domain's promises rest on, and writes nothing.
+ * @throws Error naming the unique indexes that are missing beside records
+ */
+export async function requireUniqueIndexes(connection: Connection): Promise<void> {
+  const missing: string[] = [];
+  for (const model of allModels()) {
+    const { name } = model.collection;
+    const listed = await listIndexes(connection, name);
+    const lacking = indexesOf(model).filter((index) => index[1].unique && !includes(listed, index));
+    if (lacking.length > 0 && (await connection.collection(name).estimatedDocumentCount()) > 0)
+      missing.push(...lacking.map((index) => refusal(name, index)));
+  }
+  if (missing.length > 0) throw missingError(missing);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mongoose';
 import { uniqueProcessName } from '../cluster/heartbeat.model.js';
 import { withoutTimeLimit } from './connection.js';
-import { ensureIndexes, missingIndexes } from './indexes.js';
+import { ensureIndexes, missingIndexes, requireUniqueIndexes } from './indexes.js';
 import { migrations, type Step } from './migrations.js';
 import {
   createRecord,
@@ -190,6 +190,17 @@ export function requireSchema(uri: string): Promise<void> {
   return withoutTimeLimit(uri, async (connection) => requireState(await readState(connection, true)));
 }
 
+/**
+ * For a command that only reads.
+ * @throws Error when the data is of another version, or unique indexes are missing beside records; nothing is written
+ */
+export function requireReadable(uri: string): Promise<void> {
+  return withoutTimeLimit(uri, async (connection) => {
+    requireState(await readState(connection, true));
+    await requireUniqueIndexes(connection);
+  });
+}
+
 /** What a process may do about data of an older version: nothing, or that much of the migration. */
 export type Bringing = 'nothing' | Extent;
 
@@ -212,7 +223,11 @@ export function prepareDatabase(
     refuseNewer(before);
     let state = before;
     if (bringing !== 'nothing' && !isDone(before, bringing)) {
-      say(`the database has schema version ${before.prepared}: bringing it to ${SCHEMA_VERSION}`);
+      say(
+        before.prepared < SCHEMA_VERSION
+          ? `the database has schema version ${before.prepared}: bringing it to ${SCHEMA_VERSION}`
+          : `the database is prepared for schema version ${SCHEMA_VERSION}: finishing the migration to it`,
+      );
       const report = { line: say, begin: () => ({ advance() {}, end() {} }) };
       state = await migrateOver(connection, { extent: bringing, report });
     }
