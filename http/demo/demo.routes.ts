@@ -23,7 +23,7 @@ function filesUnder(folder: string, path: string): [string, StaticFile][] {
 }
 
 function demoFiles(): Map<string, StaticFile> {
-  const folder = join(projectRoot(), 'http', 'demo');
+  const folder = join(projectRoot(), 'examples', 'demo');
   // Located by package.json, the only other file that the package exports.
   const socketIo = dirname(createRequire(import.meta.url).resolve('socket.io/package.json'));
   return new Map([
