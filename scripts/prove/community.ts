@@ -8,8 +8,15 @@ export interface Community {
   /** In the titles of its articles. */
   run: string;
   members: Account[];
-  rooms: { room: number; author: Account; asker: Account; saleNo: number }[];
-  articles: { article: number; author: Account }[];
+  rooms: { room: number; author: Account; asker: Account; saleNo: number; saleTitle: string }[];
+  articles: { article: number; author: Account; title: string; text: string; images: Image[] }[];
+  /** What the service adds to UTC for local times, ms; undefined where that is not known. */
+  localOffsetMs?: number;
+}
+
+interface Image {
+  no: number;
+  url: string;
 }
 
 /** The command, in the names of what it creates and as User-Agent of its requests. */
@@ -32,16 +39,24 @@ function pairsOf(members: Author[]): [author: Author, asker: Author][] {
   return [...ring, ...others];
 }
 
-async function publish(base: string, run: string, author: Account, number: number): Promise<number> {
+async function publish(
+  base: string,
+  run: string,
+  author: Account,
+  number: number,
+): Promise<Community['articles'][0]> {
   const call = { base, token: author.token, client: CLIENT };
   const title = `${run} article ${number}`;
-  const body = { categoryId: 1, title, context: 'Bori has found a home.', imageList: [], thumbnail: '' };
+  const text = 'Bori has found a home.';
+  const images = [1, 2].map((no) => ({ no, url: `/${run}/${number}-${no}.jpg` }));
+  const imageList = images.map(({ no, url }) => ({ id: no, url }));
+  const body = { categoryId: 1, title, context: text, imageList, thumbnail: '' };
   await must({ ...call, method: 'POST', path: '/community/article', body });
   const path = `/community/list/recent?size=50&option=title&keyword=${encodeURIComponent(title)}`;
   const { list } = await must<{ list: { id: number; title: string }[] }>({ ...call, method: 'GET', path });
   const found = list.find((article) => article.title === title);
   if (!found) throw new Error(`the article "${title}" was published but is not listed`);
-  return found.id;
+  return { article: found.id, author, title, text, images };
 }
 
 /** A run's members, without rooms and articles. */
@@ -65,7 +80,7 @@ export async function openCommunity(base: string, community: Community, members:
   community.rooms.sort((a, b) => a.room - b.room);
   const authors = members.filter((_, i) => i % MEMBERS_PER_ARTICLE === 0);
   for (const [i, author] of authors.entries()) {
-    community.articles.push({ article: await publish(base, run, author, i + 1), author });
+    community.articles.push(await publish(base, run, author, i + 1));
   }
 }
 

@@ -18,21 +18,22 @@ async function versionOf(served: Served): Promise<string> {
 export async function writeHeader(
   history: HistoryFile,
   [served]: Served[],
-  { members, rooms, articles }: Community,
+  { members, rooms, articles, localOffsetMs }: Community,
   seed: number,
   options: Record<string, unknown>,
 ): Promise<void> {
   const version = served ? await versionOf(served) : 'unknown';
   history.write({
     e: 'header',
-    format: 1,
+    format: 2,
     version,
     node: process.version,
     seed,
     options,
     startedAt: new Date(Date.now() - history.now()).toISOString(),
-    members: members.map(({ no, nickname }) => ({ no, nickname })),
-    rooms: rooms.map(({ room, author, asker }) => ({ room, members: [author.no, asker.no] })),
-    articles: articles.map(({ article, author }) => ({ article, author: author.no })),
+    localOffsetMs,
+    members: members.map(({ no, nickname, email, picture }) => ({ no, nickname, email, picture })),
+    rooms: rooms.map(({ author, asker, ...room }) => ({ ...room, creator: author.no, joiner: asker.no })),
+    articles: articles.map(({ author, ...article }) => ({ ...article, author: author.no })),
   });
 }

@@ -1,6 +1,18 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import type { Door, HistoryLine, OperationName, Operations } from './history.js';
+import {
+  type OperationName,
+  type Operations,
+  type Reading,
+  readingOf,
+  readingOfEvent,
+  type SocketEvents,
+  type StreamEvents,
+} from './answers/index.js';
+import type { Around } from './answers/operation.js';
+import { condense } from './answers/rest.js';
+import { World } from './answers/world.js';
+import type { Door, HistoryLine } from './history.js';
 
 /** Characters that are written at once, and the longest time, ms, for which a line waits for others. */
 const BLOCK = 64 * 1024;
@@ -19,9 +31,16 @@ export interface Asker {
 
 /** An operation under way. The first outcome counts; a later one, as an answer after the time-out, is ignored. */
 export interface Pending<F extends OperationName> {
-  ok(answered: Operations[F]['answered']): void;
+  /** @param answer as it came. @returns what the history keeps of it by name */
+  ok(answer: unknown): Operations[F]['answered'];
   fail(status: number, code: string): void;
   info(reason: string): void;
+}
+
+function keep({ read, rest: expect }: Reading, answer: unknown, around: Around) {
+  const { kept, rest } = read(answer, around);
+  const condensed = condense(rest, expect(around, kept));
+  return { kept, rest: condensed === undefined ? {} : { rest: condensed } };
 }
 
 /** Writes the history of a run. Lines get their time as they are written, in the order of the calls. */
@@ -32,6 +51,7 @@ export class HistoryFile {
   readonly #startedAt = performance.now();
   readonly #onLine: (line: object) => void;
   readonly #timer: NodeJS.Timeout;
+  readonly #world = new World();
   #waiting: string[] = [];
   #length = 0;
   #ops = 0;
@@ -78,6 +98,7 @@ export class HistoryFile {
   write(line: Untimed<HistoryLine>): void {
     if (this.#isClosed) return;
     const t = this.now();
+    if (line.e === 'header') this.#world.open(line);
     if (line.e === 'ok' && line.f === 'send') this.#acknowledged += 1;
     if (line.e === 'delivery') {
       this.#deliveries += 1;
@@ -101,11 +122,34 @@ export class HistoryFile {
       isDone = true;
     };
     this.write({ e: 'invoke', op, f, ...asker, ...asked } as unknown as Untimed<HistoryLine>);
+    const around = { world: this.#world, ...asker, ...asked };
     return {
-      ok: (answered) => end({ e: 'ok', f, ...answered }),
+      ok: (answer) => {
+        const { kept, rest } = keep(readingOf(f), answer, around);
+        end({ e: 'ok', f, ...kept, ...rest });
+        return kept as Operations[F]['answered'];
+      },
       fail: (status, code) => end({ e: 'fail', status, code }),
       info: (reason) => end({ e: 'info', reason }),
     };
+  }
+
+  /** Writes an event that a client receives. @param payload as it came. @returns what the history keeps of it by name */
+  deliver<E extends keyof SocketEvents>(
+    asker: Asker & { door: 'socket' },
+    event: E,
+    payload: unknown,
+  ): SocketEvents[E];
+  deliver<E extends keyof StreamEvents>(
+    asker: Asker & { door: 'stream' },
+    event: E,
+    payload: unknown,
+  ): StreamEvents[E];
+  deliver(asker: Asker & { door: 'socket' | 'stream' }, event: string, payload: unknown): object {
+    const around = { world: this.#world, ...asker };
+    const { kept, rest } = keep(readingOfEvent(asker.door, event), payload, around);
+    this.write({ e: 'delivery', ...asker, event, ...kept, ...rest } as Untimed<HistoryLine>);
+    return kept;
   }
 
   /** Writes what waits and closes the file. @throws Error naming the file, if any line could not be written */

@@ -1,4 +1,10 @@
-import type { Intrusion, Manner } from './intrusions.js';
+import type { OperationName, Operations, SocketEvents, StreamEvents } from './answers/index.js';
+import type { Rest } from './answers/rest.js';
+
+export type { RoomState, SeenMessage } from './answers/chat.js';
+export type { SeenComment } from './answers/community.js';
+export type { OperationName, Operations } from './answers/index.js';
+export type { SeenNotification } from './answers/notifications.js';
 
 /**
  * The history of a run: what clients asked for, what they were answered and what was delivered to them, as NDJSON.
@@ -11,10 +17,16 @@ interface Timed {
   t: number;
 }
 
+/** What an answer or event holds beside the fields of its line (answers/rest.ts). */
+interface Whole {
+  /** Absent: nothing, and nothing is to be there. A text: the hash of what is to be there. */
+  rest?: string | Rest | undefined;
+}
+
 /** The first line. */
 export interface Header extends Timed {
   e: 'header';
-  format: 1;
+  format: 2;
   /** Of the service, with its commit where that is known. */
   version: string;
   node: string;
@@ -23,9 +35,19 @@ export interface Header extends Timed {
   options: Record<string, unknown>;
   /** Wall-clock time of `t` 0, ISO 8601. */
   startedAt: string;
-  members: { no: number; nickname: string }[];
-  rooms: { room: number; members: [author: number, asker: number] }[];
-  articles: { article: number; author: number }[];
+  /** What is to be added to UTC for local times, ms, where that is known. */
+  localOffsetMs?: number | undefined;
+  /** `picture`: absent where it is not known. */
+  members: { no: number; nickname: string; email: string; picture?: string | undefined }[];
+  /** `creator` is the author of the sale post, `joiner` who asks. */
+  rooms: { room: number; creator: number; joiner: number; saleNo: number; saleTitle: string }[];
+  articles: {
+    article: number;
+    author: number;
+    title: string;
+    text: string;
+    images: { no: number; url: string }[];
+  }[];
 }
 
 /** After `quiet`, nothing is sent any more; reads after `final` must see the final state. */
@@ -46,89 +68,6 @@ export interface Fault extends Timed {
 /** Which interface a call or an event came through. `push` is the legacy push call. */
 export type Door = 'rest' | 'push' | 'socket' | 'stream';
 
-/** A message as a client saw it. REST lists have no `seq`. */
-export interface SeenMessage {
-  id: string;
-  seq?: number;
-  sender: number;
-  content: string;
-  /** Participants that have not read it: 1, then 0. */
-  readCount?: number;
-}
-
-/** A room in a member's list. */
-export interface RoomState {
-  room: number;
-  unread: number;
-  /** Content of the latest message; absent while the room is empty. */
-  latest?: string;
-}
-
-export interface SeenNotification {
-  id: number;
-  type: string;
-  content: string;
-  url: string;
-  checked: boolean;
-}
-
-export interface SeenComment {
-  id: number;
-  author: number;
-  content: string;
-  likes: number;
-  deleted: boolean;
-  /** The comment that it replies to. */
-  parent?: number;
-}
-
-/** The operations: what is asked, and what a success answers. */
-export interface Operations {
-  /** Opens a socket. */
-  connect: { asked: object; answered: object };
-  /** A retry has the `key` and `content` of the first attempt. No two messages share a content. */
-  send: { asked: { room: number; key: string; content: string }; answered: { id: string; seq?: number } };
-  /** A legacy receiver posts a broadcast back with its id: answered with the stored message, and nothing is stored. */
-  postback: { asked: { room: number; message: string }; answered: { id: string } };
-  join: {
-    asked: { room: number; after: number };
-    answered: { seq: number; messages: SeenMessage[]; present: number[]; more: boolean };
-  };
-  /** Leaves the room: by socket this client, by REST all of the member's. */
-  leave: { asked: { room: number }; answered: object };
-  read: { asked: { room: number; seq: number }; answered: object };
-  /** Has no answer: its success says only that it was sent. */
-  typing: { asked: { room: number; typing: boolean }; answered: object };
-  rooms: { asked: object; answered: { rooms: RoomState[] } };
-  /** A page of the messages before an id, oldest first; it marks all messages of the room read. */
-  messages: { asked: { room: number; before?: string }; answered: { messages: SeenMessage[] } };
-  article: { asked: { article: number }; answered: { views: number; likes: number; comments: number } };
-  comments: { asked: { article: number }; answered: { comments: SeenComment[] } };
-  comment: { asked: { article: number; content: string; parent?: number }; answered: object };
-  uncomment: { asked: { article: number; comment: number }; answered: object };
-  heart: { asked: Target; answered: { count: number } };
-  unheart: { asked: Target; answered: { count: number } };
-  bookmark: { asked: { article: number }; answered: object };
-  unbookmark: { asked: { article: number }; answered: object };
-  notifications: { asked: object; answered: { notifications: SeenNotification[] } };
-  check: { asked: { notification: number }; answered: object };
-  delete: { asked: { notifications: number[] }; answered: object };
-  /**
-   * What must be refused, or change nothing (intrusions.ts).
-   * `on`: the number of the room, notification, comment or article; 0 of none.
-   */
-  intrude: { asked: { call: Intrusion; manner: Manner; on: number }; answered: object };
-  /** Opens an event stream. `after`: the `n` of the last event received. */
-  stream: { asked: { after?: number }; answered: object };
-}
-
-interface Target {
-  target: 'article' | 'comment';
-  id: number;
-}
-
-export type OperationName = keyof Operations;
-
 /** A client is about to ask. Written before the request leaves. */
 export type Invoke = Timed & {
   e: 'invoke';
@@ -142,7 +81,8 @@ export type Invoke = Timed & {
 } & { [F in OperationName]: { f: F } & Operations[F]['asked'] }[OperationName];
 
 /** The success of the operation `op`. `f` is repeated from its `invoke`. */
-export type Ok = Timed & { e: 'ok'; op: number } & {
+export type Ok = Timed &
+  Whole & { e: 'ok'; op: number } & {
     [F in OperationName]: { f: F } & Operations[F]['answered'];
   }[OperationName];
 
@@ -170,20 +110,10 @@ export interface Closed extends Timed {
 }
 
 /** What a client received without asking. */
-export type Delivery = Timed & {
-  e: 'delivery';
-  client: string;
-  member: number;
-  process: string;
-} & (
-    | { door: 'socket'; event: 'message'; room: number; message: SeenMessage }
-    | { door: 'socket'; event: 'message:read'; room: number; reader: number; seq: number }
-    | { door: 'socket'; event: 'presence'; room: number; who: number; present: boolean }
-    | { door: 'socket'; event: 'typing'; room: number; who: number; typing: boolean }
-    | { door: 'socket'; event: 'room'; state: RoomState }
-    | { door: 'socket'; event: 'notification'; notification: SeenNotification }
-    /** `n`: the number within the event id, null if it has none. */
-    | { door: 'stream'; event: 'notification'; n: number | null; notification: SeenNotification }
+export type Delivery = Timed &
+  Whole & { e: 'delivery'; client: string; member: number; process: string } & (
+    | { [E in keyof SocketEvents]: { door: 'socket'; event: E } & SocketEvents[E] }[keyof SocketEvents]
+    | { [E in keyof StreamEvents]: { door: 'stream'; event: E } & StreamEvents[E] }[keyof StreamEvents]
   );
 
 /**

@@ -26,6 +26,9 @@ const SIGNING_KEY = 'a key of the proof, long enough for HMAC';
 const PRELOAD = new URL('../command/child-preload.js', import.meta.url).href;
 
 const OWN_BUILD = fileURLToPath(new URL('../..', import.meta.url));
+/** The service's, and what it adds to UTC, ms: it has no summer time. */
+const TIME_ZONE = 'Asia/Seoul';
+export const LOCAL_OFFSET_MS = 9 * 3_600_000;
 
 /** Time over which a stopping process closes its connections, ms: a short one, for many stops in a run. */
 const DRAIN_WINDOW_MS = '500';
@@ -148,6 +151,7 @@ export async function startOwnInstallation(
       ...settings(group, database.uri),
       PLANTED_FAULT: plantedFault,
       NODE_ENV: 'test',
+      TIME_ZONE,
       REDIS_ADAPTER: adapter,
       REDIS_SIGNING_KEY: SIGNING_KEY,
       DRAIN_WINDOW_MS,

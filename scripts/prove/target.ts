@@ -8,7 +8,7 @@ import { type Author, runName, storeAccounts } from '../run-accounts/accounts.js
 import { CLIENT, type Community, emptyCommunity, openCommunity } from './community.js';
 import { faultKinds } from './faults/kinds.js';
 import { ownDefaults, type ProveOptions } from './options.js';
-import { type OwnInstallation, startOwnInstallation } from './own-installation.js';
+import { LOCAL_OFFSET_MS, type OwnInstallation, startOwnInstallation } from './own-installation.js';
 import type { Served } from './served.js';
 
 /** Members of a run unless it says how many. */
@@ -66,7 +66,7 @@ export async function startTarget(
   const close = ending(own.close);
   // Beside processes it has proxies, which would keep the command running.
   onStart(close);
-  const community = emptyCommunity(run, authors);
+  const community = { ...emptyCommunity(run, authors), localOffsetMs: LOCAL_OFFSET_MS };
   await openCommunity(base, community, authors);
   return { servers: own.services, own, community, close };
 }

@@ -9,11 +9,15 @@ export interface Account {
   nickname: string;
   email: string;
   token: string;
+  /** Undefined where it is not known. */
+  picture?: string;
 }
 
 /** A member, and adoption posts among which is one of theirs; none if they are no author. */
 export interface Author extends Account {
   posts: number[];
+  /** Of these posts; undefined where it is not known. */
+  saleTitle?: string;
 }
 
 /** Signs an access token. */
@@ -56,16 +60,18 @@ export async function storeAccounts(
   const before = accounts.length;
   const facts = Array.from({ length: count }, (_, i) => {
     const number = before + i + 1;
-    return { email: emailOf(run, number), nickname: `${run} ${number}`, issuedAt };
+    const profile = `/${run}/${number}.jpg`;
+    return { email: emailOf(run, number), nickname: `${run} ${number}`, profile, issuedAt };
   });
   const saved = await saveMembers(systemClock, facts);
-  for (const [i, { email, nickname }] of facts.entries()) {
+  for (const [i, { email, nickname, profile: picture }] of facts.entries()) {
     const no = saved[i]?.actor.no as number;
-    accounts.push({ no, email, nickname, token: await sign(email, nickname), posts: [] });
+    const saleTitle = `${nickname} offers Bori`;
+    accounts.push({ no, email, nickname, picture, saleTitle, token: await sign(email, nickname), posts: [] });
   }
   const { savePost } = createAdoption({ clock: systemClock });
   const authors = accounts.slice(before).filter((_, i) => i % perAuthor === 0);
-  await forEachConcurrently(authors, CONCURRENCY, async ({ no, nickname, posts }) => {
-    posts.push(await savePost({ ...ANIMAL, authorNo: no, title: `${nickname} offers Bori` }));
+  await forEachConcurrently(authors, CONCURRENCY, async ({ no, saleTitle: title = '', posts }) => {
+    posts.push(await savePost({ ...ANIMAL, authorNo: no, title }));
   });
 }

@@ -6,6 +6,7 @@ export interface OpenedRoom {
   room: number;
   /** The post that it is about. */
   saleNo: number;
+  saleTitle: string;
 }
 
 /** Answers where the other member is not the author of the post, or the post is gone. */
@@ -21,7 +22,7 @@ const OTHERS_POST = [400, 404];
 export async function openRoom(
   base: string,
   client: string,
-  author: Pick<Author, 'no' | 'posts'>,
+  author: Pick<Author, 'no' | 'posts' | 'saleTitle'>,
   asker: Pick<Account, 'token'>,
 ): Promise<OpenedRoom | undefined> {
   const call = { base, token: asker.token, client };
@@ -34,11 +35,11 @@ export async function openRoom(
       if (!OTHERS_POST.includes(status)) throw new Error(`POST /chatroom: answered ${status} ${code}`);
       continue;
     }
-    const rooms = await must<{ chatNo: number; createMember: number }[]>({
+    const rooms = await must<{ chatNo: number; createMember: number; saleTitle: string }[]>({
       ...{ ...call, method: 'GET' as const, path: `/chatroom?saleNo=${saleNo}` },
     });
     const found = rooms.find(({ createMember }) => createMember === author.no);
-    if (found) return { room: found.chatNo, saleNo };
+    if (found) return { room: found.chatNo, saleNo, saleTitle: author.saleTitle ?? found.saleTitle };
   }
   return undefined;
 }

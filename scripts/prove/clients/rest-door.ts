@@ -1,12 +1,10 @@
-import type { NotificationView, RoomView } from '../../../domain/kernel/live.js';
 import type { Account } from '../../run-accounts/accounts.js';
 import { type RestCall, rest } from '../../run-accounts/rest.js';
-import type { OperationName, Operations, SeenComment, SeenMessage } from '../history.js';
+import type { OperationName, Operations } from '../history.js';
 import type { HistoryFile } from '../history-file.js';
 import type { Intrusion, Manner } from '../intrusions.js';
 import type { Served } from '../served.js';
 import { tokenFor } from './identity.js';
-import { seenNotification, seenRoom } from './seen.js';
 
 /** Longest wait that a refusal may ask for, ms. */
 const MAX_WAIT_MS = 5_000;
@@ -16,27 +14,6 @@ export type Asked<F extends OperationName> =
   | { ok: Operations[F]['answered'] }
   | { ok?: undefined; refused?: number };
 
-interface MessageView {
-  id: string;
-  senderNo: number;
-  content: string;
-  readCount: number;
-}
-
-interface ReplyView {
-  id: number;
-  authorId: number;
-  context: string;
-  like: number;
-  deleteStatus: number;
-}
-
-type CommentView = ReplyView & { comments: ReplyView[] };
-
-interface ArticleView {
-  header: { view: number; like: number; comment: number };
-}
-
 /** What a call sends beside its operation. */
 type Call = Pick<RestCall, 'method' | 'path' | 'body'> & {
   door?: 'rest' | 'push';
@@ -44,19 +21,7 @@ type Call = Pick<RestCall, 'method' | 'path' | 'body'> & {
   manner?: Manner;
 };
 
-const seenPage = ({ chatList }: { chatList: MessageView[] }): { messages: SeenMessage[] } => ({
-  messages: chatList.map(({ id, senderNo, content, readCount }) => ({
-    ...{ id, sender: senderNo, content, readCount },
-  })),
-});
-
-const seenComment = (
-  { id, authorId, context, like, deleteStatus }: ReplyView,
-  parent?: number,
-): SeenComment => ({
-  ...{ id, author: authorId, content: context, likes: like, deleted: deleteStatus !== 0 },
-  ...(parent === undefined ? {} : { parent }),
-});
+const anonymous = (isTokenless: boolean) => (isTokenless ? { anonymous: true } : {});
 
 /** A client's REST calls, recorded. */
 export class RestDoor {
@@ -81,31 +46,22 @@ export class RestDoor {
   }
 
   rooms(): Promise<Asked<'rooms'>> {
-    const read = (rooms: RoomView[]) => ({ rooms: rooms.map(seenRoom) });
-    return this.#ask('rooms', {}, { method: 'GET', path: '/chatroom' }, read);
+    return this.#ask('rooms', {}, { method: 'GET', path: '/chatroom' });
   }
 
   messages(room: number, limit: number, before?: string): Promise<Asked<'messages'>> {
     const path = `/chatroom/${room}?limit=${limit}${before === undefined ? '' : `&before=${before}`}`;
-    const asked = { room, ...(before === undefined ? {} : { before }) };
-    return this.#ask('messages', asked, { method: 'GET', path }, seenPage);
+    const asked = { room, limit, ...(before === undefined ? {} : { before }) };
+    return this.#ask('messages', asked, { method: 'GET', path });
   }
 
   article(article: number): Promise<Asked<'article'>> {
-    const read = ({ header }: ArticleView) => ({
-      ...{ views: header.view, likes: header.like, comments: header.comment },
-    });
-    return this.#ask('article', { article }, { method: 'GET', path: `/community/article/${article}` }, read);
+    return this.#ask('article', { article }, { method: 'GET', path: `/community/article/${article}` });
   }
 
   comments(article: number): Promise<Asked<'comments'>> {
     const path = `/community/comment/${article}`;
-    return this.#ask('comments', { article }, { method: 'GET', path }, (comments: CommentView[]) => ({
-      comments: comments.flatMap((one) => [
-        seenComment(one),
-        ...one.comments.map((reply) => seenComment(reply, one.id)),
-      ]),
-    }));
+    return this.#ask('comments', { article }, { method: 'GET', path });
   }
 
   comment(article: number, content: string, parent?: number): Promise<Asked<'comment'>> {
@@ -122,12 +78,12 @@ export class RestDoor {
   heart(target: 'article' | 'comment', id: number): Promise<Asked<'heart'>> {
     const body = { target, id };
     const call = { method: 'POST', path: '/community/heart', body } as const;
-    return this.#ask('heart', { target, id }, call, ({ data }: { data: number }) => ({ count: data }));
+    return this.#ask('heart', { target, id }, call);
   }
 
   unheart(target: 'article' | 'comment', id: number): Promise<Asked<'unheart'>> {
     const call = { method: 'DELETE', path: `/community/heart/${target}/${id}` } as const;
-    return this.#ask('unheart', { target, id }, call, ({ data }: { data: number }) => ({ count: data }));
+    return this.#ask('unheart', { target, id }, call);
   }
 
   bookmark(article: number): Promise<Asked<'bookmark'>> {
@@ -139,8 +95,7 @@ export class RestDoor {
   }
 
   notifications(): Promise<Asked<'notifications'>> {
-    const read = (list: NotificationView[]) => ({ notifications: list.map(seenNotification) });
-    return this.#ask('notifications', {}, { method: 'GET', path: '/notification/all' }, read);
+    return this.#ask('notifications', {}, { method: 'GET', path: '/notification/all' });
   }
 
   check(notification: number): Promise<Asked<'check'>> {
@@ -172,7 +127,7 @@ export class RestDoor {
     const nobody = { id: null, senderName: null, senderNo: null, readCount: null, senderEmail: null };
     const body = { ...nobody, chatNo: room, contentType: 'text', content, saleNo, sendTime };
     const call = { method: 'POST', path: '/chatroom/notification', body, door: 'push', isTokenless } as const;
-    return this.#ask('send', { room, key, content }, call, ({ id }: { id: string }) => ({ id }));
+    return this.#ask('send', { room, key, content, ...anonymous(isTokenless) }, call);
   }
 
   /** Posts a broadcast back, as legacy receivers do. @param payload as received */
@@ -180,9 +135,7 @@ export class RestDoor {
     const { chatNo: room, id } = payload;
     const body = { ...payload, senderEmail: this.#account.email };
     const call = { method: 'POST', path: '/chatroom/notification', body, door: 'push', isTokenless } as const;
-    return this.#ask('postback', { room, message: id }, call, (answer: { id: string }) => ({
-      id: answer.id,
-    }));
+    return this.#ask('postback', { room, message: id, ...anonymous(isTokenless) }, call);
   }
 
   /** Tries what is not the member's to do. @param on number of the room, notification, comment or article */
@@ -199,12 +152,10 @@ export class RestDoor {
     );
   }
 
-  /** @param read the answer in the form of the history; unset: it says nothing */
-  async #ask<F extends OperationName, T>(
+  async #ask<F extends OperationName>(
     f: F,
     asked: Operations[F]['asked'],
     { door = 'rest', isTokenless = false, manner, ...call }: Call,
-    read: (answer: T) => Operations[F]['answered'] = () => ({}) as Operations[F]['answered'],
   ): Promise<Asked<F>> {
     const { name, base } = this.#address();
     const asker = { client: this.#client, member: this.#account.no, process: name, door };
@@ -212,12 +163,8 @@ export class RestDoor {
     const token = isTokenless ? undefined : tokenFor(this.#account, manner);
     // The service knows nobody by this one.
     const client = manner === 'tokenless' ? 'nobody' : this.#client;
-    const outcome = await rest<T>({ ...call, base, token, client: `prove/${client}` });
-    if ('answer' in outcome) {
-      const ok = read(outcome.answer);
-      pending.ok(ok);
-      return { ok };
-    }
+    const outcome = await rest<unknown>({ ...call, base, token, client: `prove/${client}` });
+    if ('answer' in outcome) return { ok: pending.ok(outcome.answer) };
     if ('unknown' in outcome) {
       pending.info(outcome.unknown);
       return {};

@@ -1,14 +1,14 @@
 import { io, type Socket } from 'socket.io-client';
-import type { MessagePayload, NotificationView, RoomView } from '../../../domain/kernel/live.js';
+import type { MessagePayload } from '../../../domain/kernel/live.js';
 import type { Account } from '../../run-accounts/accounts.js';
 import { reasonOf, refusalOf } from '../../run-accounts/rest.js';
+import { events as delivered } from '../answers/index.js';
 import type { OperationName, Operations } from '../history.js';
 import type { Asker, HistoryFile } from '../history-file.js';
 import type { Intrusion, Manner } from '../intrusions.js';
 import type { Served } from '../served.js';
 import { tokenFor } from './identity.js';
 import type { Asked } from './rest-door.js';
-import { seenMessage, seenNotification, seenRoom } from './seen.js';
 
 /** Longest time for an acknowledgement, ms. */
 const TIMEOUT_MS = 5_000;
@@ -22,13 +22,6 @@ interface Ack {
   message?: unknown;
   errors?: string[];
   retryAfterMs?: number;
-}
-
-interface JoinAck extends Ack {
-  messages: MessagePayload[];
-  seq: number;
-  present: number[];
-  more: boolean;
 }
 
 export interface SocketEvents {
@@ -156,35 +149,27 @@ export class SocketDoor {
     enter: (last: number | undefined, more: boolean) => void,
   ): Promise<Asked<'join'>> {
     const body = { chatNo: room, after };
-    return this.#ask(
-      'join',
-      { room, after },
-      'room:join',
-      body,
-      ({ seq, messages, present, more }: JoinAck) => {
-        enter(messages.at(-1)?.seq, more);
-        return { seq, messages: messages.map(seenMessage), present, more };
-      },
+    return this.#ask('join', { room, after }, 'room:join', body, ({ messages, more }) =>
+      enter(messages.at(-1)?.seq, more),
     );
   }
 
   leave(room: number): Promise<Asked<'leave'>> {
-    return this.#ask('leave', { room }, 'room:leave', { chatNo: room }, () => ({}));
+    return this.#ask('leave', { room }, 'room:leave', { chatNo: room });
   }
 
   read(room: number, seq: number): Promise<Asked<'read'>> {
-    return this.#ask('read', { room, seq }, 'message:read', { chatNo: room, seq }, () => ({}));
+    return this.#ask('read', { room, seq }, 'message:read', { chatNo: room, seq });
   }
 
   send(room: number, key: string, content: string): Promise<Asked<'send'>> {
     const body = { chatNo: room, contentType: 'text', content, clientId: key };
-    const read = ({ message }: Ack & { message: MessagePayload }) => ({ id: message.id, seq: message.seq });
-    return this.#ask('send', { room, key, content }, 'message:send', body, read);
+    return this.#ask('send', { room, key, content }, 'message:send', body);
   }
 
   /** Tries what is not the member's to do. */
   intrude(call: Intrusion, manner: Manner, room: number, fields: object): Promise<Asked<'intrude'>> {
-    return this.#ask('intrude', { call, manner, on: room }, call, { chatNo: room, ...fields }, () => ({}));
+    return this.#ask('intrude', { call, manner, on: room }, call, { chatNo: room, ...fields });
   }
 
   /** May get lost. */
@@ -194,22 +179,22 @@ export class SocketDoor {
   }
 
   /** Records in the callback of the answer: an event in the same chunk follows it at once. */
-  #ask<F extends OperationName, A extends Ack>(
+  #ask<F extends OperationName>(
     f: F,
     asked: Operations[F]['asked'],
     event: string,
     body: object,
-    read: (ack: A) => Operations[F]['answered'],
+    onAnswer: (answered: Operations[F]['answered']) => void = () => {},
   ): Promise<Asked<F>> {
     const pending = this.#history.begin(this.#asker, f, asked);
     return new Promise((resolve) => {
-      this.#socket.timeout(TIMEOUT_MS).emit(event, body, (error: Error | null, ack: A) => {
+      this.#socket.timeout(TIMEOUT_MS).emit(event, body, (error: Error | null, ack: Ack) => {
         if (error) {
           pending.info(error.message);
           resolve({});
         } else if (ack.status === 200) {
-          const ok = read(ack);
-          pending.ok(ok);
+          const ok = pending.ok(ack);
+          onAnswer(ok);
           resolve({ ok });
         } else {
           const refusal = refusalOf(ack as object, ack.status);
@@ -222,25 +207,12 @@ export class SocketDoor {
   }
 
   #listen(events: SocketEvents): void {
-    const by = { e: 'delivery' as const, ...this.#asker };
-    const write: HistoryFile['write'] = (line) => this.#history.write(line);
-    this.#socket.on('message', (payload: MessagePayload) => {
-      write({ ...by, event: 'message', room: payload.chatNo, message: seenMessage(payload) });
-      events.message(payload);
-    });
-    this.#socket.on('message:read', (read: { chatNo: number; memberNo: number; seq: number }) => {
-      write({ ...by, event: 'message:read', room: read.chatNo, reader: read.memberNo, seq: read.seq });
-    });
-    this.#socket.on('presence', (one: { chatNo: number; memberNo: number; present: boolean }) => {
-      write({ ...by, event: 'presence', room: one.chatNo, who: one.memberNo, present: one.present });
-    });
-    this.#socket.on('typing', (one: { chatNo: number; memberNo: number; typing: boolean }) => {
-      write({ ...by, event: 'typing', room: one.chatNo, who: one.memberNo, typing: one.typing });
-    });
-    this.#socket.on('room', (room: RoomView) => write({ ...by, event: 'room', state: seenRoom(room) }));
-    this.#socket.on('notification', (view: NotificationView) => {
-      write({ ...by, event: 'notification', notification: seenNotification(view) });
-    });
+    for (const event of Object.keys(delivered.socket) as (keyof typeof delivered.socket)[]) {
+      this.#socket.on(event, (payload: unknown) => {
+        this.#history.deliver(this.#asker, event, payload);
+        if (event === 'message') events.message(payload as MessagePayload);
+      });
+    }
     this.#socket.on('drain', ({ retryAfterMs }: { retryAfterMs: number }) => events.drain(retryAfterMs));
   }
 }

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { NotificationView } from '../../../domain/kernel/live.js';
 import type { Account } from '../../run-accounts/accounts.js';
 import { reasonOf, refusalOf } from '../../run-accounts/rest.js';
+import type { StreamEvent } from '../answers/notifications.js';
 import type { HistoryFile, Pending } from '../history-file.js';
 import type { Served } from '../served.js';
-import { seenNotification } from './seen.js';
 
 /** Longest pause before a stream is opened again, ms. */
 const RETRY_MS = 400;
@@ -93,9 +92,9 @@ export class StreamDoor {
       clearTimeout(late);
       const parser = createParser({
         onEvent: (event) => {
-          if (!isOpen) pending.ok({});
+          if (isOpen) this.#receive(event, name);
+          else this.#note(pending.ok({ ...carried(event), headers: headersOf(response) }).last);
           isOpen = true;
-          this.#receive(event, name);
         },
       });
       const decoder = new TextDecoder();
@@ -110,18 +109,25 @@ export class StreamDoor {
     }
   }
 
-  #receive({ id = '', data }: EventSourceMessage, process: string): void {
-    const found = Number(id.split('_')[1]);
-    const n = Number.isNaN(found) ? null : found;
-    // An event without an id leaves the last one as it is.
+  /** An event without an id leaves the last one as it is. */
+  #note(n: number | null): void {
     this.#last = n ?? this.#last;
-    if (!data.startsWith('{')) return;
-    this.#history.write({
-      ...{ e: 'delivery', client: this.#client, member: this.#account.no, process, door: 'stream' },
-      ...{ event: 'notification', n, notification: seenNotification(JSON.parse(data) as NotificationView) },
-    });
+  }
+
+  #receive(event: EventSourceMessage, process: string): void {
+    const by = { client: this.#client, member: this.#account.no, process, door: 'stream' } as const;
+    this.#note(this.#history.deliver(by, 'notification', carried(event)).n);
   }
 }
+
+const carried = ({ id, event, data }: EventSourceMessage): StreamEvent => ({ id, event, data });
+
+/** Those that the interface names. */
+const headersOf = ({ headers }: Response) => ({
+  type: headers.get('Content-Type')?.split(';')[0],
+  buffering: headers.get('X-Accel-Buffering'),
+  connection: headers.get('Connection'),
+});
 
 async function refuse(pending: Pending<'stream'>, response: Response): Promise<void> {
   const { status, code, isCertain } = refusalOf((await response.json()) as object, response.status);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { judge } from '../../../scripts/prove/check/judge.js';
-import { ToldHistory } from './told-history.js';
+import { TOLD_AT, ToldHistory } from './told-history.js';
 
 const violationsOf = async (told: ToldHistory) =>
   (await judge(told.text())).violations.map(({ rule, text }) => `${rule}: ${text}`);
 
 /** A message of member 1 as a socket shows it. */
 const shown = (content: string, seq: number, readCount: number) => ({
-  ...{ id: `id of ${content}`, seq, sender: 1, content, readCount },
+  ...{ id: `id of ${content}`, seq, sender: 1, content, readCount, at: TOLD_AT },
 });
 
 describe('the checker of npm run prove, of what must stay', () => {
@@ -22,7 +22,7 @@ describe('the checker of npm run prove, of what must stay', () => {
       told.send(30, 1, 'hello');
       if (left === 'lost') told.closed(40, 2, 'socket', 'ping timeout');
       told.phase(60_000, 'final');
-      const state = { ...room, unread: 1, latest: 'hello' };
+      const state = { ...room, unread: 1, latest: 'hello', latestAt: TOLD_AT, since: 0 };
       told.call(60_010, 2, 'rooms', {}, { rooms: [state] });
       told.call(60_020, 1, 'rooms', {}, { rooms: [{ ...state, unread: 0 }] });
       const all = { seq: 1, messages: [shown('hello', 1, 1)], present: [1], more: false };
@@ -60,7 +60,7 @@ describe('the checker of npm run prove, of what must stay', () => {
     const send = told.ask(10, 1, 'send', { ...room, key: 'k', content: 'hello' });
     told.end(20, send, { e: 'info', reason: 'time-out' });
     const { seq: _, ...listed } = shown('hello', 1, 1);
-    told.call(30, 2, 'messages', room, { messages: [listed] });
+    told.call(30, 2, 'messages', { ...room, limit: 50 }, { messages: [listed] });
     told.phase(60_000, 'final');
     const none = { seq: 0, messages: [], present: [2], more: false };
     told.call(60_010, 2, 'join', { ...room, after: 0 }, none, 'socket');
@@ -98,13 +98,13 @@ describe('the checker of npm run prove, of what must stay', () => {
     const refused = { e: 'fail', status: 429, code: 'RATE_LIMITED' };
     const foundAfter = async (...outcomes: object[]) => {
       const told = new ToldHistory();
-      const one = { id: 9, author: 1, content: 'hello', likes: 0, deleted: false };
+      const one = { id: 9, author: 1, content: 'hello', likes: 0, deleted: false, at: TOLD_AT };
       told.call(10, 1, 'comment', { article: 1, content: 'hello' });
       told.call(20, 1, 'comments', { article: 1 }, { comments: [one] });
       const ops = outcomes.map((_, i) => told.ask(30 + i, 1, 'uncomment', { article: 1, comment: 9 }));
       for (const [i, outcome] of outcomes.entries()) told.end(40 + i, ops[i] as number, outcome);
       told.call(50, 1, 'comments', { article: 1 }, { comments: [] });
-      told.call(60, 1, 'article', { article: 1 }, { views: 1, likes: 0, comments: 0 });
+      told.call(60, 1, 'article', { article: 1 }, { views: 1, likes: 0, comments: 0, at: 0 });
       return (await violationsOf(told)).map((text) => text.slice(0, text.indexOf(':')));
     };
     const found = ['comments-are-kept', 'counters-are-records'];
@@ -120,14 +120,14 @@ describe('the checker of npm run prove, of what must stay', () => {
 
   it('demands nothing of a comment that is removed after a refusal', async () => {
     const told = new ToldHistory();
-    const one = { id: 9, author: 1, content: 'hello', likes: 0, deleted: false };
+    const one = { id: 9, author: 1, content: 'hello', likes: 0, deleted: false, at: TOLD_AT };
     const it = { article: 1, comment: 9 };
     told.call(10, 1, 'comment', { article: 1, content: 'hello' });
     told.call(20, 1, 'comments', { article: 1 }, { comments: [one] });
     told.end(31, told.ask(30, 1, 'uncomment', it), { e: 'fail', status: 503, code: 'OVERLOADED' });
-    told.call(40, 1, 'article', { article: 1 }, { views: 1, likes: 0, comments: 1 });
+    told.call(40, 1, 'article', { article: 1 }, { views: 1, likes: 0, comments: 1, at: 0 });
     told.call(50, 1, 'uncomment', it);
-    told.call(60, 1, 'article', { article: 1 }, { views: 2, likes: 0, comments: 0 });
+    told.call(60, 1, 'article', { article: 1 }, { views: 2, likes: 0, comments: 0, at: 0 });
     expect(await violationsOf(told)).to.deep.equal([]);
   });
 });

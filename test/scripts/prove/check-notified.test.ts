@@ -9,7 +9,7 @@ describe('the checker of npm run prove, of who is notified', () => {
   it('excuses a message whose notification is deleted with a later one before anybody sees it', async () => {
     const deletesAfter = async (isLater: boolean) => {
       const told = new ToldHistory();
-      told.call(1, 2, 'stream', {}, {}, 'stream');
+      told.call(1, 2, 'stream', {}, { last: 0 }, 'stream');
       told.closed(3, 2, 'stream', 'network');
       told.send(10, 1, 'first');
       told.send(20, 1, 'second');
@@ -18,7 +18,7 @@ describe('the checker of npm run prove, of who is notified', () => {
       // Sent after the deleted one was shown, so not deleted with it.
       if (isLater) told.send(35, 1, 'third');
       told.call(40, 2, 'delete', { notifications: [8] });
-      told.call(50, 2, 'stream', { after: 0 }, {}, 'stream');
+      told.call(50, 2, 'stream', { after: 0 }, { last: 0 }, 'stream');
       told.phase(30_000, 'final');
       return (await brokenIn(told))['notified-once'];
     };
@@ -33,8 +33,8 @@ describe('the checker of npm run prove, of who is notified', () => {
   ]) {
     it(`needs no notification of a message that a page under way may read, but of a refused one: ${outcome.e}`, async () => {
       const told = new ToldHistory();
-      told.call(1, 2, 'stream', {}, {}, 'stream');
-      const page = told.ask(9, 2, 'messages', { room: told.room });
+      told.call(1, 2, 'stream', {}, { last: 0 }, 'stream');
+      const page = told.ask(9, 2, 'messages', { room: told.room, limit: 50 });
       told.send(10, 1, 'hello');
       told.end(20, page, outcome);
       told.phase(30_000, 'final');
@@ -44,7 +44,7 @@ describe('the checker of npm run prove, of who is notified', () => {
 
   it('finds what open streams and sockets were not sent, although only the list at the end shows it', async () => {
     const told = new ToldHistory();
-    told.call(1, 2, 'stream', {}, {}, 'stream');
+    told.call(1, 2, 'stream', {}, { last: 0 }, 'stream');
     told.call(3, 2, 'connect', {}, {}, 'socket');
     told.send(10, 1, 'hello');
     told.phase(30_000, 'final');
@@ -72,7 +72,7 @@ describe('the checker of npm run prove, of who is notified', () => {
   it('finds, without running out of memory, a stream whose numbers jump or are none', async () => {
     const carries = async (n: number | null) => {
       const told = new ToldHistory();
-      told.call(1, 2, 'stream', { after: 0 }, {}, 'stream');
+      told.call(1, 2, 'stream', { after: 0 }, { last: 0 }, 'stream');
       told.send(10, 1, 'hello');
       const notification = chatNotification(8, 'hello');
       told.deliver(20, 2, 'stream', { event: 'notification', n, notification });

@@ -41,7 +41,7 @@ describe('a history of npm run prove', () => {
       'line 2: operation 7 was not asked for, or has ended before',
     );
     expect(await failureOf()).to.equal('the history is empty');
-    expect(await failureOf(JSON.stringify({ ...header, format: 2 }))).to.match(/^line 1: format: /);
+    expect(await failureOf(JSON.stringify({ ...header, format: 1 }))).to.match(/^line 1: format: /);
   });
 
   it('that ends early is unknown, not proven, and says what was never tried', async () => {
@@ -69,9 +69,9 @@ describe('a history of npm run prove', () => {
         f,
         ...fields,
       });
-      const seen = { id: 9, author: writer, content: 'hello', likes: 0, deleted: false };
+      const seen = { id: 9, author: writer, content: 'hello', likes: 0, deleted: false, at: 3 };
       const told = [
-        ...[header, asked(1, 1, 'stream', author), ok(2, 1, 'stream')],
+        ...[header, asked(1, 1, 'stream', author), ok(2, 1, 'stream', { last: 0 })],
         ...[asked(3, 2, 'comment', writer, { article, content: 'hello' }), ok(4, 2, 'comment')],
         ...[asked(5, 3, 'comments', author, { article }), ok(6, 3, 'comments', { comments: [seen] })],
         ...[asked(removedAt, 4, 'uncomment', writer, { article, comment: 9 }), ok(removedAt, 4, 'uncomment')],
@@ -148,7 +148,11 @@ describe('a history of npm run prove', () => {
   it('is drawn as a page that loads nothing, and escapes what members are called', async () => {
     const verdict = await judge(textOf(history));
     const named = structuredClone(history);
-    (named[0] as Extract<HistoryLine, { e: 'header' }>).members[0] = { no: 1, nickname: '<script>' };
+    (named[0] as Extract<HistoryLine, { e: 'header' }>).members[0] = {
+      no: 1,
+      nickname: '<script>',
+      email: '',
+    };
     const page = await drawPicture(textOf(named), verdict);
     expect(page).to.include(`class="${verdict.outcome}"`);
     expect(page).not.to.match(/<script|https?:|url\(/);

@@ -16,7 +16,7 @@ export const linesOf = <E extends HistoryLine['e']>(history: HistoryLine[], e: E
 export function expectComplete(history: HistoryLine[]): void {
   const times = history.map(({ t }) => t);
   expect(times).to.deep.equal([...times].sort((a, b) => a - b));
-  expect(history[0]).to.include({ e: 'header', format: 1, node: process.version });
+  expect(history[0]).to.include({ e: 'header', format: 2, node: process.version });
   expect(linesOf(history, 'phase').map(({ phase }) => phase)).to.deep.equal([
     'traffic',
     'quiet',

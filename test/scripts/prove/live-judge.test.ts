@@ -73,10 +73,10 @@ describe('the judge of a run that goes on', () => {
         () => {},
         (line) => seen.push(structuredClone(line)),
       );
-      const messages = [{ id: 'x', sender: 1, content: 'hello' }];
+      const chatList = [{ id: 'x', senderNo: 1, content: 'hello' }];
       const asker = { client: 'm1.a', member: 1, process: 'http-0', door: 'rest' } as const;
-      history.begin(asker, 'messages', { room: 7 }).ok({ messages });
-      messages.length = 0;
+      history.begin(asker, 'messages', { room: 7, limit: 50 }).ok({ chatList });
+      chatList.length = 0;
       await history.close();
       history.write({ e: 'phase', phase: 'end' });
       const kept = readFileSync(path, 'utf8').trim().split('\n');

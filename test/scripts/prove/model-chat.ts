@@ -72,7 +72,8 @@ export class ModelChat extends ModelRest {
         }
         this.#changeRoom(room);
       }
-      return isLost ? undefined : { id: message.id, ...(door === 'socket' ? { seq: message.seq } : {}) };
+      const { id, seq, readCount, at } = shown(message, 'socket');
+      return isLost ? undefined : { id, readCount, at, ...(door === 'socket' ? { seq } : {}) };
     });
     if (!known) this.unknown.push({ client, room: room.no, key, content });
   }
@@ -167,9 +168,11 @@ export class ModelChat extends ModelRest {
 
   openStream(client: Client): void {
     const after = client.n;
-    this.call(client, 'stream', { f: 'stream', ...(after === undefined ? {} : { after }) }, () => ({}));
-    client.isOpen = true;
     const inbox = this.service.inbox(client.member);
+    this.call(client, 'stream', { f: 'stream', ...(after === undefined ? {} : { after }) }, () => ({
+      last: after ?? inbox.length,
+    }));
+    client.isOpen = true;
     for (const { n, deleted: _, ...notification } of inbox.slice(after ?? inbox.length)) {
       this.deliver(client, { door: 'stream', event: 'notification', n, notification });
       client.n = n;
@@ -179,7 +182,8 @@ export class ModelChat extends ModelRest {
 
   page(client: Client, room: ModelRoom, before?: string): void {
     const upTo = before === undefined ? room.messages.length : Number(before.split('-')[1]) - 1;
-    this.call(client, 'rest', { f: 'messages', room: room.no, ...(before ? { before } : {}) }, () => {
+    const asked = { f: 'messages', room: room.no, limit: 50, ...(before ? { before } : {}) };
+    this.call(client, 'rest', asked, () => {
       this.#tellRead(room, client.member);
       return {
         messages: room.messages.slice(Math.max(0, upTo - 50), upTo).map((message) => shown(message, 'rest')),

@@ -1,8 +1,9 @@
-import type { HistoryLine } from '../../../scripts/prove/history.js';
+import type { Header, HistoryLine } from '../../../scripts/prove/history.js';
 import { ModelChat } from './model-chat.js';
 import type { Client } from './model-lines.js';
 import { ARTICLE_AUTHOR, MEMBERS, ROOMS } from './model-rest.js';
 import type { ModelRoom } from './model-service.js';
+import { articleOf, membersOf, withRests } from './whole-lines.js';
 
 /** The member who deletes notifications. */
 const DELETING = 2;
@@ -174,18 +175,19 @@ class ModelRun extends ModelChat {
   }
 
   run(steps: number): HistoryLine[] {
-    const header = {
+    const header: Header = {
       e: 'header',
       t: 0,
-      format: 1,
+      format: 2,
       version: 'model',
       node: process.version,
       seed: 1,
       options: { faults: 'none' },
       startedAt: new Date(0).toISOString(),
-      members: MEMBERS.map((no) => ({ no, nickname: `member ${no}` })),
-      rooms: ROOMS,
-      articles: [{ article: 1, author: ARTICLE_AUTHOR }],
+      localOffsetMs: 0,
+      members: membersOf(MEMBERS),
+      rooms: structuredClone(ROOMS),
+      articles: [articleOf(ARTICLE_AUTHOR)],
     };
     this.write({ e: 'phase', phase: 'traffic' }, 1);
     this.#begin();
@@ -198,7 +200,7 @@ class ModelRun extends ModelChat {
     this.t += 1_000;
     this.#enter('end');
     const inOrder = this.lines.sort((a, b) => a.t - b.t);
-    return [header as HistoryLine, ...inOrder];
+    return withRests([header, ...inOrder]);
   }
 }
 

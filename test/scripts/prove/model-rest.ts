@@ -2,11 +2,13 @@ import { answersTo, tries } from '../../../scripts/prove/intrusions.js';
 import { type Client, ModelLines } from './model-lines.js';
 import { ModelService } from './model-service.js';
 
-export const ROOMS: { room: number; members: [number, number] }[] = [
-  { room: 1, members: [1, 2] },
-  { room: 2, members: [3, 4] },
-  { room: 3, members: [1, 3] },
-];
+export const ROOMS = [
+  [1, 1, 2],
+  [2, 3, 4],
+  [3, 1, 3],
+].map(([room = 0, creator = 0, joiner = 0]) => ({
+  ...{ room, creator, joiner, saleNo: 1, saleTitle: `sale of room ${room}` },
+}));
 export const MEMBERS = [1, 2, 3, 4];
 export const ARTICLE_AUTHOR = 4;
 
@@ -15,7 +17,7 @@ const LOSING = 2;
 
 /** The calls of clients by REST but those of a room. */
 export class ModelRest extends ModelLines {
-  readonly service = new ModelService(ROOMS);
+  readonly service = new ModelService(ROOMS, () => Math.round(this.t));
   phase = 'traffic';
   texts = 0;
   /** Share of requests whose outcome is unknown, in a hundred. */
@@ -32,9 +34,8 @@ export class ModelRest extends ModelLines {
 
   list(client: Client): void {
     const { member } = client;
-    const rooms = this.service.rooms.filter(({ members }) => members.includes(member));
     this.call(client, 'rest', { f: 'rooms' }, () => ({
-      rooms: rooms.map((room) => this.service.state(room, member)),
+      rooms: this.service.roomsOf(member).map((room) => this.service.state(room, member)),
     }));
   }
 
@@ -62,7 +63,7 @@ export class ModelRest extends ModelLines {
     this.call(client, 'rest', { f: 'article', article: 1 }, () => {
       this.service.views += 1;
       const comments = this.service.comments.filter(({ deleted }) => !deleted).length;
-      return { views: this.service.views, likes: this.service.likes('article 1'), comments };
+      return { views: this.service.views, likes: this.service.likes('article 1'), comments, at: 0 };
     });
   }
 

@@ -1,7 +1,7 @@
 import type { SeenMessage, SeenNotification } from '../../../scripts/prove/history.js';
 
 /** A message of the model: `read` by its recipient or not. */
-export interface ModelMessage extends Required<Omit<SeenMessage, 'readCount'>> {
+export interface ModelMessage extends Required<Omit<SeenMessage, 'readCount' | 'type'>> {
   key: string;
   read: boolean;
 }
@@ -12,6 +12,7 @@ export interface ModelComment {
   content: string;
   deleted: boolean;
   parent?: number;
+  at: number;
 }
 
 export interface ModelRoom {
@@ -22,7 +23,12 @@ export interface ModelRoom {
   reads: Map<number, number>;
   /** Sockets in the room, with their member. */
   sockets: Map<string, number>;
+  /** Rises with each message, over all rooms. */
+  activeAt?: number;
 }
+
+/** A member's nickname. */
+const nameOf = (member: number): string => `member ${member}`;
 
 /** A service without faults, all in memory: what it answers is what the contract says. */
 export class ModelService {
@@ -35,11 +41,15 @@ export class ModelService {
   views = 0;
   /** Called with each notification that is stored. */
   onNotified: (member: number, n: number, notification: SeenNotification) => void = () => {};
+  readonly #now: () => number;
   #lastId = 0;
+  #lastActivity = 0;
 
-  constructor(rooms: { room: number; members: [number, number] }[]) {
-    this.rooms = rooms.map(({ room, members }) => ({
-      ...{ no: room, members, messages: [], reads: new Map(), sockets: new Map() },
+  /** @param now epoch ms */
+  constructor(rooms: { room: number; creator: number; joiner: number }[], now: () => number) {
+    this.#now = now;
+    this.rooms = rooms.map(({ room, creator, joiner }) => ({
+      ...{ no: room, members: [creator, joiner], messages: [], reads: new Map(), sockets: new Map() },
     }));
   }
 
@@ -65,11 +75,13 @@ export class ModelService {
     return inbox;
   }
 
-  notify(member: number, type: string, content: string, url: string): void {
+  notify(member: number, from: number, type: string, content: string, url: string): void {
     this.#lastId += 1;
     const inbox = this.inbox(member);
     const n = inbox.length + 1;
-    const notification = { id: this.#lastId, type, content, url, checked: false };
+    const at = Math.floor(this.#now() / 1_000) * 1_000;
+    const name = nameOf(from);
+    const notification = { id: this.#lastId, type, content, url, checked: false, name, at };
     inbox.push({ ...notification, n, deleted: false });
     this.onNotified(member, n, notification);
   }
@@ -81,10 +93,11 @@ export class ModelService {
     const recipient = this.other(room, sender);
     const seq = room.messages.length + 1;
     const read = this.isPresent(room, recipient);
-    const message = { id: `m${room.no}-${seq}`, seq, sender, content, key, read };
+    const message = { id: `m${room.no}-${seq}`, seq, sender, content, key, read, at: this.#now() };
+    room.activeAt = this.#lastActivity += 1;
     room.messages.push(message);
     if (read) room.reads.set(recipient, seq);
-    if (!read) this.notify(recipient, 'chat', content, `/chat/${room.no}?adoptId=1`);
+    if (!read) this.notify(recipient, sender, 'chat', content, `/chat/${room.no}?adoptId=1`);
     return { message, isNew: true };
   }
 
@@ -98,8 +111,16 @@ export class ModelService {
 
   state(room: ModelRoom, member: number) {
     const unread = room.messages.filter(({ sender, read }) => sender !== member && !read).length;
-    const latest = room.messages.at(-1)?.content;
-    return { room: room.no, unread, ...(latest === undefined ? {} : { latest }) };
+    const latest = room.messages.at(-1);
+    const { content, at } = latest ?? {};
+    return { room: room.no, unread, since: 0, ...(latest ? { latest: content, latestAt: at } : {}) };
+  }
+
+  /** The member's rooms, latest activity first. */
+  roomsOf(member: number): ModelRoom[] {
+    return this.rooms
+      .filter(({ members }) => members.includes(member))
+      .sort((a, b) => (b.activeAt ?? 0) - (a.activeAt ?? 0) || b.no - a.no);
   }
 
   /** Changes a notification and the older ones of its room. */
@@ -117,10 +138,11 @@ export class ModelService {
     return [...this.hearts].filter((one) => one.endsWith(` of ${key}`)).length;
   }
 
-  /** A deleted comment is listed, without its text, while it has live replies. */
+  /** A deleted comment is listed, without its text, while it has live replies; these follow it. */
   listComments() {
     const isLive = ({ deleted }: ModelComment) => !deleted;
     return this.comments
+      .toSorted((a, b) => (a.parent ?? a.id) - (b.parent ?? b.id) || a.id - b.id)
       .filter((one) => isLive(one) || this.comments.some((reply) => reply.parent === one.id && isLive(reply)))
       .map((one) => ({
         ...one,
@@ -138,7 +160,7 @@ export class ModelService {
         if (type === 'chat') urls.add(url);
         return true;
       })
-      .map(({ id, type, content, url, checked }) => ({ id, type, content, url, checked }));
+      .map(({ n: _, deleted: __, ...shown }) => shown);
   }
 
   comment(author: number, articleAuthor: number, content: string, parent?: number): void {
@@ -147,16 +169,20 @@ export class ModelService {
       author,
       content,
       deleted: false,
+      at: this.#now(),
       ...(parent === undefined ? {} : { parent }),
     });
     const recipient =
       parent === undefined ? articleAuthor : (this.comments[parent - 1] as ModelComment).author;
     const type = parent === undefined ? 'comment' : 'recomment';
-    if (recipient !== author) this.notify(recipient, type, content, '/board/1');
+    if (recipient !== author) this.notify(recipient, author, type, content, '/board/1');
   }
 }
 
 /** A message as a socket or, without its number, a list shows it. */
-export function shown({ id, seq, sender, content, read }: ModelMessage, by: 'socket' | 'rest'): SeenMessage {
-  return { id, ...(by === 'socket' ? { seq } : {}), sender, content, readCount: read ? 0 : 1 };
+export function shown(
+  { id, seq, sender, content, read, at }: ModelMessage,
+  by: 'socket' | 'rest',
+): SeenMessage {
+  return { id, ...(by === 'socket' ? { seq } : {}), sender, content, readCount: read ? 0 : 1, at };
 }

@@ -19,7 +19,9 @@ describe('an event stream of a run', () => {
       resumed.push(request.headers['last-event-id']);
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       const data = JSON.stringify({ id: 1, type: 'chat', content: 'hello', url: '/', checked: false });
-      response.write(`id: 1_7\ndata: ${data}\n\ndata: ${data}\n\nid: 1_x\ndata: ${data}\n\n`);
+      response.write(
+        `data: EventStream Created. [userId=1]\n\nid: 1_7\ndata: ${data}\n\ndata: ${data}\n\nid: 1_x\ndata: ${data}\n\n`,
+      );
       response.end();
       http.emit('answered', resumed.length);
     }).listen(0, '127.0.0.1');

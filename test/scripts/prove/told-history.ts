@@ -1,6 +1,11 @@
 import type { HistoryLine, OperationName } from '../../../scripts/prove/history.js';
 
+import { articleOf, membersOf, withRests } from './whole-lines.js';
+
 const ROOM = 5;
+
+/** When everything was stored, by the service's clock. */
+export const TOLD_AT = 10;
 
 /** As the service writes it. */
 const ROOM_URL = `/chat/${ROOM}?adoptId=1`;
@@ -10,11 +15,12 @@ export class ToldHistory {
   readonly room = ROOM;
   readonly lines: object[] = [
     {
-      ...{ t: 0, e: 'header', format: 1, version: 'told', node: process.version, seed: 1 },
+      ...{ t: 0, e: 'header', format: 2, version: 'told', node: process.version, seed: 1 },
       ...{ options: { faults: 'none' }, startedAt: new Date(0).toISOString() },
-      members: [1, 2].map((no) => ({ no, nickname: `member ${no}` })),
-      rooms: [{ room: ROOM, members: [1, 2] }],
-      articles: [{ article: 1, author: 1 }],
+      localOffsetMs: 0,
+      members: membersOf([1, 2]),
+      rooms: [{ room: ROOM, creator: 1, joiner: 2, saleNo: 1, saleTitle: 'Bori' }],
+      articles: [articleOf(1)],
     },
   ];
   #op = 0;
@@ -45,7 +51,8 @@ export class ToldHistory {
 
   /** A message of this content, by REST. */
   send(t: number, member: number, content: string): void {
-    this.call(t, member, 'send', { room: ROOM, key: content, content }, { id: `id of ${content}` });
+    const answer = { id: `id of ${content}`, readCount: 1, at: TOLD_AT };
+    this.call(t, member, 'send', { room: ROOM, key: content, content }, answer);
   }
 
   deliver(t: number, member: number, door: 'socket' | 'stream', event: object): void {
@@ -63,11 +70,11 @@ export class ToldHistory {
 
   async *text(): AsyncGenerator<string> {
     const inOrder = (this.lines as HistoryLine[]).toSorted((a, b) => a.t - b.t);
-    for (const line of inOrder) yield JSON.stringify(line);
+    for (const line of withRests(inOrder)) yield JSON.stringify(line);
   }
 }
 
 /** A chat notification of a message with this content. */
 export const chatNotification = (id: number, content: string) => ({
-  ...{ id, type: 'chat', content, url: ROOM_URL, checked: false },
+  ...{ id, type: 'chat', content, url: ROOM_URL, checked: false, name: 'member 1', at: 0 },
 });

@@ -74,7 +74,7 @@ export class Messages {
   readonly #byId = new Map<string, SentMessage>();
 
   open({ rooms }: Header): void {
-    for (const { room, members } of rooms) this.#add(room, members);
+    for (const { room, creator, joiner } of rooms) this.#add(room, [creator, joiner]);
   }
 
   #add(no: number, members: readonly [number, number]): RoomRecord {

@@ -1,3 +1,4 @@
+import { World } from '../../answers/world.js';
 import type { Closed, Delivery, Fail, Fault, Header, Info, Invoke, Ok, Phase } from '../../history.js';
 import type { Asked } from '../rule.js';
 import { Comments } from './comments.js';
@@ -16,6 +17,7 @@ export class Run {
   /** Time of the current line, ms. */
   now = 0;
   phase: Phase['phase'] = 'traffic';
+  readonly world = new World();
   readonly disturbances = new Disturbances();
   readonly coverage = new Coverage();
   readonly messages = new Messages();
@@ -31,6 +33,7 @@ export class Run {
   readonly #unread = new Map<string, SentMessage[]>();
 
   header(header: Header): void {
+    this.world.open(header);
     this.messages.open(header);
     this.comments.open(header);
   }
@@ -164,9 +167,11 @@ export class Run {
       return { t, room, seen, message, by, client, askedAt };
     };
     if (ok.f === 'send' && asked.f === 'send') {
-      const { id, seq } = ok;
-      const seen = { id, sender: member, content: asked.content, ...(seq === undefined ? {} : { seq }) };
-      yield sight(asked.room, 'acknowledgement', seen);
+      const { id, seq, readCount, at } = ok;
+      const { type, content } = asked;
+      yield sight(asked.room, 'acknowledgement', { id, seq, sender: member, type, content, readCount, at });
+    } else if (ok.f === 'postback' && asked.f === 'postback') {
+      yield sight(asked.room, 'list', ok.message);
     } else if (ok.f === 'join' && asked.f === 'join') {
       for (const seen of ok.messages) yield sight(asked.room, 'join', seen);
     } else if (ok.f === 'messages' && asked.f === 'messages') {

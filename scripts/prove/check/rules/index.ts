@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.js';
 import { acked } from './acked.js';
+import { wholeAnswers } from './answers.js';
 import { closedRooms } from './closed-rooms.js';
 import { bookmarks, comments, counters, hearts } from './community.js';
 import { refusals } from './intrusions.js';
@@ -40,4 +41,5 @@ export const rules: readonly Rule[] = [
   counters,
   hearts,
   bookmarks,
+  wholeAnswers,
 ];

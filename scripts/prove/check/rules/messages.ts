@@ -38,8 +38,10 @@ export const once: Rule = {
       }
     },
     answered(ok, asked) {
-      if (ok.f === 'postback' && asked.f === 'postback' && ok.id !== asked.message)
-        report(`room ${asked.room}: message ${asked.message}, posted back, is answered with ${ok.id}`);
+      if (ok.f === 'postback' && asked.f === 'postback' && ok.message.id !== asked.message)
+        report(
+          `room ${asked.room}: message ${asked.message}, posted back, is answered with ${ok.message.id}`,
+        );
       if (ok.f !== 'messages' && ok.f !== 'join') return;
       if (asked.f !== 'messages' && asked.f !== 'join') return;
       const ids = new Set<string>();

@@ -56,8 +56,8 @@ export const readMarks: Rule = {
           const view = run.views.of(room, client);
           if (view?.member === seen.sender) raise(client, room, seen.seq);
         }
-        // A push may be older than what others were shown; a read is not.
-        if (by === 'push' || seen.readCount !== 1 || !message) return;
+        // A push may be older than what others were shown, an acknowledgement is as the message was stored; a read is not.
+        if (by === 'push' || by === 'acknowledgement' || seen.readCount !== 1 || !message) return;
         if (message.readAt === undefined || message.readAt >= askedAt) return;
         report(
           `a ${by} by ${client}, asked at ${at(askedAt)}, shows ${nameOf(seen)} as unread; it was shown as read at ${at(message.readAt)}`,

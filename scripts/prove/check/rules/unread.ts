@@ -143,8 +143,8 @@ export const unread: Rule = {
 
     return {
       header({ rooms }) {
-        for (const { room: no, members } of rooms) {
-          for (const member of members)
+        for (const { room: no, creator, joiner } of rooms) {
+          for (const member of [creator, joiner])
             roomsOf.set(member, [...(roomsOf.get(member) ?? []), run.messages.room(no)]);
         }
       },

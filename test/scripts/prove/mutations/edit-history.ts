@@ -92,7 +92,7 @@ export function the<T>(one: T | undefined): T {
 export const membersOf = (lines: HistoryLine[], room: number): readonly number[] => {
   const [header] = lines;
   const found = header?.e === 'header' ? header.rooms.find((one) => one.room === room) : undefined;
-  return found?.members ?? [];
+  return found ? [found.creator, found.joiner] : [];
 };
 
 /** Leaves out all events of a kind. */

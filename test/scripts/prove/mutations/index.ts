@@ -1,4 +1,5 @@
 import type { Mutation } from './edit-history.js';
+import { answerMutations } from './of-answers.js';
 import { closedRoomMutations } from './of-closed-rooms.js';
 import { communityMutations } from './of-community.js';
 import { messageMutations } from './of-messages.js';
@@ -10,5 +11,6 @@ export const mutations: readonly Mutation[] = [
   ...viewMutations,
   ...noticeMutations,
   ...communityMutations,
+  ...answerMutations,
   ...closedRoomMutations,
 ];
