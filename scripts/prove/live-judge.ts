@@ -1,3 +1,4 @@
+import type { CountedName } from './check/facts/coverage.js';
 import { Judge, type Verdict, type Violation } from './check/judge.js';
 import { checkLine } from './check/line-schema.js';
 
@@ -36,6 +37,11 @@ export class LiveJudge {
     if (!first || this.#isBroken) return;
     this.#isBroken = true;
     this.#events.broken(first);
+  }
+
+  /** What clients have not reached so far, although they can. */
+  lacking(): CountedName[] {
+    return this.#judge.lacking();
   }
 
   /** What the run has not reached so far, a line each. */

@@ -24,6 +24,13 @@ const QUIET_AFTER_FAULTS_MS = 36_000;
 const FAULT_MS = 6_000;
 const LEAST_FAULT_MS = 2_000;
 
+/**
+ * Longest time, ms, for which the traffic goes on when its time is over, and clients have not reached everything: so many times its
+ * time, and so long at least.
+ */
+const TIMES_LONGER = 2;
+const LONGER_MS = 60_000;
+
 /** A process that is frozen for longer loses its presence, ms; only in runs of a minute and more. */
 const PAST_LEASE_MS = 33_000;
 
@@ -69,14 +76,20 @@ function faultLengths(seconds: number): { longestMs: number; freezeMs: number } 
   return { longestMs, freezeMs: seconds >= 60 ? PAST_LEASE_MS : longestMs };
 }
 
-/** Members use the service while faults strike, until the time is over and each fault has struck. */
+/**
+ * Members use the service while faults strike, until the time is over, each fault has struck, and clients have reached everything
+ * that they can, or it takes too long.
+ */
 async function traffic(run: Run, devices: Device[]): Promise<void> {
-  const { history, own, faults, seed, seconds, signal } = run;
+  const { history, own, faults, seed, seconds, judge, signal } = run;
   let isTimeOver = false;
   let areFaultsOver = faults.length === 0;
   let isBroken = false;
   history.write({ e: 'phase', phase: 'traffic' });
-  const isOver = () => signal.aborted || isBroken || (isTimeOver && areFaultsOver);
+  const until = performance.now() + seconds * 1_000 + Math.max(LONGER_MS, seconds * 1_000 * TIMES_LONGER);
+  const lacking = () => judge.lacking();
+  const isReached = () => lacking().length === 0 || performance.now() > until;
+  const isOver = () => signal.aborted || isBroken || (isTimeOver && areFaultsOver && isReached());
   const striking = async () => {
     if (!own) return;
     const struck = { history, own, devices, ...faultLengths(seconds) };
@@ -92,7 +105,7 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
     isBroken = true;
     throw error;
   });
-  await Promise.all([runDevices(devices, isOver), struck, waiting()]);
+  await Promise.all([runDevices(devices, isOver, lacking), struck, waiting()]);
 }
 
 async function runPhases(run: Run, devices: Device[]): Promise<void> {

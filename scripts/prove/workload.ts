@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../mutate/random.js';
-import { act, rareActions } from './clients/actions.js';
+import type { CountedName } from './check/facts/coverage.js';
+import { act } from './clients/actions.js';
 import { Device, type Kind } from './clients/device.js';
 import type { Community } from './community.js';
 import type { HistoryFile } from './history-file.js';
@@ -58,8 +59,15 @@ export function openDevices(
   return devices;
 }
 
-/** Lets clients act until `isOver`; resolves when everything that they have begun is done. */
-export async function runDevices(devices: Device[], isOver: () => boolean): Promise<void> {
+/**
+ * Lets clients act until `isOver`; resolves when everything that they have begun is done.
+ * @param lacking what they have not reached yet
+ */
+export async function runDevices(
+  devices: Device[],
+  isOver: () => boolean,
+  lacking: () => readonly CountedName[],
+): Promise<void> {
   await Promise.all(
     devices.map(async (device) => {
       for (const { room } of device.rooms) {
@@ -67,9 +75,8 @@ export async function runDevices(devices: Device[], isOver: () => boolean): Prom
       }
       // From now on the service knows the legacy app without a token.
       await device.rest.rooms();
-      for (let turn = 0; !isOver(); turn += 1) {
-        // Every other time something rare, until each was done.
-        await ((turn % 2 === 0 ? rareActions[turn / 2] : undefined) ?? act)(device);
+      while (!isOver()) {
+        await act(device, new Set(lacking()));
         const waitMs = Math.max(device.choose(PAUSE_MS), device.rest.waitUntil - performance.now());
         await sleep(waitMs);
       }

@@ -1,8 +1,9 @@
 import type { Header, HistoryLine, Invoke } from '../history.js';
-import type { Counted } from './facts/coverage.js';
+import { type Counted, type CountedName, nameOfCounted } from './facts/coverage.js';
 import type { Sighting } from './facts/messages.js';
 import { Run } from './facts/run.js';
-import { nameOfCounted, Reached } from './reached.js';
+import { rarePaths } from './rare/index.js';
+import { Reached } from './reached.js';
 import { readLines } from './read-lines.js';
 import { at, type Watcher } from './rule.js';
 import { rules } from './rules/index.js';
@@ -62,9 +63,10 @@ export class Judge {
   readonly #counts: HistoryCounts = {
     ...{ lines: 0, operations: 0, unanswered: 0, messages: 0, acknowledged: 0, deliveries: 0 },
   };
-  readonly #watchers: Watcher[] = rules.map((rule) =>
-    rule.watch(this.#run, (text, t) => this.#report(rule.name, text, t)),
-  );
+  readonly #watchers: Watcher[] = [
+    ...rules.map((rule) => rule.watch(this.#run, (text, t) => this.#report(rule.name, text, t))),
+    ...rarePaths.map((watch) => watch(this.#run)),
+  ];
   readonly #strikes = new Map<string, number>();
   #header: Header | undefined;
 
@@ -179,6 +181,11 @@ export class Judge {
     for (const watcher of this.#watchers) watcher.delivered?.(line);
   }
 
+  /** What clients have not reached yet, although they can. */
+  lacking(): CountedName[] {
+    return this.#reached.lacking();
+  }
+
   /** The verdict. To be called once, after the last line. @throws Error if there was none */
   end(): Verdict {
     const header = this.#header;
@@ -241,7 +248,7 @@ export function describeVerdict(verdict: Verdict): string {
   if (missing.length > 0) lines.push('', ...missing.map((line) => `unknown: ${line}`));
   lines.push('', 'reached:');
   for (const [what, count] of Object.entries(reached)) {
-    lines.push(`  ${String(count).padStart(7)}  ${nameOfCounted(what as keyof Counted)}`);
+    lines.push(`  ${String(count).padStart(7)}  ${nameOfCounted(what as CountedName)}`);
   }
   for (const [fault, count] of Object.entries(faults)) {
     lines.push(

@@ -99,6 +99,12 @@ export class ChatApp {
     if (open) Object.assign(open, { isWanted: false, isLive: false });
   }
 
+  /** Leaves a room, and loses all that it knows of it: it is read from its first message on when it is opened again. */
+  async forgetAll(room: number): Promise<void> {
+    await this.leave(room);
+    this.#rooms.delete(room);
+  }
+
   /** Sends until it is acknowledged or refused. @returns whether it is stored */
   async send({ room, key, content }: Outgoing): Promise<boolean> {
     const until = performance.now() + RETRY_FOR_MS;

@@ -7,6 +7,7 @@ import type { HistoryFile } from '../history-file.js';
 import type { Served } from '../served.js';
 import { ChatApp, type Outgoing } from './chat-app.js';
 import { RestDoor } from './rest-door.js';
+import { SocketDoor } from './socket-door.js';
 import { StreamDoor } from './stream-door.js';
 
 /** How a client uses the service: by sockets, by REST alone, or as the legacy app does. */
@@ -52,6 +53,8 @@ export class Device {
   /** The member's rooms, with the sale's number. */
   readonly rooms: { room: number; saleNo: number }[];
   readonly articles: number[];
+  /** The one of all rooms that gets more messages than an answer holds, if it is the member's. */
+  readonly longRoom: number | undefined;
   /** Comments that it has seen, with their article. */
   comments: (SeenComment & { article: number })[] = [];
   /** Numbers of notifications that it has seen. */
@@ -60,6 +63,7 @@ export class Device {
   received: MessagePayload[] = [];
   readonly sent: { message: Outgoing; sendTime: number }[] = [];
   readonly #history: HistoryFile;
+  readonly #gateways: Served[];
   readonly #below: (limit: number) => number;
   #count = 0;
   #isClosed = false;
@@ -78,6 +82,9 @@ export class Device {
     this.#below = below;
     this.#history = history;
     this.rooms = community.rooms.filter(({ author, asker }) => author === account || asker === account);
+    const [long] = community.rooms;
+    this.longRoom = this.rooms.find(({ room }) => room === long?.room)?.room;
+    this.#gateways = gateways;
     this.articles = community.articles.map(({ article }) => article);
     this.rest = new RestDoor(history, account, client, address);
     if (options.hasStream) this.stream = new StreamDoor(history, account, client, address, below);
@@ -138,6 +145,15 @@ export class Device {
       await sleep(this.#below(RETRY_MS));
     }
     return false;
+  }
+
+  /** Opens another socket, which the caller closes, by another gateway than the app's where there is one. */
+  openTab(): Promise<SocketDoor | undefined> {
+    const others = this.#gateways.filter(({ name }) => name !== this.app?.door?.process);
+    const gateway = this.pick(others) ?? this.#gateways[0];
+    if (!gateway) return Promise.resolve(undefined);
+    const events = { message() {}, drain() {}, closed() {} };
+    return SocketDoor.open(this.#history, this.account, `${this.client}.tab`, gateway, events);
   }
 
   async close(): Promise<void> {

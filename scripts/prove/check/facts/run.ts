@@ -2,7 +2,7 @@ import { World } from '../../answers/world.js';
 import type { Closed, Delivery, Fail, Fault, Header, Info, Invoke, Ok, Phase } from '../../history.js';
 import type { Asked } from '../rule.js';
 import { Comments } from './comments.js';
-import { Coverage } from './coverage.js';
+import { type CountedName, Coverage } from './coverage.js';
 import { Disturbances } from './disturbances.js';
 import { Messages, otherOf, type SentMessage, type Sighting } from './messages.js';
 import { Notifications } from './notifications.js';
@@ -41,6 +41,11 @@ export class Run {
   /** After that, clients close what they had open until then. */
   get hasEnded(): boolean {
     return this.phase === 'end';
+  }
+
+  /** Counts what clients have reached: what is read after the traffic is not their choice. */
+  reach(what: CountedName): void {
+    if (this.phase === 'traffic') this.coverage.add(what);
   }
 
   fault(fault: Fault): void {
