@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { createProgress } from './command/progress.js';
 import { checkArguments, readArguments } from './command/read-arguments.js';
 import { InvalidArguments, runCommand } from './command/run-command.js';
-import { Judge } from './prove/check/judge.js';
 import { faultKinds } from './prove/faults/kinds.js';
 import { useTarget } from './prove/foreign-target.js';
 import { writeHeader } from './prove/header.js';

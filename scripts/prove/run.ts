@@ -25,11 +25,11 @@ const FAULT_MS = 6_000;
 const LEAST_FAULT_MS = 2_000;
 
 /**
- * Longest time, ms, for which the traffic goes on when its time is over, and clients have not reached everything: so many times its
- * time, and so long at least.
+ * How long the traffic goes on when its time is over, and clients have not reached everything: so many times its time at most, but
+ * so long, ms, in an installation that the run has started.
  */
 const TIMES_LONGER = 2;
-const LONGER_MS = 60_000;
+const OWN_LONGER_MS = 60_000;
 
 /** A process that is frozen for longer loses its presence, ms; only in runs of a minute and more. */
 const PAST_LEASE_MS = 33_000;
@@ -86,7 +86,8 @@ async function traffic(run: Run, devices: Device[]): Promise<void> {
   let areFaultsOver = faults.length === 0;
   let isBroken = false;
   history.write({ e: 'phase', phase: 'traffic' });
-  const until = performance.now() + seconds * 1_000 + Math.max(LONGER_MS, seconds * 1_000 * TIMES_LONGER);
+  const longerMs = Math.max(own ? OWN_LONGER_MS : 0, seconds * 1_000 * TIMES_LONGER);
+  const until = performance.now() + seconds * 1_000 + longerMs;
   const lacking = () => judge.lacking();
   const isReached = () => lacking().length === 0 || performance.now() > until;
   const isOver = () => signal.aborted || isBroken || (isTimeOver && areFaultsOver && isReached());

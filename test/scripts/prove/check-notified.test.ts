@@ -69,6 +69,25 @@ describe('the checker of npm run prove, of who is notified', () => {
     expect(await closesAt(72_100, 'transport close')).to.equal(1);
   });
 
+  it('lets a stream leave out as many numbers as notifications were deleted that it had not carried', async () => {
+    const goesOnAt = async (n: number) => {
+      const told = new ToldHistory();
+      told.call(1, 1, 'stream', { after: 0 }, {}, 'stream');
+      told.closed(3, 1, 'stream', 'network');
+      for (const content of ['first', 'second']) told.call(10, 2, 'comment', { article: 1, content });
+      const [first, second] = ['first', 'second'].map((content, i) => ({
+        ...{ id: i + 8, type: 'comment', content, url: '/board/1', checked: false },
+      }));
+      told.call(20, 1, 'notifications', {}, { notifications: [second, first] });
+      told.call(30, 1, 'delete', { notifications: [8] });
+      told.call(40, 1, 'stream', { after: 0 }, {}, 'stream');
+      told.deliver(50, 1, 'stream', { event: 'notification', n, notification: second });
+      return (await brokenIn(told))['stream-without-gap'];
+    };
+    expect(await goesOnAt(2)).to.equal(undefined);
+    expect(await goesOnAt(3)).to.equal(2);
+  });
+
   it('finds, without running out of memory, a stream whose numbers jump or are none', async () => {
     const carries = async (n: number | null) => {
       const told = new ToldHistory();
